@@ -1,0 +1,99 @@
+"""params.yaml as frozen models: one section per step, unknown keys and wrong types are errors that name the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cartograph.errors import InputError
+
+
+class Params(BaseModel):
+    """Base of every step's parameters: immutable, strict about unknown keys, complete with defaults."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+
+
+Settings = Mapping[str, Params]
+"""All sections of one params.yaml by name, validated."""
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Return the mapping in a YAML file.
+
+    Raises:
+        InputError: the file is missing, is not YAML, or does not hold a mapping.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise InputError(
+            f"{path} is missing; make a workspace with `python -m tasks init`, or name another one with --workspace."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8.") from error
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        where = getattr(error, "problem_mark", None)
+        line = f" line {where.line + 1}" if where is not None else ""
+        raise InputError(f"{path}{line} is not valid YAML: {getattr(error, 'problem', error)}.") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{path} must hold sections (`ingest:`, `train:`, …), but holds {type(content).__name__}.")
+    return content
+
+
+def load_settings(path: Path, models: Mapping[str, type[Params]]) -> dict[str, Params]:
+    """Validate every section of a params.yaml.
+
+    A section that the file leaves out takes its defaults; a section or key that no model has is an error
+    that names the nearest known one.
+
+    Args:
+        path: the params.yaml.
+        models: section name -> model.
+
+    Raises:
+        InputError: naming file, key, what was expected and what came.
+    """
+    content = read_yaml(path)
+    for name in content:
+        if name not in models:
+            raise InputError(f"{path}: unknown section `{name}`{_meant(str(name), models)}.")
+    settings: dict[str, Params] = {}
+    for name, model in models.items():
+        section = content.get(name)
+        section = {} if section is None else section
+        if not isinstance(section, dict):
+            raise InputError(f"{path}: section `{name}` must hold keys and values, but holds {section!r}.")
+        try:
+            settings[name] = model.model_validate(section)
+        except ValidationError as error:
+            raise InputError(_explain(path, name, model, error)) from error
+    return settings
+
+
+def _explain(path: Path, section: str, model: type[Params], error: ValidationError) -> str:
+    first = error.errors()[0]
+    key = ".".join([section, *(str(part) for part in first["loc"])])
+    if first["type"] == "extra_forbidden":
+        known = model.model_fields if len(first["loc"]) == 1 else {}
+        return f"{path}: unknown key `{key}`{_meant(str(first['loc'][-1]), known)}."
+    if first["type"] == "missing":
+        return f"{path}: `{key}` is missing and has no default."
+    message = first["msg"].removeprefix("Value error, ")
+    message = message[0].lower() + message[1:]
+    came = "" if first["type"] == "value_error" else f", but is {first['input']!r}"
+    return f"{path}: `{key}`: {message}{came}."
+
+
+def _meant(name: str, known: Mapping[str, Any]) -> str:
+    near = get_close_matches(name, list(known), n=1)
+    if near:
+        return f"; did you mean `{near[0]}`?"
+    return f"; known: {', '.join(known)}" if known else ""

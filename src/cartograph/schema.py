@@ -1,0 +1,163 @@
+"""Column names and Arrow schemas of every table that one step hands to another."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+Task = Literal["single", "pair", "choice"]
+Domain = Literal["train", "id", "ood"]
+
+UID = "uid"
+LABEL = "label"
+ANNOTATOR_LABELS = "annotator_labels"
+SOURCE = "source"
+ROW = "row"
+RESERVED = (UID, LABEL, ANNOTATOR_LABELS, SOURCE, ROW)
+
+_METADATA_KEY = b"cartograph"
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """What a table of examples is: kept in the Parquet schema's metadata.
+
+    Attributes:
+        name: the set's name: ``train``, or an evaluation set's.
+        domain: ``train``; ``id`` (in distribution) or ``ood`` (out of distribution) for an evaluation set.
+        task: ``single`` text, text ``pair``, or multiple ``choice``.
+        text: names of the text columns, in order; one for ``single`` and ``choice``, two for ``pair``.
+        options: names of the option columns of a multiple-choice set, in the order of the label ids; else empty.
+        labels: label names; ``labels[i]`` is the name of label id ``i``.
+    """
+
+    name: str
+    domain: Domain
+    task: Task
+    text: tuple[str, ...]
+    options: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """All columns that hold text shown to the model: the text columns, then the options."""
+        return self.text + self.options
+
+
+def examples_schema(info: DatasetInfo, *, annotators: bool = False) -> pa.Schema:
+    """Return the schema of a set of examples (``data/ingest/<set>.parquet``).
+
+    Columns: ``uid`` (unique string), one string column per ``info.fields``, ``label`` (int32 id into
+    ``info.labels``), where wanted ``annotator_labels`` (list of label names as given), ``source`` (the file's name) and
+    ``row`` (1-based number of the record in that file, the header not counted).
+    """
+    fields = [pa.field(UID, pa.string(), nullable=False)]
+    fields += [pa.field(name, pa.string(), nullable=False) for name in info.fields]
+    fields.append(pa.field(LABEL, pa.int32(), nullable=False))
+    if annotators:
+        fields.append(pa.field(ANNOTATOR_LABELS, pa.list_(pa.string())))
+    fields += [pa.field(SOURCE, pa.string(), nullable=False), pa.field(ROW, pa.int64(), nullable=False)]
+    return pa.schema(fields, metadata={_METADATA_KEY: json.dumps(asdict(info), ensure_ascii=False).encode()})
+
+
+def dataset_info(schema: pa.Schema) -> DatasetInfo:
+    """Read back what ``examples_schema`` stored.
+
+    Raises:
+        ValueError: the schema carries no such metadata.
+    """
+    raw = (schema.metadata or {}).get(_METADATA_KEY)
+    if raw is None:
+        raise ValueError("this table was not written by the ingest step: its schema carries no `cartograph` metadata")
+    content = json.loads(raw)
+    return DatasetInfo(
+        name=content["name"],
+        domain=content["domain"],
+        task=content["task"],
+        text=tuple(content["text"]),
+        options=tuple(content["options"]),
+        labels=tuple(content["labels"]),
+    )
+
+
+QUARANTINE = pa.schema(
+    [
+        pa.field("set", pa.string(), nullable=False),
+        pa.field("file", pa.string(), nullable=False),
+        pa.field("row", pa.int64(), nullable=False),
+        pa.field("column", pa.string()),
+        pa.field("value", pa.string()),
+        pa.field("reason", pa.string(), nullable=False),
+        pa.field("record", pa.string(), nullable=False),
+    ]
+)
+"""Rows that could not be used: where they stand, what is wrong with which value, and the whole record as JSON."""
+
+
+def dynamics_schema(n_classes: int) -> pa.Schema:
+    """Return the schema of one epoch of training dynamics: one row per example, ``logits`` of width ``n_classes``."""
+    return pa.schema(
+        [
+            pa.field("uid", pa.string(), nullable=False),
+            pa.field("gold", pa.int32(), nullable=False),
+            pa.field("logits", pa.list_(pa.float32(), n_classes), nullable=False),
+        ]
+    )
+
+
+COORDINATES = pa.schema(
+    [
+        pa.field("uid", pa.string(), nullable=False),
+        pa.field("confidence", pa.float64(), nullable=False),
+        pa.field("variability", pa.float64(), nullable=False),
+        pa.field("correctness", pa.float64(), nullable=False),
+    ]
+)
+"""A data map made elsewhere, without logits; correctness is a fraction in [0, 1]."""
+
+HISTORY = pa.schema(
+    [
+        pa.field("epoch", pa.int32(), nullable=False),
+        pa.field("set", pa.string(), nullable=False),
+        pa.field("loss", pa.float64(), nullable=False),
+        pa.field("accuracy", pa.float64(), nullable=False),
+    ]
+)
+"""The training curve: mean cross-entropy and accuracy of each set (``train`` and the evaluation sets) after each epoch (0-based)."""
+
+REGIONS = ("easy-to-learn", "ambiguous", "hard-to-learn", "unassigned")
+
+MEASURES = pa.schema(
+    [
+        pa.field("uid", pa.string(), nullable=False),
+        pa.field("gold", pa.int32(), nullable=False),
+        pa.field("predicted", pa.int32()),
+        pa.field("confidence", pa.float64(), nullable=False),
+        pa.field("variability", pa.float64(), nullable=False),
+        pa.field("correctness", pa.float64(), nullable=False),
+        pa.field("forgetting", pa.int32()),
+        pa.field("never_learnt", pa.bool_()),
+        pa.field("threshold_closeness", pa.float64(), nullable=False),
+        pa.field("aum", pa.float64()),
+        pa.field("el2n", pa.float64()),
+        pa.field("loss", pa.float64()),
+        pa.field("region", pa.string(), nullable=False),
+    ]
+)
+"""One row per training example. ``predicted`` is the argmax of the mean probabilities; ``forgetting`` is null for a row
+never learnt; everything that needs logits is null where only coordinates were given."""
+
+TRUTH = pa.schema(
+    [
+        pa.field("uid", pa.string(), nullable=False),
+        pa.field("set", pa.string(), nullable=False),
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("true_label", pa.string()),
+        pa.field("give_away", pa.bool_(), nullable=False),
+    ]
+)
+"""What a generated corpus knows of itself: ``kind`` is ``plain``, ``flipped`` (the given label is wrong) or ``ambiguous``
+(no single label is right: ``true_label`` is null); ``give_away`` says that a word was planted that goes with the given label."""

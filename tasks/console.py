@@ -1,0 +1,50 @@
+"""What a person sees while steps run: a progress bar on long work, and one line per step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+console = Console(highlight=False)
+
+
+class _Rate(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:,.0f}/s" if task.speed else "")
+
+
+@contextmanager
+def progress(step: str, unit: str = "examples") -> Iterator[Callable[[int, int], None]]:
+    """Show a bar while the block runs; call the yielded function with (done, total).
+
+    Nothing is drawn where the output is not a terminal.
+    """
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit), _Rate(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task(step, total=None)
+
+        def update(done: int, total: int) -> None:
+            bars.update(task, completed=done, total=total)
+
+        yield update
+
+
+def step_line(step: str, summary: str, seconds: float | None) -> None:
+    """Print a finished step: its name, its summary, and its time (``cached`` for None)."""
+    time = "cached" if seconds is None else f"{seconds:.1f} s"
+    console.print(f"[bold]{step:<10}[/bold] {escape(summary):<58} {time:>9}", soft_wrap=True)
+
+
+def say(message: str) -> None:
+    """Print a line as it is, without markup."""
+    console.print(escape(message), soft_wrap=True)
+
+
+def complain(message: str) -> None:
+    """Print an error's sentence on standard error."""
+    Console(stderr=True, highlight=False).print(f"[bold]error[/bold] {escape(message)}", soft_wrap=True)
