@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tasks.telemetry import silence
+
+silence()
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real datasets: CARTOGRAPH_DATA, or shared/data beside the project."""
+    folder = Path(os.environ.get("CARTOGRAPH_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"real data is not at {folder}; name its folder in CARTOGRAPH_DATA")
+    return folder
