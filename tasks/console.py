@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Lock
 
 from rich.console import Console
 from rich.markup import escape
@@ -18,20 +19,36 @@ class _Rate(ProgressColumn):
         return Text(f"{task.speed:,.0f}/s" if task.speed else "")
 
 
+_columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[unit]}"), _Rate(), TimeRemainingColumn())
+_bars = Progress(*_columns, console=console, transient=True, disable=not console.is_terminal)
+_users = 0
+_guard = Lock()
+
+
 @contextmanager
 def progress(step: str, unit: str = "examples") -> Iterator[Callable[[int, int], None]]:
     """Show a bar while the block runs; call the yielded function with (done, total).
 
-    Nothing is drawn where the output is not a terminal.
+    Steps that run at the same time share one display. Nothing is drawn where the output is not a terminal.
     """
-    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit), _Rate(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task(step, total=None)
+    global _users
+    with _guard:
+        _users += 1
+        if _users == 1:
+            _bars.start()
+        bar = _bars.add_task(step, total=None, unit=unit)
 
-        def update(done: int, total: int) -> None:
-            bars.update(task, completed=done, total=total)
+    def update(done: int, total: int) -> None:
+        _bars.update(bar, completed=done, total=total)
 
+    try:
         yield update
+    finally:
+        with _guard:
+            _users -= 1
+            _bars.remove_task(bar)
+            if _users == 0:
+                _bars.stop()
 
 
 def step_line(step: str, summary: str, seconds: float | None) -> None:

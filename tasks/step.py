@@ -85,6 +85,7 @@ class Step:
         libraries: distributions whose version decides its numbers.
         environment: environment variables whose value decides where its result goes.
         when: whether an audit with these settings has this step.
+        needs_versions: whether what ran before it must be recorded in dvc.lock first, because it reports that.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Step:
     libraries: Paths = ()
     environment: Paths = ()
     when: Callable[[Settings], bool] = field(default=_always)
+    needs_versions: bool = False
 
     def inputs_of(self, settings: Settings) -> Paths:
         """Return the declared inputs under these settings."""

@@ -64,7 +64,7 @@ def load_settings(path: Path, models: Mapping[str, type[Params]]) -> dict[str, P
     content = read_yaml(path)
     for name in content:
         if name not in models:
-            raise InputError(f"{path}: unknown section `{name}`{_meant(str(name), models)}.")
+            raise InputError(f"{path}: unknown section `{name}`{_meant(str(name), models)}")
     settings: dict[str, Params] = {}
     for name, model in models.items():
         section = content.get(name)
@@ -83,7 +83,7 @@ def _explain(path: Path, section: str, model: type[Params], error: ValidationErr
     key = ".".join([section, *(str(part) for part in first["loc"])])
     if first["type"] == "extra_forbidden":
         known = model.model_fields if len(first["loc"]) == 1 else {}
-        return f"{path}: unknown key `{key}`{_meant(str(first['loc'][-1]), known)}."
+        return f"{path}: unknown key `{key}`{_meant(str(first['loc'][-1]), known)}"
     if first["type"] == "missing":
         return f"{path}: `{key}` is missing and has no default."
     message = first["msg"].removeprefix("Value error, ")
@@ -96,4 +96,4 @@ def _meant(name: str, known: Mapping[str, Any]) -> str:
     near = get_close_matches(name, list(known), n=1)
     if near:
         return f"; did you mean `{near[0]}`?"
-    return f"; known: {', '.join(known)}" if known else ""
+    return f"; known: {', '.join(known)}." if known else "."

@@ -1,0 +1,50 @@
+# Everything sets itself up: Python >= 3.11, git and make are all that has to be there.
+PYTHON ?= python3
+WORKSPACE ?= .
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: audit test check bench dvc-yaml repro chromium clean
+
+audit: $(READY)
+	@python -m flows.audit --workspace $(WORKSPACE)
+
+repro: $(READY)
+	@dvc repro $(if $(filter .,$(WORKSPACE)),,$(WORKSPACE)/dvc.yaml)
+
+test: $(READY) chromium
+	@python -m pytest -q
+
+check: $(READY)
+	@ruff check .
+	@ruff format --check .
+	@mypy
+	@python -m tasks dvc-yaml --check
+
+bench: $(READY)
+	@for script in benchmarks/*.py; do echo "== $$script"; python $$script || exit 1; done
+
+dvc-yaml: $(READY)
+	@python -m tasks dvc-yaml
+
+# Installs the project at the versions of constraints.txt; done again only when these files change.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Cartograph needs Python 3.11 or newer; this is %s. Name another with make PYTHON=..." % sys.version.split()[0])'
+	@echo "Setting up $(VENV) (once; a few minutes)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+# The page tests drive a real browser; without one they skip, and say so.
+chromium:
+	@command -v chromium >/dev/null 2>&1 || { \
+	  if command -v apt-get >/dev/null 2>&1 && [ "$$(id -u)" = 0 ]; then \
+	    echo "Installing chromium for the page tests"; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	  fi; } || true
+	@command -v chromium >/dev/null 2>&1 || echo "No chromium here: the page tests will skip. Install it to run them."
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,113 @@
+"""The command line of the steps: run one, list them, make a workspace, write dvc.yaml."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from tasks.telemetry import silence
+
+silence()
+
+from cartograph.errors import CartographError, InputError  # noqa: E402
+from tasks import STEPS, console  # noqa: E402
+from tasks.dvc_yaml import in_sync, write  # noqa: E402
+from tasks.init import init  # noqa: E402
+from tasks.step import Step, fresh, run_step  # noqa: E402
+from tasks.workspace import ROOT, Workspace, open_workspace  # noqa: E402
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
+app.command()(init)
+
+WorkspaceOption = Annotated[str, typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default.")]
+
+
+@app.command()
+def run(
+    step: Annotated[str, typer.Argument(help="Name of the step.")],
+    workspace: WorkspaceOption = ".",
+    force: Annotated[bool, typer.Option("--force", help="Run it even where its outputs are up to date.")] = False,
+) -> None:
+    """Run one step of an audit, if what it would make is not there already."""
+    space = open_workspace(workspace or ".")
+    chosen = find_step(step, space)
+    require_in_sync([space])
+    with space.lock(f"python -m tasks run {step}"):
+        outcome = run_step(chosen, space, force=force)
+    console.step_line(step, outcome.receipt.summary, outcome.seconds if outcome.executed else None)
+
+
+@app.command("list")
+def list_steps(workspace: WorkspaceOption = ".") -> None:
+    """List the steps of an audit and what is fresh."""
+    space = open_workspace(workspace)
+    for step in STEPS:
+        if step.when(space.settings):
+            receipt = fresh(step, space)
+            state = "fresh" if receipt else "to do"
+            console.say(f"{step.name:<10} {state:<6} {receipt.summary if receipt else ''}".rstrip())
+
+
+@app.command("dvc-yaml")
+def dvc_yaml(
+    workspace: WorkspaceOption = "",
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail where a dvc.yaml is not what the steps say.")] = False,
+) -> None:
+    """Write dvc.yaml from the steps, for one workspace or for all of them."""
+    spaces = [open_workspace(workspace)] if workspace else all_workspaces()
+    if check:
+        require_in_sync(spaces)
+    for space in spaces:
+        if not in_sync(space):
+            console.say(f"wrote {write(space).relative_to(ROOT)}")
+
+
+def require_in_sync(spaces: list[Workspace]) -> None:
+    """Check that each workspace's dvc.yaml is what the steps and its parameters say now.
+
+    Raises:
+        InputError: one is not: DVC would track the wrong files.
+    """
+    for space in spaces:
+        if not in_sync(space):
+            raise InputError(f"{space.path / 'dvc.yaml'} is not what the steps say; write it with `make dvc-yaml` and commit it.")
+
+
+def all_workspaces() -> list[Workspace]:
+    """Return the root workspace and every folder below ``workspaces/`` that has a params.yaml."""
+    folders = sorted(path.parent for path in (ROOT / "workspaces").glob("**/params.yaml"))
+    return [open_workspace(folder) for folder in (ROOT, *folders)]
+
+
+def find_step(name: str, workspace: Workspace) -> Step:
+    """Return the workspace's step of that name.
+
+    Raises:
+        InputError: there is none; the message lists those there are.
+    """
+    steps = {step.name: step for step in STEPS if step.when(workspace.settings)}
+    if name not in steps:
+        raise InputError(f"there is no step `{name}` in {workspace.path}; its steps: {', '.join(steps)}.")
+    return steps[name]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; return the exit code: 0 done, 1 a gate failed, 2 bad usage or input."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in arguments
+    try:
+        app([argument for argument in arguments if argument != "--debug"], prog_name="python -m tasks", standalone_mode=True)
+    except CartographError as error:
+        if debug:
+            raise
+        console.complain(str(error))
+        return error.exit_code
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

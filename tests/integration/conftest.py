@@ -1,0 +1,132 @@
+"""Real projects in temporary folders: a copy of the code, a git and a DVC repository, one Prefect server for all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+SMALL = """\
+ingest: {source: planted-nli, rows: 240, seed: 13}
+train: {model: bow, epochs: 2, learning_rate: 0.01}
+measure: {burn_in: 0}
+"""
+
+
+@dataclass
+class Project:
+    """A copy of the project in a folder of its own, run through its command lines."""
+
+    path: Path
+    environment: dict[str, str]
+
+    def run(self, *command: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run([sys.executable, "-m", *command], cwd=self.path, env=self.environment, capture_output=True, text=True, check=False)
+        if code is not None:
+            assert done.returncode == code, f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
+        return done
+
+    def start(self, *command: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", *command],
+            cwd=self.path,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def git(self, *arguments: str) -> None:
+        identity = ["-c", "user.name=Test", "-c", "user.email=test@example.com"]
+        subprocess.run(["git", *identity, *arguments], cwd=self.path, check=True, capture_output=True)
+
+    def executions(self, workspace: str = ".") -> Counter[str]:
+        journal = self.path / workspace / ".cartograph" / "journal.jsonl"
+        lines = journal.read_text().splitlines() if journal.exists() else []
+        return Counter(json.loads(line)["step"] for line in lines)
+
+    def executed_by(self, action: Callable[[], object], workspace: str = ".") -> set[str]:
+        before = self.executions(workspace)
+        action()
+        return set(self.executions(workspace) - before)
+
+    def params(self, text: str, workspace: str = ".") -> None:
+        (self.path / workspace / "params.yaml").write_text(text, encoding="utf-8")
+
+
+def _environment(path: Path, api: str | None, home: Path) -> dict[str, str]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PREFECT_", "MLFLOW_"))}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    environment["PYTHONPATH"] = str(path / "src")
+    environment["PREFECT_HOME"] = str(home)
+    environment["DVC_NO_ANALYTICS"] = "1"
+    if api:
+        environment["PREFECT_API_URL"] = api
+    return environment
+
+
+@pytest.fixture(scope="session")
+def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The API address of a real Prefect server on loopback."""
+    home = tmp_path_factory.mktemp("prefect-server")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = _environment(ROOT, None, home) | {"PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1"}
+    with (home / "server.log").open("w") as log:
+        command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"]
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    api = f"http://127.0.0.1:{port}/api"
+    for _ in range(450):
+        try:
+            with urllib.request.urlopen(f"{api}/health", timeout=2):
+                break
+        except OSError:
+            if process.poll() is not None:
+                break
+            time.sleep(0.2)
+    else:
+        process.kill()
+    if process.poll() is not None:
+        pytest.fail(f"the Prefect server did not start: {(home / 'server.log').read_text()[-2000:]}")
+    yield api
+    process.terminate()
+    process.wait(30)
+
+
+@pytest.fixture(scope="session")
+def make_project(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -> Callable[[], Project]:
+    """Return a function that makes a fresh project: code, git and DVC repository, small parameters."""
+    home = tmp_path_factory.mktemp("prefect-home")
+
+    def make() -> Project:
+        path = tmp_path_factory.mktemp("project")
+        for name in ("src", "tasks", "flows"):
+            shutil.copytree(ROOT / name, path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        for name in (".gitignore", ".dvcignore", "pyproject.toml", "constraints.txt"):
+            shutil.copy(ROOT / name, path / name)
+        (path / "params.yaml").write_text(SMALL, encoding="utf-8")
+        project = Project(path, _environment(path, prefect_server, home))
+        project.git("init", "-q", "-b", "main")
+        project.run("dvc", "init", "-q")
+        project.run("dvc", "config", "core.analytics", "false")
+        project.run("tasks", "dvc-yaml")
+        project.git("add", "-A")
+        project.git("commit", "-q", "-m", "The project")
+        return project
+
+    return make

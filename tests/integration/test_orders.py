@@ -1,0 +1,147 @@
+"""Two drivers, one DAG: whatever one has done, the other finds; executions are counted in every order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import SMALL, Project
+
+STEPS = {"ingest", "train", "measure", "score", "report", "publish"}
+UP_TO_DATE = "Data and pipelines are up to date."
+
+
+@pytest.fixture(scope="module")
+def audited(make_project: Callable[[], Project]) -> Project:
+    """A project whose audit has run once under Prefect."""
+    project = make_project()
+    assert project.executed_by(lambda: project.run("flows.audit")) == STEPS
+    assert set(project.executions().values()) == {1}
+    return project
+
+
+def flow(project: Project) -> Callable[[], object]:
+    return lambda: project.run("flows.audit")
+
+
+def repro(project: Project) -> Callable[[], object]:
+    return lambda: project.run("dvc", "repro")
+
+
+def contents(project: Project) -> dict[str, bytes]:
+    """Every output of the audit by name."""
+    files = [*project.path.glob("data/**/*"), *project.path.glob("reports/*.json"), *project.path.glob("reports/*.html"), *project.path.glob("reports/figures/*")]
+    return {file.relative_to(project.path).as_posix(): file.read_bytes() for file in files if file.is_file() and file.name != ".gitignore"}
+
+
+def test_after_a_flow_dvc_has_nothing_to_do(audited: Project) -> None:
+    assert UP_TO_DATE in audited.run("dvc", "status").stdout
+    assert audited.executed_by(repro(audited)) == set()
+    done = audited.run("dvc", "repro")
+    assert UP_TO_DATE in done.stdout
+    assert audited.executed_by(flow(audited)) == set()
+
+
+def test_after_dvc_a_flow_runs_nothing_and_the_bytes_are_the_same(audited: Project, make_project: Callable[[], Project]) -> None:
+    project = make_project()
+    assert project.executed_by(repro(project)) == STEPS
+    assert contents(project) == contents(audited)
+    assert project.executed_by(flow(project)) == set()
+    assert UP_TO_DATE in project.run("dvc", "status").stdout
+
+
+def test_one_parameter_changed_runs_what_hangs_on_it(audited: Project) -> None:
+    audited.params(SMALL.replace("burn_in: 0", "burn_in: 1"))
+    assert audited.executed_by(flow(audited)) == {"measure", "score", "report", "publish"}
+    assert UP_TO_DATE in audited.run("dvc", "status").stdout
+    audited.params(SMALL)
+    assert audited.executed_by(repro(audited)) <= {"measure", "score", "report", "publish"}
+    assert audited.executed_by(flow(audited)) == set()
+
+
+def test_a_key_written_out_at_its_default_runs_nothing_but_what_shows_it(audited: Project) -> None:
+    audited.params(SMALL.replace("burn_in: 0", "burn_in: 0, epochs: all"))
+    assert audited.executed_by(flow(audited)) <= {"report", "publish"}
+    assert UP_TO_DATE in audited.run("dvc", "status").stdout
+    audited.params(SMALL)
+    audited.run("flows.audit")
+
+
+def test_a_corrupted_output_runs_only_its_step(audited: Project) -> None:
+    target = audited.path / "data" / "measure" / "measures.parquet"
+    whole = target.read_bytes()
+    target.unlink()
+    target.write_bytes(whole[:-1])
+    assert audited.executed_by(flow(audited)) == {"measure"}
+    assert target.read_bytes() == whole
+    assert audited.executed_by(repro(audited)) == set()
+
+
+def test_a_deleted_output_comes_back_with_at_most_its_step(audited: Project) -> None:
+    page = audited.path / "reports" / "report.html"
+    whole = page.read_bytes()
+    page.unlink()
+    assert audited.executed_by(repro(audited)) <= {"report"}
+    assert page.read_bytes() == whole
+    page.unlink()
+    assert audited.executed_by(flow(audited)) == {"report"}
+    assert page.read_bytes() == whole
+    assert audited.executed_by(repro(audited)) == set()
+
+
+def test_an_edited_module_runs_only_the_steps_that_use_it(audited: Project) -> None:
+    module = audited.path / "src" / "cartograph" / "regions.py"
+    text = module.read_text()
+    module.write_text(text + "\n# A remark.\n")
+    audited.run("tasks", "dvc-yaml", "--check")
+    executed = audited.executed_by(flow(audited))
+    assert "measure" in executed
+    assert not executed & {"ingest", "train", "score", "publish"}
+    assert UP_TO_DATE in audited.run("dvc", "status").stdout
+    module.write_text(text)
+    audited.run("flows.audit")
+
+
+def test_force_runs_a_fresh_step_and_its_equal_outputs_stop_there(audited: Project) -> None:
+    assert audited.executed_by(lambda: audited.run("flows.audit", "--force", "measure")) == {"measure"}
+    done = audited.run("flows.audit", "--force", "nothing", code=2)
+    assert "--force nothing: no such step; this audit's steps: ingest, train" in " ".join(done.stderr.split())
+
+
+def test_a_fresh_clone_with_dvc_pull_runs_nothing(audited: Project, tmp_path: Path) -> None:
+    audited.run("dvc", "remote", "add", "--force", "-d", "store", str(tmp_path / "store"))
+    audited.run("dvc", "push")
+    audited.git("add", "-A")
+    audited.git("commit", "-q", "-m", "An audit")
+    audited.git("clone", "-q", str(audited.path), str(tmp_path / "clone"))
+    clone = Project(tmp_path / "clone", audited.environment | {"PYTHONPATH": str(tmp_path / "clone" / "src")})
+    clone.run("dvc", "pull")
+    assert clone.executed_by(repro(clone)) == set()
+    assert clone.executed_by(flow(clone)) == set()
+
+
+def test_a_busy_workspace_says_who_holds_it(audited: Project) -> None:
+    audited.params(SMALL.replace("rows: 240", "rows: 4000"))
+    first = audited.start("flows.audit")
+    lock = audited.path / ".cartograph" / "lock"
+    while not lock.read_text():
+        assert first.poll() is None, first.stdout.read() if first.stdout else ""
+    second = audited.run("tasks", "run", "ingest", code=2)
+    said = " ".join(second.stderr.split())
+    assert f"is busy: `python -m flows.audit --workspace .` (process {first.pid} on " in said
+    assert "wait for it to end, or stop it." in said
+    first.communicate(timeout=200)
+    assert first.returncode == 0
+    audited.params(SMALL)
+
+
+def test_a_stale_pipeline_file_is_refused(audited: Project) -> None:
+    path = audited.path / "dvc.yaml"
+    text = path.read_text()
+    path.write_text(text.replace("data/train", "data/trained"))
+    done = audited.run("tasks", "dvc-yaml", "--check", code=2)
+    assert "is not what the steps say; write it with `make dvc-yaml`" in " ".join(done.stderr.split())
+    done = audited.run("tasks", "run", "measure", code=2)
+    assert "is not what the steps say" in " ".join(done.stderr.split())
+    path.write_text(text)
