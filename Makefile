@@ -24,7 +24,7 @@ check: $(READY)
 	@python -m tasks dvc-yaml --check
 
 bench: $(READY)
-	@for script in benchmarks/*.py; do echo "== $$script"; python $$script || exit 1; done
+	@for name in measures recorder drivers; do echo "== benchmarks/$$name.py"; python benchmarks/$$name.py || exit 1; done
 
 dvc-yaml: $(READY)
 	@python -m tasks dvc-yaml

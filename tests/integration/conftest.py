@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from benchmarks.project_copy import copy_project
+from tasks.telemetry import SILENT
 
 SMALL = """\
 ingest: {source: planted-nli, rows: 240, seed: 13}
@@ -68,17 +68,6 @@ class Project:
         (self.path / workspace / "params.yaml").write_text(text, encoding="utf-8")
 
 
-def _environment(path: Path, api: str | None, home: Path) -> dict[str, str]:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PREFECT_", "MLFLOW_"))}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    environment["PYTHONPATH"] = str(path / "src")
-    environment["PREFECT_HOME"] = str(home)
-    environment["DVC_NO_ANALYTICS"] = "1"
-    if api:
-        environment["PREFECT_API_URL"] = api
-    return environment
-
-
 @pytest.fixture(scope="session")
 def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The API address of a real Prefect server on loopback."""
@@ -86,7 +75,7 @@ def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    environment = _environment(ROOT, None, home) | {"PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1"}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PREFECT_")} | SILENT | {"PREFECT_HOME": str(home)}
     with (home / "server.log").open("w") as log:
         command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"]
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
@@ -115,16 +104,8 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) 
 
     def make() -> Project:
         path = tmp_path_factory.mktemp("project")
-        for name in ("src", "tasks", "flows"):
-            shutil.copytree(ROOT / name, path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        for name in (".gitignore", ".dvcignore", "pyproject.toml", "constraints.txt"):
-            shutil.copy(ROOT / name, path / name)
-        (path / "params.yaml").write_text(SMALL, encoding="utf-8")
-        project = Project(path, _environment(path, prefect_server, home))
-        project.git("init", "-q", "-b", "main")
-        project.run("dvc", "init", "-q")
-        project.run("dvc", "config", "core.analytics", "false")
-        project.run("tasks", "dvc-yaml")
+        environment = copy_project(path, SMALL) | {"PREFECT_HOME": str(home), "PREFECT_API_URL": prefect_server}
+        project = Project(path, environment)
         project.git("add", "-A")
         project.git("commit", "-q", "-m", "The project")
         return project

@@ -1,0 +1,28 @@
+"""A copy of the project in a folder of its own, with its own git and DVC repositories: what benchmarks and tests audit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def copy_project(target: Path, params: str) -> dict[str, str]:
+    """Copy the code to ``target``, write its params.yaml, and return the environment its commands run in."""
+    for name in ("src", "tasks", "flows"):
+        shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for name in (".gitignore", ".dvcignore", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, target / name)
+    (target / "params.yaml").write_text(params, encoding="utf-8")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PREFECT_", "MLFLOW_"))}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    environment["PYTHONPATH"] = str(target / "src")
+    environment["DVC_NO_ANALYTICS"] = "1"
+    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=target, check=True)
+    for command in (["dvc", "init", "-q"], ["dvc", "config", "core.analytics", "false"], ["tasks", "dvc-yaml"]):
+        subprocess.run([sys.executable, "-m", *command], cwd=target, env=environment, check=True, capture_output=True)
+    return environment
