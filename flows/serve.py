@@ -1,0 +1,47 @@
+"""Scheduled audits, the simple way: one process that serves a deployment per workspace."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from cartograph.errors import CartographError
+from flows.audit import audit
+from tasks import console
+from tasks.workspace import ROOT, Workspace, open_workspace
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command()
+def main(
+    workspace: Annotated[list[str] | None, typer.Option("--workspace", "-w", help="Workspace to audit; may be repeated. The root by default.")] = None,
+    cron: Annotated[str | None, typer.Option("--cron", help='When, as a cron expression, e.g. "0 3 * * *"; on request only without it.')] = None,
+) -> None:
+    """Serve the audit of one or more workspaces on a schedule, until stopped; one audit of a workspace at a time."""
+    from prefect import serve
+
+    try:
+        spaces = [open_workspace(path) for path in workspace or ["."]]
+    except CartographError as error:
+        console.complain(str(error))
+        raise typer.Exit(error.exit_code) from error
+    os.chdir(ROOT)
+    serve(*(_deployment(space, cron) for space in spaces))
+
+
+def _deployment(space: Workspace, cron: str | None):  # type: ignore[no-untyped-def]
+    return audit.to_deployment(
+        name=space.name,
+        cron=cron,
+        parameters={"workspace": space.relative},
+        tags=["cartograph", f"workspace:{space.name}"],
+        concurrency_limit=1,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(app())

@@ -1,0 +1,128 @@
+"""Every command in the README, run as it stands there, on files such as a user would have."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Project
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines() if line.strip()]
+PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+def write_reviews(path: Path, rows: int, start: int = 0) -> None:
+    things, good, bad = ["film", "book", "meal", "hotel", "phone"], ["lovely", "great", "superb"], ["dull", "awful", "broken"]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["review", "sentiment"])
+        for number in range(start, start + rows):
+            kind, words = ("positive", good) if number % 2 else ("negative", bad)
+            writer.writerow([f"The {things[number % 5]} number {number} was {words[number % 3]}", kind])
+
+
+def write_encoder(folder: Path) -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "was", "film", "book", "lovely", "great", "dull", "awful"]
+    tokenizer = Tokenizer(models.WordLevel({word: index for index, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(folder)
+    config = BertConfig(vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32)
+    BertModel(config).save_pretrained(folder)
+
+
+@pytest.fixture(scope="module")
+def project(make_project: Callable[[], Project]) -> Project:
+    project = make_project()
+    write_reviews(project.path / "reviews.csv", 200)
+    write_reviews(project.path / "reviews-test.csv", 40, start=200)
+    write_encoder(project.path / "encoder")
+    return project
+
+
+def test_the_two_commands_are_what_ci_runs() -> None:
+    ci = (ROOT / ".ci" / "run").read_text()
+    assert COMMANDS[:3] == ["make audit", "make test", ". .venv/bin/activate"]
+    assert "make audit" in ci
+    assert "make test" in ci
+
+
+def serving(project: Project, command: list[str], ready: Callable[[], bool]) -> subprocess.Popen[str]:
+    process = project.start(*command)
+    for _ in range(300):
+        if ready():
+            return process
+        assert process.poll() is None, process.stdout.read() if process.stdout else ""
+        time.sleep(0.3)
+    pytest.fail(f"{command} did not come up")
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def check_mlflow(project: Project, arguments: list[str]) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+
+    def ready() -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    stop(serving(project, [*arguments, "--port", port], ready))
+
+
+def check_schedule(project: Project, arguments: list[str]) -> None:
+    def ready() -> bool:
+        return project.run("prefect", "deployment", "inspect", "audit/reviews", code=None).returncode == 0
+
+    process = serving(project, arguments, ready)
+    try:
+        before = project.executions("workspaces/reviews")
+        project.run("prefect", "deployment", "run", "audit/reviews", "--watch", "--watch-timeout", "120")
+        assert project.executions("workspaces/reviews") == before, "the audit was fresh, yet its schedule ran a step"
+    finally:
+        stop(process)
+
+
+def test_every_command_works(project: Project) -> None:
+    for command in COMMANDS[3:]:
+        arguments = shlex.split(command)
+        arguments = arguments[2:] if arguments[:2] == ["python", "-m"] else arguments
+        if arguments[:2] == ["mlflow", "ui"]:
+            check_mlflow(project, arguments)
+        elif arguments[0] == "flows.serve":
+            check_schedule(project, arguments)
+        else:
+            project.run(*arguments)
+    assert (project.path / "workspaces/reviews/reports/report.html").exists()
+
+
+def test_the_library_examples_work() -> None:
+    for code in PYTHON:
+        subprocess.run([sys.executable, "-c", code], check=True)
