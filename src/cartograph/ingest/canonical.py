@@ -1,0 +1,223 @@
+"""Raw columns to the canonical table of a set, and the rows that could not be used, each with its reason."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cartograph.errors import InputError
+from cartograph.ingest.columns import Columns, File, is_blank, select
+from cartograph.ingest.identity import Mask, content_uids
+from cartograph.ingest.labels import Labelling, annotator_names, chosen_options, class_names, classes
+from cartograph.schema import ANNOTATOR_LABELS, LABEL, QUARANTINE, ROW, UID, DatasetInfo, Domain, examples_schema
+
+Faults = np.ndarray[tuple[int], np.dtype[np.int16]]
+Kind = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class RawSet:
+    """A set as it was read: ``train`` or an evaluation set."""
+
+    name: str
+    domain: Domain
+    files: tuple[File, ...]
+
+
+@dataclass(frozen=True)
+class IngestedSet:
+    """A set after ingestion.
+
+    Attributes:
+        info: what the set is.
+        files: the names of its sources.
+        rows_read: number of records in the files, those that could not be read included.
+        raw: every record that could be read, under canonical names, before any was taken out: texts, ``label`` as a class
+            name (null where there is none), ``uid``, ``source``, ``row``.
+        used: (len(raw),) whether the row is in ``examples``.
+        examples: the canonical table, ``schema.examples_schema(info)``.
+        quarantine: the other records, ``schema.QUARANTINE``.
+    """
+
+    info: DatasetInfo
+    files: tuple[str, ...]
+    rows_read: int
+    raw: pa.Table
+    used: Mask
+    examples: pa.Table
+    quarantine: pa.Table
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many records are in quarantine for each reason, most frequent first."""
+        return dict(Counter(self.quarantine["reason"].to_pylist()).most_common())
+
+    @property
+    def class_counts(self) -> dict[str, int]:
+        """How many used rows each class has."""
+        counts = np.bincount(self.examples[LABEL].to_numpy(), minlength=len(self.info.labels))
+        return {name: int(count) for name, count in zip(self.info.labels, counts, strict=True)}
+
+
+def ingest(raw_sets: Sequence[RawSet], columns: Columns, labelling: Labelling) -> list[IngestedSet]:
+    """Return the sets in canonical form; the first is the train set, whose labels are the classes of all.
+
+    Raises:
+        InputError: a column is missing, holds no text or no uids, or is no label; the train set has one class only; no row
+            of a set can be used.
+    """
+    train, *evaluation = raw_sets
+    selected = select(train.files, columns)
+    table = _named(selected, columns, labelling)
+    labels = columns.option_names if columns.options else classes(table[LABEL], labelling)
+    ingested = [_ingest(train, selected, table, labels, columns, labelling)]
+    present = [name for name, count in ingested[0].class_counts.items() if count]
+    if len(present) == 1:
+        raise InputError(
+            f"train has one class only, `{present[0]}` in all {len(ingested[0].examples):,} usable rows; a model needs two or more: "
+            "check `ingest.label` and the file."
+        )
+    for raw_set in evaluation:
+        selected = select(raw_set.files, columns)
+        ingested.append(_ingest(raw_set, selected, _named(selected, columns, labelling), labels, columns, labelling))
+    return ingested
+
+
+def _named(table: pa.Table, columns: Columns, labelling: Labelling) -> pa.Table:
+    """Return the selected columns with class names as labels and a uid in every row that has or can be given one."""
+    given = table[LABEL]
+    names = chosen_options(given, table, columns.option_names) if columns.options else class_names(given, labelling)
+    if columns.options:
+        missing = pc.is_in(pc.utf8_trim_whitespace(given), pa.array(labelling.unlabelled, pa.string()))
+        unknown = pc.and_(pc.is_null(names), pc.invert(is_blank(given)))
+        names = pc.if_else(pc.or_(missing, unknown), given, names)
+    table = table.set_column(table.schema.get_field_index(LABEL), LABEL, names)
+    if ANNOTATOR_LABELS in table.column_names:
+        named = annotator_names(table[ANNOTATOR_LABELS], labelling)
+        table = table.set_column(table.schema.get_field_index(ANNOTATOR_LABELS), ANNOTATOR_LABELS, named)
+    if columns.uid:
+        uids = pc.if_else(is_blank(table[UID]), None, table[UID])
+        return table.set_column(table.schema.get_field_index(UID), UID, uids)
+    return table.append_column(UID, content_uids(table, (*columns.text_names, *columns.option_names), LABEL))
+
+
+def _ingest(
+    raw_set: RawSet, selected: pa.Table, table: pa.Table, labels: tuple[str, ...], columns: Columns, labelling: Labelling
+) -> IngestedSet:
+    info = DatasetInfo(raw_set.name, raw_set.domain, columns.task, columns.text_names, columns.option_names, labels)
+    faults = _faults(table, info, labelling)
+    used = faults == 0
+    rejected = sum(len(file.batch.rejected) for file in raw_set.files)
+    ingested = IngestedSet(
+        info=info,
+        files=tuple(file.name for file in raw_set.files),
+        rows_read=len(table) + rejected,
+        raw=table,
+        used=used,
+        examples=_examples(table.filter(pa.array(used)), info, annotators=bool(columns.annotators)),
+        quarantine=_quarantine(raw_set, selected, faults, _kinds(info)),
+    )
+    _require_usable(ingested, columns)
+    return ingested
+
+
+def _kinds(info: DatasetInfo) -> list[Kind]:
+    """Return (reason, column) of each fault number, from 1 on."""
+    unknown = "label not among the classes" if info.domain == "train" else "label not in train"
+    empty: list[Kind] = [("empty text", name) for name in info.fields]
+    return [*empty, ("no label", LABEL), ("no majority label", LABEL), (unknown, LABEL), ("no uid", UID), ("duplicate uid", UID)]
+
+
+def _faults(table: pa.Table, info: DatasetInfo, labelling: Labelling) -> Faults:
+    """Return (n_rows,) the number of each row's first fault, 0 for none."""
+    names = table[LABEL]
+    masks = [is_blank(table[name]) for name in info.fields]
+    masks.append(pc.is_null(names))
+    masks.append(pc.is_in(names, pa.array(labelling.unlabelled, pa.string())))
+    masks.append(pc.invert(pc.is_in(names, pa.array(info.labels, pa.string()))))
+    masks.append(pc.is_null(table[UID]))
+    faults = np.zeros(len(table), dtype=np.int16)
+    for number, mask in enumerate(masks, start=1):
+        faults[mask.to_numpy() & (faults == 0)] = number
+    uids = pd.Series(table[UID].to_pandas(), dtype="str")
+    sound = faults == 0
+    again = uids[sound].duplicated()
+    faults[np.flatnonzero(sound)[again.to_numpy()]] = len(masks) + 1
+    return faults
+
+
+def _examples(table: pa.Table, info: DatasetInfo, *, annotators: bool) -> pa.Table:
+    schema = examples_schema(info, annotators=annotators)
+    ids = pc.index_in(table[LABEL], pa.array(info.labels, pa.string()))
+    columns = [ids if name == LABEL else table[name] for name in schema.names]
+    return pa.Table.from_arrays(
+        [column.cast(field.type).combine_chunks() for column, field in zip(columns, schema, strict=True)], schema=schema
+    )
+
+
+def _quarantine(raw_set: RawSet, selected: pa.Table, faults: Faults, kinds: Sequence[Kind]) -> pa.Table:
+    entries = [*_unused(raw_set, selected, faults, kinds), *_unread(raw_set)]
+    order = {file.name: index for index, file in enumerate(raw_set.files)}
+    entries.sort(key=lambda entry: (order[entry["file"]], entry["row"]))
+    return pa.Table.from_pylist([{"set": raw_set.name, **entry} for entry in entries], QUARANTINE)
+
+
+def _unread(raw_set: RawSet) -> Iterator[dict[str, Any]]:
+    for file in raw_set.files:
+        for record in file.batch.rejected:
+            text = json.dumps(record.record, ensure_ascii=False)
+            yield {"file": file.name, "row": record.row, "column": None, "value": record.detail, "reason": record.reason, "record": text}
+
+
+def _unused(raw_set: RawSet, selected: pa.Table, faults: Faults, kinds: Sequence[Kind]) -> Iterator[dict[str, Any]]:
+    start = 0
+    for file in raw_set.files:
+        end = start + len(file.batch.table)
+        indices = start + np.flatnonzero(faults[start:end])
+        records = file.batch.table.take(pa.array(indices - start)).to_pylist()
+        rows = selected.take(pa.array(indices)).to_pylist()
+        for row, record, fault in zip(rows, records, faults[indices], strict=True):
+            reason, column = kinds[fault - 1]
+            text = json.dumps(record, ensure_ascii=False)
+            yield {"file": file.name, "row": row[ROW], "column": column, "value": row[column], "reason": reason, "record": text}
+        start = end
+
+
+def _require_usable(ingested: IngestedSet, columns: Columns) -> None:
+    info = ingested.info
+    where = f"{info.name} ({', '.join(ingested.files)})"
+    for name, alternatives in zip(info.fields, columns.text + columns.options, strict=True):
+        if len(ingested.raw) and pc.all(is_blank(ingested.raw[name])).as_py():
+            raise InputError(
+                f"{where}: all {len(ingested.raw):,} texts of column `{alternatives[0]}` are empty; name the column that holds the text "
+                "in `ingest.text`."
+            )
+    twice = ingested.reasons.get("duplicate uid", 0)
+    if twice > len(ingested.raw) / 2:
+        raise InputError(
+            f"{where}: column `{columns.uid[0]}` does not identify rows: {twice:,} of {len(ingested.raw):,} repeat an earlier value; name "
+            "another column in `ingest.uid`, or leave it out and uids are made from the content."
+        )
+    if not len(ingested.examples):
+        raise InputError(f"{where}: none of its {ingested.rows_read:,} rows can be used: {described(ingested)}.")
+
+
+def described(ingested: IngestedSet) -> str:
+    """Return the reasons in words: ``3 empty text, 1 label not in train (`x`)``."""
+    parts = []
+    for reason, count in ingested.reasons.items():
+        values: list[str] = []
+        if reason.startswith("label not"):
+            chosen = ingested.quarantine.filter(pc.equal(ingested.quarantine["reason"], reason))["value"]
+            values = sorted(str(value) for value in pc.unique(chosen).to_pylist())
+        shown = ", ".join(f"`{value[:40]}`" for value in values[:5]) + (", …" if len(values) > 5 else "")
+        parts.append(f"{count:,} {reason}" + (f" ({shown})" if values else ""))
+    return ", ".join(parts)

@@ -1,0 +1,145 @@
+"""Which raw columns are the texts, the options, the label, the uid: chosen by name, one name or several alternatives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cartograph.errors import InputError
+from cartograph.read import Batch
+from cartograph.schema import ANNOTATOR_LABELS, LABEL, RESERVED, ROW, SOURCE, UID, Task
+
+Alternatives = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a data set; each entry lists the names it may have, and the first that a file has is taken.
+
+    Attributes:
+        text: one entry for single texts and multiple choice, two for pairs.
+        options: at least two entries for multiple choice, else none.
+        label: the gold label.
+        uid: what identifies a row; empty where uids are to be made from the content.
+        annotators: the annotators' labels, a list or text; ``a+b+c`` joins several columns. Empty where there are none.
+    """
+
+    text: tuple[Alternatives, ...]
+    options: tuple[Alternatives, ...]
+    label: Alternatives
+    uid: Alternatives = ()
+    annotators: Alternatives = ()
+
+    @property
+    def task(self) -> Task:
+        """What kind of task the columns make."""
+        if self.options:
+            return "choice"
+        return "pair" if len(self.text) == 2 else "single"
+
+    @property
+    def text_names(self) -> tuple[str, ...]:
+        """The text columns' names in the canonical tables: the first alternative of each."""
+        return tuple(_canonical(names) for names in self.text)
+
+    @property
+    def option_names(self) -> tuple[str, ...]:
+        """The option columns' names in the canonical tables."""
+        return tuple(_canonical(names) for names in self.options)
+
+
+def _canonical(names: Alternatives) -> str:
+    return f"{names[0]}_text" if names[0] in RESERVED else names[0]
+
+
+@dataclass(frozen=True)
+class File:
+    """A source as it was read, and the name it goes by."""
+
+    name: str
+    batch: Batch
+
+
+def select(files: Sequence[File], columns: Columns) -> pa.Table:
+    """Return the chosen columns of all files, one under the other, under their canonical names.
+
+    The result has the text and option columns, ``label``, ``uid`` and ``annotator_labels`` where asked for, ``source`` and
+    ``row``; texts and labels are as in the file, and may be null.
+
+    Raises:
+        InputError: a file lacks a column; the message names those it has and the nearest.
+    """
+    return pa.concat_tables([_select(file, columns) for file in files], promote_options="default")
+
+
+def _select(file: File, columns: Columns) -> pa.Table:
+    chosen = {}
+    entries = [*zip(columns.text_names, columns.text, strict=True), *zip(columns.option_names, columns.options, strict=True)]
+    for name, alternatives in entries:
+        chosen[name] = _texts(file, alternatives)
+    chosen[LABEL] = _texts(file, columns.label)
+    if columns.uid:
+        chosen[UID] = _texts(file, columns.uid)
+    if columns.annotators:
+        chosen[ANNOTATOR_LABELS] = _annotators(file, columns.annotators)
+    chosen[SOURCE] = pa.chunked_array([pa.repeat(pa.scalar(file.name), len(file.batch.table))])
+    chosen[ROW] = pa.chunked_array([file.batch.rows])
+    return pa.table(chosen)
+
+
+def _texts(file: File, alternatives: Alternatives) -> pa.ChunkedArray:
+    name = _found(file, alternatives)
+    column = file.batch.table[name]
+    if pa.types.is_list(column.type):
+        raise InputError(f"column `{name}` of {file.name} holds lists, expected one text or label per row; name another column.")
+    return column.cast(pa.string())
+
+
+def _found(file: File, alternatives: Alternatives) -> str:
+    there = file.batch.table.column_names
+    for name in alternatives:
+        if name in there:
+            return name
+    wanted = " or ".join(f"`{name}`" for name in alternatives)
+    near = [match for name in alternatives for match in get_close_matches(name.lower(), [column.lower() for column in there], n=1)]
+    guess = next((f"; did you mean `{column}`?" for column in there if near and column.lower() == near[0]), ".")
+    raise InputError(f"{file.name} has no column {wanted}; its columns are {', '.join(there)}{guess}")
+
+
+def _annotators(file: File, alternatives: Alternatives) -> pa.ChunkedArray:
+    there = file.batch.table.column_names
+    for name in alternatives:
+        parts = name.split("+")
+        if name not in there and len(parts) > 1 and all(part in there for part in parts):
+            rows = zip(*(file.batch.table[part].to_pylist() for part in parts), strict=True)
+            return _lists([list(row) for row in rows])
+    column = file.batch.table[_found(file, alternatives)]
+    return _lists([_as_list(value) for value in column.to_pylist()])
+
+
+def _as_list(value: str | list[str | None] | None) -> list[str | None]:
+    if isinstance(value, list) or value is None:
+        return value or []
+    if value.lstrip().startswith("["):
+        try:
+            parsed = json.loads(value)
+        except ValueError:
+            parsed = None
+        if isinstance(parsed, list):
+            return [None if item is None else str(item) for item in parsed]
+    return list(value.replace(";", ",").replace("|", ",").split(","))
+
+
+def _lists(rows: list[list[str | None]]) -> pa.ChunkedArray:
+    cleaned = [[item.strip() for item in row if item and item.strip()] for row in rows]
+    return pa.chunked_array([pa.array([row or None for row in cleaned], pa.list_(pa.string()))])
+
+
+def is_blank(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return for each text whether it is null, empty, or white space only."""
+    return pc.equal(pc.fill_null(pc.utf8_length(pc.utf8_trim_whitespace(column)), 0), 0)

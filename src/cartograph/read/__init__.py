@@ -1,0 +1,100 @@
+"""One reader per format; each yields batches of raw columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from cartograph.errors import InputError
+from cartograph.read import delimited, hub, huggingface, jsonl, label_first, lines, parquet
+from cartograph.read.source import Batch, Rejected, Source, join, open_bytes, suffix_of
+
+__all__ = ["READERS", "Batch", "Rejected", "Source", "format_of", "local_paths", "read"]
+
+READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {
+    "csv": delimited.read_csv,
+    "tsv": delimited.read_tsv,
+    "jsonl": jsonl.read,
+    "parquet": parquet.read,
+    "label-first": label_first.read,
+    "lines": lines.read,
+    "huggingface": huggingface.read,
+    "hub": hub.read,
+}
+
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+
+def local_paths(path: str) -> tuple[str, ...]:
+    """Return the files or folders on disk that a source's path names: none for a hub id, one per field for ``name=PATH,…``."""
+    if path.startswith(hub.PREFIX):
+        return ()
+    return tuple(lines.fields_of(path).values()) or (path,)
+
+
+def format_of(path: str, name: str | None = None) -> str:
+    """Guess a source's format from its path, else from how the file begins.
+
+    Args:
+        path: as in ``Source``.
+        name: what messages call it.
+
+    Raises:
+        InputError: the format cannot be told; the message lists those there are.
+    """
+    if path.startswith(hub.PREFIX):
+        return "hub"
+    if lines.fields_of(path):
+        return "lines"
+    if Path(path).is_dir():
+        return "huggingface"
+    if suffix_of(path) in _SUFFIXES:
+        return _SUFFIXES[suffix_of(path)]
+    with open_bytes(path) as file:
+        start = file.read(4096)
+    if start[:4] == b"PAR1":
+        return "parquet"
+    if re.match(rb"(\xef\xbb\xbf)?\s*[\[{]", start):
+        return "jsonl"
+    if b"\t" in start.split(b"\n", 1)[0]:
+        return "tsv"
+    raise InputError(f"the format of {name or path} cannot be told from its name or content; set `format` to one of {', '.join(READERS)}.")
+
+
+def read(source: Source) -> Batch:
+    """Return everything that a source holds as one batch.
+
+    Raises:
+        InputError: a file is missing or empty, is in another encoding or format than named, or has no rows.
+    """
+    for path in local_paths(source.path):
+        if not Path(path).exists():
+            raise InputError(f"{path} does not exist; correct the path.")
+        if Path(path).is_file() and Path(path).stat().st_size == 0:
+            raise InputError(f"{path} is empty.")
+    kind = source.format or format_of(source.path, source.name)
+    if kind not in READERS:
+        raise InputError(f"{source.name}: there is no format `{kind}`; there are {', '.join(READERS)}.")
+    if kind not in ("huggingface", "hub") and any(Path(path).is_dir() for path in local_paths(source.path)):
+        raise InputError(f"{source.name} is a folder; a source of format {kind} is a file.")
+    batches = list(READERS[kind](source))
+    if not any(len(batch.rows) or batch.rejected for batch in batches):
+        raise InputError(f"{source.name} holds no rows.")
+    whole = join(batches)
+    if not len(whole.rows):
+        first = whole.rejected[0]
+        raise InputError(
+            f"{source.name}: none of its {len(whole.rejected):,} records can be read as {kind}; the first, row {first.row}: {first.reason} "
+            f"({first.detail}). Set `format`, `delimiter` or `quoting` to what the file has."
+        )
+    return whole

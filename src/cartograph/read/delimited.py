@@ -1,0 +1,122 @@
+"""CSV and TSV: a header line, then one record per line; a record that does not fit is rejected and the next one read."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter, deque
+from collections.abc import Iterator
+from itertools import islice
+from typing import IO
+
+import pyarrow as pa
+
+from cartograph.errors import InputError
+from cartograph.read.source import BATCH_ROWS, Batch, Rejected, Source, open_text
+
+
+def read_csv(source: Source) -> Iterator[Batch]:
+    """Yield the records of a comma-separated file; fields may be quoted."""
+    return _read(source, source.delimiter, quoting=source.quoting or "standard")
+
+
+def read_tsv(source: Source) -> Iterator[Batch]:
+    """Yield the records of a tab-separated file; unless ``quoting: standard`` is asked for, a quote is text, as in GLUE."""
+    return _read(source, source.delimiter or "\t", quoting=source.quoting or "none")
+
+
+class _Lines:
+    """The lines of a file for ``csv.reader``; what a broken record has swallowed can be given back."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+        self._returned: deque[str] = deque()
+        self.taken: list[str] = []
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._returned.popleft() if self._returned else next(self._file)
+        self.taken.append(line)
+        return line
+
+    def peek(self) -> str:
+        """Return the next line without taking it; empty at the end."""
+        if not self._returned:
+            self._returned.extend(islice(self._file, 1))
+        return self._returned[0] if self._returned else ""
+
+    def give_back(self) -> str:
+        """Keep the first line of the broken record, give back the rest, and return the kept one."""
+        first, *rest = self.taken
+        self._returned.extendleft(reversed(rest))
+        return first
+
+
+def _read(source: Source, delimiter: str | None, *, quoting: str) -> Iterator[Batch]:
+    with open_text(source.path, source, newline="") as file:
+        lines = _Lines(file)
+        delimiter = delimiter or _delimiter(lines.peek())
+        try:
+            reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL, strict=True)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{source.name}: delimiter {delimiter!r} must be a single character.") from error
+        columns = source.columns or _header(source, reader)
+        yield from _batches(columns, reader, lines)
+
+
+def _delimiter(header: str) -> str:
+    counts = {mark: header.count(mark) for mark in ",;\t|"}
+    return "," if counts[","] else max(counts, key=lambda mark: counts[mark])
+
+
+def _header(source: Source, reader: Iterator[list[str]]) -> tuple[str, ...]:
+    try:
+        given = next((row for row in reader if row), [])
+    except csv.Error as error:
+        raise InputError(f"{source.name} line 1, the header, is not readable ({error}); name the columns with `columns`.") from error
+    names = [name.strip() or f"column {index}" for index, name in enumerate(given, start=1)]
+    counts = Counter(names)
+    seen: Counter[str] = Counter()
+    for index, name in enumerate(names):
+        if counts[name] > 1:
+            seen[name] += 1
+            names[index] = f"{name} ({seen[name]})"
+    return tuple(names)
+
+
+def _batches(columns: tuple[str, ...], reader: Iterator[list[str]], lines: _Lines) -> Iterator[Batch]:
+    width = len(columns)
+    number = 0
+    ended = False
+    while not ended:
+        records: list[list[str]] = []
+        rows: list[int] = []
+        rejected: list[Rejected] = []
+        while len(records) + len(rejected) < BATCH_ROWS:
+            lines.taken.clear()
+            try:
+                record = next(reader)
+            except StopIteration:
+                ended = True
+                break
+            except csv.Error as error:
+                number += 1
+                rejected.append(Rejected(number, "quotes that do not pair", str(error), lines.give_back().rstrip("\r\n")))
+                continue
+            if not record:
+                continue
+            number += 1
+            if len(record) == width:
+                records.append(record)
+                rows.append(number)
+            else:
+                detail = f"{len(record)} fields instead of {width}"
+                rejected.append(Rejected(number, "wrong number of fields", detail, "".join(lines.taken).rstrip("\r\n")))
+        if records or rejected:
+            yield Batch(_table(columns, records), pa.array(rows, pa.int64()), tuple(rejected))
+
+
+def _table(columns: tuple[str, ...], records: list[list[str]]) -> pa.Table:
+    values = zip(*records, strict=True) if records else [()] * len(columns)
+    return pa.Table.from_arrays([pa.array(column, pa.string()) for column in values], names=list(columns))

@@ -1,0 +1,143 @@
+"""JSON lines, or a JSON array of objects; fields of nested objects are columns named with dots (``example.premise``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import IO, Any
+
+import pyarrow as pa
+
+from cartograph.errors import InputError
+from cartograph.read.source import BATCH_ROWS, MAX_COLUMNS, Batch, Rejected, Source, open_text
+
+Numbered = tuple[int, dict[str, Any]]
+
+
+def read(source: Source) -> Iterator[Batch]:
+    """Yield the objects of a JSONL file, or of a file that holds one array of objects.
+
+    Numbers and booleans become text (``1``, ``true``), ``null`` and ``NaN`` become null, a list becomes a list of texts.
+
+    Raises:
+        InputError: the file is one array and is not valid JSON.
+    """
+    with open_text(source.path, source, newline="\n") as file:
+        start = file.read(1)
+        while start.isspace():
+            start = file.read(1)
+        file.seek(0)
+        if start == "[":
+            yield from _array(source, file)
+        else:
+            yield from _lines(source, file)
+
+
+def _lines(source: Source, file: IO[str]) -> Iterator[Batch]:
+    numbered = enumerate(file, start=1)
+    while chunk := list(islice(numbered, BATCH_ROWS)):
+        records: list[Numbered] = []
+        rejected: list[Rejected] = []
+        for number, line in chunk:
+            if line.isspace():
+                continue
+            try:
+                value = json.loads(line, parse_constant=_nothing)
+            except (ValueError, RecursionError) as error:
+                rejected.append(Rejected(number, "not valid JSON", str(error), line.rstrip("\r\n")))
+                continue
+            _sort_in(number, value, records, rejected, line.rstrip("\r\n"))
+        yield _batch(source, records, rejected)
+
+
+def _array(source: Source, file: IO[str]) -> Iterator[Batch]:
+    try:
+        values = json.load(file, parse_constant=_nothing)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{source.name} is not valid JSON: line {error.lineno}, column {error.colno}: {error.msg}.") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source.name} is not JSON that can be read: {error}.") from error
+    for start in range(0, len(values), BATCH_ROWS):
+        records: list[Numbered] = []
+        rejected: list[Rejected] = []
+        for number, value in enumerate(values[start : start + BATCH_ROWS], start=start + 1):
+            _sort_in(number, value, records, rejected, None)
+        yield _batch(source, records, rejected)
+
+
+def _nothing(constant: str) -> None:
+    return None
+
+
+def _sort_in(number: int, value: Any, records: list[Numbered], rejected: list[Rejected], text: str | None) -> None:
+    if isinstance(value, dict) and value:
+        records.append((number, value))
+    else:
+        kind = "an object without keys" if value == {} else type(value).__name__
+        rejected.append(Rejected(number, "not a JSON object", kind, json.dumps(value) if text is None else text))
+
+
+def _batch(source: Source, records: list[Numbered], rejected: list[Rejected]) -> Batch:
+    try:
+        table = _table(source, [record for _, record in records])
+    except UnicodeEncodeError:
+        readable = []
+        for number, record in records:
+            if _is_unicode(record):
+                readable.append((number, record))
+            else:
+                rejected.append(Rejected(number, "not valid Unicode", "half of a surrogate pair", json.dumps(record)))
+        records = readable
+        table = _table(source, [record for _, record in records])
+        rejected.sort(key=lambda record: record.row)
+    return Batch(table, pa.array([number for number, _ in records], pa.int64()), tuple(rejected))
+
+
+def _is_unicode(record: dict[str, Any]) -> bool:
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _table(source: Source, records: list[dict[str, Any]]) -> pa.Table:
+    flat = [_flat(record) for record in records]
+    names: dict[str, None] = {}
+    for record in flat:
+        names.update(dict.fromkeys(record))
+    if len(names) > MAX_COLUMNS:
+        raise InputError(f"{source.name} has more than {MAX_COLUMNS} different keys; the keys of its objects must be names of columns.")
+    return pa.table({name: _column([record.get(name) for record in flat]) for name in names})
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    if not any(isinstance(value, dict) for value in record.values()):
+        return record
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, dict):
+            flat.update({f"{key}.{name}": inner for name, inner in _flat(value).items()} or {key: None})
+        else:
+            flat[key] = value
+    return flat
+
+
+def _column(values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values, pa.string())
+    except (pa.ArrowTypeError, pa.ArrowInvalid):
+        pass
+    if all(value is None or isinstance(value, list) for value in values):
+        return pa.array([value if value is None else [as_text(item) for item in value] for value in values], pa.list_(pa.string()))
+    return pa.array([as_text(value) for value in values], pa.string())
+
+
+def as_text(value: Any) -> str | None:
+    """Return a JSON value as text: whole numbers without a fraction, lists and objects as JSON."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False)

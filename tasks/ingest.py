@@ -1,0 +1,258 @@
+"""Ingest: raw files to canonical tables, validated; rows that cannot be used are set aside with a reason."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from cartograph import config
+from cartograph.config import Settings
+from cartograph.errors import GateError
+from tasks.console import progress
+from tasks.sources import Evaluation, EvaluationSet, FileEntry, Files, files_of, listed, read_files
+from tasks.step import Out, Step
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cartograph.ingest import Columns, IngestedSet, Labelling, RawSet
+
+BUILT_IN = ("validation", "challenge")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_TAKEN = ("train", "quarantine")
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, int | float) else value
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(listed)]
+
+
+class Params(config.Params):
+    """The section ``ingest`` of params.yaml."""
+
+    source: Literal["planted-nli", "files"] = "planted-nli"
+    rows: int = Field(6000, ge=60)
+    seed: int = Field(13, ge=0)
+    train: Files = ()
+    evaluation: dict[str, Evaluation] = Field({"validation": EvaluationSet(domain="id"), "challenge": EvaluationSet(domain="ood")})
+    text: Annotated[tuple[Names, ...], BeforeValidator(listed)] = (("premise",), ("hypothesis",))
+    options: Annotated[tuple[Names, ...], BeforeValidator(listed)] = ()
+    label: Names = ("label",)
+    uid: Names = ()
+    annotators: Names = ()
+    format: str | None = None
+    encoding: str | None = None
+    label_separator: str | None = Field(None, min_length=1)
+    label_names: dict[Text, Text] = Field(default_factory=dict)
+    labels: tuple[Text, ...] = ()
+    unlabelled: tuple[Text, ...] = ("-",)
+    quarantine_limit: float = Field(0.05, ge=0, le=1)
+    min_class_count: int = Field(10, ge=1)
+    max_characters: int = Field(10_000, ge=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_built_in_sets_for_files(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("source") == "files":
+            return {"evaluation": {}, **data}
+        return data
+
+    @field_validator("uid", "annotators", mode="before")
+    @classmethod
+    def _none_is_empty(cls, value: Any) -> Any:
+        return () if value is None else value
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Params:
+        for name in self.evaluation:
+            if not _NAME.fullmatch(name) or name in _TAKEN:
+                raise ValueError(
+                    f"`evaluation` has a set named {name!r}; a name has letters, digits, - and _, and is not train or quarantine"
+                )
+        if self.source == "files":
+            if not self.train:
+                raise ValueError("`source: files` needs `train: [PATH, …]`")
+            empty = [name for name, entry in self.evaluation.items() if not entry.files]
+            if empty:
+                raise ValueError(f"evaluation set `{empty[0]}` needs `{{files: [PATH, …], domain: id}}`")
+        elif self.train or any(entry.files for entry in self.evaluation.values()) or not set(self.evaluation) <= set(BUILT_IN):
+            raise ValueError(f"`source: {self.source}` has the sets train, {', '.join(BUILT_IN)} and takes no files; set `source: files`")
+        if not self.text or len(self.text) > 2 or len(self.options) == 1 or (self.options and len(self.text) > 1):
+            raise ValueError(
+                "name one `text` column for single texts, two for pairs, or one and at least two `options` for multiple choice, "
+                f"not {len(self.text)} and {len(self.options)}"
+            )
+        fields = [names[0] for names in (*self.text, *self.options)]
+        if len(set(fields)) < len(fields) or set(fields) & set(self.label):
+            raise ValueError("`text`, `options` and `label` must name different columns")
+        if len(set(self.labels)) < len(self.labels) or len(self.labels) == 1:
+            raise ValueError("`labels` must name two or more classes, each once; leave it out to take those of the train set")
+        return self
+
+    def sets(self) -> dict[str, tuple[str, tuple[FileEntry, ...]]]:
+        """Return set name -> (domain, files): ``train`` first, then the evaluation sets by name."""
+        named: dict[str, tuple[str, tuple[FileEntry, ...]]] = {"train": ("train", self.train)}
+        for name, entry in sorted(self.evaluation.items()):
+            named[name] = (entry.domain, entry.files)
+        return named
+
+
+def inputs_of(settings: Settings) -> tuple[str, ...]:
+    """Return the declared names of the user's files; none for the built-in corpus and for hub ids."""
+    params = settings["ingest"]
+    assert isinstance(params, Params)
+    if params.source != "files":
+        return ()
+    return files_of([entry for _, files in params.sets().values() for entry in files])
+
+
+def outputs_of(settings: Settings) -> tuple[str, ...]:
+    """Return what the step writes; the built-in corpus also leaves its truth."""
+    params = settings["ingest"]
+    assert isinstance(params, Params)
+    outputs = ("data/ingest", "reports/ingest.metrics.json")
+    return outputs if params.source == "files" else (*outputs, "data/truth")
+
+
+def run(params: Params, inputs: Mapping[str, Path], out: Out) -> str:
+    """Read, canonicalise, validate and write all sets; return the summary.
+
+    Raises:
+        InputError: a source, a column or a label cannot be used as it is.
+        GateError: more than ``quarantine_limit`` of a set's rows cannot be used.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from cartograph.ingest import ingest
+    from tasks.expectations import validate
+
+    raw_sets, truth = read_sets(params, inputs)
+    sets = ingest(raw_sets, columns_of(params), labelling_of(params))
+    quarantine = pa.concat_tables([item.quarantine for item in sets])
+    _check_quarantine(params, sets, quarantine, out)
+    validation = validate(
+        sets,
+        limit=params.quarantine_limit,
+        min_class_count=params.min_class_count,
+        max_characters=params.max_characters,
+        docs=out.docs / "data_docs",
+    )
+    folder = out["data/ingest"]
+    for item in sets:
+        pq.write_table(item.examples, folder / f"{item.info.name}.parquet")
+    pq.write_table(quarantine, folder / "quarantine.parquet")
+    _write_json(folder / "validation.json", validation)
+    _write_json(out["reports/ingest.metrics.json"], _metrics(sets, validation))
+    if truth is not None:
+        pq.write_table(truth, out["data/truth"] / "truth.parquet")
+    return f"{len(sets[0].examples):,} rows, {len(sets[0].info.labels)} classes, {len(quarantine):,} quarantined"
+
+
+def columns_of(params: Params) -> Columns:
+    """Return which columns the parameters name."""
+    from cartograph.ingest import Columns
+
+    uid = ("uid",) if params.source != "files" else params.uid
+    return Columns(params.text, params.options, params.label, uid, params.annotators)
+
+
+def labelling_of(params: Params) -> Labelling:
+    """Return how the parameters say that labels are read."""
+    from cartograph.ingest import Labelling
+
+    return Labelling(params.label_separator, params.label_names, params.labels, params.unlabelled)
+
+
+def read_sets(params: Params, inputs: Mapping[str, Path]) -> tuple[list[RawSet], pa.Table | None]:
+    """Read every set, the train set first; also the truth of the built-in corpus.
+
+    Args:
+        inputs: declared name (``user_file``) -> path on disk.
+
+    Raises:
+        InputError: a source cannot be read.
+    """
+    from cartograph.ingest import RawSet
+
+    if params.source != "files":
+        return _built_in(params)
+    sets = params.sets()
+    usual = FileEntry(path="-", format=params.format, encoding=params.encoding)
+    total, done = sum(len(files) for _, files in sets.values()), 0
+    with progress("ingest", "files") as update:
+
+        def count() -> None:
+            nonlocal done
+            done += 1
+            update(done, total)
+
+        return [RawSet(name, domain, read_files(files, usual, inputs, count)) for name, (domain, files) in sets.items()], None
+
+
+def _built_in(params: Params) -> tuple[list[RawSet], pa.Table]:
+    import pyarrow as pa
+
+    from cartograph.ingest import File, RawSet
+    from cartograph.planted import generate
+    from cartograph.read import Batch
+
+    corpus = generate(rows=params.rows, seed=params.seed)
+    raw_sets = []
+    for name, (domain, _) in params.sets().items():
+        table = corpus.sets[name]
+        batch = Batch(table, pa.array(range(1, len(table) + 1), pa.int64()))
+        raw_sets.append(RawSet(name, domain, (File(params.source, batch),)))
+    return raw_sets, corpus.truth
+
+
+def _check_quarantine(params: Params, sets: Sequence[IngestedSet], quarantine: pa.Table, out: Out) -> None:
+    import pyarrow.parquet as pq
+
+    from cartograph.ingest import described
+
+    for item in sets:
+        share = len(item.quarantine) / item.rows_read
+        if share > params.quarantine_limit:
+            out.failed.mkdir(parents=True, exist_ok=True)
+            path = out.failed / "quarantine.parquet"
+            pq.write_table(quarantine, path)
+            raise GateError(
+                f"{item.info.name}: {len(item.quarantine):,} of {item.rows_read:,} rows ({share:.1%}) cannot be used, more than the "
+                f"{params.quarantine_limit:.1%} of `ingest.quarantine_limit`: {described(item)}. They are listed in {path}."
+            )
+
+
+def _metrics(sets: Sequence[IngestedSet], validation: dict[str, Any]) -> dict[str, float]:
+    quarantined = sum(len(item.quarantine) for item in sets)
+    failed = sum(not check["passed"] for entry in validation["sets"] for check in entry["checks"])
+    return {
+        **{f"rows.{item.info.name}": len(item.examples) for item in sets},
+        "classes": len(sets[0].info.labels),
+        "quarantined": quarantined,
+        "quarantined.share": quarantined / sum(item.rows_read for item in sets),
+        "validation.passed": int(validation["passed"]),
+        "validation.failed": failed,
+    }
+
+
+def _write_json(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+STEP = Step(
+    name="ingest",
+    run=run,
+    params=Params,
+    inputs=inputs_of,
+    outputs=outputs_of,
+    libraries=("datasets", "great_expectations", "numpy", "pandas", "pyarrow"),
+)

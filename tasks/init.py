@@ -1,0 +1,219 @@
+"""Make a workspace for one's own data: its params.yaml and its dvc.yaml, once the files have been read and understood."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cartograph.config import load_settings
+from cartograph.errors import InputError
+from tasks.console import say
+from tasks.params_yaml import recipe, render
+from tasks.workspace import ROOT, open_workspace
+
+if TYPE_CHECKING:
+    from cartograph.ingest import IngestedSet
+    from tasks.ingest import Params
+
+
+def init(
+    workspace: Annotated[str, typer.Argument(help="Folder to make, such as workspaces/reviews.")],
+    train: Annotated[
+        list[str], typer.Option(help="File, folder[:SPLIT] or hub:NAME of the train set; or name=FILE,name=FILE. Repeatable.")
+    ],
+    text: Annotated[str, typer.Option(help="Text column, or several names that it may have: COL,ALT.")] = "text",
+    evaluation: Annotated[list[str], typer.Option("--eval", help="NAME=FILE[:ood] of an evaluation set. Repeatable.")] = [],  # noqa: B006
+    text_pair: Annotated[str, typer.Option(help="Second text column, for pairs.")] = "",
+    option: Annotated[list[str], typer.Option(help="Option column of multiple choice. Repeat for each option.")] = [],  # noqa: B006
+    label: Annotated[str, typer.Option(help="Label column.")] = "label",
+    uid: Annotated[str, typer.Option(help="Column that identifies a row.")] = "",
+    annotators: Annotated[str, typer.Option(help="Column with the annotators' labels.")] = "",
+    format: Annotated[
+        str, typer.Option(help="csv, tsv, jsonl, parquet, label-first, lines, huggingface or hub; guessed where left out.")
+    ] = "",
+    encoding: Annotated[str, typer.Option(help="Encoding of text files; UTF-8 where left out.")] = "",
+    label_separator: Annotated[str, typer.Option(help="Labels end before it: `:` for COARSE:fine.")] = "",
+    model: Annotated[str, typer.Option(help="bow, tiny or transformer.")] = "bow",
+    pretrained: Annotated[str, typer.Option(help="Folder or hub id of the model, for transformer.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Replace the params.yaml of an existing workspace.")] = False,
+) -> None:
+    """Make a workspace for your own data, and say what was understood of it."""
+    folder = _new_folder(workspace, force=force)
+    ingest = {
+        "source": "files",
+        "train": [_entry(path) for path in train],
+        "evaluation": _evaluation(evaluation),
+        "text": [_names(text), *([_names(text_pair)] if text_pair else [])],
+        "options": [_names(name) for name in option],
+        "label": _names(label),
+        "uid": _names(uid) if uid else None,
+        "annotators": _names(annotators) if annotators else None,
+        "format": format or None,
+        "encoding": encoding or None,
+        "label_separator": label_separator or None,
+    }
+    content = render(ingest, recipe(model, pretrained))
+    params = _validated(content, folder)
+    sets = _read(params)
+    with _made_whole(folder):
+        (folder / "params.yaml").write_text(content, encoding="utf-8")
+        from tasks.dvc_yaml import write
+
+        write(open_workspace(folder))
+    _tell(folder, params, sets)
+
+
+def _new_folder(given: str, *, force: bool) -> Path:
+    path = Path(given).expanduser()
+    folder = (path if path.is_absolute() else ROOT / path).resolve()
+    if not folder.is_relative_to(ROOT) or folder == ROOT:
+        raise InputError(
+            f"workspace {folder} is not inside the project {ROOT}, whose DVC repository it belongs to; make it under workspaces/."
+        )
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; name a folder to make, such as workspaces/{folder.stem}.")
+    if (folder / "params.yaml").exists():
+        if not force:
+            raise InputError(f"{folder} is a workspace already; edit its params.yaml, or replace that with --force.")
+    elif folder.exists() and any(folder.iterdir()) and not folder.is_relative_to(ROOT / "workspaces"):
+        raise InputError(f"{folder} is not empty and not a workspace; name a new folder, such as workspaces/{folder.name}.")
+    return folder
+
+
+def _names(given: str) -> str | list[str]:
+    names = [name.strip() for name in given.split(",") if name.strip()]
+    return names[0] if len(names) == 1 else names
+
+
+def _entry(given: str) -> str | dict[str, str]:
+    """Return an entry of ``train`` or ``files`` with its paths from the project's root, or absolute where they are outside."""
+    from cartograph.read.hub import PREFIX
+    from cartograph.read.lines import fields_of
+
+    if given.startswith(PREFIX):
+        return given
+    fields = fields_of(given)
+    if fields:
+        return ",".join(f"{name}={_stored(path)}" for name, path in fields.items())
+    base, _, split = given.rpartition(":")
+    if base and not _found(given).exists() and _found(base).is_dir():
+        return {"path": _stored(base), "split": split}
+    return _stored(given)
+
+
+def _found(given: str) -> Path:
+    path = Path(given).expanduser()
+    return path.resolve() if path.exists() or path.is_absolute() else (ROOT / path).resolve()
+
+
+def _stored(given: str) -> str:
+    path = _found(given)
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
+
+
+def _evaluation(given: list[str]) -> dict[str, dict[str, Any]]:
+    sets: dict[str, dict[str, Any]] = {}
+    for item in given:
+        name, equals, path = item.partition("=")
+        if not equals or not path:
+            raise InputError(f"--eval {item}: an evaluation set is written NAME=FILE, or NAME=FILE:ood where it is out of distribution.")
+        domain = "ood" if path.endswith(":ood") else "id"
+        entry = _entry(path.removesuffix(":ood").removesuffix(":id"))
+        known = sets.setdefault(name, {"files": [], "domain": domain})
+        if known["domain"] != domain:
+            raise InputError(f"--eval {item}: set `{name}` is given as {known['domain']} and as {domain}; a set is one of them.")
+        known["files"].append(entry)
+    return sets
+
+
+def _validated(content: str, folder: Path) -> Params:
+    from tasks import STEPS
+    from tasks.ingest import Params
+
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(temporary) / "params.yaml"
+        path.write_text(content, encoding="utf-8")
+        try:
+            params = load_settings(path, {step.name: step.params for step in STEPS})["ingest"]
+        except InputError as error:
+            raise InputError(str(error).replace(str(path), str(folder / "params.yaml"))) from error
+    assert isinstance(params, Params)
+    return params
+
+
+def _read(params: Params) -> list[IngestedSet]:
+    from cartograph.ingest import ingest
+    from tasks.ingest import columns_of, inputs_of, labelling_of, read_sets
+    from tasks.workspace import Workspace
+
+    space = Workspace(ROOT, {"ingest": params})
+    inputs = {name: space.resolve(name) for name in inputs_of(space.settings)}
+    raw_sets, _ = read_sets(params, inputs)
+    return ingest(raw_sets, columns_of(params), labelling_of(params))
+
+
+@contextmanager
+def _made_whole(folder: Path) -> Iterator[None]:
+    """Make a folder for the block to fill; where the block fails, everything is as it was before."""
+    first_new = next((path for path in (*reversed(folder.parents), folder) if not path.exists()), None)
+    kept = {name: (folder / name).read_bytes() for name in ("params.yaml", "dvc.yaml") if (folder / name).exists()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException as error:
+        for name in ("params.yaml", "dvc.yaml"):
+            (folder / name).unlink(missing_ok=True)
+        for name, content in kept.items():
+            (folder / name).write_bytes(content)
+        if first_new is not None:
+            shutil.rmtree(first_new, ignore_errors=True)
+        if isinstance(error, PermissionError):
+            raise InputError(
+                f"workspace {folder} cannot be written: {error.strerror}; change the permissions of {folder.parent}."
+            ) from error
+        raise
+
+
+def _tell(folder: Path, params: Params, sets: list[IngestedSet]) -> None:
+    from cartograph.ingest import described
+
+    for item in sets:
+        domain = {"train": "", "id": ", in distribution", "ood": ", out of distribution"}[item.info.domain]
+        say(f"{item.info.name}: {len(item.examples):,} rows from {', '.join(item.files)}{domain}")
+        say(f"  classes  {', '.join(f'{name} {count:,}' for name, count in item.class_counts.items())}")
+        for name in item.info.fields:
+            say(f"  {name}  {_lengths(item, name)}")
+        if len(item.quarantine):
+            share = len(item.quarantine) / item.rows_read
+            beyond = (
+                f"; the audit stops above {params.quarantine_limit:.1%} (`quarantine_limit`)" if share > params.quarantine_limit else ""
+            )
+            say(f"  set aside  {len(item.quarantine):,} rows ({share:.1%}): {described(item)}{beyond}")
+    info = sets[0].info
+    say("First rows of train:")
+    for row in sets[0].examples.slice(0, 3).to_pylist():
+        say(f"  {info.labels[row['label']]}: {' | '.join(_short(row[name]) for name in info.fields)}")
+    relative = folder.relative_to(ROOT).as_posix()
+    say(f"Made {relative}/params.yaml and {relative}/dvc.yaml. Next, either of:")
+    say(f"  python -m flows.audit --workspace {relative}")
+    say(f"  dvc repro {relative}/dvc.yaml")
+
+
+def _lengths(item: IngestedSet, name: str) -> str:
+    import numpy as np
+    import pyarrow.compute as pc
+
+    words = np.asarray(pc.count_substring_regex(item.examples[name], r"\S+"))
+    low, middle, high = np.percentile(words, [0, 50, 100])
+    return f"{low:,.0f} to {high:,.0f} words, median {middle:,.0f}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 100 else f"{line[:99]}…"

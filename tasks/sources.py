@@ -1,0 +1,135 @@
+"""Where an audit's rows come from: the entries under ``train`` and ``evaluation`` in params.yaml, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from cartograph import config
+from cartograph.errors import InputError
+from tasks.workspace import user_file
+
+if TYPE_CHECKING:
+    from cartograph.ingest import File
+    from cartograph.read import Source
+
+
+def listed(value: Any) -> Any:
+    """Let a key take one value where it takes a list."""
+    return [value] if isinstance(value, str | Mapping) else value
+
+
+def _path(value: Any) -> Any:
+    return {"path": value} if isinstance(value, str) else value
+
+
+def _domain(value: Any) -> Any:
+    if isinstance(value, list):
+        return {"files": value}
+    return {"domain": value} if isinstance(value, str) else value
+
+
+class FileEntry(config.Params):
+    """One source: a bare path in params.yaml, or a mapping where a file is not like the others."""
+
+    path: str = Field(min_length=1)
+    format: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = Field(None, min_length=1, max_length=1)
+    quoting: Literal["standard", "none"] | None = None
+    columns: tuple[str, ...] = ()
+    split: str | None = None
+
+
+Files = Annotated[tuple[Annotated[FileEntry, BeforeValidator(_path)], ...], BeforeValidator(listed)]
+"""One entry or a list of them."""
+
+
+class EvaluationSet(config.Params):
+    """An evaluation set: where it is, and whether it is in or out of the train set's distribution."""
+
+    files: Files = ()
+    domain: Literal["id", "ood"] = "id"
+
+
+Evaluation = Annotated[EvaluationSet, BeforeValidator(_domain)]
+"""An evaluation set; for the built-in corpus its domain alone."""
+
+
+def files_of(entries: Sequence[FileEntry]) -> tuple[str, ...]:
+    """Return the declared names of the files on disk that the entries name, each once."""
+    from cartograph.read import local_paths
+
+    return tuple(dict.fromkeys(user_file(path) for entry in entries for path in local_paths(entry.path)))
+
+
+def read_files(entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[str, Path], done: Callable[[], None]) -> tuple[File, ...]:
+    """Read the sources of one set.
+
+    Args:
+        entries: in the order in which their rows follow each other.
+        usual: format and encoding of those that do not name their own.
+        inputs: declared name (``user_file``) -> path on disk.
+        done: called after each.
+
+    Raises:
+        InputError: a source cannot be read, or is listed twice.
+    """
+    from cartograph.ingest import File
+    from cartograph.read import read
+
+    files = []
+    for entry, name in zip(entries, source_names(entries), strict=True):
+        files.append(File(name, read(_source(entry, usual, name, inputs))))
+        done()
+    return tuple(files)
+
+
+def _source(entry: FileEntry, usual: FileEntry, name: str, inputs: Mapping[str, Path]) -> Source:
+    from cartograph.read import Source, local_paths
+    from cartograph.read.lines import fields_of
+
+    fields = fields_of(entry.path)
+    if fields:
+        path = ",".join(f"{field}={inputs[user_file(file)]}" for field, file in fields.items())
+    else:
+        path = next((str(inputs[user_file(file)]) for file in local_paths(entry.path)), entry.path)
+    return Source(
+        path=path,
+        name=name,
+        format=entry.format or usual.format,
+        encoding=entry.encoding or usual.encoding,
+        delimiter=entry.delimiter,
+        quoting=entry.quoting,
+        columns=entry.columns,
+        split=entry.split,
+    )
+
+
+def source_names(entries: Sequence[FileEntry]) -> list[str]:
+    """Return what each source of a set is called: its file's name, with as many of its folders as tell it from the others.
+
+    Raises:
+        InputError: the set lists a source twice.
+    """
+    parts = [_parts(entry) for entry in entries]
+    for depth in range(1, max(map(len, parts), default=1) + 1):
+        names = ["/".join(part[-depth:]) for part in parts]
+        if len(set(names)) == len(names):
+            return names
+    twice = next(entry.path for index, entry in enumerate(entries) if parts[index] in parts[:index])
+    raise InputError(f"{twice} is listed twice in one set; name each file once.")
+
+
+def _parts(entry: FileEntry) -> list[str]:
+    from cartograph.read import local_paths
+
+    split = f":{entry.split}" if entry.split else ""
+    paths = [PurePosixPath(path) for path in local_paths(entry.path)]
+    if len(paths) == 1:
+        *folders, name = paths[0].parts
+        return [*folders, name + split]
+    return [entry.path, "+".join(path.name for path in paths) + split] if paths else [entry.path + split]
