@@ -1,0 +1,143 @@
+"""How good a classifier or a ranking is: what an audit reports as numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Logits = npt.NDArray[np.floating[Any]]
+Ids = npt.NDArray[np.integer[Any]]
+Bools = npt.NDArray[np.bool_]
+
+
+def accuracy(logits: Logits, gold: Ids) -> float:
+    """Return the share of rows whose largest logit is the gold label's, in [0, 1].
+
+    Args:
+        logits: (n_examples, n_classes).
+        gold: (n_examples,) label ids.
+
+    Raises:
+        ValueError: no rows, or as many of the one as not of the other.
+
+    >>> accuracy(np.array([[2.0, 0.0], [0.0, 1.0], [3.0, 1.0], [0.0, 9.0]]), np.array([0, 1, 1, 1]))
+    0.75
+    """
+    _require_rows(logits, gold)
+    return float(np.mean(logits.argmax(axis=1) == gold))
+
+
+def cross_entropy(logits: Logits, gold: Ids) -> float:
+    """Return the mean over rows of −log softmax(logits)[gold], in nats, ≥ 0.
+
+    Args:
+        logits: (n_examples, n_classes).
+        gold: (n_examples,) label ids.
+
+    Raises:
+        ValueError: no rows, or as many of the one as not of the other.
+
+    >>> round(cross_entropy(np.array([[0.0, 0.0]]), np.array([1])), 6)
+    0.693147
+    """
+    _require_rows(logits, gold)
+    wide = logits.astype(np.float64)
+    top = wide.max(axis=1)
+    total = top + np.log(np.exp(wide - top[:, None]).sum(axis=1))
+    return float(np.mean(total - wide[np.arange(len(gold)), gold]))
+
+
+def macro_f1(logits: Logits, gold: Ids) -> float:
+    """Return the unweighted mean of F1, in [0, 1], over the classes that occur as gold or as predicted labels.
+
+    Args:
+        logits: (n_examples, n_classes).
+        gold: (n_examples,) label ids.
+
+    Raises:
+        ValueError: no rows, or as many of the one as not of the other.
+
+    >>> round(macro_f1(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]), np.array([0, 0, 1])), 4)
+    0.6667
+    """
+    from sklearn.metrics import f1_score
+
+    _require_rows(logits, gold)
+    return float(f1_score(gold, logits.argmax(axis=1), average="macro", zero_division=0.0))
+
+
+def majority_share(gold: Ids) -> float:
+    """Return the share of the most frequent label, in (0, 1]: the accuracy of always saying that one.
+
+    Args:
+        gold: (n_examples,) label ids.
+
+    Raises:
+        ValueError: no rows.
+
+    >>> majority_share(np.array([2, 0, 2, 1]))
+    0.5
+    """
+    _require_rows(gold, gold)
+    return float(np.bincount(gold).max() / len(gold))
+
+
+def average_precision(relevant: Bools, score: npt.NDArray[np.floating[Any]]) -> float:
+    """Return the average precision of ranking by ``score``, highest first, in (0, 1].
+
+    The mean over the relevant rows of the precision at each one's rank; rows of equal score share the last one's rank.
+    A random ranking is expected to have the share of relevant rows.
+
+    Args:
+        relevant: (n_examples,) which rows are looked for.
+        score: (n_examples,) higher = ranked before.
+
+    Raises:
+        ValueError: no relevant row, or as many of the one as not of the other.
+
+    >>> round(average_precision(np.array([True, False, True, False]), np.array([0.9, 0.8, 0.7, 0.1])), 4)
+    0.8333
+    """
+    from sklearn.metrics import average_precision_score
+
+    _require_rows(relevant, score)
+    _require_relevant(relevant)
+    return float(average_precision_score(relevant, score))
+
+
+def precision_recall_at(relevant: Bools, rank: Ids, k: int) -> tuple[float, float]:
+    """Return precision and recall of the first ``k`` rows of a ranking, each in [0, 1].
+
+    With ``k`` = the number of relevant rows the two are equal.
+
+    Args:
+        relevant: (n_examples,) which rows are looked for.
+        rank: (n_examples,) 1 = first.
+        k: number of rows taken, from 1 to n_examples.
+
+    Raises:
+        ValueError: no relevant row, ``k`` out of range, or as many of the one as not of the other.
+
+    >>> precision_recall_at(np.array([True, False, True]), np.array([1, 2, 3]), k=1)
+    (1.0, 0.5)
+    """
+    _require_rows(relevant, rank)
+    _require_relevant(relevant)
+    if not 1 <= k <= len(rank):
+        raise ValueError(f"k must be from 1 to {len(rank)}, not {k}")
+    found = int(np.count_nonzero(relevant & (rank <= k)))
+    return found / k, found / int(np.count_nonzero(relevant))
+
+
+def _require_rows(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> None:
+    if len(one) != len(other):
+        raise ValueError(f"both arrays must have one entry per row, but have {len(one)} and {len(other)}")
+    if len(one) == 0:
+        raise ValueError("there are no rows to score")
+
+
+def _require_relevant(relevant: Bools) -> None:
+    if not relevant.any():
+        raise ValueError("no row is relevant, so a ranking cannot be scored")
