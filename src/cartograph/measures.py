@@ -29,7 +29,8 @@ Booleans = npt.NDArray[np.bool_]
 NEVER_LEARNT = -1
 """The value of ``forgetting`` for an example that was right in no epoch: it was never learnt, so it was never forgotten."""
 
-_BLOCK_ELEMENTS = 2**17
+# Small enough for a processor's cache, long enough for numpy to pay where there are many classes.
+_BLOCK_ELEMENTS, _LEAST_ROWS = 2**15, 2**10
 
 
 @dataclass(frozen=True)
@@ -172,21 +173,23 @@ def _read(uids: Sequence[str], logits: npt.NDArray[np.float32], gold: npt.NDArra
     scores = np.ascontiguousarray(logits[rows, epoch].T, dtype=np.float64)
     if not np.isfinite(scores).all():
         raise _not_finite(uids, scores, rows, epoch)
-    own = gold[rows]
-    at_gold = (own, np.arange(scores.shape[1]))
-    top, own_score = scores.max(axis=0), scores[at_gold]
-    correct = scores.argmax(axis=0) == own
-    rivals = scores.copy()
-    rivals[at_gold] = -np.inf
-    margin = own_score - rivals.max(axis=0)
-    weights = np.exp(scores - top)
-    total = _sum(weights)
-    probabilities = weights / total
-    probability = probabilities[at_gold]
-    residual = probabilities.copy()
-    residual[at_gold] -= 1.0
-    distance = np.sqrt(_sum(residual * residual))
-    return _Reading(probabilities, probability, correct, margin, distance, np.log(total) + (top - own_score))
+    given = gold[rows].astype(np.intp)
+    at_gold = given * len(given) + np.arange(len(given))
+    own = scores.ravel()[at_gold]
+    scores.ravel()[at_gold] = -np.inf
+    rival = scores.max(axis=0)
+    scores.ravel()[at_gold] = own
+    margin, top = own - rival, np.maximum(own, rival)
+    correct = margin > 0
+    tied = np.flatnonzero(margin == 0)
+    correct[tied] = scores[:, tied].argmax(axis=0) == given[tied]
+    probabilities = np.exp(scores - top)
+    total = _sum(probabilities)
+    probabilities /= total
+    probability = probabilities.ravel()[at_gold]
+    residual = probabilities * probabilities
+    residual.ravel()[at_gold] = (1.0 - probability) ** 2
+    return _Reading(probabilities, probability, correct, margin, np.sqrt(_sum(residual)), np.log(total) + (top - own))
 
 
 def _measure(readings: Sequence[_Reading], include_ci: bool) -> tuple[npt.NDArray[np.generic], ...]:
@@ -220,7 +223,7 @@ def _sum(terms: Sequence[Floats] | Floats) -> Floats:
 
 def _blocks(shape: tuple[int, ...], block: int | None) -> Iterator[slice]:
     n_examples, _, n_classes = shape
-    size = block or max(1, _BLOCK_ELEMENTS // n_classes)
+    size = block or max(_LEAST_ROWS, _BLOCK_ELEMENTS // n_classes)
     # An empty table still makes one block, of no rows.
     return (slice(start, min(start + size, n_examples)) for start in range(0, max(n_examples, 1), size))
 

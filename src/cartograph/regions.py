@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from cartograph.errors import InputError
 from cartograph.schema import REGIONS
@@ -113,6 +114,17 @@ def assign_regions(
         chosen, cuts[region] = _take(values[free], sign, round(share * n_examples), lots[free])
         names[free[chosen]] = region
     return Regions(names, cuts)
+
+
+def region_edges(measures: pa.Table) -> dict[str, float]:
+    """Return the value at each region's cut from a table of ``schema.MEASURES``; a region without rows is left out."""
+    names = measures.column("region").to_numpy(zero_copy_only=False)
+    edges = {}
+    for region, column, edge in ((HARD, "confidence", np.max), (AMBIGUOUS, "variability", np.min), (EASY, "confidence", np.min)):
+        inside = measures.column(column).to_numpy()[names == region]
+        if len(inside):
+            edges[region] = float(edge(inside))
+    return edges
 
 
 def _take(values: Floats, sign: float, wanted: int, lots: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Cut]:
