@@ -16,13 +16,13 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 h1, h4 { font-size: 1.3rem; margin: 0 0 .5rem; } h5, strong { font-size: 1rem; } h6 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0 1.5rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; overflow-wrap: anywhere; }
-tr { border-bottom: 1px solid var(--line); }
+tr { border-bottom: 1px solid var(--line); } tr > :first-child { overflow-wrap: normal; min-width: 4.5rem; } i { font-style: normal; }
 ul { padding-left: 1.2rem; } .badge { border: 1px solid var(--line); border-radius: .25rem; padding: 0 .3rem; }
 .ge-section { border-top: 2px solid var(--line); margin-top: 1.5rem; padding-top: 1rem; }
 .ge-success-icon::before { content: "passed"; } .ge-failed-icon::before { content: "failed"; font-weight: 700; }
 .fa-check-circle::before { content: "passed"; } .fa-times::before { content: "failed"; font-weight: 700; }
 .fa-exclamation-triangle::before { content: "error"; font-weight: 700; }
-.cooltip .top, button, .btn-group, .card-header { display: none; }
+.cooltip .top, button, .card.mb-3, .card-header { display: none; }
 """
 _FOREIGN = (
     r"<script\b.*?</script>",
@@ -66,6 +66,7 @@ def self_contained(page: str, title: str) -> str:
     body = page[page.index("<body") : page.rindex("</body>")]
     for pattern in _FOREIGN:
         body = re.sub(pattern, "", body, flags=re.DOTALL)
+    body = re.sub(r'<a\b[^>]*href="(?!#)[^"]*"[^>]*>(.*?)</a>', r"\1", body, flags=re.DOTALL)
     return _document(title, f'<p><a href="index.html">All sets</a></p>{body.split(">", 1)[1]}')
 
 

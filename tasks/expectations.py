@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -87,7 +88,7 @@ def _frame(item: IngestedSet, train_keys: pd.Series) -> pd.DataFrame:
 
     from cartograph.ingest.identity import content_keys, contradicting, repeated
 
-    frame = item.raw.select([*item.info.fields, "label", "uid"]).to_pandas()
+    frame = item.raw.select([*item.info.fields, "label", "uid"]).to_pandas().rename(columns=_titles(item.info.fields))
     keys = train_keys if item.info.domain == "train" else content_keys(item.raw, item.info.fields)
     labels = frame["label"].where(frame["label"].isin(item.info.labels))
     place = item.raw["source"].to_pandas().astype("str") + " row " + item.raw["row"].to_pandas().astype("str")
@@ -99,18 +100,32 @@ def _frame(item: IngestedSet, train_keys: pd.Series) -> pd.DataFrame:
     return frame
 
 
+def _titles(fields: Sequence[str]) -> dict[str, str]:
+    """Return column -> a title for the pages, whose renderer does not escape the names of columns."""
+    titles: dict[str, str] = {}
+    for name in fields:
+        title = re.sub(r"[<>&\"'$]", "_", name)
+        titles[name] = title if title not in (*titles.values(), "label", "uid") else f"{title} ({len(titles) + 1})"
+    return titles
+
+
 def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_count: int, max_characters: int) -> list[Check]:
     import great_expectations.expectations as gxe
 
     info = item.info
-    columns = [*info.fields, "label", "uid"]
+    titles = _titles(info.fields)
+    columns = [*titles.values(), "label", "uid"]
     enough = math.ceil(item.rows_read * (1 - limit))
     checks = [
-        Check("the columns are there", ", ".join(columns), gxe.ExpectTableColumnsToMatchSet(column_set=columns, exact_match=False)),
+        Check(
+            "the columns are there",
+            ", ".join((*info.fields, "label", "uid")),
+            gxe.ExpectTableColumnsToMatchSet(column_set=columns, exact_match=False),
+        ),
         Check("records can be read", f"at least {enough:,} of {item.rows_read:,}", gxe.ExpectTableRowCountToBeBetween(min_value=enough)),
     ]
     for name in info.fields:
-        checks += _text_checks(name, limit, max_characters, words=name in info.text)
+        checks += _text_checks(name, titles[name], limit, max_characters, words=name in info.text)
     usual = {"mostly": 1 - limit}
     rare = {"mostly": 1 - DOUBTFUL, "severity": "warning"}
     most, few = _at_most(limit), _at_most(DOUBTFUL)
@@ -139,15 +154,15 @@ def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_coun
     return checks
 
 
-def _text_checks(name: str, limit: float, max_characters: int, *, words: bool) -> list[Check]:
+def _text_checks(name: str, title: str, limit: float, max_characters: int, *, words: bool) -> list[Check]:
     import great_expectations.expectations as gxe
 
-    usual = {"column": name, "mostly": 1 - limit}
-    rare = {"column": name, "severity": "warning"}
+    usual = {"column": title, "mostly": 1 - limit}
+    rare = {"column": title, "severity": "warning"}
     most, few = _at_most(limit), _at_most(DOUBTFUL)
     shape = gxe.ExpectColumnValueLengthsToBeBetween(min_value=1, max_value=max_characters, mostly=1 - DOUBTFUL, **rare)
     checks = [
-        Check(f"`{name}` is text", "text", gxe.ExpectColumnValuesToBeOfType(column=name, type_="str")),
+        Check(f"`{name}` is text", "text", gxe.ExpectColumnValuesToBeOfType(column=title, type_="str")),
         Check(f"`{name}` is not null", most, gxe.ExpectColumnValuesToNotBeNull(**usual)),
         Check(f"`{name}` is not empty", most, gxe.ExpectColumnValuesToNotMatchRegex(regex=r"^\s*\Z", **usual)),
         Check(f"`{name}` has at most {max_characters:,} characters", f"{few} longer", shape),
@@ -193,7 +208,11 @@ def _found(check: Check, content: dict[str, Any], item: IngestedSet, unexpected:
         return f"{len(item.raw):,} of {item.rows_read:,}"
     if "observed_value" in content:
         return "text" if content["observed_value"] in ("str", "string", "object") else str(content["observed_value"])
-    return f"{unexpected:,} of {rows:,} ({100 * unexpected / max(rows, 1):.2g} %)" if unexpected else "none"
+    return f"{unexpected:,} of {rows:,} ({_percent(unexpected / max(rows, 1))})" if unexpected else "none"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.1f} %"
 
 
 def _entry(item: IngestedSet, checks: list[dict[str, Any]]) -> dict[str, Any]:
