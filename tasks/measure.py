@@ -166,12 +166,11 @@ def _title(rows: pa.Table, training: Path) -> str:
 def _summary(regions: Regions, imported: bool) -> str:
     from cartograph.regions import AMBIGUOUS, EASY, HARD
 
-    bounds = {EASY: "easy ≥ ", HARD: "hard ≤ "}
-    parts = [f"{words}{_short(value)}" for name, words in bounds.items() if (value := regions.cuts[name].value) is not None]
-    text = f"confidence {', '.join(parts)}" if parts else "too few rows for regions"
-    varied = regions.cuts[AMBIGUOUS].value
-    text += "; none varied" if varied is None else f"; ambiguous ≥ {_short(varied)}"
-    return text + (" (no logits)" if imported else "")
+    easy, hard, varied = (regions.cuts[name].value for name in (EASY, HARD, AMBIGUOUS))
+    parts = [f"easy ≥ {_short(easy)}"] if easy is not None else []
+    parts += [f"hard ≤ {_short(hard)}"] if hard is not None else []
+    parts = [", ".join(parts) or "too few rows for regions", "none varied" if varied is None else f"ambiguous ≥ {_short(varied)}"]
+    return "; ".join(parts) + " (no logits)" if imported else "confidence " * (easy is not None) + "; ".join(parts)
 
 
 def _short(value: float) -> str:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -113,6 +114,16 @@ def test_renaming_the_classes_changes_no_measure(case: tuple[list[str], np.ndarr
     renamed = compute_measures(uids, logits[:, :, order], np.argsort(order)[gold])
     for name in ("confidence", "variability", "aum", "el2n", "loss"):
         np.testing.assert_allclose(getattr(renamed, name), getattr(compute_measures(uids, logits, gold), name), rtol=1e-9, atol=1e-9)
+
+
+def test_coordinates_agree_with_a_softmax_in_float32_to_a_millionth() -> None:
+    rng = np.random.default_rng(8)
+    logits = rng.normal(0, 4, (2000, 6, 3)).astype(np.float32)
+    gold = rng.integers(0, 3, 2000)
+    single = torch.softmax(torch.from_numpy(logits), dim=-1).numpy()[np.arange(2000), :, gold].astype(np.float64)
+    measures = compute_measures([str(row) for row in range(2000)], logits, gold)
+    np.testing.assert_allclose(measures.confidence, single.mean(axis=1), atol=1e-6)
+    np.testing.assert_allclose(measures.variability, single.std(axis=1), atol=1e-6)
 
 
 def test_equal_probabilities_have_exactly_no_variability_and_exactly_that_mean() -> None:

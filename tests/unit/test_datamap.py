@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cartograph.datamap import BURN_OUT, burn_out_table, coordinates, map_metrics, map_table
+from cartograph.errors import InputError
+from cartograph.measures import Measures, compute_measures, gold_probabilities
+from cartograph.regions import Regions, assign_regions
+from cartograph.schema import MEASURES
+from cartograph.stability import burn_out
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "tiny_map.json"
+
+
+def tiny() -> tuple[list[dict], list[str], np.ndarray, Measures, Regions]:
+    rows = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    rows = rows[3:] + rows[:3]
+    uids = [row["uid"] for row in rows]
+    gold = np.array([row["gold"] for row in rows], np.int32)
+    measures = compute_measures(uids, np.array([row["logits"] for row in rows], np.float32), gold)
+    shares = {"easy": 1 / 3, "ambiguous": 1 / 3, "hard": 1 / 6}
+    return (
+        rows,
+        uids,
+        gold,
+        measures,
+        assign_regions(uids, measures.confidence, measures.variability, **shares, rng=np.random.default_rng(0)),
+    )
+
+
+def test_the_tiny_map_is_as_it_was_worked_out() -> None:
+    rows, uids, gold, measures, regions = tiny()
+    table = map_table(uids, gold, measures, regions)
+    assert table.schema.equals(MEASURES)
+    expected = sorted(rows, key=lambda row: row["uid"])
+    for row, found in zip(expected, table.to_pylist(), strict=True):
+        row.pop("logits")
+        assert found == {name: pytest.approx(value, abs=1e-11) if isinstance(value, float) else value for name, value in row.items()}
+
+
+def test_metrics_are_numbers_that_add_up() -> None:
+    _, _, _, measures, regions = tiny()
+    metrics = map_metrics(measures, regions)
+    assert json.loads(json.dumps(metrics, allow_nan=False)) == metrics
+    assert sum(value for name, value in metrics.items() if name.startswith("region.") and name.endswith(".count")) == metrics["rows"] == 6
+    assert metrics["region.hard-to-learn.count"] == 1
+    assert metrics["region.hard-to-learn.max_confidence"] == pytest.approx(0.044026, abs=1e-6)
+    assert metrics["region.ambiguous.min_variability"] == pytest.approx(0.401468, abs=1e-6)
+    assert metrics["region.easy-to-learn.min_confidence"] == pytest.approx(0.621122, abs=1e-6)
+    assert metrics["confidence.p50"] == pytest.approx((0.468956 + 0.507975) / 2, abs=2e-6)
+    assert (metrics["never_learnt.count"], metrics["forgotten.count"]) == (2, 2)
+
+
+def test_coordinates_alone_leave_null_what_needs_logits() -> None:
+    table = pa.table({"uid": ["b", "a"], "confidence": [0.5, 1.0], "variability": [0.5, 0.0], "correctness": [0.5, 1.0]})
+    measures = coordinates(table)
+    regions = assign_regions(
+        ["b", "a"], measures.confidence, measures.variability, easy=0.5, ambiguous=0.2, hard=0.3, rng=np.random.default_rng(0)
+    )
+    written = map_table(["b", "a"], np.array([0, 1], np.int32), measures, regions)
+    assert written.schema.equals(MEASURES)
+    assert written.column("uid").to_pylist() == ["a", "b"]
+    assert written.column("threshold_closeness").to_pylist() == [0.0, 0.25]
+    for name in ("predicted", "forgetting", "never_learnt", "aum", "el2n", "loss"):
+        assert written.column(name).null_count == 2
+    assert not [name for name in map_metrics(measures, regions) if name.startswith(("aum", "el2n", "loss", "never_learnt", "forgotten"))]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("correctness", 5.0, r"uid 'b' has correctness 5, where 0 to 1 is expected \(1 such\); correctness must be the fraction of epochs"),
+        ("confidence", float("nan"), r"uid 'b' has confidence nan, where 0 to 1 is expected"),
+        ("variability", 0.7, r"uid 'b' has variability 0\.7, where 0 to 0\.5 is expected"),
+        ("variability", -0.1, r"uid 'b' has variability -0\.1"),
+    ],
+)
+def test_coordinates_outside_their_range_are_named(column: str, value: float, message: str) -> None:
+    columns = {"uid": ["a", "b"], "confidence": [0.5, 0.5], "variability": [0.1, 0.1], "correctness": [1.0, 1.0]}
+    columns[column][1] = value
+    with pytest.raises(InputError, match=message):
+        coordinates(pa.table(columns))
+
+
+def test_the_burn_out_table_has_null_where_there_is_no_correlation() -> None:
+    rows, uids, gold, _, _ = tiny()
+    logits = np.array([row["logits"] for row in rows], np.float32)
+    table = burn_out_table(burn_out(gold_probabilities(uids, logits, gold)))
+    assert table.schema.equals(BURN_OUT)
+    assert table.column("epochs").to_pylist() == [1, 2, 3, 4]
+    assert table.column("variability").to_pylist()[0] is None
+    assert table.column("confidence").to_pylist()[-1] == pytest.approx(1)
+    assert burn_out_table(None).num_rows == 0
