@@ -1,0 +1,49 @@
+"""The step `score`: the built-in corpus knows its own truth; how much of it the map shows."""
+
+from __future__ import annotations
+
+import json
+
+from cartograph.config import Params as BaseParams
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from tasks.step import Inputs, Out, Step
+
+
+class Params(BaseParams):
+    """The section ``score`` of params.yaml: there is nothing to set."""
+
+
+def built_in(settings: Settings) -> bool:
+    """Return whether the audited corpus is generated, so that its truth is known."""
+    return settings["ingest"].source == "planted-nli"  # type: ignore[attr-defined, no-any-return]
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Rank the train rows by low confidence against the planted flips; return the average precision."""
+    import pyarrow.parquet as pq
+
+    from cartograph.planted.score import score
+
+    measures = pq.read_table(inputs["data/measure"] / "measures.parquet")
+    truth = pq.read_table(inputs["data/truth"] / "truth.parquet")
+    try:
+        table, metrics = score(measures, truth)
+    except ValueError as error:
+        raise InputError(f"the map cannot be scored: {error}; run the audit from its start with `--force ingest`.") from error
+    pq.write_table(table, out["data/score"] / "score.parquet")
+    with out["reports/score.metrics.json"].open("w", encoding="utf-8") as file:
+        json.dump(metrics, file, indent=1, sort_keys=True)
+        file.write("\n")
+    return f"planted flips: average precision {metrics['average_precision']:.2f}".replace(" 0.", " .")
+
+
+STEP = Step(
+    name="score",
+    run=run,
+    params=Params,
+    inputs=("data/truth", "data/measure"),
+    outputs=("data/score", "reports/score.metrics.json"),
+    libraries=("numpy", "pyarrow", "scikit-learn"),
+    when=built_in,
+)
