@@ -1,0 +1,182 @@
+"""A workspace for one's own data: what is written, what is said, and what is refused."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cartograph.errors import InputError
+from tasks.init import init
+from tasks.workspace import ROOT, open_workspace
+from tests.ingesting import some_rows, write_csv
+
+SPACE = ROOT / "workspaces" / "_test_init"
+
+
+@pytest.fixture(autouse=True)
+def clean() -> Iterator[None]:
+    shutil.rmtree(SPACE, ignore_errors=True)
+    yield
+    shutil.rmtree(SPACE, ignore_errors=True)
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> str:
+    return write_csv(tmp_path / "reviews.csv", "text,label", *some_rows(), ",good")
+
+
+def test_makes_params_and_pipeline_and_says_what_it_understood(train: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dev = write_csv(tmp_path / "dev.csv", "Body,label", *some_rows(10))
+    other = write_csv(tmp_path / "other.csv", "Body,label", *some_rows(6))
+    init("workspaces/_test_init", [train], text="text,Body", evaluation=[f"dev={dev}", f"far={other}:ood"])
+    assert sorted(path.name for path in SPACE.iterdir()) == ["dvc.yaml", "params.yaml"]
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "train: 40 rows from reviews.csv"
+    assert said[1] == "  classes  bad 20, good 20"
+    assert said[2] == "  text  5 to 5 words, median 5"
+    assert said[3] == "  set aside  1 rows (2.4%): 1 empty text"
+    assert "dev: 10 rows from dev.csv, in distribution" in said
+    assert "far: 6 rows from other.csv, out of distribution" in said
+    start = said.index("First rows of train:")
+    assert said[start + 1 : start + 4] == [
+        "  bad: this is sentence number 0",
+        "  good: this is sentence number 1",
+        "  bad: this is sentence number 2",
+    ]
+    assert said[-2:] == ["  python -m flows.audit --workspace workspaces/_test_init", "  dvc repro workspaces/_test_init/dvc.yaml"]
+
+
+def test_params_are_whole_commented_and_valid(train: str, tmp_path: Path) -> None:
+    init("workspaces/_test_init", [train])
+    text = (SPACE / "params.yaml").read_text(encoding="utf-8")
+    content, root = yaml.safe_load(text), yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    assert content.keys() == root.keys()
+    for section in content.keys() - {"ingest"}:
+        assert content[section] == root[section], section
+    assert content["ingest"] | {"train": []} == {
+        "source": "files",
+        "train": [],
+        "evaluation": {},
+        "text": ["text"],
+        "options": [],
+        "label": "label",
+        "uid": None,
+        "annotators": None,
+        "format": None,
+        "encoding": None,
+        "label_separator": None,
+        "label_names": {},
+        "labels": [],
+        "unlabelled": ["-"],
+        "quarantine_limit": 0.05,
+        "min_class_count": 10,
+        "max_characters": 10000,
+    }
+    keys = [line for line in text.splitlines() if line.startswith("  ") and not line.startswith("    ")]
+    assert [line for line in keys if " # " not in line] == []
+    assert open_workspace(SPACE).name == "_test_init"
+
+
+def test_paths_inside_the_project_are_kept_relative(train: str) -> None:
+    inside = SPACE / "train.csv"
+    SPACE.mkdir(parents=True)
+    shutil.copy(train, inside)
+    init("workspaces/_test_init", [str(inside)])
+    content = yaml.safe_load((SPACE / "params.yaml").read_text(encoding="utf-8"))
+    assert content["ingest"]["train"] == ["workspaces/_test_init/train.csv"]
+    assert inside.exists()
+
+
+def test_an_existing_workspace_is_replaced_only_when_told_to(train: str) -> None:
+    init("workspaces/_test_init", [train])
+    before = (SPACE / "params.yaml").read_bytes()
+    with pytest.raises(InputError, match=r"_test_init is a workspace already; edit its params\.yaml, or replace that with --force"):
+        init("workspaces/_test_init", [train])
+    with pytest.raises(InputError, match="has no column `txt`"):
+        init("workspaces/_test_init", [train], text="txt", force=True)
+    assert (SPACE / "params.yaml").read_bytes() == before
+    init("workspaces/_test_init", [train], label_separator=":", force=True)
+    assert yaml.safe_load((SPACE / "params.yaml").read_text(encoding="utf-8"))["ingest"]["label_separator"] == ":"
+
+
+def test_nothing_half_made_is_left(train: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"nowhere\.csv does not exist; correct the path"):
+        init("workspaces/_test_init", [str(tmp_path / "nowhere.csv")])
+    assert not SPACE.exists()
+
+    def full(workspace: object) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tasks.dvc_yaml.write", full)
+    with pytest.raises(OSError, match="No space"):
+        init("workspaces/_test_init/deeper", [train])
+    assert not SPACE.exists()
+
+
+@pytest.mark.parametrize(
+    ("workspace", "message"),
+    [
+        ("../elsewhere", r"elsewhere is not inside the project .*; make it under workspaces/"),
+        (".", r"is not inside the project .*; make it under workspaces/"),
+        ("src", r"src is not empty and not a workspace; name a new folder, such as workspaces/src"),
+        ("params.yaml", r"params\.yaml is a file; name a folder to make, such as workspaces/params"),
+    ],
+)
+def test_places_that_are_no_workspace(workspace: str, message: str, train: str) -> None:
+    with pytest.raises(InputError, match=message):
+        init(workspace, [train])
+
+
+def test_evaluation_sets_written_wrong(train: str) -> None:
+    with pytest.raises(InputError, match=r"--eval dev\.csv: an evaluation set is written NAME=FILE, or NAME=FILE:ood"):
+        init("workspaces/_test_init", [train], evaluation=["dev.csv"])
+    with pytest.raises(InputError, match=r"set `dev` is given as id and as ood"):
+        init("workspaces/_test_init", [train], evaluation=[f"dev={train}", f"dev={train}:ood"])
+
+
+def test_an_unknown_model_names_the_file_it_would_stand_in(train: str) -> None:
+    with pytest.raises(InputError, match=r"workspaces/_test_init/params\.yaml: `train\.model`"):
+        init("workspaces/_test_init", [train], model="gpt")
+
+
+@pytest.mark.realdata
+def test_trec(real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trec = real_data / "trec"
+    init(
+        "workspaces/_test_init",
+        [str(trec / "TREC.train")],
+        evaluation=[f"test={trec}/TREC.test"],
+        format="label-first",
+        encoding="latin-1",
+        label_separator=":",
+    )
+    said = capsys.readouterr().out
+    assert "train: 5,452 rows from TREC.train\n  classes  ABBR 86, DESC 1,162, ENTY 1,250, HUM 1,223, LOC 835, NUM 896\n" in said
+    assert "test: 500 rows from TREC.test, in distribution\n" in said
+    assert "  DESC: How did serfdom develop in and then leave Russia ?\n" in said
+
+
+@pytest.mark.realdata
+def test_snli(real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def lines(part: str) -> str:
+        return f"premise={real_data}/snli/s1.{part},hypothesis={real_data}/snli/s2.{part},label={real_data}/snli/labels.{part}"
+
+    init(
+        "workspaces/_test_init",
+        [lines("dev"), str(real_data / "snli/counterfactual/original/train.tsv")],
+        evaluation=[f"test={lines('test')}", f"diagnostics={real_data}/nli_diagnostics/diagnostic-full.tsv:ood"],
+        text="premise,sentence1,Premise",
+        text_pair="hypothesis,sentence2,Hypothesis",
+        label="label,gold_label,Label",
+    )
+    said = capsys.readouterr().out
+    assert (
+        "train: 11,508 rows from s1.dev+s2.dev+labels.dev, train.tsv\n  classes  contradiction 3,828, entailment 3,891, neutral 3,789\n"
+        in said
+    )
+    assert "diagnostics: 1,104 rows from diagnostic-full.tsv, out of distribution\n" in said
+    assert "test: 9,824 rows from s1.test+s2.test+labels.test, in distribution\n" in said
