@@ -1,10 +1,10 @@
 """All measures of a large run, reading included, beside a loop over rows in the manner of the reference implementation.
 
 `python benchmarks/measures.py [rows] [rows for the loop]` writes the dynamics of 550,000 rows × 6 epochs × 3 classes into a
-temporary folder and times `read_dynamics` with `compute_measures` in a process of its own, best of three, with its peak
+temporary folder and times `read_dynamics` with `compute_measures` in a process of its own, best of five, with its peak
 memory. The loop reads the first 11,000 of the same rows from the reference's JSON lines and handles them one by one: a dict of
 logits per uid, a torch softmax per row and epoch, numpy's mean and deviation per row. Its seconds are scaled to all
-rows, in proportion: it does the same work for each. Imports count on neither side; the loop, too, is the best of three.
+rows, in proportion: it does the same work for each. Imports count on neither side; the loop, too, is the best of five.
 Both must agree to 1e-6. Goal: 100 times faster.
 """
 
@@ -21,7 +21,7 @@ from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
-EPOCHS, CLASSES, RUNS = 6, 3, 3
+EPOCHS, CLASSES, RUNS = 6, 3, 5
 
 
 def write_dynamics(folder: Path, rows: int, sample: int) -> None:
