@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from cartograph.errors import InputError
-from cartograph.measures import NEVER_LEARNT, Measures
+from cartograph.measures import NEVER_LEARNT, Measures, Uids
 from cartograph.regions import AMBIGUOUS, EASY, HARD, Regions
 from cartograph.schema import MEASURES, REGIONS
 from cartograph.stability import BurnOut
@@ -37,9 +37,7 @@ def coordinates(table: pa.Table) -> Measures:
     return Measures(**columns)
 
 
-def map_table(
-    uids: Sequence[str] | npt.NDArray[np.object_], gold: npt.NDArray[np.integer], measures: Measures, regions: Regions
-) -> pa.Table:
+def map_table(uids: Uids, gold: npt.NDArray[np.integer], measures: Measures, regions: Regions) -> pa.Table:
     """Return the table of ``schema.MEASURES``, sorted by uid.
 
     Args:
@@ -48,14 +46,9 @@ def map_table(
         measures: of the same rows; what is None becomes null.
         regions: of the same rows.
     """
-    columns = {
-        "uid": pa.array(uids, pa.string()),
-        "gold": gold,
-        "region": pa.array(regions.names, pa.string()),
-        "forgetting": measures.forgetting
-        if measures.forgetting is None
-        else pa.array(measures.forgetting, mask=measures.forgetting == NEVER_LEARNT),
-    }
+    columns: dict[str, Any] = {"uid": uids, "gold": gold, "region": regions.names}
+    if measures.forgetting is not None:
+        columns["forgetting"] = pa.array(measures.forgetting, mask=measures.never_learnt)
     arrays = []
     for field in MEASURES:
         values = columns[field.name] if field.name in columns else getattr(measures, field.name)
@@ -94,7 +87,6 @@ def map_metrics(measures: Measures, regions: Regions) -> dict[str, float]:
             quantiles = np.percentile(values, _QUANTILES)
             metrics |= {f"{name}.p{percent}": round(float(value), 6) for percent, value in zip(_QUANTILES, quantiles, strict=True)}
     if measures.forgetting is not None:
-        learnt = measures.forgetting != NEVER_LEARNT
-        metrics["never_learnt.count"] = int(np.count_nonzero(~learnt))
+        metrics["never_learnt.count"] = int(np.count_nonzero(measures.forgetting == NEVER_LEARNT))
         metrics["forgotten.count"] = int(np.count_nonzero(measures.forgetting > 0))
     return metrics

@@ -25,6 +25,7 @@ from cartograph.errors import InputError
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int32]
 Booleans = npt.NDArray[np.bool_]
+Uids = Sequence[str] | npt.NDArray[np.object_]
 
 NEVER_LEARNT = -1
 """The value of ``forgetting`` for an example that was right in no epoch: it was never learnt, so it was never forgotten."""
@@ -76,8 +77,10 @@ def epoch_window(n_epochs: int, burn_in: int = 0, epochs: int | None = None) -> 
     """Return the epochs that are used: ``burn_in`` skipped at the front, then the next ``epochs`` (all where None).
 
     Raises:
-        InputError: there are not that many epochs.
+        InputError: there are not that many epochs, or none is asked for.
     """
+    if burn_in < 0 or (epochs is not None and epochs < 1):
+        raise InputError(f"`burn_in` must be 0 or more and `epochs` 1 or more, but they are {burn_in} and {epochs}.")
     if burn_in >= n_epochs:
         raise InputError(
             f"`burn_in` skips {_count(burn_in, 'epoch')} and the dynamics have {n_epochs}: none is left; "
@@ -91,7 +94,7 @@ def epoch_window(n_epochs: int, burn_in: int = 0, epochs: int | None = None) -> 
 
 
 def compute_measures(
-    uids: Sequence[str],
+    uids: Uids,
     logits: npt.NDArray[np.float32],
     gold: npt.NDArray[np.integer],
     *,
@@ -132,9 +135,7 @@ def compute_measures(
     return Measures(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def gold_probabilities(
-    uids: Sequence[str], logits: npt.NDArray[np.float32], gold: npt.NDArray[np.integer], *, block: int | None = None
-) -> Floats:
+def gold_probabilities(uids: Uids, logits: npt.NDArray[np.float32], gold: npt.NDArray[np.integer], *, block: int | None = None) -> Floats:
     """Return the gold label's probability in each epoch, ``(n_examples, n_epochs)``, each in [0, 1].
 
     Raises:
@@ -168,7 +169,7 @@ class _Reading(NamedTuple):
     loss: Floats
 
 
-def _read(uids: Sequence[str], logits: npt.NDArray[np.float32], gold: npt.NDArray[np.integer], rows: slice, epoch: int) -> _Reading:
+def _read(uids: Uids, logits: npt.NDArray[np.float32], gold: npt.NDArray[np.integer], rows: slice, epoch: int) -> _Reading:
     # Classes first: reductions over a handful of classes then run along the rows, which is many times faster.
     scores = np.ascontiguousarray(logits[rows, epoch].T, dtype=np.float64)
     if not np.isfinite(scores).all():
@@ -228,7 +229,7 @@ def _blocks(shape: tuple[int, ...], block: int | None) -> Iterator[slice]:
     return (slice(start, min(start + size, n_examples)) for start in range(0, max(n_examples, 1), size))
 
 
-def _check_shapes(uids: Sequence[str], logits: npt.NDArray[np.float32], gold: npt.NDArray[np.integer]) -> None:
+def _check_shapes(uids: Uids, logits: npt.NDArray[np.float32], gold: npt.NDArray[np.integer]) -> None:
     if logits.ndim != 3 or logits.shape[1] < 1 or logits.shape[2] < 2 or gold.shape != logits.shape[:1] or len(uids) != len(gold):
         raise InputError(
             "logits of shape (examples, epochs ≥ 1, classes ≥ 2) with one gold label and one uid per example are needed, but logits "
@@ -242,7 +243,7 @@ def _check_shapes(uids: Sequence[str], logits: npt.NDArray[np.float32], gold: np
         )
 
 
-def _not_finite(uids: Sequence[str], scores: Floats, rows: slice, epoch: int) -> InputError:
+def _not_finite(uids: Uids, scores: Floats, rows: slice, epoch: int) -> InputError:
     bad = np.flatnonzero(~np.isfinite(scores).all(axis=0))
     column = scores[:, bad[0]]
     value = column[~np.isfinite(column)][0]

@@ -15,7 +15,6 @@ On the map the regions are therefore rectangles, and the values at the cuts say 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,11 +22,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cartograph.errors import InputError
+from cartograph.measures import Floats, Uids
 from cartograph.schema import REGIONS
 
 EASY, AMBIGUOUS, HARD, UNASSIGNED = REGIONS
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def check_shares(easy: float, ambiguous: float, hard: float) -> None:
 
 
 def assign_regions(
-    uids: Sequence[str],
+    uids: Uids,
     confidence: Floats,
     variability: Floats,
     *,

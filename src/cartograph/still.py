@@ -17,7 +17,10 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
 
 from cartograph.palette import DENSITY, INK, MUTED, RULE, Level, correctness_levels, percent, sample_points
 from cartograph.regions import AMBIGUOUS, EASY, HARD, UNASSIGNED, region_edges
@@ -72,7 +75,7 @@ def data_map(measures: pa.Table, *, max_points: int, seed: int, title: str) -> F
         plane = figure.add_subplot(grid[:, 0])
         _points(plane, measures, levels, shown, rng)
         _regions(plane, measures)
-        _legend(figure, plane, levels)
+        _legend(plane, levels)
         for place, name in enumerate(("confidence", "variability")):
             _density(figure.add_subplot(grid[place, 1]), _column(measures, name), name, plane)
         _bars(figure.add_subplot(grid[2, 1]), levels, measures.num_rows)
@@ -140,11 +143,9 @@ def _regions(axes: Axes, table: pa.Table) -> None:
         text.set_path_effects([withStroke(linewidth=3, foreground="white")])
 
 
-def _legend(figure: Figure, axes: Axes, levels: list[Level]) -> None:
+def _legend(axes: Axes, levels: list[Level]) -> None:
     handles = [
-        matplotlib.lines.Line2D(
-            [], [], linestyle="", marker=level.marker, markersize=6.5, color=level.colour, markeredgewidth=0, label=level.label
-        )
+        Line2D([], [], linestyle="", marker=level.marker, markersize=6.5, color=level.colour, markeredgewidth=0, label=level.label)
         for level in levels
     ]
     legend = axes.legend(
@@ -183,7 +184,7 @@ def _bars(axes: Axes, levels: list[Level], n_rows: int) -> None:
 
 def _finish(axes: Axes, name: str) -> None:
     axes.set_xlabel(name, fontsize=9, labelpad=2)
-    axes.yaxis.set_major_locator(matplotlib.ticker.MaxNLocator(3))
+    axes.yaxis.set_major_locator(MaxNLocator(3))
     axes.yaxis.set_major_formatter(lambda share, _: percent(share))
     axes.tick_params(labelsize=8, pad=2)
     axes.spines["left"].set_visible(False)
@@ -194,7 +195,9 @@ def _finish(axes: Axes, name: str) -> None:
 
 def _one_line(title: str) -> str:
     line = " ".join(title.split())
-    return line if len(line) <= _TITLE_WIDTH else line[: _TITLE_WIDTH - 1] + "…"
+    line = line if len(line) <= _TITLE_WIDTH else line[: _TITLE_WIDTH - 1] + "…"
+    known = get_font(findfont(FontProperties(family=_STYLE["font.family"], weight="bold"))).get_charmap()
+    return "".join(character if ord(character) in known else "?" for character in line)
 
 
 def _heading(figure: Figure, title: str, n_rows: int, n_shown: int) -> None:

@@ -197,6 +197,8 @@ def test_epoch_window() -> None:
         epoch_window(6, burn_in=6)
     with pytest.raises(InputError, match=r"`epochs` asks for 5 epochs and the dynamics have 4 after a `burn_in` of 2; lower it"):
         epoch_window(6, burn_in=2, epochs=5)
+    with pytest.raises(InputError, match=r"`burn_in` must be 0 or more and `epochs` 1 or more, but they are 0 and 0"):
+        epoch_window(6, epochs=0)
     with pytest.raises(InputError, match=r"`epochs` asks for 7 epochs and the dynamics have 6; lower it, or write `all`"):
         epoch_window(6, epochs=7)
 
