@@ -55,7 +55,7 @@ def write(folder: Path, pages: Mapping[str, str], entries: Sequence[Mapping[str,
         entries: per set ``set``, ``domain``, ``rows_read`` and ``checks`` (each with ``passed``), for the index.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for name, page in pages.items():
         (folder / f"{name}.html").write_text(self_contained(page, f"Validation of {name}"), encoding="utf-8")
     (folder / "index.html").write_text(_index(entries), encoding="utf-8")

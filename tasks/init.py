@@ -58,7 +58,7 @@ def init(
         "encoding": encoding or None,
         "label_separator": label_separator or None,
     }
-    content = render(ingest, recipe(model, pretrained))
+    content = render(ingest, recipe(model, _stored(pretrained) if pretrained and _found(pretrained).exists() else pretrained))
     params = _validated(content, folder)
     sets = _read(params)
     with _made_whole(folder):
@@ -186,7 +186,7 @@ def _tell(folder: Path, params: Params, sets: list[IngestedSet]) -> None:
     for item in sets:
         domain = {"train": "", "id": ", in distribution", "ood": ", out of distribution"}[item.info.domain]
         say(f"{item.info.name}: {len(item.examples):,} rows from {', '.join(item.files)}{domain}")
-        say(f"  classes  {', '.join(f'{name} {count:,}' for name, count in item.class_counts.items())}")
+        say(f"  classes  {', '.join(f'{_short(name)} {count:,}' for name, count in item.class_counts.items())}")
         for name in item.info.fields:
             say(f"  {name}  {_lengths(item, name)}")
         if len(item.quarantine):
@@ -194,11 +194,11 @@ def _tell(folder: Path, params: Params, sets: list[IngestedSet]) -> None:
             beyond = (
                 f"; the audit stops above {params.quarantine_limit:.1%} (`quarantine_limit`)" if share > params.quarantine_limit else ""
             )
-            say(f"  set aside  {len(item.quarantine):,} rows ({share:.1%}): {described(item)}{beyond}")
+            say(f"  set aside  {len(item.quarantine):,} of {item.rows_read:,} rows ({share:.1%}): {described(item)}{beyond}")
     info = sets[0].info
     say("First rows of train:")
     for row in sets[0].examples.slice(0, 3).to_pylist():
-        say(f"  {info.labels[row['label']]}: {' | '.join(_short(row[name]) for name in info.fields)}")
+        say(f"  {_short(info.labels[row['label']])}: {' | '.join(_short(row[name]) for name in info.fields)}")
     relative = folder.relative_to(ROOT).as_posix()
     say(f"Made {relative}/params.yaml and {relative}/dvc.yaml. Next, either of:")
     say(f"  python -m flows.audit --workspace {relative}")
@@ -215,5 +215,5 @@ def _lengths(item: IngestedSet, name: str) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
+    line = "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
     return line if len(line) <= 100 else f"{line[:99]}…"

@@ -11,7 +11,7 @@ from tasks.workspace import ROOT
 
 RECIPES: dict[str, dict[str, object]] = {
     "bow": {},
-    "tiny": {"learning_rate": 0.0005},
+    "tiny": {"learning_rate": 0.001},
     "transformer": {"epochs": 5, "batch_size": 32, "learning_rate": 0.00002},
 }
 """Keys of the section ``train`` that a model needs otherwise than the default audit has them."""

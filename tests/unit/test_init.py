@@ -11,6 +11,7 @@ import yaml
 
 from cartograph.errors import InputError
 from tasks.init import init
+from tasks.params_yaml import RECIPES
 from tasks.workspace import ROOT, open_workspace
 from tests.ingesting import some_rows, write_csv
 
@@ -38,7 +39,7 @@ def test_makes_params_and_pipeline_and_says_what_it_understood(train: str, tmp_p
     assert said[0] == "train: 40 rows from reviews.csv"
     assert said[1] == "  classes  bad 20, good 20"
     assert said[2] == "  text  5 to 5 words, median 5"
-    assert said[3] == "  set aside  1 rows (2.4%): 1 empty text"
+    assert said[3] == "  set aside  1 of 41 rows (2.4%): 1 empty text"
     assert "dev: 10 rows from dev.csv, in distribution" in said
     assert "far: 6 rows from other.csv, out of distribution" in said
     start = said.index("First rows of train:")
@@ -129,6 +130,31 @@ def test_nothing_half_made_is_left(train: str, tmp_path: Path, monkeypatch: pyte
 def test_places_that_are_no_workspace(workspace: str, message: str, train: str) -> None:
     with pytest.raises(InputError, match=message):
         init(workspace, [train])
+
+
+def test_what_is_shown_of_the_data_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = write_csv(tmp_path / "x.csv", "text,label", *(f"\x1b[2Jcleared [red]{row}" for row in some_rows()))
+    init("workspaces/_test_init", [hostile])
+    said = capsys.readouterr().out
+    assert "\x1b" not in said
+    assert "  bad: \ufffd[2Jcleared [red]this is sentence number 0" in said
+
+
+def test_a_model_takes_its_recipe_and_folder(train: str, tmp_path: Path) -> None:
+    init("workspaces/_test_init", [train], model="transformer", pretrained=str(tmp_path))
+    section = yaml.safe_load((SPACE / "params.yaml").read_text(encoding="utf-8"))["train"]
+    assert section["model"] == "transformer"
+    assert section["pretrained"] == str(tmp_path)
+    assert section["learning_rate"] == 0.00002
+
+
+def test_recipes_start_from_the_rates_of_the_models() -> None:
+    from cartograph.models import MODELS, model_class
+
+    assert RECIPES.keys() == MODELS.keys()
+    default = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["train"]
+    for name, keys in RECIPES.items():
+        assert (default | keys)["learning_rate"] == model_class(name).learning_rate, name
 
 
 def test_evaluation_sets_written_wrong(train: str) -> None:
