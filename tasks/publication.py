@@ -1,0 +1,172 @@
+"""What an audit has to publish, read from its files: parameters, numbers, datasets, pages. Knows no tracking server."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tasks.digest import digest_json, digest_path
+from tasks.provenance import dvc_lock, git_commit
+from tasks.workspace import ROOT, Workspace, ingested
+
+STEP_NAME = "publish"
+DIGEST_CHARACTERS = 36
+"""Most characters of a dataset's digest that MLflow takes."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One set of the audited data.
+
+    Attributes:
+        name: the workspace's name; ``<workspace>/<set>`` for an evaluation set.
+        context: ``audited`` (the train set) or ``evaluation``.
+        digest: of its content, cut to what MLflow takes.
+        path: its Parquet file, from the project's root.
+        columns: name -> Arrow type, as text.
+        profile: rows, rows per class, mean length of texts, the whole digest, in or out of distribution.
+    """
+
+    name: str
+    context: str
+    digest: str
+    path: str
+    columns: dict[str, str]
+    profile: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Publication:
+    """One audit.
+
+    Attributes:
+        fingerprint: the audit's identity: of its parameters, data, measures and numbers; the same audit has the same.
+        params: every parameter that decides the audit, by ``<section>.<key>``.
+        metrics: every number of every step.
+        tags: identities of data, code and versions.
+        datasets: the train set first.
+    """
+
+    fingerprint: str
+    params: dict[str, str]
+    metrics: dict[str, float]
+    tags: dict[str, str]
+    datasets: tuple[Dataset, ...]
+
+
+def read_publication(workspace: Workspace, inputs: Mapping[str, Path]) -> Publication:
+    """Gather what an audit publishes from the inputs of the step."""
+    params = dict(_flat({name: section.model_dump(mode="json") for name, section in workspace.settings.items() if name != STEP_NAME}))
+    metrics = dict(_metrics(inputs))
+    datasets = tuple(_datasets(workspace, inputs["data/ingest"]))
+    fingerprint = digest_json(
+        {
+            "params": params,
+            "datasets": {dataset.name: dataset.profile for dataset in datasets},
+            "validation": digest_path(inputs["data/ingest"] / "validation.json"),
+            "measures": digest_path(inputs["data/measure"]),
+            "metrics": metrics,
+        }
+    )
+    lock = dvc_lock(workspace, without=STEP_NAME)
+    tags = {
+        "cartograph.dataset_version": datasets[0].digest,
+        "cartograph.fingerprint": fingerprint,
+        "cartograph.dvc_lock": "-" if lock is None else digest_json(lock),
+    }
+    if (commit := git_commit()) is not None:
+        tags["mlflow.source.git.commit"] = commit
+    tags["mlflow.note.content"] = _note(workspace.name, metrics, datasets)
+    return Publication(fingerprint, params, metrics, tags, datasets)
+
+
+def write_files(workspace: Workspace, inputs: Mapping[str, Path], folder: Path, *, points: int) -> None:
+    """Write the files that an audit publishes into an empty folder: report, maps, metrics, validation, dvc.lock, parameters."""
+    kept = {name: name.removeprefix("reports/") for name in inputs if name.startswith("reports/")}
+    kept = {name: f"metrics/{target}" if name.endswith(".metrics.json") else target for name, target in kept.items()}
+    for name, target in (kept | {"params.yaml": "params.yaml"}).items():
+        (folder / target).parent.mkdir(exist_ok=True)
+        shutil.copyfile(inputs[name], folder / target)
+    shutil.copyfile(inputs["data/ingest"] / "validation.json", folder / "validation.json")
+    if (lock := dvc_lock(workspace, without=STEP_NAME)) is not None:
+        (folder / "dvc.lock").write_text(lock, encoding="utf-8")
+    (folder / "data_map.html").write_text(_interactive(workspace, inputs, points), encoding="utf-8")
+
+
+def _interactive(workspace: Workspace, inputs: Mapping[str, Path], points: int) -> str:
+    """Return the data map as a page of its own that needs no network."""
+    import pyarrow.parquet as pq
+
+    from cartograph.interactive import interactive_map
+    from cartograph.schema import UID, dataset_info
+
+    measures = pq.read_table(inputs["data/measure"] / "measures.parquet").sort_by(UID)
+    rows = pq.read_table(inputs["data/ingest"] / "train.parquet").sort_by(UID)
+    info = dataset_info(rows.schema)
+    text_of = dict(
+        zip(rows.column(UID).to_pylist(), zip(*(rows.column(name).to_pylist() for name in info.fields), strict=True), strict=True)
+    )
+    texts = [" | ".join(text_of[uid]) for uid in measures.column(UID).to_pylist()]
+    seed: int = workspace.settings["measure"].seed  # type: ignore[attr-defined]
+    figure = interactive_map(measures, texts, max_points=points, seed=seed, labels=info.labels)
+    figure.update_layout(paper_bgcolor="white", plot_bgcolor="white", font_color="#222222")
+    return str(figure.to_html(include_plotlyjs=True, full_html=True, div_id="data-map", config={"displaylogo": False, "responsive": True}))
+
+
+def _note(name: str, metrics: Mapping[str, float], datasets: tuple[Dataset, ...]) -> str:
+    """Return the run's description, Markdown: what was audited, its regions, and where the pages are."""
+    from cartograph.schema import REGIONS
+
+    audited = datasets[0].profile
+    shares = [(region, metrics[f"region.{region}.share"]) for region in REGIONS if f"region.{region}.share" in metrics]
+    regions = ", ".join(f"{region} {share:.0%}" for region, share in shares)
+    lines = [
+        f"Audit of `{name}`: {audited['num_rows']:,} train rows in {len(audited['classes'])} classes.",
+        f"Regions: {regions}." if regions else "",
+        "Validation passed." if metrics.get("validation.passed") else "**Validation failed.**",
+        "The report is the artifact `report.html`, the data map `data_map.html`.",
+    ]
+    return "  \n".join(line for line in lines if line)
+
+
+def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    for key, item in value.items():
+        name = f"{prefix}{key}"
+        if isinstance(item, dict) and item:
+            yield from _flat(item, f"{name}.")
+        else:
+            yield name, item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+
+
+def _metrics(inputs: Mapping[str, Path]) -> Iterator[tuple[str, float]]:
+    """Yield all numbers by name; those of the score against the planted truth under ``score.``."""
+    for name, path in inputs.items():
+        if name.endswith(".metrics.json"):
+            prefix = "score." if Path(name).name == "score.metrics.json" else ""
+            for key, value in json.loads(path.read_text(encoding="utf-8")).items():
+                if isinstance(value, int | float):
+                    yield f"{prefix}{key}", float(value)
+
+
+def _datasets(workspace: Workspace, folder: Path) -> Iterator[Dataset]:
+    import pyarrow.parquet as pq
+
+    from cartograph.contents import content_digest, profile
+    from cartograph.schema import dataset_info
+
+    for name in ingested(workspace.settings):
+        table = pq.read_table(folder / Path(name).name)
+        info, digest = dataset_info(table.schema), content_digest(table)
+        train = info.domain == "train"
+        yield Dataset(
+            name=workspace.name if train else f"{workspace.name}/{info.name}",
+            context="audited" if train else "evaluation",
+            digest=digest[:DIGEST_CHARACTERS],
+            path=workspace.resolve(name).relative_to(ROOT).as_posix(),
+            columns={field.name: str(field.type) for field in table.schema},
+            profile={**profile(table), "set": info.name, "domain": info.domain, "sha256": digest},
+        )

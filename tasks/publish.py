@@ -1,0 +1,234 @@
+"""The step `publish`: one MLflow run per audit, whoever publishes it and however often."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import re
+import socket
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from cartograph.config import Params as BaseParams
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from tasks.digest import digest_json, digest_path
+from tasks.publication import STEP_NAME, Dataset, Publication, read_publication, write_files
+from tasks.step import Inputs, Out, Step
+from tasks.tracking_uri import VARIABLE, database_server, reason, shown, sqlite_file
+from tasks.workspace import ROOT
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import DatasetInput, Experiment, Run
+
+_COMPLETE = "cartograph.published"
+_BATCH = 100
+_QUIET = ("mlflow", "alembic", "urllib3", "sqlalchemy")
+_PATIENCE = {
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+    "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1",
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+}
+_TYPES = {"int32": "integer", "int64": "long"}
+
+
+class Params(BaseParams):
+    """The section ``publish`` of params.yaml."""
+
+    enabled: bool = True
+    experiment: str | None = Field(None, min_length=1, max_length=500)
+    interactive_points: int = Field(25_000, ge=1)
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    """Return the audit's parameters and tables, and every page, figure and number that an enabled step leaves."""
+    from tasks import STEPS
+
+    names = [name for step in STEPS if step.name != STEP_NAME and step.when(settings) for name in step.outputs_of(settings)]
+    reports = [name for name in names if name.startswith("reports/") and Path(name).suffix]
+    return ("params.yaml", "data/ingest", "data/measure", *reports)
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Publish the audit; return where, and how much."""
+    experiment = params.experiment or out.workspace.name
+    publication = read_publication(out.workspace, inputs)
+    with tempfile.TemporaryDirectory() as temporary:
+        write_files(out.workspace, inputs, Path(temporary), points=params.interactive_points)
+        _publish(publication, experiment, Path(temporary))
+    published = {
+        "experiment": experiment,
+        "fingerprint": publication.fingerprint,
+        "datasets": {dataset.name: dataset.digest for dataset in publication.datasets},
+    }
+    with (out["data/publish"] / "published.json").open("w", encoding="utf-8") as file:
+        json.dump(published, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+    return f"experiment {experiment}, {len(publication.metrics)} metrics, {len(publication.datasets)} datasets"
+
+
+STEP = Step(
+    name=STEP_NAME,
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    libraries=("mlflow",),
+    environment=(VARIABLE,),
+    when=lambda settings: bool(settings[STEP_NAME].enabled),  # type: ignore[attr-defined]
+    needs_versions=True,
+)
+
+
+def _publish(publication: Publication, experiment: str, folder: Path) -> None:
+    uri = os.environ.get(VARIABLE) or f"sqlite:///{ROOT / 'mlflow.db'}"
+    begun = False
+    with _quietly():
+        try:
+            _prepare(uri)
+            from mlflow import MlflowClient
+
+            client = MlflowClient(tracking_uri=uri)
+            experiment_id = _experiment(client, experiment, uri)
+            content = digest_json([publication.tags, digest_path(folder)])
+            found = _find(client, experiment_id, publication.fingerprint)
+            if found is not None and found.info.status == "FINISHED" and found.data.tags.get(_COMPLETE) == content:
+                return
+            begun = True
+            _log(client, found or _begin(client, experiment_id, publication), publication, folder, content)
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(_explain(uri, error, begun)) from error
+
+
+def _experiment(client: MlflowClient, name: str, uri: str) -> str:
+    found: Experiment | None = client.get_experiment_by_name(name)
+    if found is None:
+        database = sqlite_file(uri)
+        # MLflow's own default is relative to wherever the process happens to stand.
+        location = None if database is None else (database.parent / "mlartifacts" / re.sub(r"[^\w-]", "_", name)).as_uri()
+        return client.create_experiment(name, artifact_location=location)
+    if found.lifecycle_stage != "active":
+        raise InputError(
+            f"the MLflow experiment `{name}` was deleted; bring it back with `mlflow experiments restore "
+            f"--experiment-id {found.experiment_id}`, or name another one as `publish.experiment` in params.yaml."
+        )
+    return str(found.experiment_id)
+
+
+def _find(client: MlflowClient, experiment_id: str, fingerprint: str) -> Run | None:
+    """Return the run of this audit, a whole one before a broken one, the oldest first; deleted runs do not count."""
+    condition = f"tags.`cartograph.fingerprint` = '{fingerprint}'"
+    runs = client.search_runs([experiment_id], condition, order_by=["attributes.start_time ASC"])
+    return next((run for run in runs if run.info.status == "FINISHED"), runs[0] if runs else None)
+
+
+def _begin(client: MlflowClient, experiment_id: str, publication: Publication) -> Run:
+    name = f"audit {time.strftime('%Y-%m-%d')} {publication.fingerprint[:8]}"
+    return client.create_run(experiment_id, run_name=name, tags=publication.tags)
+
+
+def _log(client: MlflowClient, run: Run, publication: Publication, folder: Path, content: str) -> None:
+    """Write all of an audit into its run; what a broken attempt left there is written again with the same values."""
+    from mlflow.entities import Metric, Param, RunTag
+
+    run_id = run.info.run_id
+    params = [Param(_key(key), value) for key, value in publication.params.items()]
+    for start in range(0, len(params), _BATCH):
+        client.log_batch(run_id, params=params[start : start + _BATCH])
+    metrics = [Metric(_key(key), value, run.info.start_time, 0) for key, value in publication.metrics.items()]
+    for start in range(0, len(metrics), _BATCH):
+        client.log_batch(run_id, metrics=metrics[start : start + _BATCH])
+    client.log_inputs(run_id, datasets=[_dataset_input(dataset) for dataset in publication.datasets])
+    client.log_artifacts(run_id, str(folder))
+    client.log_batch(run_id, tags=[RunTag(key, value) for key, value in (publication.tags | {_COMPLETE: content}).items()])
+    client.set_terminated(run_id)
+
+
+def _key(name: str) -> str:
+    """Return a name of a metric or a parameter with those characters alone that MLflow takes."""
+    return re.sub(r"[^\w.\- /]", "_", name)
+
+
+def _dataset_input(dataset: Dataset) -> DatasetInput:
+    from mlflow.entities import Dataset as Entity
+    from mlflow.entities import DatasetInput, InputTag
+    from mlflow.types.schema import Array, ColSpec, DataType, Schema
+
+    columns = [
+        ColSpec(Array(DataType.string) if kind.startswith("list") else DataType[_TYPES.get(kind, "string")], name)
+        for name, kind in dataset.columns.items()
+    ]
+    entity = Entity(
+        name=dataset.name,
+        digest=dataset.digest,
+        source_type="local",
+        source=json.dumps({"uri": dataset.path}),
+        schema=json.dumps({"mlflow_colspec": Schema(columns).to_dict()}),
+        profile=json.dumps(dataset.profile, ensure_ascii=False),
+    )
+    return DatasetInput(entity, [InputTag("mlflow.data.context", dataset.context)])
+
+
+def _prepare(uri: str) -> None:
+    """Make a new SQLite database in one stroke, and find out soon whether a database server is there."""
+    database = sqlite_file(uri)
+    if database is not None and not database.exists():
+        _make_database(database)
+    elif (server := database_server(uri)) is not None:
+        # MLflow itself would try for two minutes.
+        socket.create_connection(server, timeout=5).close()
+
+
+def _make_database(database: Path) -> None:
+    """Migrate a new database under another name, then rename it: a half migrated one would be refused for ever."""
+    from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
+
+    database.parent.mkdir(parents=True, exist_ok=True)
+    fresh = database.with_name(f"{database.name}.new")
+    with database.with_name(f"{database.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if database.exists():
+            return
+        fresh.unlink(missing_ok=True)
+        store = SqlAlchemyStore(f"sqlite:///{fresh}", (database.parent / "mlartifacts").as_uri())
+        store.engine.dispose()
+        fresh.rename(database)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep the libraries' log lines off the console and their patience short; put everything back."""
+    import mlflow  # noqa: F401  (sets its loggers up when it is imported)
+
+    loggers = [logging.getLogger(name) for name in _QUIET]
+    levels = [logger.level for logger in loggers]
+    added = {name: value for name, value in _PATIENCE.items() if name not in os.environ}
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def _explain(uri: str, error: Exception, begun: bool) -> str:
+    state = "the run is unfinished; the next audit completes it" if begun else "nothing was published"
+    return (
+        f"MLflow at {shown(uri)} cannot be used ({reason(uri, error)}): {state}. Start the server, correct {VARIABLE}, or unset it "
+        "to publish to mlflow.db; `enabled: false` in the section `publish` of params.yaml leaves this step out."
+    )

@@ -1,0 +1,336 @@
+"""Publishing to a real MLflow store: one run per audit, whatever happens on the way."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import socket
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cartograph import schema
+from cartograph.errors import InputError
+from tasks import STEPS, publish, tracking_uri
+from tasks.publication import read_publication
+from tasks.step import Inputs, Out
+from tasks.workspace import Workspace
+
+HOSTILE = "</script><script>document.title='taken'</script>"
+LABELS = ("no", "yes")
+
+
+def examples(name: str, domain: schema.Domain, count: int) -> pa.Table:
+    info = schema.DatasetInfo(name, domain, "pair", ("premise", "hypothesis"), (), LABELS)
+    rows = [
+        {
+            "uid": f"{name}-{i}",
+            "premise": f"premise {i}",
+            "hypothesis": HOSTILE if i == 0 else f"claim {i}",
+            "label": i % 2,
+            "source": "a.csv",
+            "row": i + 1,
+        }
+        for i in range(count)
+    ]
+    return pa.Table.from_pylist(rows, schema=schema.examples_schema(info))
+
+
+def measures(count: int) -> pa.Table:
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(count):
+        row = dict.fromkeys(schema.MEASURES.names, 0) | {"uid": f"train-{i}", "gold": i % 2, "predicted": 1, "never_learnt": False}
+        row |= {"confidence": rng.random(), "variability": rng.random() / 2, "correctness": rng.integers(0, 5) / 4, "region": "ambiguous"}
+        rows.append(row)
+    return pa.Table.from_pylist(rows, schema=schema.MEASURES)
+
+
+def write_audit(workspace: Workspace, inputs: Inputs) -> None:
+    """Write what the steps before this one leave."""
+    ingest, measure = inputs["data/ingest"], inputs["data/measure"]
+    for folder in (ingest, measure):
+        folder.mkdir(parents=True)
+    for name, domain, count in (("train", "train", 40), ("validation", "id", 10), ("challenge", "ood", 10)):
+        pq.write_table(examples(name, cast(Any, domain), count), ingest / f"{name}.parquet")
+    (ingest / "validation.json").write_text('{"passed": true, "sets": [], "quarantine": {}}\n')
+    pq.write_table(measures(40), measure / "measures.parquet")
+    for name, path in inputs.items():
+        if name.startswith("reports/"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps({f"{path.name.split('.')[0]}.share": 0.25}) if path.suffix == ".json" else f"<p>{name}</p>")
+    inputs["reports/ingest.metrics.json"].write_text('{"rows.train": 40, "validation.passed": 1}')
+    inputs["reports/measure.metrics.json"].write_text('{"region.ambiguous.share": 0.33, "confidence.mean": 0.5}')
+
+
+class Audit:
+    """A workspace below the project's root, with its inputs, and the store it publishes to."""
+
+    def __init__(self, path: Path, store: Path) -> None:
+        self.workspace = Workspace(path, {step.name: step.params() for step in STEPS})
+        self.inputs = Inputs(self.workspace, publish.STEP.inputs_of(self.workspace.settings))
+        self.store = store
+        (path / "params.yaml").write_text("ingest: {}\n")
+        write_audit(self.workspace, self.inputs)
+
+    def publish(self, **params: Any) -> str:
+        staged = self.workspace.path / "staged"
+        staged.mkdir(exist_ok=True)
+        out = Out(self.workspace, {"data/publish": staged}, staged, staged, staged)
+        return publish.run(publish.Params(**params), self.inputs, out)
+
+    @property
+    def published(self) -> dict[str, Any]:
+        return cast(dict[str, Any], json.loads((self.workspace.path / "staged" / "published.json").read_text()))
+
+    @property
+    def client(self) -> Any:
+        from mlflow import MlflowClient
+
+        return MlflowClient(tracking_uri=f"sqlite:///{self.store}")
+
+    def runs(self, experiment: str | None = None) -> list[Any]:
+        found = self.client.get_experiment_by_name(experiment or self.workspace.name)
+        return list(self.client.search_runs([found.experiment_id])) if found else []
+
+
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new database, made once as the step makes it."""
+    database = tmp_path_factory.mktemp("mlflow") / "mlflow.db"
+    publish._make_database(database)
+    return database
+
+
+@pytest.fixture
+def audit(tmp_path: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch) -> Audit:
+    project = tmp_path / "project"
+    space = project / "workspaces" / "small"
+    space.mkdir(parents=True)
+    store = tmp_path / "store" / "mlflow.db"
+    store.parent.mkdir()
+    shutil.copy(migrated, store)
+    for module in ("tasks.workspace", "tasks.publish", "tasks.publication", "tasks.provenance"):
+        monkeypatch.setattr(f"{module}.ROOT", project)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{store}")
+    return Audit(space, store)
+
+
+def test_one_run_holds_the_whole_audit(audit: Audit) -> None:
+    metrics = {"rows.train": 40, "validation.passed": 1, "region.ambiguous.share": 0.33, "confidence.mean": 0.5}
+    summary = audit.publish()
+    [run] = audit.runs()
+    assert summary == f"experiment small, {len(run.data.metrics)} metrics, 3 datasets"
+    assert metrics.items() <= run.data.metrics.items()
+    assert run.data.metrics["score.score.share"] == 0.25
+    assert run.data.params["ingest.rows"] == "6000"
+    assert run.data.params["ingest.evaluation.challenge.domain"] == "ood"
+    assert not [name for name in run.data.params if name.startswith("publish.")]
+    assert run.info.status == "FINISHED"
+    fingerprint = audit.published["fingerprint"]
+    assert run.info.run_name.startswith("audit 2") and run.info.run_name.endswith(fingerprint[:8])
+    assert run.data.tags["cartograph.fingerprint"] == fingerprint
+    assert run.data.tags["cartograph.dvc_lock"] == "-"
+    inputs = {item.dataset.name: item for item in run.inputs.dataset_inputs}
+    assert {name: item.tags[0].value for name, item in inputs.items()} == {
+        "small": "audited",
+        "small/validation": "evaluation",
+        "small/challenge": "evaluation",
+    }
+    assert run.data.tags["cartograph.dataset_version"] == inputs["small"].dataset.digest == audit.published["datasets"]["small"]
+    assert len(inputs["small"].dataset.digest) == 36
+    assert json.loads(inputs["small"].dataset.profile)["classes"] == {"no": 20, "yes": 20}
+    columns = json.loads(inputs["small"].dataset.schema)["mlflow_colspec"]
+    assert [column["type"] for column in columns] == ["string", "string", "string", "integer", "string", "long"]
+
+
+def test_the_artifacts_are_pages_figures_numbers_and_parameters(audit: Audit) -> None:
+    audit.publish()
+    [run] = audit.runs()
+    folder = Path(run.info.artifact_uri.removeprefix("file://"))
+    assert folder.is_relative_to(audit.store.parent / "mlartifacts" / "small")
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert {"report.html", "data_map.html", "validation.json", "params.yaml", "figures/data_map.png", "figures/data_map.svg"} <= names
+    assert {f"metrics/{step}.metrics.json" for step in ("ingest", "train", "measure", "score")} <= names
+    page = (folder / "data_map.html").read_text(encoding="utf-8")
+    assert HOSTILE not in page
+    assert "<script>document.title" not in page
+    assert 'src="http' not in page
+
+
+def test_publishing_twice_makes_no_second_run(audit: Audit) -> None:
+    audit.publish()
+    [first] = audit.runs()
+    published = audit.published
+    audit.publish()
+    [second] = audit.runs()
+    assert published == audit.published
+    assert (first.info.run_id, first.info.end_time) == (second.info.run_id, second.info.end_time)
+
+
+def test_other_numbers_are_another_audit(audit: Audit) -> None:
+    audit.publish()
+    audit.inputs["reports/measure.metrics.json"].write_text('{"confidence.mean": 0.6}')
+    audit.publish()
+    assert len(audit.runs()) == 2
+
+
+def test_a_new_look_of_the_report_renews_the_run(audit: Audit) -> None:
+    audit.publish()
+    audit.inputs["reports/report.html"].write_text("<p>redesigned</p>")
+    audit.publish(interactive_points=5)
+    [run] = audit.runs()
+    assert (Path(run.info.artifact_uri.removeprefix("file://")) / "report.html").read_text() == "<p>redesigned</p>"
+    assert run.info.status == "FINISHED"
+
+
+def test_a_deleted_run_does_not_count(audit: Audit) -> None:
+    audit.publish()
+    [run] = audit.runs()
+    audit.client.delete_run(run.info.run_id)
+    audit.publish()
+    [other] = audit.runs()
+    assert other.info.run_id != run.info.run_id
+
+
+def test_a_deleted_experiment_is_told(audit: Audit) -> None:
+    audit.publish(experiment="mine")
+    audit.client.delete_experiment(audit.client.get_experiment_by_name("mine").experiment_id)
+    with pytest.raises(
+        InputError, match=r"experiment `mine` was deleted; bring it back with `mlflow experiments restore --experiment-id 1`"
+    ):
+        audit.publish(experiment="mine")
+
+
+@pytest.mark.parametrize("call", ["log_batch", "log_inputs", "log_artifacts", "set_terminated"])
+def test_a_broken_attempt_is_completed_not_doubled(audit: Audit, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    from mlflow import MlflowClient
+
+    def break_down(*arguments: object, **named: object) -> None:
+        raise ConnectionError("the line went dead")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MlflowClient, call, break_down)
+        with pytest.raises(InputError, match=r"the line went dead\): the run is unfinished; the next audit completes it"):
+            audit.publish()
+    [broken] = audit.runs()
+    assert broken.info.status == "RUNNING"
+    audit.publish()
+    [whole] = audit.runs()
+    assert whole.info.run_id == broken.info.run_id
+    assert whole.info.status == "FINISHED"
+    assert len(whole.inputs.dataset_inputs) == 3
+    history = audit.client.get_metric_history(whole.info.run_id, "rows.train")
+    assert [metric.value for metric in history] == [40]
+
+
+def test_a_server_that_is_not_there_is_named_without_its_password(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://annette:s3cret@127.0.0.1:{port}/?token=t0ken")
+    with pytest.raises(InputError) as caught:
+        audit.publish()
+    message = str(caught.value)
+    assert message.startswith(f"MLflow at http://127.0.0.1:{port}/ cannot be used ([Errno 111] Connection refused): nothing was published.")
+    for secret in ("annette", "s3cret", "t0ken"):
+        assert secret not in message
+    assert not (audit.workspace.path / "staged" / "published.json").exists()
+
+
+def test_a_database_server_that_is_not_there_is_told_soon(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"postgresql://ann:s3cret@127.0.0.1:{port}/mlflow")
+    with pytest.raises(
+        InputError, match=rf"MLflow at postgresql://127.0.0.1:{port}/mlflow cannot be used .*refused\): nothing was published"
+    ):
+        audit.publish()
+
+
+def test_a_file_that_is_no_database_is_told(audit: Audit) -> None:
+    audit.store.write_bytes(b"this is no database, whatever its name says" * 50)
+    with pytest.raises(InputError, match=r"mlflow.db cannot be used \(.*file is not a database.*\): nothing was published"):
+        audit.publish()
+
+
+def test_a_database_is_made_whole_or_not_at_all(tmp_path: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = tmp_path / "new" / "mlflow.db"
+
+    def interrupted(*arguments: object) -> None:
+        (database.parent / "mlflow.db.new").write_bytes(b"half a database")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("mlflow.store.tracking.sqlalchemy_store.SqlAlchemyStore.__init__", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            publish._make_database(database)
+    assert not database.exists()
+    shutil.copy(migrated, database)
+    before = database.read_bytes()
+    publish._make_database(database)
+    assert database.read_bytes() == before
+
+
+def test_nothing_global_is_left_changed(audit: Audit) -> None:
+    import mlflow
+
+    levels = [logging.getLogger(name).level for name in ("mlflow", "alembic", "urllib3", "sqlalchemy")]
+    environment, uri = dict(os.environ), mlflow.get_tracking_uri()
+    audit.publish()
+    assert [logging.getLogger(name).level for name in ("mlflow", "alembic", "urllib3", "sqlalchemy")] == levels
+    assert dict(os.environ) == environment
+    assert mlflow.get_tracking_uri() == uri
+    assert mlflow.active_run() is None
+
+
+def test_the_console_stays_quiet(audit: Audit, capfd: pytest.CaptureFixture[str]) -> None:
+    audit.publish()
+    captured = capfd.readouterr()
+    assert captured.out == captured.err == ""
+
+
+def test_what_is_published_carries_no_secret_no_date_and_no_run(audit: Audit) -> None:
+    audit.publish()
+    [run] = audit.runs()
+    assert set(audit.published) == {"experiment", "fingerprint", "datasets"}
+    text = json.dumps(audit.published)
+    for absent in (run.info.run_id, "sqlite", str(audit.store), "2026", "2027"):
+        assert absent not in text.replace(audit.published["fingerprint"], "").replace(str(audit.published["datasets"]), "")
+
+
+def test_the_fingerprint_is_of_content_not_of_files(audit: Audit) -> None:
+    first = read_publication(audit.workspace, audit.inputs)
+    path = audit.inputs["data/ingest"] / "train.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.take(list(reversed(range(table.num_rows)))), path, compression="zstd", row_group_size=7)
+    assert read_publication(audit.workspace, audit.inputs).fingerprint == first.fingerprint
+    changed = table.set_column(2, "hypothesis", pa.array(["other", *table.column("hypothesis").to_pylist()[1:]]))
+    pq.write_table(changed.cast(table.schema), path)
+    second = read_publication(audit.workspace, audit.inputs)
+    assert second.fingerprint != first.fingerprint
+    assert second.tags["cartograph.dataset_version"] != first.tags["cartograph.dataset_version"]
+    assert second.datasets[1:] == first.datasets[1:]
+
+
+@pytest.mark.parametrize(
+    ("uri", "expected"),
+    [
+        ("http://ann:pw@host:5000/path?x=1", "http://host:5000/path"),
+        ("sqlite:////tmp/mlflow.db", "sqlite:////tmp/mlflow.db"),
+        ("postgresql+psycopg2://ann:p%40w@db/mlflow?sslpassword=q", "postgresql+psycopg2://db/mlflow"),
+        ("databricks://profile", "databricks://profile"),
+    ],
+)
+def test_a_tracking_uri_is_shown_without_secrets(uri: str, expected: str) -> None:
+    assert tracking_uri.shown(uri) == expected
+
+
+def test_a_reason_hides_the_password_in_both_spellings() -> None:
+    error = ConnectionError("cannot reach http://ann:p%40w@host with p@w")
+    assert tracking_uri.reason("http://ann:p%40w@host", error) == "cannot reach http://…@host with …"
