@@ -23,7 +23,7 @@ COMMENTS = {
     "text": "text columns: one for single texts and multiple choice, two for pairs; a list in the list = alternative names",
     "options": "option columns of multiple choice; else empty",
     "label": "label column, or alternative names; for multiple choice the option's number, index, letter, name or text",
-    "uid": "column that identifies a row; null: made from the content",
+    "uid": "column that identifies a row; null, or an evaluation set without it: made from the content",
     "annotators": "column with the annotators' labels; null: none",
     "format": "csv, tsv, jsonl, parquet, label-first, lines, huggingface or hub; null: told from name and content",
     "encoding": "of text files; null: utf-8",

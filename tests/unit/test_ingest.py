@@ -204,6 +204,18 @@ def test_annotators_in_a_list_in_text_and_in_several_columns(tmp_path: Path) -> 
     assert done.rows("train")[0]["annotator_labels"] == ["0", "1"]
 
 
+def test_an_evaluation_set_may_lack_uids_and_annotators(tmp_path: Path) -> None:
+    other = write_csv(tmp_path / "dev.csv", "text,label", *some_rows(6))
+    lines = [f"{row},{index},good" for index, row in enumerate(some_rows())]
+    columns = {"header": "text,label,id,votes", "uid": "id", "annotators": "votes"}
+    done = ingest_rows(tmp_path, *lines, evaluation={"dev": {"files": other}}, **columns)
+    assert done.rows("train")[7]["uid"] == "7"
+    assert done.table("dev").column_names == ["uid", "text", "label", "source", "row"]
+    assert len(done.rows("dev")[0]["uid"]) == 20
+    with pytest.raises(InputError, match=r"train\.csv has no column `nr`"):
+        ingest_rows(tmp_path, *lines, **(columns | {"uid": "nr"}))
+
+
 def test_labels_are_cut_named_and_ordered() -> None:
     given = pa.chunked_array([[" DESC:manner", "NUM", None, ":", "e"]])
     assert class_names(given, Labelling(separator=":", names={"e": "entailment"})).to_pylist() == ["DESC", "NUM", None, None, "entailment"]

@@ -70,6 +70,8 @@ class IngestedSet:
 def ingest(raw_sets: Sequence[RawSet], columns: Columns, labelling: Labelling) -> list[IngestedSet]:
     """Return the sets in canonical form; the first is the train set, whose labels are the classes of all.
 
+    An evaluation set without the train set's uid column is given uids by content; one without its annotators' column has none.
+
     Raises:
         InputError: a column is missing, holds no text or no uids, or is no label; the train set has one class only; no row
             of a set can be used.
@@ -86,8 +88,9 @@ def ingest(raw_sets: Sequence[RawSet], columns: Columns, labelling: Labelling) -
             "check `ingest.label` and the file."
         )
     for raw_set in evaluation:
-        selected = select(raw_set.files, columns)
-        ingested.append(_ingest(raw_set, selected, _named(selected, columns, labelling), labels, columns, labelling))
+        own = columns.available(raw_set.files)
+        selected = select(raw_set.files, own)
+        ingested.append(_ingest(raw_set, selected, _named(selected, own, labelling), labels, own, labelling))
     return ingested
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import pyarrow as pa
@@ -51,6 +51,15 @@ class Columns:
     def option_names(self) -> tuple[str, ...]:
         """The option columns' names in the canonical tables."""
         return tuple(_canonical(names) for names in self.options)
+
+    def available(self, files: Sequence[File]) -> Columns:
+        """Return the columns without those that an evaluation set may lack and that none of its files has: uid, annotators."""
+
+        def kept(alternatives: Alternatives) -> Alternatives:
+            there = {column for file in files for column in file.batch.table.column_names}
+            return alternatives if any(there.issuperset((name,)) or there.issuperset(name.split("+")) for name in alternatives) else ()
+
+        return replace(self, uid=kept(self.uid), annotators=kept(self.annotators))
 
 
 def _canonical(names: Alternatives) -> str:
