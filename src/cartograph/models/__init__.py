@@ -1,0 +1,37 @@
+"""Models that a map can be made with: one module each, one line in ``MODELS`` and one in ``model_class``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cartograph.errors import InputError
+
+if TYPE_CHECKING:
+    from cartograph.models.base import TextModel
+
+MODELS = {
+    "bow": "embedding bag over hashed word n-grams",
+    "tiny": "small RoBERTa made from the data, for machines without a hub",
+    "transformer": "pretrained encoder from a local folder or the hub",
+}
+"""Name -> what it is; known without loading torch."""
+
+
+def model_class(name: str) -> type[TextModel]:
+    """Return the class of a model.
+
+    Raises:
+        InputError: no model has this name.
+    """
+    if name not in MODELS:
+        raise InputError(f"no model is called `{name}`; known: {', '.join(MODELS)}.")
+    from cartograph.models.bow import Bow
+    from cartograph.models.tiny import Tiny
+    from cartograph.models.transformer import Transformer
+
+    classes: dict[str, type[TextModel]] = {
+        "bow": Bow,
+        "tiny": Tiny,
+        "transformer": Transformer,
+    }
+    return classes[name]

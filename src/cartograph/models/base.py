@@ -1,0 +1,207 @@
+"""What every model is: a classifier of texts that knows how it reads them, and the arrays that its batches are cut from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import torch
+from torch import nn
+from torch.nn import functional
+from transformers.utils import ModelOutput
+
+from cartograph.schema import LABEL, UID, DatasetInfo
+
+IGNORED = -100
+"""The label of a row that a batch holds only to be full: it counts for nothing."""
+
+BLANK = "_"
+"""Where a multiple-choice sentence is cut: the option goes there."""
+
+
+@dataclass
+class Output(ModelOutput):  # type: ignore[misc]
+    """What a model returns.
+
+    Attributes:
+        loss: scalar, mean cross-entropy over the rows with a label; None without labels.
+        logits: (batch, n_classes) for texts and pairs, (batch, n_options) for multiple choice.
+        features: (batch, width), or (batch, n_options, width): the input of the last layer.
+    """
+
+    loss: torch.Tensor | None = None
+    logits: torch.Tensor | None = None
+    features: torch.Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Rows of different length in one array: row i is ``values[offsets[i] : offsets[i + 1]]``."""
+
+    values: npt.NDArray[np.int32]
+    offsets: npt.NDArray[np.int64]
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """(n_rows,) lengths."""
+        return np.diff(self.offsets)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Ragged:
+        """Return these rows, in this order."""
+        lengths = self.offsets[rows + 1] - self.offsets[rows]
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        index = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
+        return Ragged(self.values[index], offsets)
+
+    def padded(self, fill: int, multiple: int = 1) -> npt.NDArray[np.int64]:
+        """Return (n_rows, width) with ``fill`` behind each row; width is the longest row's, up to a ``multiple``."""
+        lengths = self.lengths
+        width = -(-max(int(lengths.max(initial=0)), 1) // multiple) * multiple
+        matrix = np.full((len(lengths), width), fill, np.int64)
+        matrix[np.arange(width) < lengths[:, None]] = self.values
+        return matrix
+
+
+@dataclass(frozen=True)
+class Examples:
+    """A set of examples, encoded once.
+
+    Attributes:
+        uids: (n_examples,) strings.
+        labels: (n_examples,) label ids.
+        fields: what the model reads, by name; example i owns rows ``i * options`` to ``(i + 1) * options``.
+        options: rows per example: 1, or the number of options of a multiple-choice set.
+    """
+
+    uids: npt.NDArray[np.object_]
+    labels: npt.NDArray[np.int64]
+    fields: Mapping[str, Ragged]
+    options: int = 1
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """(n_examples,) length of the longest row of each example, in its first field."""
+        first = next(iter(self.fields.values()))
+        longest: npt.NDArray[np.int64] = first.lengths.reshape(-1, self.options).max(axis=1)
+        return longest
+
+    def take(self, rows: npt.NDArray[np.int64]) -> dict[str, Ragged]:
+        """Return the fields of these examples."""
+        if self.options > 1:
+            rows = (rows[:, None] * self.options + np.arange(self.options)).reshape(-1)
+        return {name: field.take(rows) for name, field in self.fields.items()}
+
+
+class TextModel(nn.Module, ABC):
+    """A classifier together with how it reads text.
+
+    Attributes:
+        name: its name in ``MODELS`` and in params.yaml.
+        pads: whether a batch costs what its longest row costs, so that rows of like length belong together.
+        mixed_precision: whether bf16 serves it well on a GPU.
+        learning_rate: a peak rate of AdamW to start from.
+        accepts_loss_kwargs: read by Hugging Face's Trainer, which must not pass its own arguments through.
+        task: ``single``, ``pair`` or ``choice``.
+        labels: label names in the order of the logits.
+    """
+
+    name: ClassVar[str]
+    pads: ClassVar[bool] = False
+    mixed_precision: ClassVar[bool] = False
+    learning_rate: ClassVar[float]
+    accepts_loss_kwargs: ClassVar[bool] = False
+    task: str
+    labels: tuple[str, ...]
+
+    @classmethod
+    @abstractmethod
+    def create(cls, info: DatasetInfo, train: pa.Table, *, max_length: int, pretrained: str | None) -> Self:
+        """Make an untrained model for a train set (``schema.examples_schema``).
+
+        Weights are drawn from torch's global generator, which the caller seeds.
+
+        Args:
+            info: the train set's.
+            train: the train set, from which a vocabulary is taken where the model has one.
+            max_length: most tokens of an example; what is longer is cut.
+            pretrained: a local folder or a hub id, for models that start from one.
+
+        Raises:
+            InputError: ``pretrained`` cannot be used.
+        """
+
+    @classmethod
+    @abstractmethod
+    def load(cls, folder: Path) -> Self:
+        """Return the model that ``save`` wrote."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write weights (safetensors), configuration and vocabulary into an existing folder."""
+
+    @abstractmethod
+    def read(self, sides: Sequence[Side]) -> Mapping[str, Ragged]:
+        """Turn texts into the arrays that ``collate`` cuts batches from, one row per text or pair."""
+
+    @abstractmethod
+    def collate(self, fields: Mapping[str, Ragged]) -> dict[str, torch.Tensor]:
+        """Return the arguments of ``logits_and_features`` for the rows of a batch."""
+
+    @abstractmethod
+    def logits_and_features(self, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return (rows, n_classes) logits, or (rows, 1) scores for multiple choice, and (rows, width) features."""
+
+    def encode(self, table: pa.Table, info: DatasetInfo) -> Examples:
+        """Encode a set of examples once, so that a batch is only cut out."""
+        uids = table.column(UID).combine_chunks().to_numpy(zero_copy_only=False)
+        labels = table.column(LABEL).to_numpy().astype(np.int64)
+        return Examples(uids, labels, self.read(sides_of(table, info)), max(len(info.options), 1))
+
+    def batch(self, examples: Examples, rows: npt.NDArray[np.int64]) -> dict[str, torch.Tensor]:
+        """Return the arguments of the model for some examples, ``labels`` among them."""
+        return {**self.collate(examples.take(rows)), "labels": torch.from_numpy(examples.labels[rows])}
+
+    def forward(self, labels: torch.Tensor | None = None, **inputs: torch.Tensor) -> Output:
+        """Classify a batch; see ``Output``."""
+        logits, features = self.logits_and_features(**inputs)
+        if self.task == "choice":
+            logits = logits.reshape(-1, len(self.labels))
+            features = features.reshape(len(logits), len(self.labels), -1)
+        loss = None if labels is None else functional.cross_entropy(logits.float(), labels, ignore_index=IGNORED)
+        return Output(loss=loss, logits=logits, features=features)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Texts that a model reads as one row: a text, or a text and what goes with it."""
+
+    first: str
+    second: str | None = None
+
+
+def sides_of(table: pa.Table, info: DatasetInfo) -> list[Side]:
+    """Return what a model reads of each example, one entry per text or pair and one per option of a choice.
+
+    A multiple-choice sentence is cut at the blank ``_``: each option is the pair (text before, option and text after).
+    A text without a blank stands whole before the option.
+    """
+    columns: list[list[Any]] = [table.column(name).to_pylist() for name in info.fields]
+    if info.task == "single":
+        return [Side(text) for text in columns[0]]
+    if info.task == "pair":
+        return [Side(first, second) for first, second in zip(*columns, strict=True)]
+    return [Side(*_filled(text, option)) for text, *options in zip(*columns, strict=True) for option in options]
+
+
+def _filled(text: str, option: str) -> tuple[str, str]:
+    before, blank, after = text.partition(BLANK)
+    return before.rstrip(), f"{option}{after}" if blank else option

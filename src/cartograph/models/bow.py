@@ -1,0 +1,132 @@
+"""Bag of words: embeddings of hashed word n-grams, summed; for pairs the two sides and their interaction; then one hidden layer.
+
+Dynamics of such a model place label errors and easy rows much as those of a large one do, at a thousandth of the cost
+(Swayamdipta et al. 2020, App. C.1, compare maps of several architectures).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, Self
+
+import numpy as np
+import pyarrow as pa
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+from torch.nn import functional
+
+from cartograph.models.base import Ragged, Side, TextModel, sides_of
+from cartograph.models.ngrams import Counts, Vocabulary, blocks, features_of
+from cartograph.schema import DatasetInfo
+
+_WIDTH = 32
+_HIDDEN = 64
+_DROPOUT = 0.3
+_FEATURE_DROPOUT = {"text": 0.3, "cross": 0.5}
+_LEAST = {"text": 3, "cross": 5}
+_MOST = 32_768
+_SCALE = 0.3
+
+
+class Bow(TextModel):
+    """Embedding bag over the uni- and bigrams that occur three times or more in the train set.
+
+    A map is worth something only if the model learns what rows share before it learns single rows by heart. Rare features,
+    of use for the latter alone, are left out; features are dropped at random in training; and embeddings are read at
+    0.3 of their value, because Adam moves a weight by the learning rate's measure however rare its feature is.
+    """
+
+    name: ClassVar[str] = "bow"
+    learning_rate: ClassVar[float] = 0.005
+
+    def __init__(self, task: str, labels: Sequence[str], max_length: int, vocabularies: Mapping[str, Vocabulary]) -> None:
+        super().__init__()
+        self.task = task
+        self.labels = tuple(labels)
+        self.max_length = max_length
+        self.vocabularies = dict(vocabularies)
+        self.embeddings = nn.ModuleDict(
+            {name: _Bag(len(vocabulary), _FEATURE_DROPOUT[name]) for name, vocabulary in self.vocabularies.items()}
+        )
+        self.hidden = nn.Linear(_WIDTH * (5 if "cross" in self.vocabularies else 1), _HIDDEN)
+        self.last = nn.Linear(_HIDDEN, 1 if task == "choice" else len(self.labels))
+
+    @classmethod
+    def create(cls, info: DatasetInfo, train: pa.Table, *, max_length: int = 128, pretrained: str | None = None) -> Self:
+        """Take the vocabulary from the train set and draw the weights; ``pretrained`` is of no use here."""
+        counts: dict[str, Counts] = {}
+        for block in blocks(sides_of(train, info)):
+            for name, (hashes, _) in features_of(block, max_length).items():
+                counts.setdefault("cross" if name == "cross" else "text", Counts()).add(hashes)
+        vocabularies = {name: counted.vocabulary(least=_LEAST[name], most=_MOST) for name, counted in counts.items()}
+        return cls(info.task, info.labels, max_length, vocabularies)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Return the model that ``save`` wrote."""
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        tensors = load_file(folder / "model.safetensors")
+        vocabularies = {name: Vocabulary(tensors.pop(f"vocabulary.{name}").numpy().view(np.uint64)) for name in config["vocabularies"]}
+        model = cls(config["task"], config["labels"], config["max_length"], vocabularies)
+        model.load_state_dict(tensors)
+        return model
+
+    def save(self, folder: Path) -> None:
+        """Write ``model.safetensors`` (weights and vocabulary) and ``config.json``."""
+        tensors = {name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}
+        tensors |= {f"vocabulary.{name}": torch.from_numpy(words.hashes.view(np.int64)) for name, words in self.vocabularies.items()}
+        save_file(tensors, folder / "model.safetensors")
+        config = {"model": self.name, "task": self.task, "labels": self.labels, "max_length": self.max_length}
+        config["vocabularies"] = list(self.vocabularies)
+        (folder / "config.json").write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def read(self, sides: Sequence[Side]) -> dict[str, Ragged]:
+        """Return the ids of each text's features: of the ``first`` text, the ``second``, and their ``cross``."""
+        parts: dict[str, list[Ragged]] = {}
+        for block in blocks(sides):
+            for name, (hashes, rows) in features_of(block, self.max_length).items():
+                vocabulary = self.vocabularies["cross" if name == "cross" else "text"]
+                parts.setdefault(name, []).append(vocabulary.ids(hashes, rows, len(block)))
+        return {name: _joined(blocks) for name, blocks in parts.items()}
+
+    def collate(self, fields: Mapping[str, Ragged]) -> dict[str, torch.Tensor]:
+        """Return ids and offsets of each kind of feature."""
+        batch = {}
+        for name, field in fields.items():
+            batch[name] = torch.from_numpy(field.values)
+            batch[f"{name}_offsets"] = torch.from_numpy(field.offsets.astype(np.int32))
+        return batch
+
+    def logits_and_features(self, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Sum embeddings, join the sides, and classify."""
+        text = self.embeddings["text"]
+        joined = text(inputs["first"], inputs["first_offsets"])
+        if "cross" in self.embeddings:
+            second = text(inputs["second"], inputs["second_offsets"])
+            cross = self.embeddings["cross"](inputs["cross"], inputs["cross_offsets"])
+            joined = torch.cat([joined, second, (joined - second).abs(), joined * second, cross], dim=1)
+        hidden = functional.relu(self.hidden(functional.dropout(joined, _DROPOUT, self.training)))
+        features = functional.dropout(hidden, _DROPOUT, self.training)
+        return self.last(features), features
+
+
+class _Bag(nn.Module):
+    """The sum of the embeddings of each row's features, divided by the square root of their number."""
+
+    def __init__(self, size: int, dropout: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(max(size, 1), _WIDTH) * 0.1)
+        self._dropout = dropout
+
+    def forward(self, ids: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+        kept = functional.dropout(torch.ones(len(ids), device=ids.device), self._dropout) if self.training else None
+        summed = functional.embedding_bag(ids, self.weight, offsets, mode="sum", include_last_offset=True, per_sample_weights=kept)
+        return _SCALE * summed * offsets.diff().clamp(min=1).rsqrt()[:, None]
+
+
+def _joined(parts: Sequence[Ragged]) -> Ragged:
+    lengths = np.concatenate([part.lengths for part in parts])
+    return Ragged(np.concatenate([part.values for part in parts]), np.concatenate(([0], np.cumsum(lengths))))

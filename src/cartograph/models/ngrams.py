@@ -1,0 +1,150 @@
+"""Hashed n-grams: words, pairs of neighbouring words, and what two texts have in common, as 64-bit numbers that never change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+
+from cartograph.models.base import Ragged, Side
+
+Hashes = npt.NDArray[np.uint64]
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+_UNIGRAM, _BIGRAM, _BOTH, _FIRST_ONLY, _SECOND_ONLY, _SWAP = np.arange(1, 7, dtype=np.uint64)
+_SWAPPED = 12
+_BLOCK = 20_000
+
+
+class Words:
+    """Texts as words, each word a 64-bit hash of its lower-case form (BLAKE2b, so the same on every machine)."""
+
+    def __init__(self, texts: Sequence[str], max_length: int) -> None:
+        known: dict[str, int] = {}
+        codes: list[int] = []
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        for row, text in enumerate(texts):
+            codes.extend(known.setdefault(word, len(known)) for word in _WORD.findall(text.lower())[:max_length])
+            offsets[row + 1] = len(codes)
+        hashes = [int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little") for word in known]
+        self.hashes: Hashes = np.array(hashes, np.uint64)[np.array(codes, np.int64)] if codes else np.empty(0, np.uint64)
+        self.offsets = offsets
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """The row that each word stands in."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def ngrams(self) -> tuple[Hashes, npt.NDArray[np.int64]]:
+        """Return the hashes of all words and all pairs of neighbours, and the row of each."""
+        rows = self.rows
+        neighbours = np.flatnonzero(rows[1:] == rows[:-1])
+        pairs = mix(mix(self.hashes[neighbours], self.hashes[neighbours + 1]), _BIGRAM)
+        return np.concatenate([mix(self.hashes, _UNIGRAM), pairs]), np.concatenate([rows, rows[neighbours]])
+
+    def distinct(self) -> tuple[Hashes, npt.NDArray[np.int64]]:
+        """Return each row's words once, in order of appearance, and the row of each."""
+        rows = self.rows
+        first = np.sort(np.unique(mix(self.hashes, rows.astype(np.uint64)), return_index=True)[1])
+        return self.hashes[first], rows[first]
+
+
+def cross_features(first: Words, second: Words) -> tuple[Hashes, npt.NDArray[np.int64]]:
+    """Return the hashes of what two sides have in common and what not, and the row of each.
+
+    For each pair of texts: the words in both, those in the first only, those in the second only, and every word of the first
+    only beside every word of the second only (the first twelve of each), which is where a word was exchanged.
+    """
+    words, rows = first.distinct()
+    others, other_rows = second.distinct()
+    key, other_key = mix(words, rows.astype(np.uint64)), mix(others, other_rows.astype(np.uint64))
+    both, other_both = np.isin(key, other_key), np.isin(other_key, key)
+    left, left_rows = words[~both], rows[~both]
+    right, right_rows = others[~other_both], other_rows[~other_both]
+    swaps, swap_rows = _swaps(left, left_rows, right, right_rows, len(first.offsets) - 1)
+    hashes = [mix(words[both], _BOTH), mix(left, _FIRST_ONLY), mix(right, _SECOND_ONLY), swaps]
+    return np.concatenate(hashes), np.concatenate([rows[both], left_rows, right_rows, swap_rows])
+
+
+def _swaps(
+    left: Hashes, left_rows: npt.NDArray[np.int64], right: Hashes, right_rows: npt.NDArray[np.int64], n_rows: int
+) -> tuple[Hashes, npt.NDArray[np.int64]]:
+    left, left_rows = _leading(left, left_rows, n_rows)
+    right, right_rows = _leading(right, right_rows, n_rows)
+    counts = np.bincount(right_rows, minlength=n_rows)
+    starts = np.concatenate(([0], np.cumsum(counts)))
+    repeats = counts[left_rows]
+    index = np.arange(repeats.sum()) + np.repeat(starts[left_rows] - (np.cumsum(repeats) - repeats), repeats)
+    return mix(mix(np.repeat(left, repeats), right[index]), _SWAP), np.repeat(left_rows, repeats)
+
+
+def _leading(hashes: Hashes, rows: npt.NDArray[np.int64], n_rows: int) -> tuple[Hashes, npt.NDArray[np.int64]]:
+    starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_rows))))
+    kept = np.arange(len(rows)) - starts[rows] < _SWAPPED
+    return hashes[kept], rows[kept]
+
+
+def mix(hashes: Hashes, others: Hashes | np.uint64) -> Hashes:
+    """Combine 64-bit hashes; the order of the two matters (the finaliser of SplitMix64, Steele et al. 2014)."""
+    with np.errstate(over="ignore"):
+        mixed: Hashes = hashes * np.uint64(0x9E3779B97F4A7C15) + others
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return mixed ^ (mixed >> np.uint64(31))
+
+
+class Counts:
+    """How often each feature occurs, counted block by block."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Hashes, npt.NDArray[np.int64]]] = []
+
+    def add(self, hashes: Hashes) -> None:
+        """Count some more features."""
+        self._parts.append(np.unique(hashes, return_counts=True))
+
+    def vocabulary(self, *, least: int, most: int) -> Vocabulary:
+        """Return the features that occur at least ``least`` times, at most the ``most`` frequent (ties by hash)."""
+        hashes, place = np.unique(np.concatenate([part for part, _ in self._parts]), return_inverse=True)
+        counts = np.zeros(len(hashes), np.int64)
+        np.add.at(counts, place, np.concatenate([counted for _, counted in self._parts]))
+        hashes, counts = hashes[counts >= least], counts[counts >= least]
+        return Vocabulary(np.sort(hashes[np.argsort(-counts, kind="stable")[:most]]))
+
+
+class Vocabulary:
+    """The hashes that have an embedding, sorted; a feature's id is its place among them."""
+
+    def __init__(self, hashes: Hashes) -> None:
+        self.hashes = hashes
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def ids(self, hashes: Hashes, rows: npt.NDArray[np.int64], n_rows: int) -> Ragged:
+        """Return the ids of those features that have one, by row."""
+        place = np.searchsorted(self.hashes, hashes)
+        found = np.zeros(len(hashes), bool)
+        if len(self.hashes):
+            found = self.hashes[np.minimum(place, len(self.hashes) - 1)] == hashes
+        rows = rows[found]
+        order = np.argsort(rows, kind="stable")
+        offsets = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_rows))))
+        return Ragged(place[found][order].astype(np.int32), offsets)
+
+
+def features_of(sides: Sequence[Side], max_length: int) -> dict[str, tuple[Hashes, npt.NDArray[np.int64]]]:
+    """Return the hashed features of some texts and the row of each: of the ``first`` text, the ``second``, and their ``cross``."""
+    first = Words([side.first for side in sides], max_length)
+    if not sides or sides[0].second is None:
+        return {"first": first.ngrams()}
+    second = Words([side.second or "" for side in sides], max_length)
+    return {"first": first.ngrams(), "second": second.ngrams(), "cross": cross_features(first, second)}
+
+
+def blocks(sides: Sequence[Side]) -> list[Sequence[Side]]:
+    """Cut texts into blocks, so that the features of one block at a time are in memory."""
+    return [sides[start : start + _BLOCK] for start in range(0, max(len(sides), 1), _BLOCK)]

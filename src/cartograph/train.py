@@ -1,0 +1,178 @@
+"""Train a model and record its dynamics: in this process, or in several that share the work.
+
+Everything is written below one folder, which a killed training finds again: ``dynamics/epoch=N.parquet``, ``checkpoints/``, and at
+the end what ``cartograph.fitted.Fitted`` lists. A training that resumes goes on after its last whole epoch and, on a CPU, ends in the
+same bytes as one that was never interrupted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+
+from cartograph.dynamics import DynamicsRecorder
+from cartograph.errors import InputError
+from cartograph.fitted import Fitted, Scored
+from cartograph.models import model_class
+from cartograph.models.base import TextModel
+from cartograph.recipe import Recipe
+from cartograph.schema import LABEL, DatasetInfo, dataset_info
+from cartograph.trainer import DynamicsTrainer, Progress, Score, Watch
+from cartograph.trainer_checkpoints import Checkpoints
+from cartograph.trainer_isolation import available_threads, isolated, seed_everything
+from cartograph.trainer_processes import launch, process_count, run_worker
+
+__all__ = ["Fitted", "Recipe", "fit", "fit_files"]
+
+
+def fit_files(
+    recipe: Recipe,
+    train: Path,
+    evaluation: Mapping[str, Path],
+    folder: Path,
+    *,
+    processes: int | None = None,
+    progress: Progress | None = None,
+) -> Fitted:
+    """Train a model on Parquet files (``schema.examples_schema``), in this process or in several.
+
+    Args:
+        recipe: how.
+        train: the train set.
+        evaluation: evaluation sets by name.
+        folder: as in ``fit``.
+        processes: how many share the work; None = one per GPU, at least one.
+        progress: called with (rows trained on, rows to train on).
+
+    Raises:
+        InputError: as ``fit``; or more processes are asked for than there are GPUs, where they are used.
+        CartographError: a process of several ended otherwise; the message has its last words.
+    """
+    number = process_count(recipe, processes)
+    if number > 1:
+        launch(recipe, train, evaluation, folder, number, progress)
+        return Fitted(folder)
+    tables = {name: pq.ParquetFile(path).read() for name, path in evaluation.items()}
+    return fit(recipe, pq.ParquetFile(train).read(), tables, folder, progress=progress)
+
+
+def fit(
+    recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], folder: str | Path, *, progress: Progress | None = None
+) -> Fitted:
+    """Train a model in this process.
+
+    Global random state, thread count and determinism settings are put back afterwards.
+
+    Args:
+        recipe: how.
+        train: the train set (``schema.examples_schema``).
+        evaluation: evaluation sets by name.
+        folder: where everything is written; checkpoints of the same recipe and data in it are taken up.
+        progress: called with (rows trained on, rows to train on).
+
+    Raises:
+        InputError: the recipe names no model, its ``pretrained`` cannot be used, the sets do not go together, the train
+            set is empty or has one class only, or ``cuda`` is asked for where there is none.
+    """
+    info = _checked(recipe, train, evaluation)
+    with isolated(recipe.seed, recipe.threads or available_threads()):
+        return _fit(recipe, info, train, evaluation, Path(folder), progress)
+
+
+def _fit(
+    recipe: Recipe, info: DatasetInfo, train: pa.Table, evaluation: Mapping[str, pa.Table], folder: Path, progress: Progress | None
+) -> Fitted:
+    fitted = Fitted(folder)
+    fitted.dynamics.mkdir(parents=True, exist_ok=True)
+    checkpoints = Checkpoints(folder / "checkpoints", fitted.dynamics, _identity(recipe, train, evaluation))
+    epoch, checkpoint = checkpoints.newest() or (-1, None)
+    model = _model(recipe, info, train, checkpoint)
+    examples = model.encode(train, info)
+    evaluated = {name: model.encode(table, dataset_info(table.schema)) for name, table in sorted(evaluation.items())}
+    history: list[Score] = [] if checkpoint is None else json.loads((checkpoint / "history.json").read_text(encoding="utf-8"))
+    watch = Watch(
+        recorder=lambda: DynamicsRecorder(fitted.dynamics, start_epoch=epoch + 1, uids=examples.uids),
+        checkpoints=checkpoints,
+        history=history,
+        progress=progress,
+    )
+    trainer = DynamicsTrainer(recipe, model, examples, evaluated, checkpoints.folder, start_epoch=epoch + 1, watch=watch)
+    torch.set_num_threads(recipe.threads or available_threads(trainer.args.world_size))
+    trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    domains = {name: dataset_info(table.schema).domain for name, table in evaluation.items()}
+    predictions = {name: Scored(domains[name], part.uids, part.labels, trainer.predict_logits(part)) for name, part in evaluated.items()}
+    if trainer.args.process_index == 0:
+        _save(model, fitted.model)
+        fitted.write(history, predictions, _training(recipe, model, trainer.args.device.type))
+    trainer.accelerator.wait_for_everyone()
+    return fitted
+
+
+def _model(recipe: Recipe, info: DatasetInfo, train: pa.Table, checkpoint: Path | None) -> TextModel:
+    kind = model_class(recipe.model)
+    if checkpoint is not None:
+        return kind.load(checkpoint)
+    seed_everything(recipe.seed)
+    return kind.create(info, train, max_length=recipe.max_length, pretrained=recipe.pretrained)
+
+
+def _save(model: TextModel, folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    model.save(folder)
+
+
+def _training(recipe: Recipe, model: TextModel, device: str) -> dict[str, str | int]:
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    return {
+        "model": recipe.model,
+        "record": recipe.record,
+        "epochs": recipe.epochs,
+        "source": "trained",
+        "parameters": parameters,
+        "device": device,
+    }
+
+
+def _checked(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table]) -> DatasetInfo:
+    info = dataset_info(train.schema)
+    classes = len(set(train.column(LABEL).to_pylist()))
+    if classes < 2:
+        raise InputError(
+            f"the train set has {train.num_rows:,} rows and {classes} class{'es' * (classes != 1)}; a model needs two classes at least."
+        )
+    for name, table in evaluation.items():
+        other = dataset_info(table.schema)
+        if (other.task, other.labels) != (info.task, info.labels):
+            raise InputError(
+                f"evaluation set `{name}` ({other.task}, labels {', '.join(other.labels)}) does not go with the train set "
+                f"({info.task}, labels {', '.join(info.labels)}); ingest both with one column mapping."
+            )
+    if recipe.device == "cuda" and not torch.cuda.is_available():
+        raise InputError("device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`.")
+    model_class(recipe.model)
+    return info
+
+
+def _identity(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table]) -> str:
+    digest = hashlib.sha256(json.dumps(recipe.to_json(), sort_keys=True).encode())
+    for name, table in [("", train), *sorted(evaluation.items())]:
+        digest.update(name.encode())
+        for field in table.schema:
+            column = table.column(field.name).combine_chunks()
+            digest.update(field.name.encode())
+            for buffer in pa.record_batch([column], names=[field.name]).serialize(), field.type:
+                digest.update(str(buffer).encode() if isinstance(buffer, pa.DataType) else buffer)
+    return digest.hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(run_worker(Path(sys.argv[1]), fit))

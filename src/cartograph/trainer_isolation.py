@@ -1,0 +1,126 @@
+"""A training's own surroundings: seeds, threads, determinism and silence while it runs, and all of it put back afterwards."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate.state import AcceleratorState, GradientState
+from transformers.utils import logging as transformers_logging
+
+_ONE_AT_A_TIME = threading.Lock()
+_VARIABLES = ("ACCELERATE_", "CUBLAS_WORKSPACE_CONFIG", "TORCHDYNAMO_")
+
+
+@contextmanager
+def isolated(seed: int, threads: int) -> Iterator[None]:
+    """Run the block with seeded global generators, this many CPU threads, deterministic algorithms and no log lines.
+
+    Trainings in several threads of one process take turns: torch's generator is the whole process's. The number of
+    CPU threads is set in the calling thread, because OpenMP keeps it per thread; so a training in a worker thread
+    computes the same bytes as one in the main thread.
+    """
+    with _ONE_AT_A_TIME, ExitStack() as stack:
+        for part in (_generators(), _environment(), _threads(threads), _determinism(), _silence(), _accelerate()):
+            stack.enter_context(part)
+        seed_everything(seed)
+        yield
+
+
+def seed_everything(*key: int) -> None:
+    """Seed Python's, NumPy's and torch's global generators from a key such as (seed, epoch, rank)."""
+    state = int(np.random.SeedSequence(key).generate_state(1, np.uint64)[0] >> np.uint64(1))
+    random.seed(state)
+    np.random.seed(state % 2**32)  # noqa: NPY002 - Hugging Face's code draws from the global generator
+    torch.manual_seed(state)
+
+
+def available_threads(processes: int = 1) -> int:
+    """Return the CPU cores that this process may use, shared among the processes of a training."""
+    return max(len(os.sched_getaffinity(0)) // processes, 1)
+
+
+@contextmanager
+def _generators() -> Iterator[None]:
+    python, numpy, cpu = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(numpy)  # noqa: NPY002
+        torch.set_rng_state(cpu)
+        if cuda:
+            torch.cuda.set_rng_state_all(cuda)
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    before = {name: value for name, value in os.environ.items() if name.startswith(_VARIABLES)}
+    if torch.cuda.is_available():
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    try:
+        yield
+    finally:
+        for name in [name for name in os.environ if name.startswith(_VARIABLES) and name not in before]:
+            del os.environ[name]
+        os.environ.update(before)
+
+
+@contextmanager
+def _threads(number: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def _determinism() -> Iterator[None]:
+    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    memory: Any = torch.utils.deterministic
+    fill, benchmark = memory.fill_uninitialized_memory, torch.backends.cudnn.benchmark
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    memory.fill_uninitialized_memory = False
+    torch.backends.cudnn.benchmark = False
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+        memory.fill_uninitialized_memory = fill
+        torch.backends.cudnn.benchmark = benchmark
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    verbosity, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+        if bars:
+            transformers_logging.enable_progress_bar()
+
+
+@contextmanager
+def _accelerate() -> Iterator[None]:
+    _forget_accelerate()
+    try:
+        yield
+    finally:
+        _forget_accelerate()
+
+
+def _forget_accelerate() -> None:
+    AcceleratorState._reset_state(reset_partial_state=True)
+    GradientState._reset_state()

@@ -1,0 +1,77 @@
+"""The order in which rows are trained on: a pure function of (seed, epoch), so that a resumed training meets the same batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from cartograph.models.base import IGNORED, Examples, TextModel
+
+_MEGABATCH = 50
+
+Rows = npt.NDArray[np.int64]
+
+
+def epoch_batches(n_examples: int, batch_size: int, seed: int, epoch: int, lengths: Rows | None = None) -> list[Rows]:
+    """Return an epoch's batches, every row in exactly one of them.
+
+    Rows are shuffled. Where ``lengths`` (n_examples,) are given, each stretch of 50 batches is sorted by length and cut
+    into batches, so that rows of like length come together and little is padded; the batches are then shuffled.
+    """
+    rng = np.random.default_rng([seed, epoch])
+    order = rng.permutation(n_examples)
+    if lengths is not None:
+        stretch = batch_size * _MEGABATCH
+        order = np.concatenate([_by_length(order[start : start + stretch], lengths) for start in range(0, n_examples, stretch)])
+    batches = [order[start : start + batch_size] for start in range(0, n_examples, batch_size)]
+    if lengths is not None:
+        batches = [batches[place] for place in rng.permutation(len(batches))]
+    return batches
+
+
+def _by_length(rows: Rows, lengths: Rows) -> Rows:
+    ordered: Rows = rows[np.argsort(-lengths[rows], kind="stable")]
+    return ordered
+
+
+class EpochLoader:
+    """One process's batches of an epoch, collated.
+
+    Each batch of the order (one optimiser step) is cut into ``pieces`` forward passes and those among the processes.
+    Where a batch has fewer rows than that, a process gets one row that counts for nothing (label ``IGNORED``, no
+    ``rows``), because all processes must make the same number of passes.
+    """
+
+    def __init__(self, model: TextModel, examples: Examples, *, batch_size: int, pieces: int, seed: int, rank: int, processes: int) -> None:
+        self.dataset = examples
+        self._model = model
+        self._batch_size = batch_size
+        self._pieces = pieces
+        self._seed = seed
+        self._rank = rank
+        self._processes = processes
+        self._lengths = examples.lengths if model.pads else None
+        self._epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the epoch whose batches come next."""
+        self._epoch = epoch
+
+    def __len__(self) -> int:
+        return -(-len(self.dataset) // self._batch_size) * self._pieces
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for batch in epoch_batches(len(self.dataset), self._batch_size, self._seed, self._epoch, self._lengths):
+            shares = np.array_split(batch, self._pieces * self._processes)
+            for piece in range(self._pieces):
+                yield self._collate(shares[piece * self._processes + self._rank], batch)
+
+    def _collate(self, rows: Rows, batch: Rows) -> dict[str, Any]:
+        if len(rows):
+            return {**self._model.batch(self.dataset, rows), "rows": rows}
+        filler = self._model.batch(self.dataset, batch[:1])
+        return {**filler, "labels": torch.full_like(filler["labels"], IGNORED), "rows": None}

@@ -1,0 +1,201 @@
+"""The step `train`: a model's training dynamics, recorded here or brought along."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from cartograph.models import MODELS
+from tasks.console import progress
+from tasks.step import Inputs, Out, Step
+from tasks.workspace import ROOT, ingested, user_file
+
+if TYPE_CHECKING:
+    from cartograph.imported import Imported
+    from cartograph.recipe import Recipe
+
+_ROWS = "data/ingest/train.parquet"
+_DATA = "data/train"
+_METRICS = "reports/train.metrics.json"
+
+
+class Params(Section):
+    """Parameters of a training, or where its dynamics are brought from."""
+
+    model: str = "bow"
+    epochs: int = Field(8, ge=1)
+    batch_size: int = Field(64, ge=1)
+    learning_rate: float = Field(0.005, gt=0)
+    seed: int = Field(13, ge=0)
+    record: Literal["train_pass", "epoch_end"] = "train_pass"
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    gradient_accumulation: int = Field(1, ge=1)
+    max_length: int = Field(128, ge=4)
+    pretrained: str | None = None
+    processes: int | Literal["auto"] = "auto"
+    threads: int = Field(0, ge=0)
+    evaluate: Literal["epoch", "end"] = "epoch"
+    live: bool = False
+    dynamics: str | None = None
+    dynamics_epochs: int | None = Field(None, ge=1)
+
+    @field_validator("model")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in MODELS:
+            raise ValueError(f"should be one of {', '.join(MODELS)}, but is {value!r}")
+        return value
+
+    @field_validator("processes", mode="before")
+    @classmethod
+    def _auto_or_a_number(cls, value: Any) -> Any:
+        if value == "auto" or (type(value) is int and value >= 1):
+            return value
+        raise ValueError(f"should be `auto` or a whole number of 1 or more, but is {value!r}")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.gradient_accumulation > self.batch_size:
+            raise ValueError(
+                f"gradient_accumulation cuts a batch into {self.gradient_accumulation} parts, but batch_size is {self.batch_size}; lower it"
+            )
+        if self.model == "transformer" and self.pretrained is None and self.dynamics is None:
+            raise ValueError("model `transformer` needs `pretrained`: a model's folder, or a hub id")
+        return self
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write dynamics (or coordinates), history, predictions, model and metrics; return what was trained and how well."""
+    if params.dynamics is not None:
+        return _import(params, inputs, out)
+    return _train(params, inputs, out)
+
+
+def _train(params: Params, inputs: Inputs, out: Out) -> str:
+    from cartograph.train import fit_files
+
+    evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
+    with _tracking(params, out), progress("train") as tell:
+        processes = None if params.processes == "auto" else params.processes
+        fitted = fit_files(_recipe(params), inputs[_ROWS], evaluation, out.checkpoints, processes=processes, progress=tell)
+    for folder in (fitted.dynamics, fitted.predictions, fitted.model):
+        shutil.copytree(folder, out[_DATA] / folder.name)
+    for name in ("history.parquet", "training.json"):
+        shutil.copyfile(fitted.folder / name, out[_DATA] / name)
+    shutil.copyfile(fitted.folder / "metrics.json", out[_METRICS])
+    return _summary(params, fitted.metrics)
+
+
+def _recipe(params: Params) -> Recipe:
+    from cartograph.recipe import Recipe
+
+    values = params.model_dump(exclude={"processes", "dynamics", "dynamics_epochs"})
+    local = _local_folder(params)
+    return Recipe(**values | {"pretrained": str(local) if local else params.pretrained})
+
+
+def _summary(params: Params, metrics: dict[str, float]) -> str:
+    done = f"{params.model}, {params.epochs} epoch{'s' * (params.epochs != 1)}"
+    if not metrics["train.failed"]:
+        return f"{done}, accuracy {_short(metrics['train.accuracy'])}"
+    if "train.loss" not in metrics:
+        return f"{done}, FAILED: the loss is not a number; lower learning_rate"
+    return f"{done}, FAILED: accuracy {_short(metrics['train.accuracy'])} is no better than the largest class"
+
+
+def _short(share: float) -> str:
+    return f"{share:.2f}".removeprefix("0")
+
+
+@contextmanager
+def _tracking(params: Params, out: Out) -> Iterator[None]:
+    defaults = (
+        {"MLFLOW_TRACKING_URI": f"sqlite:///{ROOT / 'mlflow.db'}", "MLFLOW_EXPERIMENT_NAME": out.workspace.name} if params.live else {}
+    )
+    added = {name: value for name, value in defaults.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
+def _import(params: Params, inputs: Inputs, out: Out) -> str:
+    import pyarrow.parquet as pq
+
+    from cartograph.epochs import write_parquet
+    from cartograph.imported import read_imported
+    from cartograph.schema import HISTORY
+
+    found = read_imported(inputs[user_file(params.dynamics or "")], pq.read_table(inputs[_ROWS]), epochs=params.dynamics_epochs)
+    metrics = _write_imported(found, params, out[_DATA])
+    write_parquet(HISTORY.empty_table(), out[_DATA] / "history.parquet")
+    training = {"model": None, "record": None, "epochs": metrics.get("epochs"), "source": "imported", "parameters": None, "device": None}
+    if found.classes:
+        training["classes"] = list(found.classes)
+    for path, content in ((out[_DATA] / "training.json", training), (out[_METRICS], metrics)):
+        path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    rows = f"{int(metrics['rows']):,} rows"
+    reordered = ", labels reordered" if found.classes else ""
+    return (
+        f"coordinates imported, {rows}" if found.dynamics is None else f"dynamics imported, {rows}, {metrics['epochs']} epochs{reordered}"
+    )
+
+
+def _write_imported(found: Imported, params: Params, folder: Path) -> dict[str, float]:
+    import pyarrow as pa
+
+    from cartograph.epochs import dynamics_table, epoch_file, write_parquet
+    from cartograph.metrics import accuracy, cross_entropy
+
+    if found.dynamics is None:
+        write_parquet(found.coordinates, folder / "coordinates.parquet")
+        known = {} if params.dynamics_epochs is None else {"epochs": params.dynamics_epochs}
+        return {"rows": found.coordinates.num_rows, **known}
+    uids, gold, logits = found.dynamics
+    (folder / "dynamics").mkdir()
+    for epoch in range(logits.shape[1]):
+        write_parquet(dynamics_table(pa.array(uids, pa.string()), gold, logits[:, epoch]), epoch_file(folder / "dynamics", epoch))
+    last = logits[:, -1]
+    return {"rows": len(uids), "epochs": logits.shape[1], "train.accuracy": accuracy(last, gold), "train.loss": cross_entropy(last, gold)}
+
+
+def _local_folder(params: Params) -> Path | None:
+    """The folder of a pretrained model that is no hub id, as a path from the project's root."""
+    if params.pretrained is None:
+        return None
+    folder = (ROOT / Path(params.pretrained).expanduser()).absolute()
+    plain = params.pretrained.startswith((".", "/", "~")) or params.pretrained.count("/") > 1
+    return folder if plain or folder.exists() else None
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    params = settings["train"]
+    if not isinstance(params, Params):
+        raise InputError("section `train` was not read with its own model.")
+    if params.dynamics is not None:
+        return (_ROWS, user_file(params.dynamics))
+    pretrained = () if params.model != "transformer" or _local_folder(params) is None else (user_file(params.pretrained or ""),)
+    return (*ingested(settings), *pretrained)
+
+
+STEP = Step(
+    name="train",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=(_DATA, _METRICS),
+    resources="gpu",
+    libraries=("torch", "transformers", "accelerate", "tokenizers", "safetensors", "numpy", "pyarrow", "scikit-learn"),
+)
