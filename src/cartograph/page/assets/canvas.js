@@ -1,0 +1,152 @@
+// The points of the map, on a canvas beneath Plotly's axes: 25,000 of them in one frame, with or without WebGL, and there
+// before Plotly's script has been read.
+
+const MARGIN = { ...content.map.layout.margin, t: 8 };
+
+for (const level of content.map.levels) {
+  level.positions = decode(level.positions);
+  level.members = new Set(level.positions);
+  level.has = (position) => level.members.has(position);
+  level.shown = true;
+}
+
+function sprite(level, ratio) {
+  const size = Math.ceil((level.size * 1.6 + 2) * ratio);
+  const picture = el("canvas", { width: size, height: size });
+  const pen = picture.getContext("2d");
+  pen.translate(size / 2, size / 2);
+  pen.scale((level.size / 10) * ratio, (level.size / 10) * ratio);
+  pen.fillStyle = level.color;
+  pen.fill(new Path2D(SHAPES[level.symbol] ?? SHAPES.circle));
+  return { picture, size };
+}
+
+class Points {
+  constructor(plot, visible) {
+    this.plot = plot;
+    this.visible = visible;
+    this.canvases = ["points", "marks"].map((name) => el("canvas", { class: name, "aria-hidden": "true" }));
+    this.hovered = null;
+    this.pinned = null;
+    this.sprites = new Map();
+  }
+
+  // Where the plane lies in the figure, in CSS pixels, and the values at its edges.
+  get area() {
+    if (!this.plot._fullLayout) return this.areaToBe;
+    const { xaxis, yaxis } = this.plot._fullLayout;
+    return { left: xaxis._offset, top: yaxis._offset, width: xaxis._length, height: yaxis._length, x: xaxis.range, y: yaxis.range };
+  }
+
+  // The same before Plotly has drawn anything, as it will come to lie.
+  get areaToBe() {
+    const { xaxis, yaxis } = content.map.layout;
+    const [wide, high] = [this.plot.clientWidth - MARGIN.l - MARGIN.r, this.plot.clientHeight - MARGIN.t - MARGIN.b];
+    const [x, y] = [xaxis.domain ?? [0, 1], yaxis.domain ?? [0, 1]];
+    return {
+      left: MARGIN.l + x[0] * wide, top: MARGIN.t + (1 - y[1]) * high, width: (x[1] - x[0]) * wide, height: (y[1] - y[0]) * high,
+      x: xaxis.range, y: yaxis.range,
+    };
+  }
+
+  place(position, area = this.area) {
+    const across = (columns.variability[position] - area.x[0]) / (area.x[1] - area.x[0]);
+    const up = (columns.confidence[position] - area.y[0]) / (area.y[1] - area.y[0]);
+    return [across * area.width, (1 - up) * area.height];
+  }
+
+  * shown() {
+    for (const level of content.map.levels) {
+      if (!level.shown) continue;
+      for (const position of level.positions) if (this.visible(position)) yield position;
+    }
+  }
+
+  // Lay a canvas over the plane, empty; the pen counts in its own pixels.
+  clear(canvas, area, ratio) {
+    Object.assign(canvas.style, { left: `${area.left}px`, top: `${area.top}px`, width: `${area.width}px`, height: `${area.height}px` });
+    canvas.width = Math.round(area.width * ratio);
+    canvas.height = Math.round(area.height * ratio);
+    return canvas.getContext("2d");
+  }
+
+  draw() {
+    const area = this.area;
+    const ratio = window.devicePixelRatio || 1;
+    const pen = this.clear(this.canvases[0], area, ratio);
+    // On a dark page a translucent point would lose its contrast.
+    const least = matchMedia("(prefers-color-scheme: dark)").matches ? 0.9 : 0;
+    let drawn = 0;
+    for (const level of content.map.levels) {
+      if (!level.shown) continue;
+      const { picture, size } = this.spriteOf(level, ratio);
+      pen.globalAlpha = Math.max(level.opacity, least);
+      for (const position of level.positions) {
+        if (!this.visible(position)) continue;
+        drawn += 1;
+        const [x, y] = this.place(position, area);
+        if (x < -8 || y < -8 || x > area.width + 8 || y > area.height + 8) continue;
+        pen.drawImage(picture, Math.round(x * ratio - size / 2), Math.round(y * ratio - size / 2));
+      }
+    }
+    this.canvases[0].dataset.drawn = String(drawn);
+    this.mark();
+  }
+
+  // The rings around the hovered and the pinned row, on a canvas of their own: no point is drawn again for them.
+  mark() {
+    const area = this.area;
+    const ratio = window.devicePixelRatio || 1;
+    const pen = this.clear(this.canvases[1], area, ratio);
+    pen.scale(ratio, ratio);
+    this.ring(pen, this.hovered, area, 7, 1.5);
+    this.ring(pen, this.pinned, area, 9, 2.5);
+  }
+
+  spriteOf(level, ratio) {
+    const key = `${level.name} ${ratio}`;
+    if (!this.sprites.has(key)) this.sprites.set(key, sprite(level, ratio));
+    return this.sprites.get(key);
+  }
+
+  ring(pen, position, area, radius, width) {
+    if (position === null) return;
+    const [x, y] = this.place(position, area);
+    const style = getComputedStyle(document.documentElement);
+    for (const [color, line] of [["--page", width + 3], ["--ink", width]]) {
+      pen.beginPath();
+      pen.arc(x, y, radius, 0, 2 * Math.PI);
+      pen.strokeStyle = style.getPropertyValue(color);
+      pen.lineWidth = line;
+      pen.stroke();
+    }
+  }
+
+  // The shown row nearest to a pixel of the plane, no farther than `reach`; null where there is none.
+  nearest(x, y, reach) {
+    const area = this.area;
+    let best = null;
+    let least = reach * reach;
+    for (const position of this.shown()) {
+      const [px, py] = this.place(position, area);
+      const distance = (px - x) ** 2 + (py - y) ** 2;
+      if (distance <= least) [best, least] = [position, distance];
+    }
+    return best;
+  }
+
+  // The nearest shown row in a direction from another: what an arrow key moves to.
+  beside(from, [dx, dy]) {
+    const area = this.area;
+    const [x, y] = this.place(from, area);
+    let best = null;
+    let least = Infinity;
+    for (const position of this.shown()) {
+      const [px, py] = this.place(position, area);
+      const [ahead, aside] = [(px - x) * dx + (py - y) * dy, Math.abs((px - x) * dy) + Math.abs((py - y) * dx)];
+      const cost = ahead + 3 * aside;
+      if (ahead > 0.5 && aside <= 2 * ahead && cost < least) [best, least] = [position, cost];
+    }
+    return best;
+  }
+}

@@ -1,0 +1,42 @@
+// One row, whole: its texts, its label and the model's, how the probability of its label went, and where it comes from.
+
+function labelLine(item) {
+  return el("dl", { class: "labels" },
+    el("div", {}, el("dt", {}, "Given label"), el("dd", {}, item.label)),
+    item.predicted === null ? null : el("div", { class: item.disagrees ? "differs" : "" }, el("dt", {}, "Model's label"), el("dd", {}, item.predicted)));
+}
+
+function texts(item) {
+  return el("dl", { class: "texts" }, item.texts.map((text, field) => el("div", {},
+    el("dt", { class: named(carried.fields) ? "" : "unseen" }, carried.fields[field]), el("dd", {}, text))));
+}
+
+function rightIn(item) {
+  if (!carried.epochs) return write.probability(item.correctness);
+  const used = carried.used[1] - carried.used[0];
+  return `right in ${Math.round(item.correctness * used)} of ${used} epochs`;
+}
+
+function measured(item) {
+  const facts = [["Confidence", write.probability(item.confidence)], ["Variability", write.probability(item.variability)], ["Correctness", rightIn(item)]];
+  return el("dl", { class: "measures" }, facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+}
+
+function epochsOf(item) {
+  if (!item.epochs.length) return el("p", { class: "note" }, "Probability per epoch: not known, since only coordinates were imported.");
+  const [first, last] = [carried.used[0] + 1, carried.used[1]];
+  const all = first === 1 && last === carried.epochs;
+  const caption = `Probability of the given label, epoch by epoch${all ? "" : `; the measures use epochs ${first} to ${last}`}`;
+  return el("figure", { class: "epochs" }, el("figcaption", {}, caption), epochLine(item.epochs));
+}
+
+function card(position) {
+  const item = row(position);
+  return el("article", { class: "card" },
+    texts(item),
+    labelLine(item),
+    item.annotators ? el("p", { class: "note" }, `Annotators: ${item.annotators}`) : null,
+    epochsOf(item),
+    measured(item),
+    el("p", { class: "note source" }, el("span", { class: "chip" }, item.region), ` ${item.file}, row ${number.format(item.row)}, uid `, el("code", {}, item.uid)));
+}

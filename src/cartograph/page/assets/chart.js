@@ -1,0 +1,97 @@
+// Small still charts: lines over epochs or rows, and small maps. Each says in words what it shows.
+
+const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
+
+function ticks(low, high, most) {
+  const span = high - low || 1;
+  const raw = span / most;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999);
+  const found = [];
+  for (let value = Math.ceil(low / step - 1e-9) * step; value <= high + step * 1e-6; value += step) found.push(Number(value.toPrecision(12)));
+  return found;
+}
+
+const tickText = (value) => (Math.abs(value) >= 1000 ? number.format(value) : String(Number(value.toFixed(3))));
+
+function frame({ width, height, left, right, top, bottom, x, y, xTicks, yTicks, xTitle, yTitle, label }) {
+  const across = (value) => left + ((value - x[0]) / (x[1] - x[0] || 1)) * (width - left - right);
+  const up = (value) => height - bottom - ((value - y[0]) / (y[1] - y[0] || 1)) * (height - top - bottom);
+  const node = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
+  for (const value of yTicks) {
+    node.append(svg("line", { class: "grid", x1: left, x2: width - right, y1: up(value), y2: up(value) }));
+    node.append(svg("text", { class: "tick", x: left - 6, y: up(value) + 4, "text-anchor": "end" }, tickText(value)));
+  }
+  for (const value of xTicks) node.append(svg("text", { class: "tick", x: across(value), y: height - bottom + 17, "text-anchor": "middle" }, tickText(value)));
+  if (xTitle) node.append(svg("text", { class: "tick", x: width - right, y: height - 3, "text-anchor": "end" }, xTitle));
+  if (yTitle) node.append(svg("text", { class: "tick", x: 0, y: 10 }, yTitle));
+  return { node, across, up };
+}
+
+const path = (points) => points.map(([x, y], index) => `${index ? "L" : "M"}${x.toFixed(1)},${y.toFixed(1)}`).join("");
+
+function spread(wanted, gap, low, high) {
+  const order = wanted.map((at, index) => ({ at, index })).sort((a, b) => a.at - b.at);
+  order.forEach((item, place) => (item.at = Math.max(item.at, place ? order[place - 1].at + gap : low)));
+  for (let place = order.length - 1; place >= 0; place -= 1) {
+    order[place].at = Math.min(order[place].at, place + 1 < order.length ? order[place + 1].at - gap : high);
+  }
+  const placed = [];
+  order.forEach((item) => (placed[item.index] = item.at));
+  return placed;
+}
+
+function lineChart(chart) {
+  const values = chart.series.flatMap((series) => series.values).filter((value) => value !== null);
+  const top = Math.max(...values);
+  const y = chart.y_range ?? [Math.min(0, ...values), top > 0.5 && top <= 1 ? 1 : top * 1.05];
+  const x = [chart.x[0], chart.x.at(-1)];
+  const xTicks = ticks(...x, 6).filter((value) => !chart.whole_x || Number.isInteger(value));
+  const said = chart.series.map((series) => `${series.name} ends at ${tickText(series.values.findLast((value) => value !== null) ?? 0)}`);
+  const size = { width: 520, height: 280, left: 44, right: 128, top: 14, bottom: 38 };
+  const { node, across, up } = frame({ ...size, x, y, xTicks, yTicks: ticks(...y, 5), xTitle: chart.x_title, label: `${chart.title}: ${said.join("; ")}` });
+  const ends = chart.series.map((series) => up(series.values.findLast((value) => value !== null) ?? 0));
+  const labels = spread(ends, 17, size.top + 4, size.height - size.bottom);
+  chart.series.forEach((series, index) => {
+    const points = series.values.map((value, place) => (value === null ? null : [across(chart.x[place]), up(value)])).filter(Boolean);
+    const color = `var(--series-${(index % 4) + 1})`;
+    node.append(svg("path", { class: "line", d: path(points), stroke: color, "stroke-dasharray": DASHES[index % DASHES.length] }));
+    if (points.length) node.append(svg("circle", { cx: points.at(-1)[0], cy: points.at(-1)[1], r: 3.5, fill: color }));
+    node.append(svg("text", { class: "name", x: size.width - size.right + 12, y: labels[index] + 4, fill: color }, series.name));
+  });
+  return el("figure", { class: "figure" }, el("figcaption", {}, el("strong", {}, chart.title), `, ${chart.meaning}`), node);
+}
+
+function numbersOf(chart) {
+  const head = [chart.x_title, ...chart.series.map((series) => series.name)];
+  const kind = chart.series.every((series) => series.values.every((value) => value === null || value === Math.round(value))) ? "count" : "probability";
+  const lines = chart.x.map((x, place) => [write.count(x), ...chart.series.map((series) => write[kind](series.values[place]))]);
+  const table = el("table", { class: "plain" },
+    el("caption", {}, chart.title),
+    el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col", class: "number" }, name)))),
+    el("tbody", {}, lines.map((line) => el("tr", {}, line.map((value) => el("td", { class: "number" }, value))))));
+  return el("div", { class: "scroll", role: "region", "aria-label": chart.title }, table);
+}
+
+function plane(item) {
+  const size = { width: 300, height: 260, left: 34, right: 8, top: 8, bottom: 36 };
+  const x = [0, Math.max(0.5, ...item.variability)];
+  const { node, across, up } = frame({ ...size, x, y: [0, 1], xTicks: ticks(...x, 5), yTicks: [0, 0.2, 0.4, 0.6, 0.8, 1], xTitle: "variability", label: `${item.title}, ${item.note}` });
+  item.confidence.forEach((confidence, place) => {
+    node.append(svg("circle", { class: "dot", cx: across(item.variability[place]).toFixed(1), cy: up(confidence).toFixed(1), r: 2.5 }));
+  });
+  return el("figure", { class: "figure" }, el("figcaption", {}, el("strong", {}, item.title), `, ${item.note}`), node);
+}
+
+function epochLine(epochs) {
+  const said = `Probability of the given label by epoch: ${epochs.map((value) => value.toFixed(2)).join(", ")}`;
+  const x = [1, Math.max(epochs.length, 2)];
+  const xTicks = ticks(...x, 8).filter(Number.isInteger);
+  const { node, across, up } = frame({ width: 300, height: 110, left: 28, right: 34, top: 8, bottom: 34, x, y: [0, 1], xTicks, yTicks: [0, 0.5, 1], xTitle: "epoch", label: said });
+  const points = epochs.map((value, index) => [across(index + 1), up(value)]);
+  node.append(svg("path", { class: "line", d: path(points), stroke: "var(--accent)" }));
+  points.forEach(([cx, cy]) => node.append(svg("circle", { cx, cy, r: 2.5, fill: "var(--accent)" })));
+  const [cx, cy] = points.at(-1);
+  node.append(svg("text", { class: "name", x: cx + 6, y: cy + 4, fill: "var(--accent)" }, epochs.at(-1).toFixed(2)));
+  return node;
+}

@@ -1,0 +1,199 @@
+// The data map: legend, filters, the plane with its keys and pointer, the tip, and the pinned row's card beside it.
+
+const ORDERS = [
+  ["hardest first", "by low confidence", (position) => columns.confidence[position]],
+  ["most ambiguous first", "by high variability", (position) => -columns.variability[position]],
+  ["easiest first", "by high confidence", (position) => -columns.confidence[position]],
+];
+const map = { points: null, pinned: null, back: null, order: 0, wanted: { label: -1, predicted: -1, region: -1, differs: false } };
+
+function legend() {
+  const item = (level) => {
+    const button = el("button", { type: "button", class: "level", "aria-pressed": "true", onclick: () => {
+      level.shown = !level.shown;
+      button.setAttribute("aria-pressed", String(level.shown));
+      refilter();
+    } }, glyph(level.symbol, level.color), level.name, el("span", { class: "amount" }, number.format(level.positions.length)));
+    return button;
+  };
+  return el("div", { class: "legend", role: "group", "aria-label": "Correctness: show or hide" },
+    el("span", { class: "what" }, "Correctness"), [...content.map.levels].sort((a, b) => a.rank - b.rank).map(item));
+}
+
+function choice(title, names, key) {
+  return el("label", {}, title, el("select", { onchange: (event) => { map.wanted[key] = Number(event.target.value); refilter(); } },
+    el("option", { value: -1 }, "any"), names.map((name, index) => el("option", { value: index }, name))));
+}
+
+function mapFilters() {
+  const regions = carried.regions.map((name, index) => [name, index]).filter(([, index]) => columns.region.includes(index));
+  map.status = el("p", { class: "count", role: "status" });
+  return el("div", { class: "filters" },
+    choice("Given label", carried.labels, "label"),
+    columns.predicted ? choice("Model's label", carried.labels, "predicted") : null,
+    el("label", {}, "Region", el("select", { onchange: (event) => { map.wanted.region = Number(event.target.value); refilter(); } },
+      el("option", { value: -1 }, "any"), regions.map(([name, index]) => el("option", { value: index }, name)))),
+    columns.predicted ? el("label", { class: "check" }, el("input", { type: "checkbox", onchange: (event) => { map.wanted.differs = event.target.checked; refilter(); } }), "model prefers another label") : null,
+    map.status);
+}
+
+function wantedRow(position) {
+  const { label, predicted, region, differs } = map.wanted;
+  return (label < 0 || columns.label[position] === label) && (predicted < 0 || columns.predicted[position] === predicted) &&
+    (region < 0 || columns.region[position] === region) &&
+    (!differs || (columns.predicted[position] >= 0 && columns.predicted[position] !== columns.label[position]));
+}
+
+function refilter() {
+  const drawn = content.map.levels.reduce((sum, level) => sum + level.positions.length, 0);
+  let shown = 0;
+  for (const level of content.map.levels) if (level.shown) for (const position of level.positions) shown += wantedRow(position);
+  map.status.textContent = `${number.format(shown)} of ${number.format(drawn)} points shown`;
+  map.points.draw();
+  step(0);
+}
+
+function ordered() {
+  const key = ORDERS[map.order][2];
+  const list = [];
+  for (const level of content.map.levels) if (level.shown) for (const position of level.positions) if (wantedRow(position)) list.push(position);
+  return list.sort((a, b) => key(a) - key(b) || a - b);
+}
+
+function step(by) {
+  const list = ordered();
+  const at = list.indexOf(map.pinned);
+  const next = list[Math.min(Math.max(at < 0 ? 0 : at + by, 0), list.length - 1)];
+  if (by && next !== undefined) pin(next);
+  const place = list.indexOf(map.pinned);
+  map.rank.textContent = place < 0 ? "not among the points shown" : `${number.format(place + 1)} of ${number.format(list.length)} shown, ${ORDERS[map.order][1]}`;
+  map.previous.disabled = place === 0 || !list.length;
+  map.next.disabled = place === list.length - 1 || !list.length;
+}
+
+function pin(position) {
+  map.pinned = position;
+  map.card.replaceChildren(card(position));
+  step(0);
+  map.points.pinned = position;
+  map.points.mark();
+}
+
+function side() {
+  map.previous = el("button", { type: "button", onclick: () => step(-1) }, "← Previous");
+  map.next = el("button", { type: "button", onclick: () => step(1) }, "Next →");
+  map.rank = el("p", { class: "note", role: "status" });
+  map.card = el("div", { class: "pinned" });
+  map.return = el("button", { type: "button", class: "quiet", hidden: true, onclick: goBack }, "Back to where you were");
+  const order = el("select", { onchange: (event) => { map.order = Number(event.target.value); step(0); } }, ORDERS.map(([name], index) => el("option", { value: index }, name)));
+  return el("aside", { class: "side", id: "row-card", tabindex: "-1", "aria-label": "The pinned row" },
+    el("div", { class: "walk" }, el("label", {}, "Go through the rows", order), el("div", { class: "pair" }, map.previous, map.next)),
+    map.rank, map.card, map.return);
+}
+
+function goBack() {
+  map.back.scrollIntoView({ block: "center" });
+  map.back.focus({ preventScroll: true });
+}
+
+// From a table or an example: pins the row's card and goes there; its last button goes back.
+function showOnMap(position, from) {
+  map.back = from;
+  map.return.hidden = false;
+  pin(position);
+  document.getElementById("map").scrollIntoView();
+  document.getElementById("row-card").focus({ preventScroll: true });
+}
+
+function zoom(factor) {
+  if (!map.home) return;
+  const { xaxis, yaxis } = map.plot._fullLayout;
+  const scaled = ([low, high]) => { const [middle, half] = [(low + high) / 2, ((high - low) / 2) * factor]; return [middle - half, middle + half]; };
+  Plotly.relayout(map.plot, { "xaxis.range": scaled(xaxis.range), "yaxis.range": scaled(yaxis.range) });
+}
+
+const unzoom = () => map.home && Plotly.relayout(map.plot, { "xaxis.range": [...map.home.x], "yaxis.range": [...map.home.y] });
+
+function zoomButtons() {
+  return el("div", { class: "zoom", role: "group", "aria-label": "Zoom" },
+    el("button", { type: "button", "aria-label": "Zoom in", onclick: () => zoom(0.6) }, "+"),
+    el("button", { type: "button", "aria-label": "Zoom out", onclick: () => zoom(1 / 0.6) }, "−"),
+    el("button", { type: "button", onclick: unzoom }, "Reset"));
+}
+
+function mapPlace(block) {
+  map.plot = el("div", { class: "plotly-figure" });
+  map.points = new Points(map.plot, wantedRow);
+  map.tip = el("div", { class: "tip", role: "tooltip", hidden: true });
+  map.frame = el("div", { class: "plane", id: "plane", tabindex: "0", role: "application", "aria-roledescription": "data map", "aria-label": `${block.alternative} Arrow keys move from point to point, Enter pins a row's card.` }, map.points.canvases, map.plot, map.tip);
+  listen();
+  const still = document.querySelector("img.still");
+  if (still) still.alt = block.alternative;
+  return el("div", { class: "map" },
+    el("div", { class: "live" }, legend(), mapFilters(), map.frame,
+      el("div", { class: "under" }, el("p", { class: "note" }, "Hover over a point to read it, click or press Enter to pin it. Drag to zoom, double-click to reset; arrow keys move from point to point."), zoomButtons())),
+    el("div", { class: "for-print" }, still),
+    side());
+}
+
+function tipFor(position) {
+  const item = row(position);
+  map.tip.replaceChildren(
+    texts(item), el("p", {}, "given ", el("strong", {}, item.label), item.predicted === null ? null : [", model ", el("strong", {}, item.predicted)]),
+    el("p", { class: "note" }, `confidence ${write.probability(item.confidence)}, variability ${write.probability(item.variability)}, ${item.region}`));
+}
+
+function hover(position) {
+  if (map.points.hovered === position) return;
+  map.points.hovered = position;
+  map.points.mark();
+  map.tip.hidden = position === null;
+  if (position === null) return;
+  tipFor(position);
+  const area = map.points.area;
+  const [x, y] = map.points.place(position, area);
+  const [left, top] = [area.left + x, area.top + y];
+  const [width, height] = [map.tip.offsetWidth, map.tip.offsetHeight];
+  const beside = left + width + 18 > map.frame.clientWidth ? left - width - 14 : left + 14;
+  map.tip.style.left = `${Math.max(4, beside)}px`;
+  map.tip.style.top = `${Math.min(Math.max(4, top - height / 2), Math.max(4, map.frame.clientHeight - height - 4))}px`;
+}
+
+function inPlane(event) {
+  const box = map.plot.getBoundingClientRect();
+  const area = map.points.area;
+  const [x, y] = [event.clientX - box.left - area.left, event.clientY - box.top - area.top];
+  return x < 0 || y < 0 || x > area.width || y > area.height ? null : [x, y];
+}
+
+function listen() {
+  let pressed = null;
+  map.frame.addEventListener("pointermove", (event) => {
+    const at = event.buttons ? null : inPlane(event);
+    hover(at && map.points.nearest(...at, 12));
+  });
+  map.frame.addEventListener("pointerleave", () => hover(null));
+  map.frame.addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; }, true);
+  window.addEventListener("pointerup", (event) => {
+    const at = pressed && Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) < 4 ? inPlane(event) : null;
+    pressed = null;
+    const position = at && map.points.nearest(...at, 16);
+    if (position !== null) pin(position);
+  }, true);
+  map.frame.addEventListener("keydown", keys);
+  map.frame.addEventListener("blur", () => hover(null));
+}
+
+function keys(event) {
+  const direction = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+  if (direction) {
+    const from = map.points.hovered ?? map.pinned;
+    const next = from === null ? null : map.points.beside(from, direction);
+    if (next !== null) hover(next);
+  } else if (event.key === "Enter" || event.key === " ") {
+    if (map.points.hovered !== null) pin(map.points.hovered);
+  } else if (event.key === "Escape") {
+    hover(null);
+  } else return;
+  event.preventDefault();
+}

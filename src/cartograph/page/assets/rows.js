@@ -1,0 +1,45 @@
+// The carried rows: columns decoded once, one row at a time made readable.
+
+const ARRAYS = { u8: Uint8Array, u16: Uint16Array, i16: Int16Array, u32: Uint32Array, i32: Int32Array, f32: Float32Array };
+
+function decode(column) {
+  if (!column) return null;
+  const bytes = Uint8Array.from(atob(column.data), (character) => character.charCodeAt(0));
+  return new ARRAYS[column.type](bytes.buffer);
+}
+
+const parse = (id) => JSON.parse(document.getElementById(id).textContent);
+const content = parse("content");
+const carried = parse("rows");
+
+const columns = {};
+for (const name of ["place", "label", "predicted", "confidence", "variability", "correctness", "region", "file", "row", "percent"]) {
+  columns[name] = decode(carried[name]);
+}
+
+const positions = new Map();
+columns.place.forEach((place, position) => positions.set(place, position));
+
+function row(position) {
+  const predicted = columns.predicted ? columns.predicted[position] : -1;
+  const start = position * carried.epochs;
+  return {
+    position,
+    uid: carried.uid[position],
+    texts: carried.texts.map((field) => field[position]),
+    label: carried.labels[columns.label[position]],
+    predicted: predicted < 0 ? null : carried.labels[predicted],
+    disagrees: predicted >= 0 && predicted !== columns.label[position],
+    confidence: columns.confidence[position],
+    variability: columns.variability[position],
+    correctness: columns.correctness[position],
+    region: carried.regions[columns.region[position]],
+    file: carried.files[columns.file[position]],
+    row: columns.row[position],
+    epochs: carried.epochs ? Array.from(columns.percent.subarray(start, start + carried.epochs), (value) => value / 100) : [],
+    annotators: carried.annotators?.[position] ?? null,
+  };
+}
+
+// The field's name stands before its text only where a row has several.
+const named = (fields) => fields.length > 1;

@@ -1,0 +1,158 @@
+"""Everything a page is made from: the tables of one audit, aligned, and what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cartograph.errors import InputError
+from cartograph.schema import LABEL, REGIONS, UID, DatasetInfo, dataset_info
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a page carries.
+
+    Attributes:
+        examples: examples shown for each region.
+        listed: rows in each table of extreme rows.
+        text_characters: most characters of one text; fewer where the page's size asks for it.
+        max_points: most points drawn on the map.
+        seed: seed of the drawn sample.
+    """
+
+    examples: int = 3
+    listed: int = 50
+    text_characters: int = 300
+    max_points: int = 25_000
+    seed: int = 13
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How the audit was made: what a reader needs to make it again.
+
+    Attributes:
+        name: the workspace's name.
+        command: the command that makes the audit again.
+        parameters: section -> key -> value, complete.
+        versions: distribution -> version.
+        digests: what -> SHA-256 of its content.
+    """
+
+    name: str
+    command: str
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The tables of one audit. Every per-row array is in the order of ``measures``.
+
+    Attributes:
+        examples: the train set, ``schema.examples_schema``; one row per row of ``measures``, in its order (see ``align``).
+        measures: ``schema.MEASURES``.
+        probabilities: probability of the given label, shape ``(n_examples, n_epochs)``, in [0, 1]; None where only
+            coordinates were given.
+        history: ``schema.HISTORY``; empty where nothing was trained.
+        validation: what ingest found, as in ``data/ingest/validation.json``.
+        quarantine: ``schema.QUARANTINE``.
+        training: what was trained, as in ``data/train/training.json``.
+        metrics: step -> name -> number.
+        score: ``uid, kind, true_label, give_away, rank, flipped``, built-in corpus only; else None.
+        window: which epochs the measures use, first and past the last.
+        still: the map as a picture, as a ``data:`` address; None where there is none.
+    """
+
+    examples: pa.Table
+    measures: pa.Table
+    probabilities: Floats | None
+    history: pa.Table
+    validation: Mapping[str, Any]
+    quarantine: pa.Table
+    training: Mapping[str, Any]
+    metrics: Mapping[str, Mapping[str, float]]
+    score: pa.Table | None
+    window: tuple[int, int]
+    still: str | None
+    origin: Origin
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows on the map."""
+        return int(self.measures.num_rows)
+
+    @cached_property
+    def info(self) -> DatasetInfo:
+        """What the train set is."""
+        return dataset_info(self.examples.schema)
+
+    @cached_property
+    def gold(self) -> Ints:
+        """Label id of each row as given."""
+        return np.asarray(self.examples[LABEL].to_numpy(), dtype=np.int64)
+
+    @cached_property
+    def predicted(self) -> Ints | None:
+        """Label id with the highest mean probability of each row; None where only coordinates were given."""
+        if self.measures["predicted"].null_count == self.rows:
+            return None
+        return np.asarray(pc.fill_null(self.measures["predicted"], -1).to_numpy(), dtype=np.int64)
+
+    @cached_property
+    def disagreeing(self) -> NDArray[np.bool_] | None:
+        """Whether the model preferred another label than the given one; None where that is not known."""
+        return None if self.predicted is None else (self.predicted != self.gold) & (self.predicted >= 0)
+
+    @cached_property
+    def confidence(self) -> Floats:
+        """Confidence of each row, in [0, 1]."""
+        return np.asarray(self.measures["confidence"].to_numpy(), dtype=np.float64)
+
+    @cached_property
+    def variability(self) -> Floats:
+        """Variability of each row, in [0, 0.5]."""
+        return np.asarray(self.measures["variability"].to_numpy(), dtype=np.float64)
+
+    @cached_property
+    def correctness(self) -> Floats:
+        """Correctness of each row, in [0, 1]."""
+        return np.asarray(self.measures["correctness"].to_numpy(), dtype=np.float64)
+
+    @cached_property
+    def region(self) -> Ints:
+        """Index into ``REGIONS`` of each row's region."""
+        return np.asarray(pc.index_in(self.measures["region"], value_set=pa.array(REGIONS)).to_numpy(), dtype=np.int64)
+
+    def members(self, region: str) -> Ints:
+        """Return the rows of a region."""
+        return np.flatnonzero(self.region == REGIONS.index(region))
+
+
+def align(table: pa.Table, uids: pa.ChunkedArray, what: str) -> pa.Table:
+    """Return the rows of ``table`` that ``uids`` name, in their order.
+
+    Raises:
+        InputError: a uid is missing from the table.
+    """
+    places = pc.index_in(uids, value_set=table[UID].combine_chunks())
+    if places.null_count:
+        missing = uids.filter(pc.is_null(places))[0].as_py()
+        raise InputError(
+            f"{what} has no row with uid {missing!r}, which the data map has ({places.null_count:,} such rows); "
+            "the two come from different runs: run the audit again."
+        )
+    return table.take(places)

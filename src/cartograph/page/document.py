@@ -1,0 +1,82 @@
+"""The page: one HTML file with its data, style, scripts and pictures in it, and a policy that lets it ask nobody for anything."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from cartograph.page.audit import Audit
+from cartograph.page.encode import script_hash, script_json
+from cartograph.page.figure import drawn_rows, map_content
+from cartograph.page.rows import carried_rows
+from cartograph.page.sections import SECTIONS
+from cartograph.page.verdict import verdict
+
+BASE_BYTES = 6_000_000
+ROW_BYTES = 200
+
+_SCRIPTS = ("dom", "rows", "chart", "card", "tables", "sections", "canvas", "map", "page")
+_POLICY = "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+
+
+def page(audit: Audit) -> str:
+    """Return the report of an audit as one HTML document.
+
+    It stays under 6 MB plus 200 bytes a row, Plotly's script (4.8 MB) included: where the texts of all drawn rows do not fit, they
+    are cut shorter, but for those of listed rows. The same audit gives the same bytes.
+    """
+    from plotly.offline import get_plotlyjs
+
+    from cartograph.plots import interactive_map
+
+    sections = [section for build in SECTIONS if (section := build(audit)) is not None]
+    listed = set().union(*(section.listed() for section in sections))
+    figure = interactive_map(
+        audit.measures, None, max_points=audit.limits.max_points, seed=audit.limits.seed, labels=audit.info.labels, always=sorted(listed)
+    )
+    drawn = drawn_rows(figure)
+    carried = np.union1d(drawn, np.fromiter(listed, dtype=np.int64, count=len(listed)))
+    content = {
+        "name": audit.origin.name,
+        "verdict": asdict(verdict(audit)),
+        "sections": [section.content() for section in sections],
+        "map": map_content(figure, carried),
+    }
+    scripts = {"app": _script(), "plotly": get_plotlyjs(), "start": "cartographMap();"}
+    without_rows = len(_fill(audit, content, None, scripts).encode())
+    rows = carried_rows(audit, drawn, listed, BASE_BYTES + ROW_BYTES * audit.rows - without_rows)
+    return _fill(audit, content, rows, scripts)
+
+
+def _fill(audit: Audit, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:
+    still = f'<img class="still" src="{escape(audit.still)}" alt="Data map">' if audit.still else ""
+    parts = {
+        "policy": _POLICY.format(scripts=" ".join(script_hash(source) for source in scripts.values())),
+        "title": escape(f"{audit.origin.name}: data audit"),
+        "style": _asset("page.css") + _asset("map.css") + _asset("print.css"),
+        "still": still,
+        "rows": script_json(rows),
+        "content": script_json(content),
+        **scripts,
+    }
+    pieces = _asset("page.html").split("{{")
+    filled = [pieces[0]]
+    for piece in pieces[1:]:
+        name, rest = piece.split("}}", 1)
+        filled += [parts[name], rest]
+    return "".join(filled)
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("cartograph.page") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    modules = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
+    return f'"use strict";\n(() => {{\n{modules}}})();\n'

@@ -1,0 +1,59 @@
+"""Values into a page: JSON that cannot leave its script element, columns as bytes, pictures as data URIs."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+_COLUMN_TYPES = {"uint8": "u8", "uint16": "u16", "int16": "i16", "uint32": "u32", "int32": "i32", "float32": "f32"}
+
+
+def script_json(value: Any) -> str:
+    """Return JSON that is safe inside ``<script type="application/json">``.
+
+    ``<``, ``>``, ``&``, the two Unicode line separators and lone surrogates become ``\\uXXXX``, so no value can end the
+    element, open a comment, or break the encoding; the parsed value is the same.
+
+    Raises:
+        ValueError: a number is not finite.
+
+    >>> script_json({"text": "</script>"})
+    '{"text":"\\\\u003c/script\\\\u003e"}'
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def column(values: NDArray[Any]) -> dict[str, str]:
+    """Return a numeric column as base64 of its little-endian bytes: a fraction of its size as JSON numbers.
+
+    Args:
+        values: shape ``(n,)`` or ``(n, k)`` (row by row), of a type that a browser's typed arrays have.
+
+    Raises:
+        ValueError: another type.
+    """
+    kind = _COLUMN_TYPES.get(values.dtype.name)
+    if kind is None:
+        raise ValueError(f"a column of type {values.dtype} cannot be carried; use one of {', '.join(_COLUMN_TYPES)}")
+    little = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<"), copy=False)
+    return {"type": kind, "data": base64.b64encode(little.tobytes()).decode("ascii")}
+
+
+def data_uri(content: bytes, media_type: str) -> str:
+    """Return a picture as a ``data:`` address."""
+    return f"data:{media_type};base64,{base64.b64encode(content).decode('ascii')}"
+
+
+def script_hash(source: str) -> str:
+    """Return the Content-Security-Policy source expression that allows exactly this inline script."""
+    digest = hashlib.sha256(source.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

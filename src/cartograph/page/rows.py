@@ -1,0 +1,99 @@
+"""The rows that a page carries: as columns, and with texts no longer than its size allows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from cartograph.page.audit import Audit, Ints
+from cartograph.page.encode import column, script_json
+from cartograph.page.words import cut
+from cartograph.schema import ANNOTATOR_LABELS, REGIONS, ROW, SOURCE, UID
+
+LONGEST_NAME = 80
+_SHORTEST_TEXT = 20
+
+
+def carried_rows(audit: Audit, drawn: Ints, listed: set[int], allowance: int) -> dict[str, Any]:
+    """Return the rows that are drawn or listed, by their place in the measures table, as columns.
+
+    Args:
+        audit: the audit.
+        drawn: places of the drawn rows.
+        listed: places of the rows that sections refer to; where not all texts fit with ``limits.text_characters`` characters,
+            those of the other rows are cut first.
+        allowance: bytes that the rows may take in the page.
+    """
+    places = np.union1d(drawn, np.fromiter(listed, dtype=np.int64, count=len(listed))).astype(np.int64)
+    rows = _columns(audit, places)
+    left = allowance - len(script_json(rows).encode())
+    rows["texts"] = _texts(audit, places, np.isin(places, list(listed)), left)
+    return rows
+
+
+def _columns(audit: Audit, places: Ints) -> dict[str, Any]:
+    examples = audit.examples.take(places)
+    sources = pc.dictionary_encode(examples[SOURCE]).combine_chunks()
+    rows: dict[str, Any] = {
+        "count": len(places),
+        "total": audit.rows,
+        "fields": list(audit.info.fields),
+        "labels": [cut(name, LONGEST_NAME) for name in audit.info.labels],
+        "regions": list(REGIONS),
+        "place": column(places.astype(np.uint32)),
+        "uid": [cut(uid, LONGEST_NAME) for uid in examples[UID].to_pylist()],
+        "label": column(audit.gold[places].astype(np.int32)),
+        "predicted": None if audit.predicted is None else column(audit.predicted[places].astype(np.int32)),
+        "confidence": column(audit.confidence[places].astype(np.float32)),
+        "variability": column(audit.variability[places].astype(np.float32)),
+        "correctness": column(audit.correctness[places].astype(np.float32)),
+        "region": column(audit.region[places].astype(np.uint8)),
+        "files": [cut(name, LONGEST_NAME) for name in sources.dictionary.to_pylist()],
+        "file": column(np.asarray(sources.indices.to_numpy(), dtype=np.uint16)),
+        "row": column(np.asarray(examples[ROW].to_numpy(), dtype=np.uint32)),
+        "epochs": 0,
+    }
+    if audit.probabilities is not None:
+        percent = np.rint(audit.probabilities[places] * 100).astype(np.uint8)
+        rows |= {"epochs": percent.shape[1], "used": list(audit.window), "percent": column(percent)}
+    if ANNOTATOR_LABELS in examples.column_names:
+        rows["annotators"] = [_votes(names) for names in examples[ANNOTATOR_LABELS].to_pylist()]
+    return rows
+
+
+def _votes(names: list[str | None] | None) -> str | None:
+    given = [name for name in names or [] if name]
+    return ", ".join(f"{cut(name, LONGEST_NAME)} × {number}" for name, number in Counter(given).most_common()) or None
+
+
+def _texts(audit: Audit, places: Ints, listed: NDArray[np.bool_], allowance: int) -> list[list[str]]:
+    """Return the text fields, cut to the most characters with which all of them fit: those of listed rows last."""
+    fields = [audit.examples[name].take(places).to_pylist() for name in audit.info.fields]
+    longest = audit.limits.text_characters
+    shortest = min(_SHORTEST_TEXT, longest)
+
+    def at(of_listed: int, of_others: int) -> list[list[str]]:
+        limits = np.where(listed, of_listed, of_others).tolist()
+        return [[cut(text, most) for text, most in zip(texts, limits, strict=True)] for texts in fields]
+
+    def most(attempt: Callable[[int], list[list[str]]]) -> list[list[str]]:
+        low, high = shortest, longest
+        while high - low > 4:
+            middle = (low + high) // 2
+            low, high = (middle, high) if _size(attempt(middle)) <= allowance else (low, middle)
+        return attempt(low)
+
+    if _size(texts := at(longest, longest)) <= allowance:
+        return texts
+    if _size(at(longest, shortest)) <= allowance:
+        return most(lambda limit: at(longest, limit))
+    return most(lambda limit: at(limit, shortest))
+
+
+def _size(texts: list[list[str]]) -> int:
+    return len(script_json(texts).encode())

@@ -1,0 +1,30 @@
+"""The page's sections, in their order: each is one function from the audit to a section, or to None where it has nothing to say.
+
+A new section is one module here and one line in ``SECTIONS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Section
+from cartograph.page.sections.extremes import extremes_section
+from cartograph.page.sections.map import map_section
+from cartograph.page.sections.origin import origin_section
+from cartograph.page.sections.planted import planted_section
+from cartograph.page.sections.regions import regions_section
+from cartograph.page.sections.training import training_section
+from cartograph.page.sections.validation import validation_section
+
+Builder = Callable[[Audit], Section | None]
+
+SECTIONS: tuple[Builder, ...] = (
+    map_section,
+    extremes_section,
+    regions_section,
+    validation_section,
+    training_section,
+    planted_section,
+    origin_section,
+)

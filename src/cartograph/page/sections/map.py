@@ -1,0 +1,40 @@
+"""The data map: every drawn row by its variability and confidence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Definitions, Map, Section
+from cartograph.page.words import count, counted, probability
+from cartograph.schema import REGIONS
+
+CONFIDENCE = (
+    "the probability that the model gave to a row's own label, averaged over the epochs (passes over the data) of its training; "
+    "low means that it kept doubting the label."
+)
+VARIABILITY = (
+    "how much that probability moved from epoch to epoch (its standard deviation); high means that the model kept changing its mind."
+)
+CORRECTNESS = "the share of epochs in which the row's own label was the model's first choice."
+
+
+def map_section(audit: Audit) -> Section:
+    """Return the map with the meaning of its axes."""
+    drawn = min(audit.rows, audit.limits.max_points)
+    sampled = "" if drawn == audit.rows else f", of which {count(drawn)} are drawn, picked at random; listed rows are always among them"
+    lead = (
+        f"Each point is one of the {counted(audit.rows, 'train row')}{sampled}. Wrong labels gather low on the left, rows that can be read "
+        "more than one way on the right, and what the model learnt at once high on the left."
+    )
+    items = [("Confidence", CONFIDENCE), ("Variability", VARIABILITY), ("Correctness", CORRECTNESS)]
+    return Section("map", "Data map", lead, (Map(_alternative(audit)), Definitions(items)), short="Map")
+
+
+def _alternative(audit: Audit) -> str:
+    shares = [f"{count(len(audit.members(name)))} {name}" for name in REGIONS]
+    quantiles = ", ".join(probability(value) for value in np.quantile(audit.confidence, (0.1, 0.5, 0.9)))
+    return (
+        f"Scatter plot of {counted(audit.rows, 'row')}: variability across, confidence upwards, colour and shape by correctness. "
+        f"Rows by region: {', '.join(shares)}. Confidence at the 10th, 50th and 90th percentile: {quantiles}."
+    )

@@ -1,0 +1,29 @@
+"""How the audit was made, so that anybody can make it again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Block, Column, Command, Section, Table
+from cartograph.page.words import cut
+
+
+def origin_section(audit: Audit) -> Section:
+    """Return the command, the parameters with their seeds, the versions and the data's digests."""
+    origin = audit.origin
+    blocks: list[Block] = [Command(origin.command)]
+    parameters = [(section, key, cut(_written(value), 300)) for section, keys in origin.parameters.items() for key, value in keys.items()]
+    if parameters:
+        blocks.append(Table("Parameters and seeds", (Column("Step"), Column("Key", "code"), Column("Value", "code")), parameters))
+    if origin.digests:
+        blocks.append(Table("Content digests (SHA-256)", (Column("What"), Column("Digest", "code")), list(origin.digests.items())))
+    if origin.versions:
+        blocks.append(Table("Versions", (Column("Library"), Column("Version", "code")), list(origin.versions.items())))
+    lead = "The same parameters, data and versions give this page again, byte for byte."
+    return Section("origin", "How this was made", lead, blocks, short="How made")
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

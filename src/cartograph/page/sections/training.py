@@ -1,0 +1,93 @@
+"""How the model that the map was read from was trained, and how good it is."""
+
+from __future__ import annotations
+
+import pyarrow.compute as pc
+
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Block, Chart, Charts, Column, Facts, Section, Series, Table
+from cartograph.page.words import count, counted, wilson
+
+_RECORD = {
+    "train_pass": "while training on the batch, before its update (costs nothing extra)",
+    "epoch_end": "in an extra pass at the end of each epoch, dropout (random switching off of units) off",
+}
+_DOMAINS = {"train": "train", "id": "in distribution", "ood": "out of distribution"}
+
+
+def training_section(audit: Audit) -> Section:
+    """Return the training curve and the accuracy on each set, or why there is none."""
+    if audit.training.get("source") == "imported" or not audit.history.num_rows:
+        why = "The map was imported from a training run elsewhere, so its curve and its accuracy on the evaluation sets are not known here."
+        return Section("training", "The model behind the map", why=why, short="Training")
+    sets = list(dict.fromkeys(audit.history["set"].to_pylist()))
+    charts = [chart for name in ("accuracy", "loss") if _drawable(chart := _chart(audit, sets, name))]
+    blocks: list[Block] = [Charts(charts)] if charts else []
+    blocks += [_accuracy(audit, sets), Facts(_facts(audit))]
+    lead = (
+        "The map is as good as the model that drew it: a model that learnt nothing doubts everything, "
+        "one that learnt by heart doubts nothing."
+    )
+    return Section("training", "The model behind the map", lead, blocks, short="Training")
+
+
+def _chart(audit: Audit, sets: list[str], name: str) -> Chart:
+    epochs = sorted(set(audit.history["epoch"].to_pylist()))
+    series = []
+    for each in sets:
+        rows = audit.history.filter(pc.equal(audit.history["set"], each))
+        values = dict(zip(rows["epoch"].to_pylist(), rows[name].to_pylist(), strict=True))
+        series.append(Series(each, [_finite(values.get(epoch)) for epoch in epochs]))
+    meaning = {
+        "accuracy": "share of rows whose given label is the model's first choice",
+        "loss": "mean cross-entropy: lower means more probability on the given labels",
+    }
+    return Chart(name.capitalize(), meaning[name], "Epoch", [epoch + 1 for epoch in epochs], series, whole_x=True)
+
+
+def _drawable(chart: Chart) -> bool:
+    return any(value is not None for series in chart.series for value in series.values)
+
+
+def _accuracy(audit: Audit, sets: list[str]) -> Table:
+    used = {str(entry["set"]): (int(entry["rows_used"]), str(entry["domain"])) for entry in audit.validation.get("sets", [])}
+    metrics = audit.metrics.get("train", {})
+    cells: list[tuple[str | float | None, ...]] = []
+    for name in sets:
+        rows, domain = used.get(name, (0, ""))
+        accuracy = _finite(metrics.get(f"{name}.accuracy"))
+        interval = None
+        if accuracy is not None and rows and name != "train":
+            low, high = wilson(accuracy * rows, rows)
+            interval = f"{low:.2f} to {high:.2f}"
+        cells.append((name, _DOMAINS.get(domain, domain), rows or None, accuracy, interval, _finite(metrics.get(f"{name}.macro_f1"))))
+    columns = (
+        Column("Set"),
+        Column("Domain", meaning="in distribution: drawn like the train set; out of distribution: from somewhere else"),
+        Column("Rows", "count"),
+        Column("Accuracy", "probability", "after the last epoch"),
+        Column("95 % interval", meaning="where the accuracy would lie with other rows of the same kind (Wilson)"),
+        Column(
+            "Macro F1",
+            "probability",
+            "mean over the labels of F1, the harmonic mean of precision and recall: rare labels count as much as frequent ones",
+        ),
+    )
+    return Table("After the last epoch", columns, cells)
+
+
+def _facts(audit: Audit) -> list[tuple[str, str]]:
+    training = audit.training
+    facts = [("Model", str(training.get("model", "")))]
+    if training.get("parameters"):
+        facts.append(("Size", counted(int(training["parameters"]), "trainable number")))
+    facts.append(("Epochs", count(int(training.get("epochs", 0)))))
+    if training.get("record"):
+        facts.append(("Probabilities read", _RECORD.get(str(training["record"]), str(training["record"]))))
+    if training.get("device"):
+        facts.append(("Device", str(training["device"])))
+    return facts
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and abs(value) < float("inf") else None

@@ -1,0 +1,114 @@
+"""What was checked before anything was trained, what failed, and which rows could not be used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow.compute as pc
+
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Block, Cell, Check, Checks, Column, Section, Table
+from cartograph.page.words import count, counted, cut, listing, share
+from cartograph.schema import QUARANTINE
+
+_DOMAINS = {"train": "train", "id": "in distribution", "ood": "out of distribution"}
+_LONGEST = 200
+_MOST_CLASSES = 12
+
+
+def validation_section(audit: Audit) -> Section | None:
+    """Return the checks, the sets, and the quarantined rows by reason; None where nothing was validated."""
+    sets = audit.validation.get("sets", [])
+    if not sets:
+        return None
+    checks = [_check(entry["set"], check) for entry in sets for check in entry["checks"]]
+    checks.sort(key=lambda check: (check.passed, not check.critical))
+    blocks: list[Block] = [Checks(checks)] if checks else []
+    blocks.append(_sets(sets))
+    if audit.quarantine.num_rows:
+        blocks += [_reasons(audit), _quarantined(audit)]
+    failed = sum(not check.passed for check in checks)
+    lead = f"{_outcome(failed, len(checks))} {_unusable(audit)}"
+    return Section("validation", "Validation", lead, blocks)
+
+
+def _outcome(failed: int, total: int) -> str:
+    if not total:
+        return "No check was run."
+    if total == 1:
+        return "The one check failed." if failed else "The one check passed."
+    return f"All {count(total)} checks passed." if not failed else f"{count(failed)} of {counted(total, 'check')} failed."
+
+
+def _unusable(audit: Audit) -> str:
+    number = audit.quarantine.num_rows
+    if not number:
+        return "Every row that was read could be used."
+    read = sum(int(entry["rows_read"]) for entry in audit.validation["sets"])
+    were = "was" if number == 1 else "were"
+    return f"{counted(number, 'row')} of {count(read)} ({share(number, read)}) could not be used and {were} set aside."
+
+
+def _check(name: str, check: Mapping[str, Any]) -> Check:
+    where = listing([cut(str(item), 60) for item in check.get("examples", [])[:5]])
+    more = int(check.get("unexpected") or 0) - min(len(check.get("examples", [])), 5)
+    if where and more > 0:
+        where += f", and {count(more)} more"
+    return Check(
+        set=str(name),
+        check=cut(str(check["check"]), _LONGEST),
+        passed=bool(check["passed"]),
+        critical=check.get("severity") == "critical",
+        expected=cut(str(check.get("expected", "")), _LONGEST),
+        found=cut(str(check.get("found", "")), _LONGEST),
+        where=where,
+    )
+
+
+def _sets(sets: list[Mapping[str, Any]]) -> Table:
+    classes = list(dict.fromkeys(name for entry in sets for name in entry["classes"]))[:_MOST_CLASSES]
+    columns = [
+        Column("Set"),
+        Column("Domain", meaning="in distribution: drawn like the train set; out of distribution: from somewhere else"),
+        Column("Files"),
+        Column("Read", "count", "rows read from the files"),
+        Column("Used", "count", "rows that could be used"),
+        Column("Quarantined", "count", "rows set aside, with the reason"),
+        *(Column(cut(str(name), 40), "count", "rows with this label") for name in classes),
+    ]
+    cells: list[Sequence[Cell]] = [
+        (
+            str(entry["set"]),
+            _DOMAINS.get(entry["domain"], str(entry["domain"])),
+            cut(", ".join(map(str, entry["files"])), _LONGEST),
+            int(entry["rows_read"]),
+            int(entry["rows_used"]),
+            int(entry["quarantined"]),
+            *(int(entry["classes"].get(name, 0)) for name in classes),
+        )
+        for entry in sets
+    ]
+    return Table("The sets and their labels", columns, cells)
+
+
+def _reasons(audit: Audit) -> Table:
+    counts = pc.value_counts(audit.quarantine["reason"]).to_pylist()
+    counts.sort(key=lambda entry: (-entry["counts"], entry["values"]))
+    cells = [(cut(entry["values"], _LONGEST), entry["counts"]) for entry in counts]
+    return Table("Quarantined rows by reason", (Column("Reason"), Column("Rows", "count")), cells)
+
+
+def _quarantined(audit: Audit) -> Table:
+    """Return the first rows of each reason, so that no frequent reason hides a rare one."""
+    seen: dict[str, int] = {}
+    cells: list[Sequence[Cell]] = []
+    for record in audit.quarantine.select([name for name in QUARANTINE.names if name != "record"]).to_pylist():
+        seen[record["reason"]] = seen.get(record["reason"], 0) + 1
+        if seen[record["reason"]] <= audit.limits.examples and len(cells) < audit.limits.listed:
+            value = "" if record["value"] is None else cut(record["value"], 80)
+            cells.append(
+                (cut(record["reason"], _LONGEST), record["set"], cut(record["file"], 80), record["row"], record["column"] or "", value)
+            )
+    columns = (Column("Reason"), Column("Set"), Column("File"), Column("Row", "count"), Column("Column"), Column("Value", "code"))
+    return Table("Examples of each reason", columns, cells, folded=True)

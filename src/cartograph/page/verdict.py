@@ -1,0 +1,151 @@
+"""The top of the page: one sentence with numbers, what to do about it, and four figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cartograph.page.audit import Audit
+from cartograph.page.sections.planted import found_among_hardest
+from cartograph.page.words import count, counted, cut, listing, probability, share
+from cartograph.schema import REGIONS
+
+HARD = REGIONS[2]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number with its name and a line about it; ``state`` is ``good``, ``bad`` or empty."""
+
+    label: str
+    value: str
+    note: str
+    state: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The sentence, the lines under it, and the figures."""
+
+    sentence: str
+    lines: tuple[str, ...]
+    figures: tuple[Figure, ...]
+
+
+def verdict(audit: Audit) -> Verdict:
+    """Return what the audit found, in the order in which it matters."""
+    return Verdict(_sentence(audit), _lines(audit), (_rows(audit), _quarantined(audit), _hardest(audit), _validation(audit)))
+
+
+def _sentence(audit: Audit) -> str:
+    return f"{_doubt(audit)}; {_checked(audit)}, and {_usable(audit)}."
+
+
+def _doubt(audit: Audit) -> str:
+    if audit.disagreeing is None:
+        rows = audit.members(HARD)
+        highest = probability(float(audit.confidence[rows].max())) if len(rows) else "0"
+        return f"The {count(len(rows))} hardest of {counted(audit.rows, 'row')} have a confidence of {highest} or less"
+    other = int(np.count_nonzero(audit.disagreeing))
+    part = f"{count(other)} of {counted(audit.rows, 'row')} ({share(other, audit.rows)})"
+    return f"Over its training the model preferred another label for {part}"
+
+
+def _checked(audit: Audit) -> str:
+    failed, critical, total = _failures(audit)
+    if not total:
+        return "the data was not checked"
+    if not failed:
+        return f"all {count(total)} checks of the data passed" if total > 1 else "the one check of the data passed"
+    return f"{count(failed)} of {counted(total, 'check')} of the data failed ({'none' if not critical else count(critical)} critical)"
+
+
+def _usable(audit: Audit) -> str:
+    unusable = audit.quarantine.num_rows
+    return f"{counted(unusable, 'row')} could not be used" if unusable else "every row could be used"
+
+
+def _failures(audit: Audit) -> tuple[int, int, int]:
+    checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"]]
+    failed = [check for check in checks if not check["passed"]]
+    return len(failed), sum(check["severity"] == "critical" for check in failed), len(checks)
+
+
+def _lines(audit: Audit) -> tuple[str, ...]:
+    lines = [*_criticals(audit), *_start(audit)]
+    if audit.score is not None:
+        found, total = found_among_hardest(audit.score)
+        if total:
+            precision = audit.metrics.get("score", {}).get("average_precision")
+            ranked = "" if precision is None else f" (average precision {probability(precision)}, where 1 is a perfect ranking)"
+            lines.append(
+                f"This is the built-in corpus, whose errors are known: {count(found)} of its {count(total)} flipped labels "
+                f"{'is' if found == 1 else 'are'} among the {count(total)} least confident rows{ranked}."
+            )
+    return tuple(lines)
+
+
+def _criticals(audit: Audit) -> list[str]:
+    lines = []
+    for entry in audit.validation.get("sets", []):
+        for check in entry["checks"]:
+            if not check["passed"] and check["severity"] == "critical":
+                lines.append(
+                    f"Critical, in {cut(str(entry['set']), 40)}: {cut(str(check['check']), 120)}: {cut(str(check['found']), 160)}."
+                )
+    return lines[:3]
+
+
+def _start(audit: Audit) -> list[str]:
+    rows = audit.members(HARD)
+    if not len(rows):
+        return []
+    mean = probability(float(audit.confidence[rows].mean()))
+    other = (
+        ""
+        if audit.disagreeing is None
+        else f", and it preferred another for {count(int(np.count_nonzero(audit.disagreeing[rows])))} of them"
+    )
+    return [
+        f"Start with the {counted(len(rows), 'hard-to-learn row')}: the model gave their labels a probability of {mean} on average{other}."
+    ]
+
+
+def _rows(audit: Audit) -> Figure:
+    names = {"id": "in distribution", "ood": "out of distribution"}
+    domains = [entry["domain"] for entry in audit.validation.get("sets", [])]
+    other = [f"{domains.count(domain)} {name}" for domain, name in names.items() if domain in domains]
+    evaluated = f"; evaluation sets: {listing(other)}" if other else ""
+    return Figure("Rows", count(audit.rows), f"{counted(len(audit.info.labels), 'label')}{evaluated}")
+
+
+def _quarantined(audit: Audit) -> Figure:
+    number = audit.quarantine.num_rows
+    read = sum(int(entry["rows_read"]) for entry in audit.validation.get("sets", []))
+    reasons = audit.validation.get("quarantine", {})
+    most = max(reasons, key=lambda reason: (reasons[reason], reason)) if reasons else ""
+    note = (
+        "every row that was read could be used" if not number else f"{share(number, read)} of the rows read; mostly: {cut(str(most), 60)}"
+    )
+    return Figure("Quarantined", count(number), note)
+
+
+def _hardest(audit: Audit) -> Figure:
+    rows = audit.members(HARD)
+    if audit.disagreeing is None:
+        highest = probability(float(audit.confidence[rows].max())) if len(rows) else "0"
+        return Figure("Hard to learn", count(len(rows)), f"confidence at most {highest}")
+    other = int(np.count_nonzero(audit.disagreeing[rows]))
+    return Figure("Hard to learn", count(len(rows)), f"the model prefers another label for {count(other)}")
+
+
+def _validation(audit: Audit) -> Figure:
+    failed, critical, total = _failures(audit)
+    if not total:
+        return Figure("Validation", "none", "no check was run")
+    value = f"{count(total - failed)} of {count(total)}"
+    note = (
+        "checks passed" if not failed else f"checks passed; {count(failed)} failed, {'none' if not critical else count(critical)} critical"
+    )
+    return Figure("Validation", value, note, "bad" if critical else "" if failed else "good")

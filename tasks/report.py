@@ -1,0 +1,160 @@
+"""The step `report`: one self-contained page of what the audit found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from cartograph.config import Params as BaseParams
+from cartograph.config import Settings
+from tasks.step import Inputs, Out, Step, versions
+from tasks.workspace import Workspace, user_file
+
+if TYPE_CHECKING:
+    from cartograph.page import Audit, Origin
+
+PAGE = "reports/report.html"
+STILL = "reports/figures/data_map.svg"
+ASSETS = user_file("src/cartograph/page/assets")
+LIBRARIES = (
+    "accelerate",
+    "great-expectations",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "plotly",
+    "pyarrow",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
+
+
+class Params(BaseParams):
+    """How much the page shows."""
+
+    examples: int = Field(3, ge=1, le=20)
+    listed: int = Field(50, ge=1, le=1000)
+    text_characters: int = Field(300, ge=20, le=2000)
+
+
+def _built_in(settings: Settings) -> bool:
+    return settings["ingest"].source == "planted-nli"  # type: ignore[attr-defined]
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    metrics = tuple(f"reports/{step}.metrics.json" for step in ("ingest", "train", "measure"))
+    truth = ("data/score", "reports/score.metrics.json") if _built_in(settings) else ()
+    return ("params.yaml", "data/ingest", "data/train", "data/measure", *metrics, STILL, ASSETS, *truth)
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Read the audit's tables and write the page; return its name and size."""
+    from cartograph.page import page
+
+    document = page(_read(params, inputs, out.workspace)).encode("utf-8")
+    out[PAGE].write_bytes(document)
+    return f"{PAGE}, {len(document) / 1e6:.1f} MB"
+
+
+def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> Audit:
+    import pyarrow.parquet as pq
+
+    from cartograph.page import Audit, Limits, align
+    from cartograph.page.encode import data_uri
+    from cartograph.schema import HISTORY, UID
+
+    ingest, train = inputs["data/ingest"], inputs["data/train"]
+    measures = pq.read_table(inputs["data/measure"] / "measures.parquet")
+    history = train / "history.parquet"
+    probabilities = _probabilities(train / "dynamics", measures)
+    return Audit(
+        examples=align(pq.read_table(ingest / "train.parquet"), measures[UID], "data/ingest/train.parquet"),
+        measures=measures,
+        probabilities=probabilities,
+        history=pq.read_table(history) if history.exists() else HISTORY.empty_table(),
+        validation=_json(ingest / "validation.json"),
+        quarantine=pq.read_table(ingest / "quarantine.parquet"),
+        training=_json(train / "training.json"),
+        metrics={Path(name).name.split(".")[0]: _json(path) for name, path in inputs.items() if name.endswith(".metrics.json")},
+        score=_score(inputs, measures),
+        window=_window(workspace, probabilities),
+        still=data_uri(inputs[STILL].read_bytes(), "image/svg+xml"),
+        origin=_origin(inputs, workspace),
+        limits=Limits(**params.model_dump(), max_points=_setting(workspace, "max_points"), seed=_setting(workspace, "seed")),
+    )
+
+
+def _score(inputs: Mapping[str, Path], measures: Any) -> Any:
+    """Return the score of the rows on the map; None where the truth is not known."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    from cartograph.schema import UID
+
+    if "data/score" not in inputs:
+        return None
+    score = pq.read_table(inputs["data/score"] / "score.parquet")
+    return score.filter(pc.is_in(score[UID], value_set=measures[UID].combine_chunks()))
+
+
+def _window(workspace: Workspace, probabilities: Any) -> tuple[int, int]:
+    """Return the epochs that the measures use."""
+    from cartograph.measures import epoch_window
+
+    if probabilities is None:
+        return 0, 0
+    measure: Any = workspace.settings["measure"]
+    used = epoch_window(probabilities.shape[1], measure.burn_in, None if measure.epochs == "all" else int(measure.epochs))
+    return used.start, used.stop
+
+
+def _setting(workspace: Workspace, name: str) -> int:
+    return int(getattr(workspace.settings["measure"], name))
+
+
+def _probabilities(folder: Path, measures: Any) -> Any:
+    """Return the given label's probability per epoch, rows as in ``measures``; None where only coordinates were given."""
+    import pyarrow as pa
+
+    from cartograph.epochs import read_dynamics
+    from cartograph.measures import gold_probabilities
+    from cartograph.page import align
+    from cartograph.schema import UID
+
+    if not folder.is_dir():
+        return None
+    dynamics = read_dynamics(folder)
+    table = pa.table({UID: pa.array(dynamics.uids, pa.string()), "place": pa.array(range(len(dynamics.uids)))})
+    order = align(table, measures[UID], "data/train/dynamics")["place"].to_numpy()
+    return gold_probabilities(dynamics.uids, dynamics.logits, dynamics.gold)[order]
+
+
+def _origin(inputs: Mapping[str, Path], workspace: Workspace) -> Origin:
+    from cartograph.page import Origin
+    from tasks.digest import digest_path
+
+    sets = sorted(path for path in inputs["data/ingest"].glob("*.parquet"))
+    digests = {f"data/ingest/{path.name}": digest_path(path) for path in sets}
+    digests |= {name: digest_path(inputs[name]) for name in ("data/train", "data/measure")}
+    default = workspace.relative == "."
+    return Origin(
+        name=workspace.name,
+        command="make audit" if default else f"make audit WORKSPACE={workspace.relative}",
+        parameters={name: section.model_dump(mode="json") for name, section in workspace.settings.items()},
+        versions=versions(("cartograph", *LIBRARIES)),
+        digests=digests,
+    )
+
+
+def _json(path: Path) -> dict[str, Any]:
+    import json
+
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+STEP = Step(name="report", run=run, params=Params, inputs=_inputs, outputs=(PAGE,), libraries=("cartograph", *LIBRARIES))

@@ -1,0 +1,417 @@
+"""The page in a real browser: what a reader sees, presses and prints."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from cartograph.config import Params
+from tasks import report
+from tasks.step import Out
+from tasks.workspace import ROOT, Workspace
+from tests.report_audit import HOSTILE, write_audit
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WATCH = """
+window.refused = [];
+document.addEventListener("securitypolicyviolation", (event) => window.refused.push(`${event.violatedDirective} ${event.blockedURI}`));
+"""
+
+
+class Ingest(Params):
+    source: str
+    note: str = HOSTILE
+
+
+class Measure(Params):
+    max_points: int = 25_000
+    seed: int = 13
+    burn_in: int = 0
+    epochs: str = "all"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not Path(CHROMIUM).exists() and shutil.which("chromium") is None:
+        pytest.skip("no Chromium here: the page is not tested in a browser")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium") or CHROMIUM, headless=True, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+def build(folder: Path, **options: Any) -> Path:
+    imported = options.get("imported", False)
+    inputs = write_audit(folder, **options)
+    inputs[report.ASSETS] = ROOT / "src/cartograph/page/assets"
+    if imported:
+        inputs = {name: path for name, path in inputs.items() if "score" not in name}
+    settings = {"ingest": Ingest(source="files" if imported else "planted-nli"), "measure": Measure(), "report": report.Params()}
+    target = folder / "report.html"
+    out = Out(Workspace(ROOT, settings), {report.PAGE: target}, folder / "checkpoints", folder, folder / "failed")
+    summary = report.run(report.Params(), inputs, out)  # type: ignore[arg-type]
+    assert summary == f"reports/report.html, {target.stat().st_size / 1e6:.1f} MB"
+    return target
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("imported"), imported=True)
+
+
+Opener = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Opener]:
+    """Open a page and, when the test ends, see that it complained of nothing and asked nobody for anything."""
+    seen: list[SimpleNamespace] = []
+
+    def open_page(file: Path, *, width: int = 1366, height: int = 860, **options: Any) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        page = context.new_page()
+        watched = SimpleNamespace(page=page, said=[], asked=[], file=file)
+        page.on("console", lambda message: watched.said.append(message.text))
+        page.on("pageerror", lambda error: watched.said.append(str(error)))
+        page.on("request", lambda request: watched.asked.append(request.url))
+        page.add_init_script(WATCH)
+        page.goto(file.as_uri())
+        if options.get("java_script_enabled", True):
+            page.wait_for_selector("#plane[data-ready]")
+        seen.append(watched)
+        return page
+
+    yield open_page
+    for watched in seen:
+        assert watched.page.evaluate("[window.refused ?? [], window.pwned ?? null]") == [[], None]
+        assert watched.said == []
+        assert [url for url in watched.asked if not url.startswith(("data:", "blob:"))] == [watched.file.as_uri()]
+        watched.page.context.close()
+
+
+PIXELS = """(name) => { const canvas = document.querySelector(`canvas.${name}`);
+    const blank = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
+    const copy = blank.getContext("2d", { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    return [canvas, copy.getImageData(0, 0, canvas.width, canvas.height).data]; }"""
+
+
+def colours(page: Page) -> int:
+    """Return how many pixels of the points' canvas are not empty."""
+    return page.evaluate(
+        f"""() => {{ const [, data] = ({PIXELS})("points");
+        let filled = 0; for (let at = 3; at < data.length; at += 4) filled += data[at] > 0; return filled; }}"""
+    )
+
+
+def drawn(page: Page) -> int:
+    return int(page.locator("canvas.points").get_attribute("data-drawn") or -1)
+
+
+def locate(page: Page) -> tuple[float, float]:
+    """Return where on the screen the pinned row lies: the middle of its ring."""
+    page.locator("#plane").scroll_into_view_if_needed()
+    return page.evaluate(
+        f"""() => {{ const [canvas, data] = ({PIXELS})("marks"); const box = canvas.getBoundingClientRect();
+        let [x, y, n] = [0, 0, 0];
+        for (let at = 3; at < data.length; at += 4) if (data[at]) {{
+            const place = (at - 3) / 4; x += place % canvas.width; y += Math.floor(place / canvas.width); n += 1; }}
+        return [box.x + (x / n) * box.width / canvas.width, box.y + (y / n) * box.height / canvas.height]; }}"""
+    )
+
+
+def pinned(page: Page) -> str:
+    return page.locator(".pinned .card code").inner_text()
+
+
+def test_the_map_is_drawn_with_its_regions_and_densities(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    assert drawn(page) == 300
+    assert colours(page) > 2000
+    expect(page.locator("#plane")).to_contain_text("hard-to-learn")
+    expect(page.locator("#plane")).to_contain_text("easy-to-learn")
+    assert page.locator("#plane .barlayer path").count() > 20
+    assert page.locator("#plane").get_attribute("aria-label").startswith("Scatter plot of 300 rows")
+    assert page.locator(".plotlyjsicon, .modebar, a[href^=http]").count() == 0
+
+
+def test_the_top_says_what_was_found(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    expect(page.locator("h1")).to_contain_text(re.compile(r"preferred another label for \d+ of 300 rows"))
+    expect(page.locator("h1")).to_contain_text("1 of 8 checks of the data failed (none critical), and 4 rows could not be used")
+    assert page.locator(".tile").count() == 4
+    titles = page.locator("h2").all_inner_texts()
+    assert titles == [
+        "Data map",
+        "Rows to read",
+        "Regions",
+        "Validation",
+        "The model behind the map",
+        "Against the planted truth",
+        "How this was made",
+    ]
+
+
+def test_hovering_shows_the_row(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    x, y = locate(page)
+    expect(page.locator(".tip")).to_be_hidden()
+    page.mouse.move(x, y)
+    tip = page.locator(".tip")
+    expect(tip).to_be_visible()
+    expect(tip).to_contain_text(re.compile(r"premise.*hypothesis.*given (contradiction|entailment|neutral), model", re.S))
+    page.mouse.move(x, y - 400)
+    page.mouse.move(5, 5)
+    expect(tip).to_be_hidden()
+
+
+def test_clicking_pins_the_rows_card(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    hardest = pinned(page)
+    page.get_by_role("button", name="Next →").click()
+    page.get_by_role("button", name="Next →").click()
+    third = pinned(page)
+    x, y = locate(page)
+    page.get_by_role("button", name="← Previous").click()
+    page.get_by_role("button", name="← Previous").click()
+    assert pinned(page) == hardest != third
+    page.locator("#plane").scroll_into_view_if_needed()
+    page.mouse.click(x, y)
+    card = page.locator(".pinned .card")
+    expect(card).to_contain_text("Given label")
+    assert pinned(page) == third
+    assert card.locator("svg[role=img]").get_attribute("aria-label").startswith("Probability of the given label by epoch: 0.")
+    expect(card).to_contain_text(re.compile(r"right in \d of 6 epochs"))
+
+
+def test_the_legend_and_the_selects_filter(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    level = page.locator(".level").last
+    amount = int(level.locator(".amount").inner_text())
+    level.click()
+    assert level.get_attribute("aria-pressed") == "false"
+    assert drawn(page) == 300 - amount
+    level.click()
+    page.locator(".live .filters").get_by_label("Region").select_option("hard-to-learn")
+    assert drawn(page) == 30
+    expect(page.locator(".live .count")).to_have_text("30 of 300 points shown")
+    page.locator(".live .filters").get_by_label("model prefers another label").check()
+    assert 0 < drawn(page) <= 30
+
+
+def test_zooming_and_back(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    before = colours(page)
+    page.get_by_role("button", name="Zoom in").click()
+    origin = page.locator("#plane .xtick text", has_text=re.compile("^0$"))
+    expect(origin).to_have_count(0)
+    page.get_by_role("button", name="Reset").click()
+    expect(origin).to_have_count(1)
+    assert colours(page) == before
+
+
+def test_tables_sort_and_filter(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    panel = page.locator("[role=tabpanel]").first
+    ranks = lambda: [int(text) for text in panel.locator("tbody tr:not(.beyond) td:first-child").all_inner_texts()]  # noqa: E731
+    assert ranks() == list(range(1, 11))
+    heading = panel.locator("th", has_text="Rank")
+    assert heading.get_attribute("aria-sort") == "ascending"
+    panel.get_by_role("button", name="Rank").click()
+    assert heading.get_attribute("aria-sort") == "descending"
+    assert ranks() == list(range(50, 40, -1))
+    panel.get_by_role("button", name="Show 40 more").click()
+    assert ranks() == list(range(50, 0, -1))
+    panel.get_by_role("button", name="Given label").click()
+    labels = panel.locator("tbody tr td:nth-child(3)").all_inner_texts()
+    assert labels == sorted(labels)
+    panel.get_by_label("Given label").select_option("neutral")
+    assert set(panel.locator("tbody tr td:nth-child(3)").all_inner_texts()) == {"neutral"}
+    panel.get_by_label("Text, label or uid").fill("no such words")
+    expect(panel.get_by_role("status")).to_have_text("0 of 50 rows")
+    assert panel.locator("tbody tr").count() == 0
+
+
+def test_a_row_opens_and_goes_to_the_map_and_back(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    opener = page.locator("[role=tabpanel]").first.locator("button.opener").nth(1)
+    opener.click()
+    assert opener.get_attribute("aria-expanded") == "true"
+    expect(page.locator("tr.more .card")).to_contain_text("Probability of the given label")
+    page.get_by_role("button", name="Show on the map").click()
+    expect(page.locator("#row-card")).to_be_focused()
+    assert pinned(page) == page.locator("tr.more .card code").inner_text()
+    page.get_by_role("button", name="Back to where you were").click()
+    expect(opener).to_be_focused()
+
+
+def test_everything_can_be_reached_by_keyboard(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+    page.locator("#plane").focus()
+    first = pinned(page)
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".tip")).to_be_visible()
+    page.keyboard.press("Enter")
+    assert pinned(page) != first
+    page.keyboard.press("Escape")
+    expect(page.locator(".tip")).to_be_hidden()
+    page.get_by_role("tab", name="Hardest").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Most ambiguous")).to_be_focused()
+    expect(page.locator("[role=tabpanel]").nth(1)).to_be_visible()
+    expect(page.locator("[role=tabpanel]").nth(0)).to_be_hidden()
+    page.keyboard.press("Tab")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle + getComputedStyle(document.activeElement).outlineWidth")
+    assert outline == "solid3px"
+    unnamed = page.evaluate(
+        """[...document.querySelectorAll("button, select, input, [tabindex='0']")].filter((node) =>
+        !(node.textContent.trim() || node.getAttribute("aria-label") || node.closest("label")?.textContent.trim())).length"""
+    )
+    assert unnamed == 0
+
+
+def test_a_hostile_row_stays_text(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    page.evaluate("document.querySelectorAll('details').forEach((node) => (node.open = true))")
+    panel = page.locator("[role=tabpanel]").first
+    panel.get_by_label("Text, label or uid").fill("window.pwned")
+    row = panel.locator("tbody tr").first
+    expect(row).to_contain_text(HOSTILE)
+    row.locator("button.opener").click()
+    expect(panel.locator("tr.more dd").first).to_have_text(HOSTILE)
+    panel.get_by_role("button", name="Show on the map").click()
+    expect(page.locator(".pinned")).to_contain_text("plain & simple <b>bold</b> 日本語")
+    page.mouse.move(*locate(page))
+    expect(page.locator(".tip")).to_contain_text(HOSTILE)
+    expect(page.locator("#origin")).to_contain_text(HOSTILE)
+    assert page.locator("img").count() == 1, "the still map alone"
+    assert page.locator("#page script, #page b, #page i").count() == 0
+    assert page.evaluate("window.pwned") is None
+
+
+def test_the_policy_refuses_what_is_not_the_pages_own(browser: Browser, small: Path) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.add_init_script(WATCH)
+    page.goto(small.as_uri())
+    page.evaluate(
+        """() => { const script = document.createElement("script"); script.textContent = "window.foreign = 1";
+        document.body.append(script); }"""
+    )
+    page.evaluate(
+        """() => new Promise((done) => { const image = new Image(); image.onerror = done; image.src = "http://localhost:9/x.png"; })"""
+    )
+    assert page.evaluate("window.foreign") is None
+    assert [reason.split()[0] for reason in page.evaluate("window.refused")] == ["script-src-elem", "img-src"]
+    context.close()
+
+
+def contrast(page: Page, selector: str) -> float:
+    return page.evaluate(
+        """(selector) => {
+        const channels = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+        const linear = (c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        const light = (rgb) => rgb.map((c, at) => [0.2126, 0.7152, 0.0722][at] * linear(c / 255)).reduce((a, b) => a + b);
+        const text = light(channels(getComputedStyle(document.querySelector(selector)).color));
+        const page = light(channels(getComputedStyle(document.body).backgroundColor));
+        return (Math.max(text, page) + 0.05) / (Math.min(text, page) + 0.05); }""",
+        selector,
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark(opened: Opener, small: Path, tmp_path: Path, scheme: str) -> None:
+    page = opened(small, color_scheme=scheme)
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (background == "rgb(255, 255, 255)") == (scheme == "light")
+    for selector in ("h1", ".note", ".lead", "nav a", "th button", ".labels .differs dd", ".outcome", ".tile dt"):
+        assert contrast(page, selector) >= 4.5, selector
+    ink = page.evaluate("getComputedStyle(document.querySelector('#plane .annotation-text')).fill")
+    assert ink == page.evaluate("getComputedStyle(document.body).color")
+    picture = page.screenshot(path=tmp_path / f"{scheme}.png", full_page=True)
+    assert len(picture) > 50_000
+
+
+def test_the_figure_follows_a_change_of_scheme(opened: Opener, small: Path) -> None:
+    page = opened(small, color_scheme="light")
+    page.emulate_media(color_scheme="dark")
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    page.wait_for_function("(ink) => getComputedStyle(document.querySelector('#plane .annotation-text')).fill === ink", arg=ink)
+
+
+def test_a_narrow_window_needs_no_sideways_scrolling(opened: Opener, small: Path) -> None:
+    page = opened(small, width=420)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    assert drawn(page) == 300
+
+
+def test_it_prints_the_still_map(opened: Opener, small: Path, tmp_path: Path) -> None:
+    page = opened(small, color_scheme="dark")
+    page.emulate_media(media="print")
+    expect(page.locator("img.still")).to_be_visible()
+    assert page.evaluate("document.querySelector('img.still').naturalWidth") > 300
+    assert page.locator("img.still").get_attribute("alt").startswith("Scatter plot of 300 rows")
+    expect(page.locator(".live")).to_be_hidden()
+    expect(page.locator("[role=tabpanel]").nth(2)).to_be_visible()
+    assert contrast(page, "h1") >= 4.5
+    assert page.pdf(path=tmp_path / "report.pdf", format="A4").startswith(b"%PDF")
+
+
+def test_without_scripts_there_is_the_map(opened: Opener, small: Path) -> None:
+    page = opened(small, java_script_enabled=False)
+    expect(page.locator("h1")).to_be_visible()
+    expect(page.locator("img.still")).to_be_visible()
+
+
+def test_an_imported_map_says_what_is_not_known(opened: Opener, imported: Path) -> None:
+    page = opened(imported)
+    expect(page.locator(".pinned")).to_contain_text("Probability per epoch: not known, since only coordinates were imported.")
+    expect(page.locator("#training .why")).to_contain_text("Not available. The map was imported")
+    assert page.locator("#planted").count() == 0
+    assert page.locator("th", has_text="Model's label").count() == 0
+
+
+def test_the_same_audit_gives_the_same_bytes(small: Path, tmp_path: Path) -> None:
+    again = build(tmp_path)
+    assert again.read_bytes() == small.read_bytes()
+
+
+@pytest.mark.slow
+def test_fifty_thousand_rows(opened: Opener, tmp_path: Path) -> None:
+    rows = 50_000
+    file = build(tmp_path, rows=rows, epochs=6)
+    assert file.stat().st_size < 6_000_000 + 200 * rows
+    page = opened(file)
+    assert drawn(page) == 25_000
+    expect(page.locator(".live .count")).to_have_text("25,000 of 25,000 points shown")
+    page.mouse.move(*locate(page))
+    expect(page.locator(".tip")).to_be_visible()

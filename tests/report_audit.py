@@ -1,0 +1,216 @@
+"""A small audit on disk, as the steps before the report leave it: for the tests of the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cartograph.datamap import map_metrics, map_table
+from cartograph.epochs import dynamics_table
+from cartograph.measures import compute_measures
+from cartograph.regions import assign_regions
+from cartograph.schema import COORDINATES, HISTORY, QUARANTINE, DatasetInfo, examples_schema
+
+LABELS = ("contradiction", "entailment", "neutral")
+HOSTILE = '</script><script>window.pwned = 1</script><img src=x onerror="window.pwned = 2">'
+_SUBJECTS = ("A young man", "Two children", "The old woman", "A dog", "Three musicians", "Somebody in a red coat", "The chef", "A cyclist")
+_VERBS = ("is waiting for", "walks past", "looks at", "paints", "carries", "stands beside", "photographs", "repairs")
+_OBJECTS = ("a yellow bus", "the closed bakery", "an empty fountain", "a wooden boat", "the tall ladder", "a street lamp", "the last train")
+_PLACES = ("in the rain", "near the harbour", "before sunrise", "on a crowded square", "under the bridge", "behind the school")
+
+
+def write_audit(
+    folder: Path, *, rows: int = 300, epochs: int = 6, seed: int = 7, hostile: bool = True, imported: bool = False
+) -> dict[str, Path]:
+    """Write the inputs of the report step under ``folder``; return declared name -> path, but for the page's assets."""
+    rng = np.random.default_rng(seed)
+    (folder / "reports" / "figures").mkdir(parents=True)
+    for name in ("ingest", "train", "measure", "score"):
+        (folder / "data" / name).mkdir(parents=True)
+    examples = _examples(rng, rows, hostile)
+    kinds = rng.choice(["plain", "flipped", "ambiguous"], rows, p=[0.87, 0.05, 0.08])
+    kinds[0] = "flipped"
+    logits = _logits(rng, examples, kinds, epochs)
+    pq.write_table(examples, folder / "data/ingest/train.parquet")
+    _write_ingest(folder, rows, examples)
+    measures = _write_measures(folder, examples, logits)
+    _write_training(folder, examples, logits, measures, imported)
+    _write_score(folder, measures, kinds, examples)
+    _write_still(folder, measures)
+    (folder / "params.yaml").write_text("measure: {max_points: 25000}\n")
+    names = ["params.yaml", "data/ingest", "data/train", "data/measure", "data/score", "reports/figures/data_map.svg"]
+    names += [f"reports/{name}.metrics.json" for name in ("ingest", "train", "measure", "score")]
+    return {name: folder / name for name in names}
+
+
+def _examples(rng: np.random.Generator, rows: int, hostile: bool) -> pa.Table:
+    def sentence() -> str:
+        return f"{rng.choice(_SUBJECTS)} {rng.choice(_VERBS)} {rng.choice(_OBJECTS)} {rng.choice(_PLACES)}"
+
+    premises = [f"{sentence()} while {sentence().lower()}." for _ in range(rows)]
+    hypotheses = [f"{sentence()}." for _ in range(rows)]
+    if hostile:
+        premises[0], hypotheses[0] = HOSTILE, "plain & simple <b>bold</b> 日本語 \u2028 end"
+    info = DatasetInfo("train", "train", "pair", ("premise", "hypothesis"), (), LABELS)
+    uids = [f"{index:016x}" for index in range(rows)]
+    label = pa.array(rng.integers(0, 3, rows), pa.int32())
+    columns = [uids, premises, hypotheses, label, ["planted.jsonl"] * rows, list(range(1, rows + 1))]
+    return pa.Table.from_arrays([pa.array(column) for column in columns], schema=examples_schema(info))
+
+
+def _logits(rng: np.random.Generator, examples: pa.Table, kinds: np.ndarray, epochs: int) -> np.ndarray:
+    gold = examples["label"].to_numpy()
+    rows = len(gold)
+    truth = np.where(kinds == "flipped", (gold + 1) % 3, gold)
+    steps = np.arange(1, epochs + 1)
+    learnt = rng.gamma(4.0, 0.28, rows)[:, None] * steps[None, :] ** 0.8
+    learnt += np.where(kinds == "ambiguous", 1.6, 0.45)[:, None] * rng.normal(size=(rows, epochs))
+    learnt *= np.where(kinds == "ambiguous", 0.25, 1.0)[:, None]
+    logits = rng.normal(scale=0.3, size=(rows, epochs, 3))
+    logits[np.arange(rows)[:, None], np.arange(epochs)[None, :], truth[:, None]] += learnt
+    return logits.astype(np.float32)
+
+
+def _write_ingest(folder: Path, rows: int, examples: pa.Table) -> None:
+    names = examples["label"].to_pylist()
+    classes = {label: names.count(index) for index, label in enumerate(LABELS)}
+
+    def check(name: str, **values: Any) -> dict[str, Any]:
+        plain = {"severity": "critical", "passed": True, "expected": "none", "found": "none", "unexpected": 0, "share": 0.0, "examples": []}
+        return {"check": name, **plain, **values}
+
+    train_checks = [
+        check("every text has at least one word"),
+        check("uids are unique"),
+        check("labels are known", expected="contradiction, entailment or neutral", found="contradiction, entailment, neutral"),
+        check(
+            "no text has two different labels",
+            severity="warning",
+            passed=False,
+            found="4 rows in 2 groups",
+            unexpected=4,
+            share=0.01,
+            examples=["0000000000000003", "0000000000000007", HOSTILE],
+        ),
+    ]
+    sets = [
+        {
+            "set": "train",
+            "domain": "train",
+            "files": ["planted.jsonl"],
+            "rows_read": rows + 4,
+            "rows_used": rows,
+            "quarantined": 4,
+            "checks": train_checks,
+        }
+    ]
+    for name, domain in (("challenge", "ood"), ("validation", "id")):
+        entry = {"set": name, "domain": domain, "files": [f"{name}.jsonl"], "rows_read": 100, "rows_used": 100, "quarantined": 0}
+        sets.append(entry | {"checks": [check("every text has at least one word"), check("no row is also in the train set")]})
+    for entry in sets:
+        entry["classes"] = classes if entry["set"] == "train" else dict(zip(LABELS, (33, 33, 34), strict=True))
+    validation = {"passed": True, "sets": sets, "quarantine": {"empty text": 3, "unknown label": 1}}
+    (folder / "data/ingest/validation.json").write_text(json.dumps(validation))
+    bad = [("premise", "", "empty text")] * 3 + [("label", "entailmnt <i>", "unknown label")]
+    records = [
+        {
+            "set": "train",
+            "file": "planted.jsonl",
+            "row": rows + 1 + index,
+            "column": column,
+            "value": value,
+            "reason": reason,
+            "record": "{}",
+        }
+        for index, (column, value, reason) in enumerate(bad)
+    ]
+    pq.write_table(pa.Table.from_pylist(records, schema=QUARANTINE), folder / "data/ingest/quarantine.parquet")
+    metrics = {"rows.train": rows, "quarantined": 4, "validation.passed": 1, "validation.failed": 1}
+    (folder / "reports/ingest.metrics.json").write_text(json.dumps(metrics))
+
+
+def _write_measures(folder: Path, examples: pa.Table, logits: np.ndarray) -> pa.Table:
+    uids = examples["uid"].to_pylist()
+    gold = examples["label"].to_numpy()
+    measured = compute_measures(uids, logits, gold)
+    regions = assign_regions(
+        uids, measured.confidence, measured.variability, easy=0.33, ambiguous=0.33, hard=0.10, rng=np.random.default_rng(13)
+    )
+    table = map_table(uids, gold, measured, regions)
+    pq.write_table(table, folder / "data/measure/measures.parquet")
+    (folder / "reports/measure.metrics.json").write_text(json.dumps(map_metrics(measured, regions)))
+    return table
+
+
+def _write_training(folder: Path, examples: pa.Table, logits: np.ndarray, measures: pa.Table, imported: bool) -> None:
+    train = folder / "data/train"
+    epochs = logits.shape[1]
+    if imported:
+        pq.write_table(measures.select(COORDINATES.names).cast(COORDINATES), train / "coordinates.parquet")
+        pq.write_table(HISTORY.empty_table(), train / "history.parquet")
+        training = {"model": "imported", "record": None, "epochs": epochs, "source": "imported", "parameters": 0, "device": None}
+        unknown = ("predicted", "forgetting", "never_learnt", "aum", "el2n", "loss")
+        for name in unknown:
+            place = measures.schema.get_field_index(name)
+            measures = measures.set_column(
+                place, measures.schema.field(name), pa.nulls(measures.num_rows, measures.schema.field(name).type)
+            )
+        pq.write_table(measures, folder / "data/measure/measures.parquet")
+    else:
+        (train / "dynamics").mkdir()
+        for epoch in range(epochs):
+            table = dynamics_table(examples["uid"].combine_chunks(), examples["label"].to_numpy(), logits[:, epoch])
+            pq.write_table(table, train / f"dynamics/epoch={epoch}.parquet")
+        history = [
+            {"epoch": epoch, "set": name, "loss": floor + 0.9 * 0.6**epoch, "accuracy": best - 0.5 * 0.55**epoch}
+            for epoch in range(epochs)
+            for name, best, floor in (("train", 0.95, 0.15), ("validation", 0.86, 0.4), ("challenge", 0.71, 0.75))
+        ]
+        pq.write_table(pa.Table.from_pylist(history, schema=HISTORY), train / "history.parquet")
+        training = {"model": "bow", "record": "train_pass", "epochs": epochs, "source": "trained", "parameters": 123456, "device": "cpu"}
+    (train / "training.json").write_text(json.dumps(training))
+    metrics = {
+        "train.accuracy": 0.93,
+        "train.loss": 0.2,
+        "validation.accuracy": 0.83,
+        "validation.macro_f1": 0.82,
+        "challenge.accuracy": 0.68,
+        "epochs": epochs,
+    }
+    (folder / "reports/train.metrics.json").write_text(
+        json.dumps({"epochs": epochs} if imported else metrics | {"challenge.macro_f1": 0.66})
+    )
+
+
+def _write_score(folder: Path, measures: pa.Table, kinds: np.ndarray, examples: pa.Table) -> None:
+    confidence = measures["confidence"].to_numpy()
+    rank = np.empty(len(confidence), dtype=np.int64)
+    rank[np.argsort(confidence, kind="stable")] = np.arange(1, len(confidence) + 1)
+    gold = examples["label"].to_numpy()
+    true_label = [
+        None if kind == "ambiguous" else LABELS[(label + (kind == "flipped")) % 3] for kind, label in zip(kinds, gold, strict=True)
+    ]
+    table = pa.table(
+        {
+            "uid": examples["uid"],
+            "kind": kinds.tolist(),
+            "true_label": true_label,
+            "give_away": [index % 4 != 0 for index in range(len(gold))],
+            "rank": rank,
+            "flipped": [kind == "flipped" for kind in kinds],
+        }
+    )
+    pq.write_table(table, folder / "data/score/score.parquet")
+    metrics = {"average_precision": 0.912, "precision": 0.87, "recall": 0.87}
+    (folder / "reports/score.metrics.json").write_text(json.dumps(metrics))
+
+
+def _write_still(folder: Path, measures: pa.Table) -> None:
+    from cartograph.plots import data_map, save_figure
+
+    save_figure(data_map(measures, max_points=25_000, seed=13, title="default"), folder / "reports/figures/data_map.svg")

@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cartograph.errors import InputError
+from cartograph.page import Audit, Limits, Origin, align
+from cartograph.page.blocks import Checks, Facts, Map, Planes, Regions, RowTables, Table
+from cartograph.page.sections import SECTIONS
+from cartograph.page.sections.extremes import extremes_section
+from cartograph.page.sections.origin import origin_section
+from cartograph.page.sections.planted import found_among_hardest, planted_section
+from cartograph.page.sections.regions import regions_section
+from cartograph.page.sections.training import training_section
+from cartograph.page.sections.validation import validation_section
+from cartograph.page.verdict import verdict
+from cartograph.schema import HISTORY, MEASURES, QUARANTINE, DatasetInfo, examples_schema
+
+CONFIDENCE = (0.05, 0.10, 0.50, 0.52, 0.90, 0.95, 0.97, 0.99)
+VARIABILITY = (0.02, 0.05, 0.40, 0.45, 0.10, 0.05, 0.03, 0.01)
+GOLD = (0, 0, 1, 0, 1, 1, 0, 1)
+PREDICTED = (1, 1, 1, 0, 1, 1, 0, 1)
+REGION = ("hard-to-learn",) * 2 + ("ambiguous",) * 2 + ("unassigned",) * 2 + ("easy-to-learn",) * 2
+
+
+def check(name: str, passed: bool = True, severity: str = "critical", **more: object) -> dict[str, object]:
+    plain = {"expected": "none", "found": "none", "unexpected": 0, "share": 0.0, "examples": []}
+    return {"check": name, "severity": severity, "passed": passed, **plain, **more}
+
+
+def entry(name: str, domain: str, checks: list[dict[str, object]], quarantined: int = 0) -> dict[str, object]:
+    counts = {"rows_read": 8 + quarantined, "rows_used": 8, "quarantined": quarantined, "classes": {"no": 4, "yes": 4}}
+    return {"set": name, "domain": domain, "files": [f"{name}.csv"], **counts, "checks": checks}
+
+
+@pytest.fixture
+def audit() -> Audit:
+    info = DatasetInfo("train", "train", "single", ("text",), (), ("no", "yes"))
+    uids = [f"u{index}" for index in range(8)]
+    texts = ["same", "same", "c", "d", "e", "f", "g", "h"]
+    arrays = [uids, texts, pa.array(GOLD, pa.int32()), ["train.csv"] * 8, list(range(1, 9))]
+    examples = pa.Table.from_arrays([pa.array(values) for values in arrays], schema=examples_schema(info))
+    columns = {"uid": uids, "gold": GOLD, "predicted": PREDICTED, "confidence": CONFIDENCE, "variability": VARIABILITY, "region": REGION}
+    columns |= {"correctness": [0.0, 0.0, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0], "threshold_closeness": [0.1] * 8}
+    measures = pa.Table.from_arrays([pa.array(columns.get(field.name, [None] * 8), field.type) for field in MEASURES], schema=MEASURES)
+    history = [
+        {"epoch": epoch, "set": name, "loss": 1.0 - epoch / 4, "accuracy": 0.5 + epoch / 4} for epoch in (0, 1) for name in ("train", "dev")
+    ]
+    return Audit(
+        examples=examples,
+        measures=measures,
+        probabilities=np.repeat(np.array(CONFIDENCE)[:, None], 2, axis=1),
+        history=pa.Table.from_pylist(history, schema=HISTORY),
+        validation={"passed": True, "sets": [entry("train", "train", [check("uids are unique")])], "quarantine": {}},
+        quarantine=QUARANTINE.empty_table(),
+        training={"model": "bow", "record": "train_pass", "epochs": 2, "source": "trained", "parameters": 10, "device": "cpu"},
+        metrics={"train": {"train.accuracy": 0.75, "dev.accuracy": 0.625, "dev.macro_f1": float("nan")}},
+        score=None,
+        window=(0, 2),
+        still=None,
+        origin=Origin(
+            "default", "make audit", {"ingest": {"seed": 13, "text": ["text"]}}, {"numpy": "2"}, {"data/ingest/train.parquet": "ab"}
+        ),
+        limits=Limits(examples=2, listed=3),
+    )
+
+
+def planted(audit: Audit) -> Audit:
+    kinds = ["flipped", "plain", "ambiguous", "flipped", "plain", "plain", "plain", "plain"]
+    flipped = [kind == "flipped" for kind in kinds]
+    table = {
+        "uid": audit.measures["uid"],
+        "kind": kinds,
+        "true_label": ["yes"] * 8,
+        "give_away": [False] * 4 + [True] * 4,
+        "rank": range(1, 9),
+        "flipped": flipped,
+    }
+    metrics = {**audit.metrics, "score": {"average_precision": 0.75, "precision": 0.5, "recall": 0.5}}
+    return replace(
+        audit,
+        score=pa.table({name: pa.array(list(values)) if isinstance(values, range) else values for name, values in table.items()}),
+        metrics=metrics,
+    )
+
+
+def block(section: object, kind: type) -> object:
+    return next(item for item in section.blocks if isinstance(item, kind))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("build", SECTIONS, ids=lambda build: build.__name__)
+@pytest.mark.parametrize("change", [lambda audit: audit, planted], ids=["plain", "planted"])
+def test_every_section_has_an_anchor_and_blocks_or_a_reason(
+    audit: Audit, build: Callable[..., object], change: Callable[[Audit], Audit]
+) -> None:
+    section = build(change(audit))
+    if section is not None:
+        assert section.id.isidentifier()
+        assert section.title
+        assert bool(section.blocks) != bool(section.why)
+        assert section.listed() <= set(range(audit.rows))
+        for item in section.content()["blocks"]:
+            assert item["kind"]
+
+
+def test_section_ids_are_distinct(audit: Audit) -> None:
+    ids = [section.id for build in SECTIONS if (section := build(planted(audit))) is not None]
+    assert len(set(ids)) == len(ids) == len(SECTIONS)
+
+
+def test_the_sentence_says_what_was_found(audit: Audit) -> None:
+    found = verdict(audit)
+    assert found.sentence == (
+        "Over its training the model preferred another label for 2 of 8 rows (25\u00a0%); the one check of the data passed, "
+        "and every row could be used."
+    )
+    assert found.lines == (
+        "Start with the 2 hard-to-learn rows: the model gave their labels a probability of 0.08 on average, "
+        "and it preferred another for 2 of them.",
+    )
+    assert [(figure.label, figure.value) for figure in found.figures] == [
+        ("Rows", "8"),
+        ("Quarantined", "0"),
+        ("Hard to learn", "2"),
+        ("Validation", "1 of 1"),
+    ]
+
+
+def test_a_failed_critical_check_is_at_the_top(audit: Audit) -> None:
+    failed = [
+        check("labels are known", passed=False, found="3 rows with other labels"),
+        check("texts differ", passed=False, severity="warning"),
+        check("x"),
+    ]
+    found = verdict(replace(audit, validation={"passed": False, "sets": [entry("train", "train", failed)], "quarantine": {}}))
+    assert "2 of 3 checks of the data failed (1 critical)" in found.sentence
+    assert found.lines[0] == "Critical, in train: labels are known: 3 rows with other labels."
+    assert (found.figures[3].value, found.figures[3].state) == ("1 of 3", "bad")
+
+
+def test_without_logits_the_sentence_speaks_of_confidence(audit: Audit) -> None:
+    place = audit.measures.schema.get_field_index("predicted")
+    unknown = audit.measures.set_column(place, audit.measures.schema.field("predicted"), pa.nulls(8, pa.int32()))
+    found = verdict(replace(audit, measures=unknown, probabilities=None))
+    assert found.sentence.startswith("The 2 hardest of 8 rows have a confidence of 0.10 or less;")
+    assert found.figures[2].note == "confidence at most 0.10"
+
+
+def test_extremes_are_ranked(audit: Audit) -> None:
+    tables = block(extremes_section(audit), RowTables)
+    assert [(rows.name, list(rows.rows)) for rows in tables.lists] == [
+        ("Hardest", [0, 1, 2]),
+        ("Most ambiguous", [3, 2, 4]),
+        ("Easiest", [7, 6, 5]),
+    ]
+
+
+def test_regions_have_their_bounds_and_distinct_examples(audit: Audit) -> None:
+    cards = {region.name: region for region in block(regions_section(audit), Regions).regions}
+    assert list(cards) == ["hard-to-learn", "ambiguous", "easy-to-learn", "unassigned"]
+    hard = cards["hard-to-learn"]
+    assert (hard.rows, hard.share) == (2, "25\u00a0%")
+    assert list(hard.bounds) == [
+        ("Confidence", "0.05 to 0.10"),
+        ("Variability", "0.02 to 0.05"),
+        ("Model prefers another label", "2 (100\u00a0%)"),
+    ]
+    assert hard.examples == [0], "the second row has the same text"
+    assert cards["ambiguous"].examples == [3, 2]
+    assert cards["unassigned"].examples == []
+
+
+def test_an_empty_region_has_no_card(audit: Audit) -> None:
+    place = audit.measures.schema.get_field_index("region")
+    moved = audit.measures.set_column(place, MEASURES.field("region"), pa.array(["easy-to-learn"] * 8))
+    assert [region.name for region in block(regions_section(replace(audit, measures=moved)), Regions).regions] == ["easy-to-learn"]
+
+
+def test_failed_checks_come_first(audit: Audit) -> None:
+    examples = [f"row {number}" for number in range(1, 8)]
+    checks = [
+        check("fine"),
+        check("warned", passed=False, severity="warning"),
+        check("broken", passed=False, unexpected=9, examples=examples),
+    ]
+    section = validation_section(replace(audit, validation={"passed": False, "sets": [entry("train", "train", checks)], "quarantine": {}}))
+    assert section is not None
+    assert [item.check for item in block(section, Checks).checks] == ["broken", "warned", "fine"]
+    assert block(section, Checks).checks[0].where == "row 1, row 2, row 3, row 4 and row 5, and 4 more"
+    assert section.lead == "2 of 3 checks failed. Every row that was read could be used."
+
+
+def test_quarantine_is_counted_by_reason_and_shows_each(audit: Audit) -> None:
+    reasons = ["empty text"] * 4 + ["unknown label"]
+    rows = [
+        {"set": "train", "file": "a.csv", "row": number, "column": "text", "value": "v" * 200, "reason": reason, "record": "{}"}
+        for number, reason in enumerate(reasons)
+    ]
+    sets = [entry("train", "train", [check("x")], quarantined=5)]
+    changed = replace(
+        audit,
+        quarantine=pa.Table.from_pylist(rows, schema=QUARANTINE),
+        validation={"passed": True, "sets": sets, "quarantine": {"empty text": 4}},
+    )
+    section = validation_section(changed)
+    assert section is not None
+    tables = {item.caption: item for item in section.blocks if isinstance(item, Table)}
+    assert tables["Quarantined rows by reason"].cells == [("empty text", 4), ("unknown label", 1)]
+    shown = tables["Examples of each reason"].cells
+    assert [(cells[0], cells[3]) for cells in shown] == [("empty text", 0), ("empty text", 1), ("unknown label", 4)]
+    assert max(len(cells[5]) for cells in shown) == 80
+    assert "5 rows of 13 (38\u00a0%) could not be used and were set aside." in section.lead
+
+
+def test_nothing_validated_is_no_section(audit: Audit) -> None:
+    assert validation_section(replace(audit, validation={"passed": True, "sets": [], "quarantine": {}})) is None
+
+
+def test_accuracy_has_an_interval_on_sets_of_known_size(audit: Audit) -> None:
+    sets = [entry("train", "train", []), entry("dev", "id", [])]
+    table = block(training_section(replace(audit, validation={"sets": sets, "quarantine": {}})), Table)
+    assert table.cells == [("train", "train", 8, 0.75, None, None), ("dev", "in distribution", 8, 0.625, "0.31 to 0.86", None)]
+
+
+def test_an_imported_map_says_why_there_is_no_curve(audit: Audit) -> None:
+    section = training_section(replace(audit, training={"source": "imported"}, history=HISTORY.empty_table()))
+    assert not section.blocks
+    assert section.why.startswith("The map was imported from a training run elsewhere")
+
+
+def test_planted_kinds_and_flips(audit: Audit) -> None:
+    scored = planted(audit)
+    assert found_among_hardest(scored.score) == (1, 2)
+    section = planted_section(scored)
+    assert section is not None
+    assert "Of the 2 labels flipped on purpose, 1 is among the 2 least confident rows (50\u00a0%)." in section.lead
+    assert [plane.title for plane in block(section, Planes).planes] == ["Flipped", "Ambiguous", "Plain"]
+    assert block(section, Facts).facts[0] == (
+        "Average precision",
+        "0.75: of the ranking by low confidence; 1 = every flip before every other row",
+    )
+    flipped = block(section, Table).cells[0]
+    assert flipped == ("Flipped", 2, pytest.approx(0.285), pytest.approx(0.235), 0.0, 0.5, 0.5, 0.0)
+    gain = section.blocks[1].charts[0]
+    assert gain.series[0].values[-1] == 2
+    assert "flipped labels" in verdict(scored).lines[-1]
+    assert planted_section(audit) is None
+
+
+def test_origin_carries_what_it_takes_to_make_it_again(audit: Audit) -> None:
+    tables = {item.caption: list(item.cells) for item in origin_section(audit).blocks if isinstance(item, Table)}
+    assert tables["Parameters and seeds"] == [("ingest", "seed", "13"), ("ingest", "text", '["text"]')]
+    assert tables["Content digests (SHA-256)"] == [("data/ingest/train.parquet", "ab")]
+
+
+def test_the_map_has_words(audit: Audit) -> None:
+    words = block(SECTIONS[0](audit), Map).alternative
+    assert words.startswith("Scatter plot of 8 rows: variability across, confidence upwards")
+    assert "2 hard-to-learn" in words
+
+
+def test_rows_of_another_run_are_refused() -> None:
+    table = pa.table({"uid": ["a", "c"]})
+    assert align(table, pa.chunked_array([["c", "a"]]), "train.parquet")["uid"].to_pylist() == ["c", "a"]
+    with pytest.raises(InputError, match=r"train\.parquet has no row with uid 'b', which the data map has \(1 such rows\)"):
+        align(table, pa.chunked_array([["a", "b"]]), "train.parquet")
+
+
+def test_sections_are_listed_once() -> None:
+    folder = Path(__file__).parent.parent.parent / "src/cartograph/page/sections"
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert {build.__module__.rsplit(".", 1)[1] for build in SECTIONS} == modules
