@@ -164,6 +164,8 @@ def test_the_top_says_what_was_found(opened: Opener, small: Path) -> None:
     expect(page.locator("h1")).to_contain_text(re.compile(r"preferred another label for \d+ of 300 rows"))
     expect(page.locator("h1")).to_contain_text("1 of 8 checks of the data failed (none critical), and 4 rows could not be used")
     assert page.locator(".tile").count() == 4
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map((node) => node.id)")
+    assert len(ids) == len(set(ids))
     titles = page.locator("h2").all_inner_texts()
     assert titles == [
         "Data map",

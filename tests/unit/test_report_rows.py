@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from cartograph.page.document import page
 from cartograph.page.encode import script_json
 from cartograph.page.figure import drawn_rows, map_content
 from cartograph.page.rows import carried_rows
+from cartograph.palette import correctness_levels
 from cartograph.plots import interactive_map
 from cartograph.schema import HISTORY, MEASURES, QUARANTINE, DatasetInfo, examples_schema
 
@@ -124,6 +127,14 @@ def test_points_are_positions_among_the_carried_rows() -> None:
         assert len(set(audit.correctness[rows].tolist())) <= 1
     assert all(trace.get("x") != [None] or "customdata" not in trace for trace in content["data"])
     json.dumps(content, allow_nan=False)
+
+
+def test_every_shape_of_the_palette_can_be_drawn() -> None:
+    script = (files("cartograph.page") / "assets" / "dom.js").read_text()
+    steps = np.arange(25.0)
+    symbols = {level.symbol for last in range(1, 25) for level in correctness_levels(steps[: last + 1] / last)}
+    assert len(symbols) > 8
+    assert {symbol for symbol in symbols if not re.search(rf'^  "?{symbol}"?: "M', script, re.M)} == set()
 
 
 def test_a_page_is_the_same_bytes_again_and_within_its_size() -> None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from cartograph.errors import InputError
-from cartograph.page import Audit, Limits, Origin, align
+from cartograph.page import Audit, Limits, Origin, align, page
 from cartograph.page.blocks import Checks, Facts, Map, Planes, Regions, RowTables, Table
 from cartograph.page.sections import SECTIONS
 from cartograph.page.sections.extremes import extremes_section
@@ -64,7 +64,11 @@ def audit() -> Audit:
         window=(0, 2),
         still=None,
         origin=Origin(
-            "default", "make audit", {"ingest": {"seed": 13, "text": ["text"]}}, {"numpy": "2"}, {"data/ingest/train.parquet": "ab"}
+            "default",
+            "make audit",
+            {"ingest": {"seed": 13, "text": ["text"], "labels": []}, "publish": {"experiment": None}},
+            {"numpy": "2"},
+            {"data/ingest/train.parquet": "ab"},
         ),
         limits=Limits(examples=2, listed=3),
     )
@@ -254,7 +258,8 @@ def test_planted_kinds_and_flips(audit: Audit) -> None:
 
 def test_origin_carries_what_it_takes_to_make_it_again(audit: Audit) -> None:
     tables = {item.caption: list(item.cells) for item in origin_section(audit).blocks if isinstance(item, Table)}
-    assert tables["Parameters and seeds"] == [("ingest", "seed", "13"), ("ingest", "text", '["text"]')]
+    assert tables["Parameters of ingest"] == [("seed", "13"), ("text", '["text"]')]
+    assert "Parameters of publish" not in tables, "nothing in it is set"
     assert tables["Content digests (SHA-256)"] == [("data/ingest/train.parquet", "ab")]
 
 
@@ -275,3 +280,9 @@ def test_sections_are_listed_once() -> None:
     folder = Path(__file__).parent.parent.parent / "src/cartograph/page/sections"
     modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
     assert {build.__module__.rsplit(".", 1)[1] for build in SECTIONS} == modules
+
+
+def test_a_tiny_audit_makes_a_page(audit: Audit) -> None:
+    document = page(planted(audit))
+    assert document.startswith("<!doctype html>")
+    assert "<title>default: data audit</title>" in document

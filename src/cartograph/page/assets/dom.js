@@ -33,6 +33,8 @@ const SHAPES = {
   cross: "M-1.7,-5.6H1.7V-1.7H5.6V1.7H1.7V5.6H-1.7V1.7H-5.6V-1.7H-1.7Z",
   "triangle-up": "M0,-5.8L5.6,4.2H-5.6Z",
   "triangle-down": "M0,5.8L5.6,-4.2H-5.6Z",
+  "triangle-left": "M-5.8,0L4.2,-5.6V5.6Z",
+  "triangle-right": "M5.8,0L-4.2,5.6V-5.6Z",
   pentagon: "M0,-5.6L5.3,-1.7L3.3,4.5H-3.3L-5.3,-1.7Z",
   star: "M0,-6.4L1.6,-2.1L6.1,-2L2.5,0.8L3.8,5.2L0,2.6L-3.8,5.2L-2.5,0.8L-6.1,-2L-1.6,-2.1Z",
 };

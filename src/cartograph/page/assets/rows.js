@@ -9,8 +9,8 @@ function decode(column) {
 }
 
 const parse = (id) => JSON.parse(document.getElementById(id).textContent);
-const content = parse("content");
-const carried = parse("rows");
+const content = parse("data-content");
+const carried = parse("data-rows");
 
 const columns = {};
 for (const name of ["place", "label", "predicted", "confidence", "variability", "correctness", "region", "file", "row", "percent"]) {

@@ -14,14 +14,15 @@ def origin_section(audit: Audit) -> Section:
     """Return the command, the parameters with their seeds, the versions and the data's digests."""
     origin = audit.origin
     blocks: list[Block] = [Command(origin.command)]
-    parameters = [(section, key, cut(_written(value), 300)) for section, keys in origin.parameters.items() for key, value in keys.items()]
-    if parameters:
-        blocks.append(Table("Parameters and seeds", (Column("Step"), Column("Key", "code"), Column("Value", "code")), parameters))
+    for section, keys in origin.parameters.items():
+        set_keys = [(key, cut(_written(value), 300)) for key, value in keys.items() if value not in (None, [], {})]
+        if set_keys:
+            blocks.append(Table(f"Parameters of {section}", (Column("Key", "code"), Column("Value", "code")), set_keys))
     if origin.digests:
         blocks.append(Table("Content digests (SHA-256)", (Column("What"), Column("Digest", "code")), list(origin.digests.items())))
     if origin.versions:
         blocks.append(Table("Versions", (Column("Library"), Column("Version", "code")), list(origin.versions.items())))
-    lead = "The same parameters, data and versions give this page again, byte for byte."
+    lead = "The same parameters, data and versions give this page again, byte for byte. Keys that are not set are not listed."
     return Section("origin", "How this was made", lead, blocks, short="How made")
 
 
