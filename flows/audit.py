@@ -18,8 +18,8 @@ from prefect.states import Failed
 from cartograph.errors import CartographError, GateError, InputError
 from flows.as_task import as_task, error_of
 from flows.versions import commit
-from tasks import STEPS, console
-from tasks.dag import upstream
+from tasks import console
+from tasks.dag import steps_of, upstream
 from tasks.dvc_yaml import write
 from tasks.gates import check_gates
 from tasks.step import Step, fingerprint, fresh, read_receipt
@@ -30,6 +30,7 @@ from tasks.workspace import ROOT, Workspace, open_workspace
 class _Progress:
     """Where an audit stands: the steps that wait, run, are done, and failed."""
 
+    steps: tuple[Step, ...]
     waiting: list[Step]
     running: dict[PrefectFuture[Any], Step] = field(default_factory=dict)
     done: list[Step] = field(default_factory=list)
@@ -41,7 +42,7 @@ class _Progress:
         busy = any(step.resources == "gpu" for step in self.running.values())
         found = []
         for step in self.waiting:
-            if not upstream(step, STEPS, workspace.settings) <= finished or (step.resources == "gpu" and busy):
+            if not upstream(step, self.steps, workspace.settings) <= finished or (step.resources == "gpu" and busy):
                 continue
             busy = busy or step.resources == "gpu"
             found.append(step)
@@ -66,15 +67,15 @@ def audit(workspace: str = ".", force: list[str] | None = None) -> Any:
 
 
 def _run(space: Workspace, force: list[str]) -> None:
-    steps = [step for step in STEPS if step.when(space.settings)]
-    unknown = set(force) - {step.name for step in steps}
+    steps = steps_of(space.settings)
+    unknown = set(force) - {name for step in steps for name in (step.name, step.section)}
     if unknown:
-        raise InputError(f"--force {sorted(unknown)[0]}: no such step; this audit's steps: {', '.join(step.name for step in steps)}.")
+        raise InputError(f"--force {sorted(unknown)[0]}: no such step; this audit's steps: {', '.join(dict.fromkeys(step.section for step in steps))}.")
     write(space)
-    state = _Progress(waiting=list(steps))
+    state = _Progress(steps=steps, waiting=list(steps))
     while state.waiting or state.running:
         for step in state.ready(space):
-            _submit(step, space, step.name in force, state)
+            _submit(step, space, bool({step.name, step.section} & set(force)), state)
         if not state.running:
             break
         finished = next(iter(as_completed(list(state.running))))

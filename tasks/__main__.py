@@ -12,7 +12,8 @@ from tasks.telemetry import silence
 silence()
 
 from cartograph.errors import CartographError, InputError  # noqa: E402
-from tasks import STEPS, console  # noqa: E402
+from tasks import console  # noqa: E402
+from tasks.dag import steps_of  # noqa: E402
 from tasks.dvc_yaml import in_sync, write  # noqa: E402
 from tasks.init import init  # noqa: E402
 from tasks.step import Step, fresh, run_step  # noqa: E402
@@ -43,11 +44,10 @@ def run(
 def list_steps(workspace: WorkspaceOption = ".") -> None:
     """List the steps of an audit and what is fresh."""
     space = open_workspace(workspace)
-    for step in STEPS:
-        if step.when(space.settings):
-            receipt = fresh(step, space)
-            state = "fresh" if receipt else "to do"
-            console.say(f"{step.name:<10} {state:<6} {receipt.summary if receipt else ''}".rstrip())
+    for step in steps_of(space.settings):
+        receipt = fresh(step, space)
+        state = "fresh" if receipt else "to do"
+        console.say(f"{step.name:<10} {state:<6} {receipt.summary if receipt else ''}".rstrip())
 
 
 @app.command("dvc-yaml")
@@ -87,7 +87,7 @@ def find_step(name: str, workspace: Workspace) -> Step:
     Raises:
         InputError: there is none; the message lists those there are.
     """
-    steps = {step.name: step for step in STEPS if step.when(workspace.settings)}
+    steps = {step.name: step for step in steps_of(workspace.settings)}
     if name not in steps:
         raise InputError(f"there is no step `{name}` in {workspace.path}; its steps: {', '.join(steps)}.")
     return steps[name]

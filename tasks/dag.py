@@ -8,6 +8,13 @@ from cartograph.config import Settings
 from tasks.step import Step
 
 
+def steps_of(settings: Settings) -> tuple[Step, ...]:
+    """Return the steps that an audit with these settings has, in order, a matrix step as its cells."""
+    from tasks import STEPS
+
+    return tuple(cell for step in STEPS if step.when(settings) for cell in step.expand(settings))
+
+
 def upstream(step: Step, steps: Sequence[Step], settings: Settings) -> set[str]:
     """Return the names of the steps that make one of this step's inputs, or a part of one."""
     wanted = step.inputs_of(settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +43,25 @@ def in_sync(workspace: Workspace) -> bool:
 
 def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
     at_root = workspace.path == ROOT
+    in_file = read_yaml(workspace.path / "params.yaml").get(step.section) or {}
+    stage: dict[str, Any] = {}
+    if step.matrix is not None:
+        values = step.matrix.cells(workspace.settings[step.name])
+        stage["matrix"] = {
+            axis: f"${{{step.name}.{key}}}" if key in in_file else list(dict.fromkeys(cell[axis] for cell in values))
+            for axis, key in step.matrix.axes.items()
+        }
+        items = {axis: f"${{item.{axis}}}" for axis in step.matrix.axes}
+        step = replace(step, name=f"{step.name}@{'-'.join(items.values())}", cell=items)
     option = "" if at_root else f" --workspace {workspace.relative}"
-    stage: dict[str, Any] = {"cmd": f"python -m tasks run {step.name}{option}"}
+    stage["cmd"] = f"python -m tasks run {step.name}{option}"
     if not at_root:
         stage["wdir"] = Path(os.path.relpath(ROOT, workspace.path)).as_posix()
     inputs = [_from_root(workspace, name) for name in step.inputs_of(workspace.settings)]
     code = [path.relative_to(ROOT).as_posix() for path in step.code]
     stage["deps"] = sorted(inputs) + code
-    if step.name in read_yaml(workspace.path / "params.yaml"):
-        stage["params"] = [step.name] if at_root else [{_from_root(workspace, "params.yaml"): [step.name]}]
+    if in_file:
+        stage["params"] = [step.section] if at_root else [{_from_root(workspace, "params.yaml"): [step.section]}]
     names = step.outputs_of(workspace.settings)
     metrics = [name for name in names if name.endswith(".metrics.json")]
     outs = [name for name in (*names, step.receipt_name) if name not in metrics]

@@ -10,8 +10,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ class Out:
         docs: the folder ``reports/`` for pages with times in them, which are nobody's tracked output.
         failed: where a step that is about to raise may leave what it has, so that nothing is lost; made by the step,
             removed when it next succeeds.
+        cell: a matrix step's values in this cell; empty for any other step.
     """
 
     workspace: Workspace
@@ -61,6 +63,7 @@ class Out:
     checkpoints: Path
     docs: Path
     failed: Path
+    cell: Mapping[str, Any] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Path:
         return self.staged[name]
@@ -68,6 +71,23 @@ class Out:
 
 def _always(settings: Settings) -> bool:
     return True
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The grid of a step that runs once per combination of values.
+
+    Attributes:
+        axes: keys of the step's own section that hold the axes' values, in order, each with the name that its value has in a
+            cell and in the braces of declared inputs: ``{"subset": "subsets", "seed": "seeds"}``.
+    """
+
+    axes: Mapping[str, str]
+
+    def cells(self, params: Params) -> list[dict[str, Any]]:
+        """Return every combination, the last axis fastest."""
+        values = [list(getattr(params, key)) for key in self.axes.values()]
+        return [dict(zip(self.axes, combination, strict=True)) for combination in product(*values)]
 
 
 @dataclass(frozen=True)
@@ -86,6 +106,9 @@ class Step:
         environment: environment variables whose value decides where its result goes.
         when: whether an audit with these settings has this step.
         needs_versions: whether what ran before it must be recorded in dvc.lock first, because it reports that.
+        matrix: the grid of a step that is a stage per cell, named ``retrain@original-1``; its declared inputs may hold
+            the cell's values, as ``data/select/{subset}.parquet``, and its output is ``data/retrain/original-1``.
+        cell: the values of the cell that this is, set by ``expand``.
     """
 
     name: str
@@ -98,20 +121,35 @@ class Step:
     environment: Paths = ()
     when: Callable[[Settings], bool] = field(default=_always)
     needs_versions: bool = False
+    matrix: Matrix | None = None
+    cell: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def section(self) -> str:
+        """Its section in params.yaml: its name, without the cell."""
+        return self.name.partition("@")[0]
+
+    def expand(self, settings: Settings) -> tuple[Step, ...]:
+        """Return the step itself, or a matrix step's cells."""
+        if self.matrix is None:
+            return (self,)
+        cells = self.matrix.cells(settings[self.name])
+        return tuple(replace(self, name=f"{self.name}@{'-'.join(map(str, cell.values()))}", matrix=None, cell=cell) for cell in cells)
 
     def inputs_of(self, settings: Settings) -> Paths:
         """Return the declared inputs under these settings."""
-        return self.inputs(settings) if callable(self.inputs) else self.inputs
+        declared = self.inputs(settings) if callable(self.inputs) else self.inputs
+        return tuple(name.format(**self.cell) for name in declared) if self.cell else declared
 
     def outputs_of(self, settings: Settings) -> Paths:
         """Return the declared outputs under these settings."""
         declared = self.outputs(settings) if callable(self.outputs) else self.outputs
-        return declared or (f"data/{self.name}",)
+        return declared or (f"data/{self.name.replace('@', '/')}",)
 
     @property
     def receipt_name(self) -> str:
         """Where the step's receipt stands, relative to the workspace."""
-        return f"data/{self.name}.receipt.json"
+        return f"data/{self.name.replace('@', '/')}.receipt.json"
 
     @property
     def code(self) -> tuple[Path, ...]:
@@ -134,7 +172,8 @@ def fingerprint(step: Step, workspace: Workspace) -> str:
     return digest_json(
         {
             "step": step.name,
-            "params": workspace.settings[step.name].model_dump(mode="json"),
+            "params": workspace.settings[step.section].model_dump(mode="json"),
+            "cell": dict(step.cell),
             "inputs": inputs,
             "outputs": step.outputs_of(workspace.settings),
             "code": {path.relative_to(ROOT).as_posix(): digest_path(path) for path in step.code},
@@ -251,9 +290,9 @@ def _execute(step: Step, workspace: Workspace, identity: str) -> Receipt:
         staged = {name: staging / "new" / name for name in outputs}
         for name, path in staged.items():
             (path.parent if Path(name).suffix else path).mkdir(parents=True, exist_ok=True)
-        out = Out(workspace, staged, checkpoints, workspace.path / "reports", workspace.path / "data" / f"{step.name}.failed")
+        out = Out(workspace, staged, checkpoints, workspace.path / "reports", workspace.path / "data" / f"{step.name}.failed", step.cell)
         inputs = Inputs(workspace, step.inputs_of(workspace.settings))
-        summary = step.run(workspace.settings[step.name], inputs, out)
+        summary = step.run(workspace.settings[step.section], inputs, out)
         for name, path in staged.items():
             if not path.exists():
                 raise CartographError(f"step `{step.name}` ended without writing {name}: a defect of the step, please report it.")

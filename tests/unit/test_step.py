@@ -13,7 +13,7 @@ import pytest
 
 from cartograph.config import Params
 from cartograph.errors import InputError
-from tasks.step import Inputs, Out, Step, fingerprint, fresh, read_receipt, run_step
+from tasks.step import Inputs, Matrix, Out, Step, fingerprint, fresh, read_receipt, run_step
 from tasks.workspace import Workspace
 
 
@@ -182,3 +182,31 @@ def test_a_journal_line_cut_short_is_passed_over(tmp_path: Path) -> None:
     with (tmp_path / ".cartograph/journal.jsonl").open("a") as file:
         file.write('{"step": "dou')
     assert len(space(tmp_path).executions()) == 1
+
+
+class Grid(Params):
+    factors: tuple[int, ...] = (2, 3)
+    seeds: tuple[int, ...] = (1, 2)
+
+
+def repeat(params: Grid, inputs: Inputs, out: Out) -> str:
+    (folder,) = inputs.values()
+    (out[f"data/grid/{out.cell['factor']}-{out.cell['seed']}"] / "x.txt").write_text((folder / "x.txt").read_text() * out.cell["factor"])
+    return f"factor {out.cell['factor']}"
+
+
+GRID = Step(name="grid", run=repeat, params=Grid, inputs=("data/{factor}",), matrix=Matrix({"factor": "factors", "seed": "seeds"}))
+
+
+def test_a_matrix_step_is_a_step_per_cell_each_cached_on_its_own(tmp_path: Path) -> None:
+    for factor in (2, 3):
+        (tmp_path / f"data/{factor}").mkdir(parents=True)
+        (tmp_path / f"data/{factor}/x.txt").write_text("ab")
+    workspace = Workspace(tmp_path, {"grid": Grid()})
+    cells = GRID.expand(workspace.settings)
+    assert [cell.name for cell in cells] == ["grid@2-1", "grid@2-2", "grid@3-1", "grid@3-2"]
+    assert [run_step(cell, workspace).executed for cell in cells] == [True] * 4
+    assert (tmp_path / "data/grid/3-2/x.txt").read_text() == "ababab"
+    (tmp_path / "data/3/x.txt").write_text("xy")
+    assert [run_step(cell, workspace).executed for cell in cells] == [False, False, True, True]
+    assert STEP.expand(workspace.settings) == (STEP,)
