@@ -3,11 +3,8 @@
 let serial = 0;
 const fresh = (name) => `${name}-${(serial += 1)}`;
 
-const byValue = (a, b) => {
-  if (a === null || a === undefined) return b === null || b === undefined ? 0 : 1;
-  if (b === null || b === undefined) return -1;
-  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en");
-};
+const missing = (value) => value === null || value === undefined;
+const byValue = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en"));
 
 const FIRST = 10;
 
@@ -31,8 +28,8 @@ function sortable({ caption, columns: shown, items, lines, first = null, folds =
     const sign = sorted.descending ? -1 : 1;
     order = [...items].sort((a, b) => {
       const [left, right] = [column.value(a), column.value(b)];
-      const empty = (value) => value === null || value === undefined;
-      return empty(left) || empty(right) ? byValue(left, right) : sign * byValue(left, right);
+      // What is missing stays last, whichever way the others run.
+      return missing(left) || missing(right) ? missing(left) - missing(right) : sign * byValue(left, right);
     });
     for (const heading of headings) {
       const active = heading.column === column;
