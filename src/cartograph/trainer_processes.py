@@ -97,7 +97,9 @@ def run_worker(job: Path, fit: Callable[..., Any]) -> int:
     try:
         fit(Recipe(**content["recipe"]), pq.ParquetFile(content["train"]).read(), tables, folder, progress=tell)
     except CartographError as error:
-        (folder / "error.json").write_text(json.dumps({"message": str(error)}), encoding="utf-8")
+        told = folder / f"error.{os.environ.get('RANK', '0')}.tmp"
+        told.write_text(json.dumps({"message": str(error)}), encoding="utf-8")
+        told.replace(folder / "error.json")
         return error.exit_code
     finally:
         if torch.distributed.is_initialized():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ _BLOCK = 10_000
 _SHORTEST = 8
 _READING = "cartograph.json"
 _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
+_ORIGIN = ("_name_or_path", "name_or_path", "tokenizer_file", "is_local", "local_files_only")
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
 
@@ -34,6 +36,8 @@ class Transformer(TextModel):
         task: ``single``, ``pair`` or ``choice``.
         labels: label names in the order of the logits.
         max_length: most tokens of an example.
+        tokenizer_files: what ``save`` writes of the tokenizer: the files it was loaded from, because a tokenizer changes as it
+            is used; None = as it is now.
     """
 
     name: ClassVar[str] = "transformer"
@@ -41,10 +45,19 @@ class Transformer(TextModel):
     mixed_precision: ClassVar[bool] = True
     learning_rate: ClassVar[float] = 2e-5
 
-    def __init__(self, network: Any, tokenizer: Any, task: str, labels: Sequence[str], max_length: int) -> None:
+    def __init__(
+        self,
+        network: Any,
+        tokenizer: Any,
+        task: str,
+        labels: Sequence[str],
+        max_length: int,
+        tokenizer_files: Mapping[str, bytes] | None = None,
+    ) -> None:
         super().__init__()
         self.network = network
         self.tokenizer = tokenizer
+        self._tokenizer_files = tokenizer_files or _files_of(tokenizer)
         self.task = task
         self.labels = tuple(labels)
         self.max_length = min(max_length, _longest(network.config, tokenizer))
@@ -89,14 +102,17 @@ class Transformer(TextModel):
             str(folder), use_safetensors=True, trust_remote_code=False, local_files_only=True, dtype=torch.float32
         )
         tokenizer = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False, local_files_only=True)
-        return cls(network, tokenizer, reading["task"], reading["labels"], reading["max_length"])
+        files = {name: (folder / name).read_bytes() for name in reading["tokenizer"]}
+        return cls(network, tokenizer, reading["task"], reading["labels"], reading["max_length"], files)
 
     def save(self, folder: Path) -> None:
         """Write the files that ``from_pretrained`` reads, and ``cartograph.json``: how examples are read."""
         self.network.save_pretrained(str(folder))
-        self.tokenizer.save_pretrained(str(folder))
-        _forget_origin(folder)
+        for name, content in self._tokenizer_files.items():
+            (folder / name).write_bytes(content)
+        _forget_origin(folder / "config.json")
         reading = {"model": self.name, "task": self.task, "labels": self.labels, "max_length": self.max_length}
+        reading["tokenizer"] = sorted(self._tokenizer_files)
         (folder / _READING).write_text(json.dumps(reading, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def read(self, sides: Sequence[Side]) -> dict[str, Ragged]:
@@ -193,11 +209,16 @@ def _longest(config: Any, tokenizer: Any) -> int:
     return int(min(positions - reserved, tokenizer.model_max_length))
 
 
-def _forget_origin(folder: Path) -> None:
-    """Take the path or name that the files came from out of them: outputs do not tell where they were made."""
-    for name in ("config.json", "tokenizer_config.json"):
-        path = folder / name
-        content = json.loads(path.read_text(encoding="utf-8"))
-        kept = {key: value for key, value in content.items() if key not in ("_name_or_path", "name_or_path", "tokenizer_file")}
-        if kept != content:
-            path.write_text(json.dumps(kept, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+def _files_of(tokenizer: Any) -> dict[str, bytes]:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        tokenizer.save_pretrained(name)
+        _forget_origin(folder / "tokenizer_config.json")
+        return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def _forget_origin(path: Path) -> None:
+    """Take the path or name that a model came from out of its configuration: outputs do not tell where they were made."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    kept = {key: value for key, value in content.items() if key not in _ORIGIN}
+    path.write_text(json.dumps(kept, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
