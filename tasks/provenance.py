@@ -49,7 +49,7 @@ def dvc_lock(workspace: Workspace, without: str) -> str | None:
             return None
     except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, AttributeError):
         return None
-    text: str = yaml.safe_dump(content | {"stages": stages}, sort_keys=False, allow_unicode=True)
+    text: str = yaml.safe_dump(content | {"stages": stages}, allow_unicode=True)
     return text
 
 

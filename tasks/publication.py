@@ -77,6 +77,8 @@ def read_publication(workspace: Workspace, inputs: Mapping[str, Path]) -> Public
         "cartograph.dataset_version": datasets[0].digest,
         "cartograph.fingerprint": fingerprint,
         "cartograph.dvc_lock": "-" if lock is None else digest_json(lock),
+        "mlflow.source.type": "LOCAL",
+        "mlflow.source.name": "cartograph" if workspace.relative == "." else f"cartograph {workspace.relative}",
     }
     if (commit := git_commit()) is not None:
         tags["mlflow.source.git.commit"] = commit
@@ -114,7 +116,11 @@ def _interactive(workspace: Workspace, inputs: Mapping[str, Path], points: int) 
     seed: int = workspace.settings["measure"].seed  # type: ignore[attr-defined]
     figure = interactive_map(measures, texts, max_points=points, seed=seed, labels=info.labels)
     figure.update_layout(paper_bgcolor="white", plot_bgcolor="white", font_color="#222222")
-    return str(figure.to_html(include_plotlyjs=True, full_html=True, div_id="data-map", config={"displaylogo": False, "responsive": True}))
+    # Plotly's own tool bar offers to send the figure, texts and all, to its maker's server.
+    config = {"displaylogo": False, "responsive": True, "showSendToCloud": False, "plotlyServerURL": ""}
+    page = figure.to_html(include_plotlyjs=True, full_html=True, div_id="data-map", config=config)
+    # MLflow shows the page in a frame without a scroll bar: the margin would cut the axis off.
+    return str(page).replace("<body>", '<body style="margin: 0">', 1)
 
 
 def _note(name: str, metrics: Mapping[str, float], datasets: tuple[Dataset, ...]) -> str:
@@ -136,7 +142,7 @@ def _note(name: str, metrics: Mapping[str, float], datasets: tuple[Dataset, ...]
 def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
     for key, item in value.items():
         name = f"{prefix}{key}"
-        if isinstance(item, dict) and item:
+        if isinstance(item, dict) and (item or not prefix):
             yield from _flat(item, f"{name}.")
         else:
             yield name, item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)

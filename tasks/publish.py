@@ -31,13 +31,18 @@ if TYPE_CHECKING:
     from mlflow.entities import DatasetInput, Experiment, Run
 
 _COMPLETE = "cartograph.published"
+_KIND = {"mlflow.experimentKind": "custom_model_development"}
 _BATCH = 100
 _QUIET = ("mlflow", "alembic", "urllib3", "sqlalchemy")
 _PATIENCE = {
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
     "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1",
+}
+_SILENCE = {
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    # The address that MLflow prints at the end of a run has the tracking URI's password in it.
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
 }
 _TYPES = {"int32": "integer", "int64": "long"}
 
@@ -117,7 +122,7 @@ def _experiment(client: MlflowClient, name: str, uri: str) -> str:
         database = sqlite_file(uri)
         # MLflow's own default is relative to wherever the process happens to stand.
         location = None if database is None else (database.parent / "mlartifacts" / re.sub(r"[^\w-]", "_", name)).as_uri()
-        return client.create_experiment(name, artifact_location=location)
+        return client.create_experiment(name, artifact_location=location, tags=_KIND)
     if found.lifecycle_stage != "active":
         raise InputError(
             f"the MLflow experiment `{name}` was deleted; bring it back with `mlflow experiments restore "
@@ -213,15 +218,18 @@ def _quietly() -> Iterator[None]:
 
     loggers = [logging.getLogger(name) for name in _QUIET]
     levels = [logger.level for logger in loggers]
-    added = {name: value for name, value in _PATIENCE.items() if name not in os.environ}
+    before = {name: os.environ.get(name) for name in _PATIENCE | _SILENCE}
     for logger in loggers:
         logger.setLevel(logging.CRITICAL + 1)
-    os.environ.update(added)
+    os.environ.update({name: value for name, value in _PATIENCE.items() if name not in os.environ} | _SILENCE)
     try:
         yield
     finally:
-        for name in added:
-            os.environ.pop(name, None)
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
 

@@ -6,7 +6,13 @@ import json
 import logging
 import os
 import shutil
+import signal
 import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +26,7 @@ from cartograph.errors import InputError
 from tasks import STEPS, publish, tracking_uri
 from tasks.publication import read_publication
 from tasks.step import Inputs, Out
+from tasks.telemetry import SILENT
 from tasks.workspace import Workspace
 
 HOSTILE = "</script><script>document.title='taken'</script>"
@@ -101,6 +108,30 @@ class Audit:
 
 
 @pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, migrated: Path) -> Iterator[str]:
+    """The address of a real tracking server on loopback, on a database of its own."""
+    home = tmp_path_factory.mktemp("server")
+    shutil.copy(migrated, home / "mlflow.db")
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = ["server", "--backend-store-uri", "sqlite:///mlflow.db", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    with (home / "server.log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "mlflow", *command], cwd=home, stdout=log, stderr=log, env=os.environ | SILENT, start_new_session=True
+        )
+    for _ in range(600):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2):
+                break
+        except OSError:
+            assert process.poll() is None, (home / "server.log").read_text()[-2000:]
+            time.sleep(0.1)
+    yield f"127.0.0.1:{port}"
+    os.killpg(process.pid, signal.SIGTERM)
+    process.wait(30)
+
+
+@pytest.fixture(scope="session")
 def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A new database, made once as the step makes it."""
     database = tmp_path_factory.mktemp("mlflow") / "mlflow.db"
@@ -162,6 +193,7 @@ def test_the_artifacts_are_pages_figures_numbers_and_parameters(audit: Audit) ->
     assert HOSTILE not in page
     assert "<script>document.title" not in page
     assert 'src="http' not in page
+    assert '"showSendToCloud": false' in page
 
 
 def test_publishing_twice_makes_no_second_run(audit: Audit) -> None:
@@ -228,6 +260,26 @@ def test_a_broken_attempt_is_completed_not_doubled(audit: Audit, monkeypatch: py
     assert len(whole.inputs.dataset_inputs) == 3
     history = audit.client.get_metric_history(whole.info.run_id, "rows.train")
     assert [metric.value for metric in history] == [40]
+
+
+@pytest.mark.slow
+def test_a_server_takes_an_audit_once_and_its_password_is_not_printed(
+    audit: Audit, server: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from mlflow import MlflowClient
+
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://annette:s3cret@{server}")
+    audit.publish()
+    audit.publish()
+    client = MlflowClient(tracking_uri=f"http://{server}")
+    [run] = client.search_runs([client.get_experiment_by_name("small").experiment_id])
+    assert run.info.status == "FINISHED"
+    assert len(run.inputs.dataset_inputs) == 3
+    assert {"report.html", "data_map.html", "figures"} <= {entry.path for entry in client.list_artifacts(run.info.run_id)}
+    captured = capfd.readouterr()
+    assert captured.out == captured.err == ""
+    everything = json.dumps([run.to_dictionary(), audit.published])
+    assert "s3cret" not in everything
 
 
 def test_a_server_that_is_not_there_is_named_without_its_password(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
