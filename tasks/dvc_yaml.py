@@ -43,7 +43,8 @@ def in_sync(workspace: Workspace) -> bool:
 
 def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
     at_root = workspace.path == ROOT
-    in_file = read_yaml(workspace.path / "params.yaml").get(step.section) or {}
+    content = read_yaml(workspace.path / "params.yaml")
+    in_file = content.get(step.section) or {}
     stage: dict[str, Any] = {}
     if step.matrix is not None:
         values = step.matrix.cells(workspace.settings[step.name])
@@ -60,8 +61,9 @@ def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
     inputs = [_from_root(workspace, name) for name in step.inputs_of(workspace.settings)]
     code = [path.relative_to(ROOT).as_posix() for path in step.code]
     stage["deps"] = sorted(inputs) + code
-    if in_file:
-        stage["params"] = [step.section] if at_root else [{_from_root(workspace, "params.yaml"): [step.section]}]
+    sections = [name for name in (step.section, *step.reads) if content.get(name)]
+    if sections:
+        stage["params"] = sections if at_root else [{_from_root(workspace, "params.yaml"): sections}]
     names = step.outputs_of(workspace.settings)
     metrics = [name for name in names if name.endswith(".metrics.json")]
     outs = [name for name in (*names, step.receipt_name) if name not in metrics]

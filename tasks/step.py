@@ -106,6 +106,8 @@ class Step:
         environment: environment variables whose value decides where its result goes.
         when: whether an audit with these settings has this step.
         needs_versions: whether what ran before it must be recorded in dvc.lock first, because it reports that.
+        reads: other sections of params.yaml that it depends on (``retrain`` trains as ``train`` says); it finds them in
+            ``out.workspace.settings``.
         matrix: the grid of a step that is a stage per cell, named ``retrain@original-1``; its declared inputs may hold
             the cell's values, as ``data/select/{subset}.parquet``, and its output is ``data/retrain/original-1``.
         cell: the values of the cell that this is, set by ``expand``.
@@ -121,6 +123,7 @@ class Step:
     environment: Paths = ()
     when: Callable[[Settings], bool] = field(default=_always)
     needs_versions: bool = False
+    reads: Paths = ()
     matrix: Matrix | None = None
     cell: Mapping[str, Any] = field(default_factory=dict)
 
@@ -172,7 +175,7 @@ def fingerprint(step: Step, workspace: Workspace) -> str:
     return digest_json(
         {
             "step": step.name,
-            "params": workspace.settings[step.section].model_dump(mode="json"),
+            "params": {name: workspace.settings[name].model_dump(mode="json") for name in (step.section, *step.reads)},
             "cell": dict(step.cell),
             "inputs": inputs,
             "outputs": step.outputs_of(workspace.settings),

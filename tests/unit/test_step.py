@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -210,3 +211,11 @@ def test_a_matrix_step_is_a_step_per_cell_each_cached_on_its_own(tmp_path: Path)
     (tmp_path / "data/3/x.txt").write_text("xy")
     assert [run_step(cell, workspace).executed for cell in cells] == [False, False, True, True]
     assert STEP.expand(workspace.settings) == (STEP,)
+
+
+def test_another_section_that_a_step_reads_counts(tmp_path: Path) -> None:
+    step = replace(STEP, reads=("grid",))
+    workspace = space(tmp_path)
+    before = fingerprint(step, Workspace(tmp_path, workspace.settings | {"grid": Grid()}))
+    assert fingerprint(step, Workspace(tmp_path, workspace.settings | {"grid": Grid(seeds=(3,))})) != before
+    assert fingerprint(step, Workspace(tmp_path, workspace.settings | {"grid": Grid()})) == before
