@@ -160,4 +160,4 @@ TRUTH = pa.schema(
     ]
 )
 """What a generated corpus knows of itself: ``kind`` is ``plain``, ``flipped`` (the given label is wrong) or ``ambiguous``
-(no single label is right: ``true_label`` is null); ``give_away`` says that a word was planted that goes with the given label."""
+(no single label is right: ``true_label`` is null); ``give_away`` says that the hypothesis holds a planted word that goes with the label its writer had in mind."""
