@@ -29,7 +29,9 @@ train: {model: bow, epochs: 6}
 def audit(project: Path, environment: dict[str, str], kill_after: float | None = None) -> bool:
     """Run the audit; return whether it was killed before it ended."""
     command = [sys.executable, "-m", "flows.audit"]
-    process = subprocess.Popen(command, cwd=project, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        command, cwd=project, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
     try:
         output, _ = process.communicate(timeout=kill_after)
     except subprocess.TimeoutExpired:
@@ -43,7 +45,13 @@ def audit(project: Path, environment: dict[str, str], kill_after: float | None =
 
 def outputs(project: Path) -> dict[str, str]:
     """Return the digest of every output by name; not those that carry times: Data Docs, the journal, the database."""
-    files = [*project.glob("data/**/*"), *project.glob("reports/*.json"), *project.glob("reports/*.html"), *project.glob("reports/figures/*"), project / "dvc.lock"]
+    files = [
+        *project.glob("data/**/*"),
+        *project.glob("reports/*.json"),
+        *project.glob("reports/*.html"),
+        *project.glob("reports/figures/*"),
+        project / "dvc.lock",
+    ]
     return {
         file.relative_to(project).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
         for file in sorted(files)
@@ -86,8 +94,12 @@ def main() -> None:
             found = outputs(project)
             differing = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
             same += not differing
+            verdict = "DIFFERS: " + ", ".join(differing) if differing else "same bytes"
             what = f"killed after {after:5.1f} s" if killed else f"ended before {after:5.1f} s"
-            print(f"{number:3d}  {what}  finished by then: {had:<45}  {'same bytes' if not differing else 'DIFFERS: ' + ', '.join(differing)}", flush=True)
+            print(
+                f"{number:3d}  {what}  finished by then: {had:<45}  {verdict}",
+                flush=True,
+            )
         print(f"{same} of {times} ended in the same bytes")
         if same != times:
             raise SystemExit(1)

@@ -7,14 +7,13 @@ import sys
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-import flows  # noqa: F401  (sets what Prefect reads when it is imported)
-
 import typer
 from prefect import flow
 from prefect.futures import PrefectFuture, as_completed
 from prefect.logging.configuration import setup_logging
 from prefect.states import Failed
 
+import flows  # noqa: F401  (sets what Prefect reads when it is imported)
 from cartograph.errors import CartographError, GateError, InputError
 from flows.as_task import as_task, error_of
 from flows.versions import commit
@@ -70,7 +69,9 @@ def _run(space: Workspace, force: list[str]) -> None:
     steps = steps_of(space.settings)
     unknown = set(force) - {name for step in steps for name in (step.name, step.section)}
     if unknown:
-        raise InputError(f"--force {sorted(unknown)[0]}: no such step; this audit's steps: {', '.join(dict.fromkeys(step.section for step in steps))}.")
+        raise InputError(
+            f"--force {sorted(unknown)[0]}: no such step; this audit's steps: {', '.join(dict.fromkeys(step.section for step in steps))}."
+        )
     write(space)
     state = _Progress(steps=steps, waiting=list(steps))
     while state.waiting or state.running:

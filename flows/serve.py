@@ -18,8 +18,12 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 @app.command()
 def main(
-    workspace: Annotated[list[str] | None, typer.Option("--workspace", "-w", help="Workspace to audit; may be repeated. The root by default.")] = None,
-    cron: Annotated[str | None, typer.Option("--cron", help='When, as a cron expression, e.g. "0 3 * * *"; on request only without it.')] = None,
+    workspace: Annotated[
+        list[str] | None, typer.Option("--workspace", "-w", help="Workspace to audit; may be repeated. The root by default.")
+    ] = None,
+    cron: Annotated[
+        str | None, typer.Option("--cron", help='When, as a cron expression, e.g. "0 3 * * *"; on request only without it.')
+    ] = None,
 ) -> None:
     """Serve the audit of one or more workspaces on a schedule, until stopped; one audit of a workspace at a time."""
     from prefect import serve

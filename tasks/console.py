@@ -19,7 +19,14 @@ class _Rate(ProgressColumn):
         return Text(f"{task.speed:,.0f}/s" if task.speed else "")
 
 
-_columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[unit]}"), _Rate(), TimeRemainingColumn())
+_columns = (
+    TextColumn("{task.description:<10}"),
+    BarColumn(),
+    MofNCompleteColumn(),
+    TextColumn("{task.fields[unit]}"),
+    _Rate(),
+    TimeRemainingColumn(),
+)
 _bars = Progress(*_columns, console=console, transient=True, disable=not console.is_terminal)
 _users = 0
 _guard = Lock()

@@ -16,7 +16,10 @@ def check_gates(workspace: Workspace) -> None:
     """
     validation = json.loads((workspace.path / "data" / "ingest" / "validation.json").read_text(encoding="utf-8"))
     failed = [
-        (item["set"], check) for item in validation["sets"] for check in item["checks"] if check["severity"] == "critical" and not check["passed"]
+        (item["set"], check)
+        for item in validation["sets"]
+        for check in item["checks"]
+        if check["severity"] == "critical" and not check["passed"]
     ]
     if failed:
         name, check = failed[0]

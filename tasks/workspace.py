@@ -103,7 +103,8 @@ class Workspace:
             file = (self.state / "lock").open("a+", encoding="utf-8")
         except PermissionError as error:
             raise InputError(
-                f"workspace {self.path} cannot be written by this user ({error.strerror}: {error.filename}); change its permissions, or move it."
+                f"workspace {self.path} cannot be written by this user ({error.strerror}: {error.filename}); "
+                "change its permissions, or move it."
             ) from error
         with file:
             try:
@@ -137,7 +138,11 @@ def open_workspace(path: str | Path = ".") -> Workspace:
     given = Path(path).expanduser()
     folder = given.resolve() if given.exists() else (ROOT / given).resolve()
     if not folder.is_relative_to(ROOT):
-        raise InputError(f"workspace {folder} is outside the project {ROOT}, whose DVC repository it belongs to; make it under {ROOT / 'workspaces'}.")
+        raise InputError(
+            f"workspace {folder} is outside the project {ROOT}, whose DVC repository it belongs to; make it under {ROOT / 'workspaces'}."
+        )
     if not folder.is_dir():
-        raise InputError(f"workspace {folder} does not exist; make it with `python -m tasks init {given} --train FILE --text COLUMN --label COLUMN`.")
+        raise InputError(
+            f"workspace {folder} does not exist; make it with `python -m tasks init {given} --train FILE --text COLUMN --label COLUMN`."
+        )
     return Workspace(folder, load_settings(folder / "params.yaml", {step.name: step.params for step in STEPS}))

@@ -15,7 +15,21 @@ from tasks.workspace import open_workspace
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted([*ROOT.glob("src/cartograph/**/*.py"), *ROOT.glob("tasks/*.py"), *ROOT.glob("flows/*.py")])
-HEAVY = {"numpy", "pandas", "pyarrow", "torch", "transformers", "sklearn", "matplotlib", "plotly", "mlflow", "great_expectations", "prefect", "dvc", "datasets"}
+HEAVY = {
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "torch",
+    "transformers",
+    "sklearn",
+    "matplotlib",
+    "plotly",
+    "mlflow",
+    "great_expectations",
+    "prefect",
+    "dvc",
+    "datasets",
+}
 
 
 def imports(file: Path, *, top_level: bool = False) -> set[str]:

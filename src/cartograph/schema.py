@@ -126,7 +126,7 @@ HISTORY = pa.schema(
         pa.field("accuracy", pa.float64(), nullable=False),
     ]
 )
-"""The training curve: mean cross-entropy and accuracy of each set (``train`` and the evaluation sets) after each epoch (0-based)."""
+"""The training curve: mean cross-entropy and accuracy after each epoch (0-based) of ``train`` and of every evaluation set."""
 
 REGIONS = ("easy-to-learn", "ambiguous", "hard-to-learn", "unassigned")
 
@@ -160,4 +160,5 @@ TRUTH = pa.schema(
     ]
 )
 """What a generated corpus knows of itself: ``kind`` is ``plain``, ``flipped`` (the given label is wrong) or ``ambiguous``
-(no single label is right: ``true_label`` is null); ``give_away`` says that the hypothesis holds a planted word that goes with the label its writer had in mind."""
+(no single label is right: ``true_label`` is null); ``give_away`` says that the hypothesis
+holds a planted word that goes with the label its writer had in mind."""

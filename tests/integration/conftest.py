@@ -34,9 +34,13 @@ class Project:
     environment: dict[str, str]
 
     def run(self, *command: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run([sys.executable, "-m", *command], cwd=self.path, env=self.environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", *command], cwd=self.path, env=self.environment, capture_output=True, text=True, check=False
+        )
         if code is not None:
-            assert done.returncode == code, f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
+            assert done.returncode == code, (
+                f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
+            )
         return done
 
     def start(self, *command: str) -> subprocess.Popen[str]:

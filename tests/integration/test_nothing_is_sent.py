@@ -30,7 +30,9 @@ def test_the_guard_itself_notes_and_refuses(tmp_path: Path) -> None:
     noted = tmp_path / "refused.txt"
     noted.touch()
     with socket.create_server(("127.0.0.1", 0)) as server:
-        code = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]})); socket.create_connection(('192.0.2.1', 9))"
+        code = (
+            f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]})); socket.create_connection(('192.0.2.1', 9))"
+        )
         environment = os.environ | {"PYTHONPATH": str(REFUSE), "REFUSED": str(noted)}
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert "PermissionError: refused" in done.stderr

@@ -31,7 +31,12 @@ def repro(project: Project) -> Callable[[], object]:
 
 def contents(project: Project) -> dict[str, bytes]:
     """Every output of the audit by name."""
-    files = [*project.path.glob("data/**/*"), *project.path.glob("reports/*.json"), *project.path.glob("reports/*.html"), *project.path.glob("reports/figures/*")]
+    files = [
+        *project.path.glob("data/**/*"),
+        *project.path.glob("reports/*.json"),
+        *project.path.glob("reports/*.html"),
+        *project.path.glob("reports/figures/*"),
+    ]
     return {file.relative_to(project.path).as_posix(): file.read_bytes() for file in files if file.is_file() and file.name != ".gitignore"}
 
 

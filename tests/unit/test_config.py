@@ -40,7 +40,10 @@ def test_settings_cannot_be_changed(tmp_path: Path) -> None:
         ("meassure: {}", "unknown section `meassure`; did you mean `measure`?"),
         ("zzz: {}", "unknown section `zzz`; known: measure."),
         ("measure: {burnin: 1}", "unknown key `measure.burnin`; did you mean `burn_in`?"),
-        ("measure: {burn_in: soon}", "`measure.burn_in`: input should be a valid integer, unable to parse string as an integer, but is 'soon'."),
+        (
+            "measure: {burn_in: soon}",
+            "`measure.burn_in`: input should be a valid integer, unable to parse string as an integer, but is 'soon'.",
+        ),
         ("measure: {burn_in: -1}", "`measure.burn_in`: input should be greater than or equal to 0, but is -1."),
         ("measure: 3", "section `measure` must hold keys and values, but holds 3."),
         ("- 1", "must hold sections (`ingest:`, `train:`, …), but holds list."),

@@ -109,7 +109,7 @@ def forgetful(params: Doubling, inputs: Inputs, out: Out) -> str:
 
 def test_an_output_that_was_not_written_is_a_defect(tmp_path: Path) -> None:
     broken = Step(name="double", run=forgetful, params=Doubling, outputs=("reports/double.metrics.json",))
-    with pytest.raises(Exception, match="ended without writing reports/double.metrics.json"):
+    with pytest.raises(Exception, match=r"ended without writing reports/double\.metrics\.json"):
         run_step(broken, space(tmp_path))
     assert fresh(broken, space(tmp_path)) is None
 
@@ -147,7 +147,9 @@ def _run_as_nobody(path: Path) -> None:
         parent.chmod(0o777)
     os.setgroups([])
     os.setuid(65534)
-    with pytest.raises(InputError, match=rf"cannot write {path}/reports/double.metrics.json: {path}/reports is not a folder that this user can write"):
+    with pytest.raises(
+        InputError, match=rf"cannot write {path}/reports/double.metrics.json: {path}/reports is not a folder that this user can write"
+    ):
         run_step(STEP, space(path))
 
 
@@ -170,10 +172,9 @@ def test_names_that_leave_the_workspace_are_refused(tmp_path: Path) -> None:
 
 
 def test_one_lock_per_workspace_says_who_holds_it(tmp_path: Path) -> None:
-    with space(tmp_path).lock("first"):
-        with pytest.raises(InputError, match=rf"is busy: `first` \(process {os.getpid()} on .*, since .*\) holds it"):
-            with space(tmp_path).lock("second"):
-                pass
+    expected = rf"is busy: `first` \(process {os.getpid()} on .*, since .*\) holds it"
+    with space(tmp_path).lock("first"), pytest.raises(InputError, match=expected), space(tmp_path).lock("second"):
+        pass
     with space(tmp_path).lock("third"):
         pass
 
