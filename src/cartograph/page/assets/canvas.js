@@ -5,8 +5,6 @@ const MARGIN = { ...content.map.layout.margin, t: 8 };
 
 for (const level of content.map.levels) {
   level.positions = decode(level.positions);
-  level.members = new Set(level.positions);
-  level.has = (position) => level.members.has(position);
   level.shown = true;
 }
 
@@ -76,6 +74,8 @@ class Points {
     const pen = this.clear(this.canvases[0], area, ratio);
     // On a dark page a translucent point would lose its contrast.
     const least = matchMedia("(prefers-color-scheme: dark)").matches ? 0.9 : 0;
+    const [across, up] = [(area.width * ratio) / (area.x[1] - area.x[0]), (area.height * ratio) / (area.y[1] - area.y[0])];
+    const { variability, confidence } = columns;
     let drawn = 0;
     for (const level of content.map.levels) {
       if (!level.shown) continue;
@@ -84,9 +84,9 @@ class Points {
       for (const position of level.positions) {
         if (!this.visible(position)) continue;
         drawn += 1;
-        const [x, y] = this.place(position, area);
-        if (x < -8 || y < -8 || x > area.width + 8 || y > area.height + 8) continue;
-        pen.drawImage(picture, Math.round(x * ratio - size / 2), Math.round(y * ratio - size / 2));
+        const x = Math.round((variability[position] - area.x[0]) * across - size / 2);
+        const y = Math.round((area.y[1] - confidence[position]) * up - size / 2);
+        if (x > -size && y > -size && x < pen.canvas.width && y < pen.canvas.height) pen.drawImage(picture, x, y);
       }
     }
     this.canvases[0].dataset.drawn = String(drawn);

@@ -5,7 +5,7 @@ const ORDERS = [
   ["most ambiguous first", "by high variability", (position) => -columns.variability[position]],
   ["easiest first", "by high confidence", (position) => -columns.confidence[position]],
 ];
-const map = { points: null, pinned: null, back: null, order: 0, wanted: { label: -1, predicted: -1, region: -1, differs: false } };
+const map = { points: null, pinned: null, back: null, order: 0, list: [], wanted: { label: -1, predicted: -1, region: -1, differs: false } };
 
 function legend() {
   const item = (level) => {
@@ -46,22 +46,20 @@ function wantedRow(position) {
 
 function refilter() {
   const drawn = content.map.levels.reduce((sum, level) => sum + level.positions.length, 0);
-  let shown = 0;
-  for (const level of content.map.levels) if (level.shown) for (const position of level.positions) shown += wantedRow(position);
-  map.status.textContent = `${number.format(shown)} of ${number.format(drawn)} points shown`;
+  arrange();
+  map.status.textContent = `${number.format(map.list.length)} of ${number.format(drawn)} points shown`;
   map.points.draw();
+}
+
+// Put the shown points into the order in which "previous" and "next" go through them.
+function arrange() {
+  const key = ORDERS[map.order][2];
+  map.list = [...map.points.shown()].sort((a, b) => key(a) - key(b) || a - b);
   step(0);
 }
 
-function ordered() {
-  const key = ORDERS[map.order][2];
-  const list = [];
-  for (const level of content.map.levels) if (level.shown) for (const position of level.positions) if (wantedRow(position)) list.push(position);
-  return list.sort((a, b) => key(a) - key(b) || a - b);
-}
-
 function step(by) {
-  const list = ordered();
+  const { list } = map;
   const at = list.indexOf(map.pinned);
   const next = list[Math.min(Math.max(at < 0 ? 0 : at + by, 0), list.length - 1)];
   if (by && next !== undefined) pin(next);
@@ -85,7 +83,7 @@ function side() {
   map.rank = el("p", { class: "note", role: "status" });
   map.card = el("div", { class: "pinned" });
   map.return = el("button", { type: "button", class: "quiet", hidden: true, onclick: goBack }, "Back to where you were");
-  const order = el("select", { onchange: (event) => { map.order = Number(event.target.value); step(0); } }, ORDERS.map(([name], index) => el("option", { value: index }, name)));
+  const order = el("select", { onchange: (event) => { map.order = Number(event.target.value); arrange(); } }, ORDERS.map(([name], index) => el("option", { value: index }, name)));
   return el("aside", { class: "side", id: "row-card", tabindex: "-1", "aria-label": "The pinned row" },
     el("div", { class: "walk" }, el("label", {}, "Go through the rows", order), el("div", { class: "pair" }, map.previous, map.next)),
     map.rank, map.card, map.return);

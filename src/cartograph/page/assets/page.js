@@ -62,8 +62,7 @@ async function startMap() {
 const parts = [header(), navigation(), el("main", { id: "main", tabindex: "-1" }, content.sections.map(sectionOf))];
 document.getElementById("page").replaceChildren(...parts);
 refilter();
-const hardest = ordered()[0];
-if (hardest !== undefined) pin(hardest);
+if (map.list.length) pin(map.list[0]);
 
 // A table that is wider than the page can be scrolled by keyboard; the others are no stop.
 const reach = () => document.querySelectorAll(".scroll").forEach((box) => (box.scrollWidth > box.clientWidth ? box.setAttribute("tabindex", "0") : box.removeAttribute("tabindex")));

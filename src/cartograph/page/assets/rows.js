@@ -4,7 +4,9 @@ const ARRAYS = { u8: Uint8Array, u16: Uint16Array, i16: Int16Array, u32: Uint32A
 
 function decode(column) {
   if (!column) return null;
-  const bytes = Uint8Array.from(atob(column.data), (character) => character.charCodeAt(0));
+  const text = atob(column.data);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at);
   return new ARRAYS[column.type](bytes.buffer);
 }
 
