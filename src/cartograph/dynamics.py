@@ -121,11 +121,22 @@ class DynamicsRecorder:
     def _drain(self) -> pa.Table:
         import torch
 
-        uids = pa.array(list(chain.from_iterable(self._uids)), pa.string())
+        uids = self._uid_array()
         logits = torch.cat(self._logits).cpu().numpy() if self._logits else np.empty((0, 0), np.float32)
         gold = torch.cat(self._gold).cpu().numpy() if self._gold else np.empty(0)
         self._uids, self._logits, self._gold = [], [], []
         return dynamics_table(uids, gold, logits)
+
+    def _uid_array(self) -> pa.Array:
+        try:
+            uids = pa.array(list(chain.from_iterable(self._uids)), pa.string())
+        except (pa.ArrowException, UnicodeError) as error:
+            raise InputError(f"epoch {self.epoch}: uids must be strings of valid Unicode, but {str(error).splitlines()[0]}.") from error
+        if uids.null_count:
+            raise InputError(
+                f"epoch {self.epoch}: uids must be strings of valid Unicode, but {count(uids.null_count, 'row')} came without one."
+            )
+        return uids
 
     def _merge(self, part: pa.Table) -> pa.Table | None:
         parts = [self.folder / "parts" / f"epoch={self.epoch}.rank={rank}.parquet" for rank in range(self._processes.size)]

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import torch
+from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoConfig, AutoModelForMultipleChoice, AutoModelForSequenceClassification, AutoTokenizer
 
@@ -87,7 +88,7 @@ class Transformer(TextModel):
         try:
             tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False, local_files_only=local)
             network = _load_network(info, name, local)
-        except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+        except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
             raise InputError(_unusable(pretrained, local, error)) from error
         if tokenizer.pad_token_id is None:
             raise InputError(f"{pretrained} has a tokenizer without a padding token, as text generators have; use an encoder.")
@@ -163,21 +164,33 @@ def looks_local(pretrained: str) -> bool:
 
 
 def _load_network(info: DatasetInfo, name: str, local: bool) -> Any:
-    options = {
-        "trust_remote_code": False,
-        "local_files_only": local,
-        "use_safetensors": True,
-        "dtype": torch.float32,
-        "ignore_mismatched_sizes": True,
-    }
-    if info.task == "choice":
-        return AutoModelForMultipleChoice.from_pretrained(name, **options)
+    auto = AutoModelForMultipleChoice if info.task == "choice" else AutoModelForSequenceClassification
     config = AutoConfig.from_pretrained(name, trust_remote_code=False, local_files_only=local)
-    config.num_labels = len(info.labels)
-    config.id2label = dict(enumerate(info.labels))
-    config.label2id = {label: number for number, label in enumerate(info.labels)}
-    config.problem_type = "single_label_classification"
-    return AutoModelForSequenceClassification.from_pretrained(name, config=config, **options)
+    if info.task != "choice":
+        config.num_labels = len(info.labels)
+        config.id2label = dict(enumerate(info.labels))
+        config.label2id = {label: number for number, label in enumerate(info.labels)}
+        config.problem_type = "single_label_classification"
+    network = auto.from_pretrained(
+        name,
+        config=config,
+        trust_remote_code=False,
+        use_safetensors=True,
+        local_files_only=local,
+        dtype=torch.float32,
+        ignore_mismatched_sizes=True,
+    )
+    _renew_head(network, auto.from_config(config, trust_remote_code=False, dtype=torch.float32))
+    return network
+
+
+def _renew_head(network: Any, untrained: Any) -> None:
+    """Give the head new weights even where the folder has one: a map shows how this data is learnt from the beginning."""
+    encoder = network.base_model_prefix + "."
+    with torch.no_grad():
+        for (name, weight), fresh in zip(network.named_parameters(), untrained.parameters(), strict=True):
+            if not name.startswith(encoder):
+                weight.copy_(fresh)
 
 
 def _require_files(folder: Path) -> None:

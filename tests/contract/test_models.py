@@ -1,0 +1,152 @@
+"""What every listed model must do, for single texts, pairs and multiple choice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from torch import nn
+
+from cartograph.dynamics import read_dynamics
+from cartograph.models import MODELS, model_class
+from cartograph.models.base import IGNORED, TextModel
+from cartograph.models.tiny import Tiny
+from cartograph.recipe import Recipe
+from cartograph.schema import Task
+from cartograph.train import fit
+from tests.training_sets import info_of, small_set, table
+
+TASKS: tuple[Task, ...] = ("single", "pair", "choice")
+HOSTILE = [
+    "",
+    " ",
+    "<script>alert(1)</script>",
+    "\x00\u202e",
+    "\U0001f600 \U0001f468\u200d\U0001f469",
+    "word " * 500,
+    "_",
+    "ÄÖÜ ß ﬁ",
+    "<s> </s> <pad> [SEP]",
+]
+
+
+@pytest.fixture(scope="session")
+def pretrained(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("pretrained")
+    torch.manual_seed(0)
+    Tiny.create(info_of("single"), small_set(), max_length=32).save(folder)
+    return str(folder)
+
+
+def make(name: str, task: Task, pretrained: str, seed: int = 0) -> TextModel:
+    torch.manual_seed(seed)
+    return model_class(name).create(info_of(task), small_set(task), max_length=32, pretrained=pretrained).eval()
+
+
+@pytest.fixture(params=[(name, task) for name in MODELS for task in TASKS], ids=lambda param: "-".join(param))
+def model(request: pytest.FixtureRequest, pretrained: str) -> TextModel:
+    return make(*request.param, pretrained)
+
+
+def outputs(model: TextModel, rows: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    examples = model.encode(small_set(model.task), info_of(model.task))
+    with torch.no_grad():
+        output = model(**model.batch(examples, np.array(rows)))
+    return output.logits, output.features
+
+
+def test_it_returns_loss_logits_and_features(model: TextModel) -> None:
+    examples = model.encode(small_set(model.task), info_of(model.task))
+    batch = model.batch(examples, np.arange(5))
+    output = model(**batch)
+    assert output.logits.shape == (5, 2)
+    assert output.loss.item() == pytest.approx(nn.functional.cross_entropy(output.logits, batch["labels"]).item(), abs=1e-6)
+    assert output.features.shape[:-1] == ((5, 2) if model.task == "choice" else (5,))
+    assert model(**{name: value for name, value in batch.items() if name != "labels"}).loss is None
+    ignored = model(**batch | {"labels": torch.tensor([1, IGNORED, IGNORED, IGNORED, IGNORED])})
+    assert ignored.loss.item() == pytest.approx(nn.functional.cross_entropy(output.logits[:1], torch.tensor([1])).item(), abs=1e-6)
+
+
+def test_features_are_the_input_of_the_last_layer(model: TextModel) -> None:
+    logits, features = outputs(model, [3, 1, 4])
+    last = [module for module in model.modules() if isinstance(module, nn.Linear)][-1]
+    torch.testing.assert_close(last(features).reshape(logits.shape), logits)
+
+
+def test_a_rows_logits_do_not_hang_on_its_neighbours(model: TextModel) -> None:
+    together, _ = outputs(model, [7, 2, 9, 0])
+    alone = torch.cat([outputs(model, [row])[0] for row in (7, 2, 9, 0)])
+    torch.testing.assert_close(together, alone, rtol=0, atol=1e-5)
+
+
+def test_what_is_saved_is_loaded_again(model: TextModel, tmp_path: Path) -> None:
+    model.save(tmp_path)
+    assert (tmp_path / "model.safetensors").is_file()
+    loaded = type(model).load(tmp_path).eval()
+    assert (loaded.task, loaded.labels) == (model.task, model.labels)
+    assert torch.equal(outputs(loaded, [0, 5])[0], outputs(model, [0, 5])[0])
+    again = tmp_path / "again"
+    again.mkdir()
+    loaded.save(again)
+    for path in again.iterdir():
+        assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
+
+
+def test_saved_files_do_not_tell_where_they_were_made(model: TextModel, tmp_path: Path, pretrained: str) -> None:
+    model.save(tmp_path)
+    for path in tmp_path.iterdir():
+        content = path.read_bytes()
+        assert pretrained.encode() not in content and str(tmp_path).encode() not in content, path.name
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_seed_decides_the_weights(name: str, pretrained: str) -> None:
+    first, second, third = make(name, "pair", pretrained), make(name, "pair", pretrained), make(name, "pair", pretrained, seed=1)
+    assert torch.equal(outputs(first, [0])[0], outputs(second, [0])[0])
+    assert not torch.equal(outputs(first, [0])[0], outputs(third, [0])[0])
+
+
+def test_any_text_can_be_read(model: TextModel) -> None:
+    info = info_of(model.task)
+    columns = {name: HOSTILE[shift:] + HOSTILE[:shift] for shift, name in enumerate(info.fields)}
+    examples = model.encode(table(info, columns, [0] * len(HOSTILE)), info)
+    assert examples.lengths.max() <= 64
+    with torch.no_grad():
+        assert torch.isfinite(model(**model.batch(examples, np.arange(len(HOSTILE)))).logits).all()
+
+
+def test_it_reads_nothing_but_the_text(model: TextModel) -> None:
+    data = small_set(model.task)
+    info = info_of(model.task)
+    field = data.schema.get_field_index("label")
+    flipped = data.set_column(
+        field, data.schema.field(field), pa.array([1 - label for label in data.column("label").to_pylist()], pa.int32())
+    )
+    given, other = model.encode(data, info), model.encode(flipped, info)
+    assert all(np.array_equal(given.fields[name].values, other.fields[name].values) for name in given.fields)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("task", ["single", "pair"])
+def test_it_learns_what_one_word_tells(name: str, task: Task, pretrained: str, tmp_path: Path) -> None:
+    rate = 0.01 if name == "bow" else 0.002
+    recipe = Recipe(
+        model=name,
+        epochs=12,
+        batch_size=8,
+        learning_rate=rate,
+        seed=1,
+        device="cpu",
+        threads=1,
+        max_length=32,
+        pretrained=pretrained,
+        evaluate="end",
+    )
+    held = small_set(task, rows=40, seed=7, name="held", domain="id")
+    fitted = fit(recipe, small_set(task, rows=160), {"held": held}, tmp_path)
+    assert fitted.metrics["held.accuracy"] > 0.9
+    assert fitted.metrics["train.failed"] == 0
+    assert read_dynamics(fitted.dynamics).logits.shape == (160, 12, 2)
