@@ -110,7 +110,7 @@ def align_epochs(tables: Sequence[pa.Table], source: Path, *, intersection: bool
     if not all(table.column("uid").equals(tables[0].column("uid")) for table in tables):
         tables = _common(tables, source, intersection)
     uids = tables[0].column("uid").combine_chunks()
-    gold = tables[0].column("gold").to_numpy()
+    gold = tables[0].column("gold").to_numpy().copy()
     logits = np.empty((len(uids), len(tables), widths[0]), np.float32)
     for epoch, table in enumerate(tables):
         _require_same_gold(uids, gold, table.column("gold").to_numpy(), epoch, source)
@@ -165,9 +165,7 @@ def _common(tables: list[pa.Table], source: Path, intersection: bool) -> list[pa
             lacking.append(f"epoch {epoch} lacks {count(len(missing), 'uid')} ({some(missing)})")
         common = common.filter(pc.is_in(common, value_set=table.column("uid").combine_chunks()))
     if not len(common):
-        raise InputError(
-            f"{source}: no uid is in every epoch: {_few(lacking)}; record all epochs from one train set with lasting uids."
-        )
+        raise InputError(f"{source}: no uid is in every epoch: {_few(lacking)}; record all epochs from one train set with lasting uids.")
     if not intersection:
         raise InputError(
             f"{source}: the epochs do not hold the same uids: {_few(lacking)}; {len(common):,} of {len(every):,} are in every epoch: "
