@@ -162,3 +162,46 @@ TRUTH = pa.schema(
 """What a generated corpus knows of itself: ``kind`` is ``plain``, ``flipped`` (the given label is wrong) or ``ambiguous``
 (no single label is right: ``true_label`` is null); ``give_away`` says that the hypothesis
 holds a planted word that goes with the label its writer had in mind."""
+
+NOISE = pa.schema(
+    [
+        pa.field("uid", pa.string(), nullable=False),
+        pa.field("probability", pa.float64(), nullable=False),
+        pa.field("flagged", pa.bool_(), nullable=False),
+        pa.field("suggested", pa.int32(), nullable=False),
+        pa.field("suggested_probability", pa.float64(), nullable=False),
+        pa.field("rank", pa.int32(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+    ]
+)
+"""How suspect each training row's label is: ``probability`` that it is wrong in [0, 1], ``flagged`` as a suspect, the most
+probable other class ``suggested`` with its mean predicted probability, ``rank`` (1 = most suspect), and why, in words."""
+
+SUBSET = pa.schema([pa.field("uid", pa.string(), nullable=False), pa.field("label", pa.int32(), nullable=False)])
+"""A train set made from the ingested one: which rows, in which order of uid, under which label."""
+
+CHANGES = pa.schema(
+    [
+        pa.field("uid", pa.string(), nullable=False),
+        pa.field("what", pa.string(), nullable=False),
+        pa.field("from", pa.string(), nullable=False),
+        pa.field("to", pa.string()),
+        pa.field("why", pa.string(), nullable=False),
+        pa.field("by", pa.string(), nullable=False),
+    ]
+)
+"""Every change of a cleaned version: ``what`` is ``drop`` or ``relabel``; label names ``from`` and ``to`` (null when dropped)."""
+
+EVALUATION = pa.schema(
+    [
+        pa.field("subset", pa.string(), nullable=False),
+        pa.field("seed", pa.int64(), nullable=False),
+        pa.field("set", pa.string(), nullable=False),
+        pa.field("domain", pa.string(), nullable=False),
+        pa.field("rows", pa.int64(), nullable=False),
+        pa.field("metric", pa.string(), nullable=False),
+        pa.field("value", pa.float64(), nullable=False),
+        pa.field("failed", pa.bool_(), nullable=False),
+    ]
+)
+"""One number of one retrained model on one evaluation set; ``failed`` marks a training that ended at the majority class."""
