@@ -1,0 +1,97 @@
+"""Sparse text features for cheap linear models: hashed word and word-pair counts, weighted by TF-IDF.
+
+Hashing needs no vocabulary, so 500,000 rows take memory for their own non-zeros only (about 40 a row, 8 bytes each) and
+never for a dictionary of all bigrams. Cost: O(total length of the texts).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse  # type: ignore[import-untyped]
+
+from cartograph.errors import InputError
+
+Row = str | Sequence[str]
+
+_BUCKETS = 2**20
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+def text_features(rows: Sequence[Row], *, max_features: int = 2**18) -> sparse.csr_array:
+    """Return the TF-IDF matrix of single texts or of texts of several fields: float32, ``(n_examples, n_features)``, rows of length 1.
+
+    Features: words, punctuation marks and pairs of neighbours, lower-cased; logarithmic term frequency, smoothed inverse
+    document frequency. With several fields every feature carries its field's number, and from the second field on each word
+    says besides whether an earlier field has it too (what a model of pairs needs most). Features of a single row are left
+    out, where others exist, and the ``max_features`` most frequent are kept.
+
+    Args:
+        rows: one string, or one sequence of as many strings as there are fields, per example.
+        max_features: bound on the number of columns.
+
+    Raises:
+        InputError: no rows, rows of different numbers of fields, or not a single word in all of them.
+
+    >>> text_features(["a good film", "a bad film", "bad"]).shape
+    (3, 3)
+    """
+    from sklearn.feature_extraction import FeatureHasher
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    if len(rows) == 0:
+        raise InputError("there are no rows to take features from; give at least one text.")
+    hasher = FeatureHasher(_BUCKETS, input_type="string", dtype=np.float32, alternate_sign=False)
+    counts = sparse.csr_array(hasher.transform(_tokens(fields) for fields in _fields(rows)))
+    if counts.nnz == 0:
+        raise InputError(
+            f"the texts of all {len(rows):,} rows are empty or blank, so no model can tell them apart; check the text columns."
+        )
+    frequency = np.bincount(counts.indices, minlength=_BUCKETS)
+    kept = np.flatnonzero(frequency >= (2 if (frequency >= 2).any() else 1))
+    if len(kept) > max_features:
+        kept = np.sort(kept[np.argsort(-frequency[kept], kind="stable")[:max_features]])
+    weighted = TfidfTransformer(sublinear_tf=True).fit_transform(_columns(counts, kept))
+    return sparse.csr_array(weighted, dtype=np.float32)
+
+
+def _fields(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
+    width = 1 if isinstance(rows[0], str) else len(rows[0])
+    for number, row in enumerate(rows, start=1):
+        fields = (row,) if isinstance(row, str) else row
+        if len(fields) != width:
+            raise InputError(f"row {number} has {len(fields)} text fields and row 1 has {width}; give every row the same fields.")
+        yield fields
+
+
+def _tokens(fields: Sequence[str]) -> Iterator[str]:
+    earlier: set[str] = set()
+    for number, text in enumerate(fields):
+        words = _TOKEN.findall(text.lower())
+        # The separators are blanks, which no token contains: no two kinds of feature can have one name.
+        yield from (f"{number} {word}" for word in words)
+        yield from (f"{number} {left} {right}" for left, right in pairwise(words))
+        if number:
+            yield from (f"{number}  {word} {'shared' if word in earlier else 'new'}" for word in set_in_order(words))
+        earlier.update(words)
+
+
+def set_in_order(words: Sequence[str]) -> list[str]:
+    """Return the distinct words in the order of their first occurrence (a set's own order changes from run to run).
+
+    >>> set_in_order(["b", "a", "b"])
+    ['b', 'a']
+    """
+    return list(dict.fromkeys(words))
+
+
+def _columns(counts: sparse.csr_array, kept: np.ndarray[tuple[int], np.dtype[np.int64]]) -> sparse.csr_array:
+    position = np.full(_BUCKETS, -1, dtype=np.int32)
+    position[kept] = np.arange(len(kept), dtype=np.int32)
+    column = position[counts.indices]
+    used = column >= 0
+    ends = np.concatenate([[0], np.cumsum(used)])[counts.indptr]
+    return sparse.csr_array((counts.data[used], column[used], ends), shape=(counts.shape[0], len(kept)))
