@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _ROWS = "data/ingest/train.parquet"
 _DATA = "data/train"
 _METRICS = "reports/train.metrics.json"
+_PATIENT = ("OMP_WAIT_POLICY", "PASSIVE")
+"""Read when torch is first imported. Threads that spin while they wait make a training 30 times slower where another process
+has one of the cores."""
 
 
 class Params(Section):
@@ -82,12 +85,13 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
 
 
 def _train(params: Params, inputs: Inputs, out: Out) -> str:
+    os.environ.setdefault(*_PATIENT)
     from cartograph.train import fit_files
 
     evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
     with _tracking(params, out), progress("train") as tell:
         processes = None if params.processes == "auto" else params.processes
-        fitted = fit_files(_recipe(params), inputs[_ROWS], evaluation, out.checkpoints, processes=processes, progress=tell)
+        fitted = fit_files(recipe_of(params), inputs[_ROWS], evaluation, out.checkpoints, processes=processes, progress=tell)
     for folder in (fitted.dynamics, fitted.predictions, fitted.model):
         shutil.copytree(folder, out[_DATA] / folder.name)
     for name in ("history.parquet", "training.json"):
@@ -96,7 +100,8 @@ def _train(params: Params, inputs: Inputs, out: Out) -> str:
     return _summary(params, fitted.metrics)
 
 
-def _recipe(params: Params) -> Recipe:
+def recipe_of(params: Params) -> Recipe:
+    """Return how the section says to train."""
     from cartograph.recipe import Recipe
 
     values = params.model_dump(exclude={"processes", "dynamics", "dynamics_epochs"})
@@ -180,14 +185,18 @@ def _local_folder(params: Params) -> Path | None:
     return folder if plain or folder.exists() else None
 
 
+def pretrained_files(params: Params) -> tuple[str, ...]:
+    """Return the declared name of the folder that the model starts from, where it is a folder here."""
+    return () if params.model != "transformer" or _local_folder(params) is None else (user_file(params.pretrained or ""),)
+
+
 def _inputs(settings: Settings) -> tuple[str, ...]:
     params = settings["train"]
     if not isinstance(params, Params):
         raise InputError("section `train` was not read with its own model.")
     if params.dynamics is not None:
         return (_ROWS, user_file(params.dynamics))
-    pretrained = () if params.model != "transformer" or _local_folder(params) is None else (user_file(params.pretrained or ""),)
-    return (*ingested(settings), *pretrained)
+    return (*ingested(settings), *pretrained_files(params))
 
 
 STEP = Step(
