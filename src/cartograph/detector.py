@@ -113,6 +113,10 @@ def fit_detector(measures: Measures, features: Sequence[str], planted: Bools, rn
     from sklearn.metrics import f1_score
 
     table = _matrix(measures, features)
+    if len(table) != len(planted):
+        raise InputError(
+            f"there are {len(table):,} rows of measures and {len(planted):,} marks of what was planted; both must be of the same rows."
+        )
     train, test = balanced_samples(planted, rng)
     centre, scale, weights, bias = _fit(table[train], planted[train])
     predicted = _odds(table[test], centre, scale, weights, bias) >= 0
@@ -219,6 +223,10 @@ def _matrix(measures: Measures, features: Sequence[str]) -> Floats:
             raise InputError(
                 f"the measure {name!r} has the value {measures[name][row]} in row {row + 1} ({int(bad.sum()):,} such rows), where a finite "
                 "number is needed; leave that measure out, or fill it in."
+            )
+        if len(bad) != len(measures[features[0]]):
+            raise InputError(
+                f"the measure {name!r} has {len(bad):,} rows and {features[0]!r} has {len(measures[features[0]]):,}; give each one a row."
             )
     return np.stack([np.asarray(measures[name], dtype=np.float64) for name in features], axis=1)
 

@@ -51,8 +51,9 @@ def choose_flips(easy: Bools, labels: Ids, n_classes: int, share: float, rng: np
     Raises:
         InputError: the easy region has too few rows, or the share makes no row.
 
-    >>> choose_flips(np.array([True, False, True, True]), np.array([0, 0, 0, 0]), 2, 0.5, np.random.default_rng(1)).labels.sum()
-    np.int64(2)
+    >>> flips = choose_flips(np.arange(8) < 6, np.zeros(8, dtype=int), 2, 0.5, np.random.default_rng(1))
+    >>> len(flips.rows), flips.labels[flips.rows].tolist()
+    (4, [1, 1, 1, 1])
     """
     if n_classes < 2:
         raise InputError(f"a label can only be flipped to another class, but there is {n_classes}.")
