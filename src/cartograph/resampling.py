@@ -1,0 +1,98 @@
+"""Classifiers scored on many weightings of the same rows at once: the bootstrap's arithmetic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.floating[Any]]
+Ids = npt.NDArray[np.integer[Any]]
+
+METRICS = ("accuracy", "macro_f1")
+
+_CELLS = 4_000_000
+_LEVEL = (0.025, 0.975)
+
+
+def scores(gold: Ids, predicted: Ids, weights: Floats, metrics: Sequence[str]) -> dict[str, Floats]:
+    """Return each metric of each model under each weighting of the rows, all in [0, 1], higher = better.
+
+    ``macro_f1`` is the unweighted mean of F1 over the classes that occur, under the weighting, as gold or as predicted labels.
+
+    Args:
+        gold: (n_examples,) label ids.
+        predicted: (n_models, n_examples) label ids.
+        weights: (n_examples, n_weightings), how often each row counts.
+        metrics: of ``METRICS``.
+
+    Returns:
+        metric -> (n_weightings, n_models).
+
+    Raises:
+        ValueError: an unknown metric.
+    """
+    from scipy.sparse import csr_array  # type: ignore[import-untyped]
+
+    unknown = set(metrics) - set(METRICS)
+    if unknown:
+        raise ValueError(f"unknown metric {min(unknown)!r}; known: {', '.join(METRICS)}")
+    n_examples, classes = len(gold), int(max(gold.max(), predicted.max())) + 1
+    columns = np.arange(n_examples)
+
+    def counted(labels: Ids, rows: npt.NDArray[np.bool_] | None = None) -> Floats:
+        kept = columns if rows is None else columns[rows]
+        one_hot = csr_array((np.ones(len(kept), weights.dtype), (labels[kept], kept)), shape=(classes, n_examples))
+        counts: Floats = np.asarray(one_hot @ weights, dtype=np.float64)
+        return counts
+
+    total = weights.sum(axis=0, dtype=np.float64)
+    expected = counted(gold) if "macro_f1" in metrics else None
+    found: dict[str, list[Floats]] = {metric: [] for metric in metrics}
+    for row in predicted:
+        hits = counted(gold, row == gold)
+        if "accuracy" in found:
+            found["accuracy"].append(hits.sum(axis=0) / total)
+        if expected is not None:
+            both = expected + counted(row)
+            f1 = np.divide(2 * hits, both, out=np.zeros_like(hits), where=both > 0)
+            found["macro_f1"].append(f1.sum(axis=0) / (both > 0).sum(axis=0))
+    return {metric: np.stack(values, axis=1) for metric, values in found.items()}
+
+
+def resampled_scores(gold: Ids, predicted: Ids, metrics: Sequence[str], resamples: int, rng: np.random.Generator) -> dict[str, Floats]:
+    """Return each metric of each model on ``resamples`` draws of the rows with replacement; a draw is the same for all models.
+
+    Takes memory for four million counts at a time, or one draw.
+
+    Returns:
+        metric -> (resamples, n_models).
+    """
+    n_examples = len(gold)
+    at_once = max(1, min(resamples, _CELLS // n_examples))
+    parts: list[dict[str, Floats]] = []
+    for start in range(0, resamples, at_once):
+        number = min(at_once, resamples - start)
+        cells = rng.integers(0, n_examples, size=(n_examples, number)) * number + np.arange(number)
+        weights = np.bincount(cells.reshape(-1), minlength=n_examples * number).reshape(n_examples, number)
+        parts.append(scores(gold, predicted, weights.astype(np.float32), metrics))
+    return {metric: np.concatenate([part[metric] for part in parts]) for metric in metrics}
+
+
+def interval(rounds: Floats, rng: np.random.Generator) -> dict[str, float]:
+    """Return ``low`` and ``high`` of the middle 95 % of the rounds, each averaged over seeds that are drawn anew.
+
+    Args:
+        rounds: (resamples, n_seeds), n_seeds >= 1: a number of each model, or of each pair, on each draw of the rows.
+        rng: draws the seeds.
+    """
+    resamples, seeds = rounds.shape
+    means = rounds.mean(axis=1)
+    if seeds > 1:
+        drawn = np.take_along_axis(rounds, rng.integers(0, seeds, size=(resamples, seeds)), axis=1).mean(axis=1)
+        means = means + math.sqrt(seeds / (seeds - 1)) * (drawn - means)
+    low, high = np.quantile(means, _LEVEL)
+    return {"low": float(low), "high": float(high)}

@@ -1,0 +1,46 @@
+"""A train set made from another one: some of its rows, some under another label."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cartograph.errors import InputError
+from cartograph.schema import LABEL, UID, dataset_info
+
+
+def take_subset(examples: pa.Table, subset: pa.Table, what: str = "the subset") -> pa.Table:
+    """Return the rows of a train set that a subset names, under the subset's labels.
+
+    Rows keep the train set's order, so that a subset of all rows and labels is the train set itself.
+
+    Args:
+        examples: the train set (``schema.examples_schema``).
+        subset: ``schema.SUBSET``, in any order.
+        what: the subset's name, for messages.
+
+    Raises:
+        InputError: a uid is not in the train set, or twice in the subset, or a label is none of the train set's.
+    """
+    info = dataset_info(examples.schema)
+    wanted = subset[UID].combine_chunks()
+    places = pc.index_in(wanted, value_set=examples[UID].combine_chunks())
+    if places.null_count:
+        unknown = wanted.filter(pc.is_null(places))[0].as_py()
+        raise InputError(
+            f"{what} names uid {unknown!r}, which the train set does not have ({places.null_count:,} such rows); "
+            "it was made from other data: run the audit again."
+        )
+    rows = places.to_numpy()
+    order = np.argsort(rows, kind="stable")
+    twice = np.flatnonzero(np.diff(rows[order]) == 0)
+    if len(twice):
+        raise InputError(f"{what} names uid {wanted[int(order[twice[0]])].as_py()!r} twice; a row can be in it once.")
+    labels = subset[LABEL].to_numpy()[order]
+    if len(labels) and not (0 <= labels.min() and labels.max() < len(info.labels)):
+        wrong = int(labels.min() if labels.min() < 0 else labels.max())
+        raise InputError(f"{what} has the label id {wrong}, but the train set's labels are 0 to {len(info.labels) - 1}.")
+    taken = examples.take(pa.array(rows[order]))
+    place = taken.schema.get_field_index(LABEL)
+    return taken.set_column(place, taken.schema.field(LABEL), pa.array(labels, pa.int32())).combine_chunks()

@@ -1,0 +1,121 @@
+"""The step `evaluate`: the retrained models compared, version by version, with intervals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from tasks import retrain
+from tasks.step import Inputs, Out, Step
+from tasks.workspace import ingested
+
+if TYPE_CHECKING:
+    from cartograph.comparison import Comparison, EvaluationSet
+
+_DATA = "data/evaluate"
+_METRICS = "reports/evaluate.metrics.json"
+
+
+class Params(Section):
+    """The section ``evaluate`` of params.yaml."""
+
+    metrics: tuple[Literal["accuracy", "macro_f1"], ...] = Field(("accuracy", "macro_f1"), min_length=1)
+    bootstrap: int = Field(1000, ge=100, le=1_000_000)
+    seed: int = Field(13, ge=0)
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write the numbers of every model, their means and their differences; return what cleaning changed."""
+    from cartograph.comparison import compare
+    from cartograph.comparison_text import differences_line, markdown
+
+    runs = _runs(out.workspace.settings)
+    found = {run: _json(inputs[folder] / "metrics.json") for run, folder in runs.items()}
+    failed = {run: bool(metrics["train.failed"]) for run, metrics in found.items()}
+    sets = [_evaluation_set(Path(name).stem, inputs, runs) for name in inputs if name.startswith("data/ingest/")]
+    comparison = compare(sets, failed, tuple(dict.fromkeys(params.metrics)), resamples=params.bootstrap, seed=params.seed)
+    rows = {subset: int(metrics["rows"]) for (subset, _), metrics in found.items()}
+    _write(comparison, markdown(comparison, rows), out[_DATA])
+    metrics = _flat(comparison) | {f"{subset}.rows": number for subset, number in rows.items()} | {"retrain.failed": sum(failed.values())}
+    out[_METRICS].write_text(json.dumps(metrics, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    told = differences_line(comparison.differences.to_pylist(), params.metrics[0])
+    return (told or f"{len(runs)} models on {len(sets)} sets") + (
+        f"; {sum(failed.values())} of {len(runs)} FAILED" if any(failed.values()) else ""
+    )
+
+
+def _runs(settings: Settings) -> dict[tuple[str, int], str]:
+    """Return the folder of every retrained model, by subset and seed."""
+    cells = retrain.STEP.expand(settings)
+    return {(cell.cell["subset"], int(cell.cell["seed"])): cell.outputs_of(settings)[0] for cell in cells}
+
+
+def _evaluation_set(name: str, inputs: Mapping[str, Path], runs: Mapping[tuple[str, int], str]) -> EvaluationSet:
+    import pyarrow.parquet as pq
+
+    from cartograph.comparison import EvaluationSet
+    from cartograph.epochs import logits_of
+    from cartograph.schema import LABEL, UID, dataset_info
+
+    rows = pq.read_table(inputs[f"data/ingest/{name}.parquet"]).sort_by(UID)
+    predicted = {}
+    for run, folder in runs.items():
+        scored = pq.read_table(inputs[folder] / "predictions" / f"{name}.parquet").sort_by(UID)
+        if not scored[UID].combine_chunks().equals(rows[UID].combine_chunks()):
+            raise InputError(
+                f"{folder}/predictions/{name}.parquet is about other rows than data/ingest/{name}.parquet ({scored.num_rows:,} and "
+                f"{rows.num_rows:,}); they come from different runs: run the audit again."
+            )
+        predicted[run] = logits_of(scored).argmax(axis=1)
+    return EvaluationSet(name, dataset_info(rows.schema).domain, rows[LABEL].to_numpy(), predicted)
+
+
+def _write(comparison: Comparison, page: str, folder: Path) -> None:
+    from pyarrow.csv import write_csv
+
+    from cartograph.epochs import write_parquet
+
+    write_parquet(comparison.evaluation, folder / "evaluation.parquet")
+    write_parquet(comparison.summary, folder / "summary.parquet")
+    write_parquet(comparison.differences, folder / "differences.parquet")
+    write_csv(comparison.evaluation, folder / "evaluation.csv")
+    (folder / "evaluation.md").write_text(page, encoding="utf-8")
+
+
+def _flat(comparison: Comparison) -> dict[str, float]:
+    """Return means, standard deviations and differences by name; what is not known is left out."""
+    metrics: dict[str, float | None] = {}
+    for row in comparison.summary.to_pylist():
+        metrics |= {f"{row['subset']}.{row['set']}.{row['metric']}.{part}": row[part] for part in ("mean", "sd")}
+    for row in comparison.differences.to_pylist():
+        name = f"{row['subset']}_minus_{row['against']}.{row['set']}.{row['metric']}"
+        metrics |= {name: row["difference"], f"{name}.low": row["low"], f"{name}.high": row["high"]}
+    return {name: value for name, value in metrics.items() if value is not None}
+
+
+def _json(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    return (*_runs(settings).values(), *ingested(settings)[1:])
+
+
+STEP = Step(
+    name="evaluate",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=(_DATA, _METRICS),
+    libraries=("numpy", "pyarrow", "scipy"),
+    when=retrain.enabled,
+    reads=("retrain",),
+)

@@ -1,0 +1,143 @@
+"""The step `retrain`: the recipe of `train` from scratch on each version of the train set, with each seed, one cell each."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, field_validator
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from tasks import train
+from tasks.console import progress
+from tasks.step import Inputs, Matrix, Out, Step
+from tasks.workspace import ingested
+
+if TYPE_CHECKING:
+    from cartograph.recipe import Recipe
+
+Subset = Literal["original", "cleaned", "random"]
+
+_ROWS = "data/ingest/train.parquet"
+_SUBSET = "data/clean/subsets/{subset}.parquet"
+
+
+class Params(Section):
+    """The section ``retrain`` of params.yaml: what to train on, how often, and what of the section ``train`` to change."""
+
+    subsets: tuple[Subset, ...] = ("original", "cleaned", "random")
+    seeds: tuple[int, ...] = (1, 2, 3)
+    epochs: int | None = Field(None, ge=1)
+    batch_size: int | None = Field(None, ge=1)
+    learning_rate: float | None = Field(None, gt=0)
+
+    @field_validator("subsets", "seeds")
+    @classmethod
+    def _distinct(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
+        if twice is not None:
+            raise ValueError(f"names {twice} twice; each is trained once")
+        return values
+
+    @field_validator("seeds")
+    @classmethod
+    def _seeds(cls, values: tuple[int, ...]) -> tuple[int, ...]:
+        if any(value < 0 for value in values):
+            raise ValueError(f"seeds should be 0 or more, but one is {min(values)}")
+        return values
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Train on the cell's subset; write predictions, history, training and metrics; return how well it went."""
+    import pyarrow.parquet as pq
+
+    from cartograph.epochs import write_parquet
+    from cartograph.subsets import take_subset
+    from cartograph.train import fit_files
+
+    subset, seed = out.cell["subset"], int(out.cell["seed"])
+    recipe = _recipe(params, out.workspace.settings["train"], seed)
+    name = _SUBSET.format(subset=subset)
+    rows = take_subset(pq.read_table(inputs[_ROWS]), pq.read_table(inputs[name]), name)
+    if len(rows["label"].unique()) < 2:
+        raise InputError(
+            f"{name} has {rows.num_rows:,} rows of fewer than two classes, and nothing can be learnt from them; "
+            "clean less (section `clean`)."
+        )
+    out.checkpoints.mkdir(parents=True, exist_ok=True)
+    write_parquet(rows, out.checkpoints / "subset.parquet")
+    evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
+    processes = out.workspace.settings["train"].processes  # type: ignore[attr-defined]
+    with progress(f"retrain {subset} {seed}") as tell:
+        fitted = fit_files(
+            recipe,
+            out.checkpoints / "subset.parquet",
+            evaluation,
+            out.checkpoints,
+            processes=None if processes == "auto" else processes,
+            progress=tell,
+        )
+    [folder] = out.staged.values()
+    shutil.copytree(fitted.predictions, folder / "predictions")
+    shutil.copyfile(fitted.folder / "history.parquet", folder / "history.parquet")
+    described = {"subset": subset, "seed": seed, "rows": rows.num_rows}
+    described |= {"batch_size": recipe.batch_size, "learning_rate": recipe.learning_rate}
+    _write(fitted.training | described, folder / "training.json")
+    _write(fitted.metrics | {"rows": rows.num_rows}, folder / "metrics.json")
+    return _summary(rows.num_rows, list(evaluation), fitted.metrics)
+
+
+def _recipe(params: Params, trained: Section, seed: int) -> Recipe:
+    """Return the recipe of the section ``train`` with this seed; of dynamics nothing is kept, so they are read where it is free."""
+    from dataclasses import replace
+
+    if not isinstance(trained, train.Params):
+        raise InputError("section `train` was not read with its own model.")
+    if trained.model == "transformer" and trained.pretrained is None:
+        raise InputError(
+            "step `retrain` trains as the section `train` says, whose model `transformer` needs `train.pretrained`: a model's folder, "
+            "or a hub id. Set it, or choose another model, or leave retraining out with `retrain.subsets: []`."
+        )
+    own = {name: value for name in ("epochs", "batch_size", "learning_rate") if (value := getattr(params, name)) is not None}
+    return replace(train.recipe_of(trained), seed=seed, record="train_pass", evaluate="end", live=False, **own)
+
+
+def _summary(rows: int, evaluation: list[str], metrics: dict[str, float]) -> str:
+    if metrics["train.failed"]:
+        return f"{rows:,} rows, FAILED: no better than the largest class"
+    accuracies = ", ".join(f"{name} {metrics[f'{name}.accuracy']:.3f}".replace(" 0.", " .") for name in sorted(evaluation))
+    return f"{rows:,} rows, accuracy {accuracies}"
+
+
+def _write(content: dict[str, Any], path: Path) -> None:
+    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def enabled(settings: Settings) -> bool:
+    """Return whether models are retrained: there is a set to score them on, a subset, and a seed."""
+    params: Any = settings["retrain"]
+    return bool(settings["ingest"].evaluation and params.subsets and params.seeds)  # type: ignore[attr-defined]
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    trained = settings["train"]
+    pretrained = train.pretrained_files(trained) if isinstance(trained, train.Params) else ()
+    # The names are filled in with the cell's values: a brace of the user's own must come out as it is.
+    return (_SUBSET, *ingested(settings), *(name.replace("{", "{{").replace("}", "}}") for name in pretrained))
+
+
+STEP = Step(
+    name="retrain",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    resources="gpu",
+    libraries=train.STEP.libraries,
+    when=enabled,
+    reads=("train",),
+    matrix=Matrix({"subset": "subsets", "seed": "seeds"}),
+)
