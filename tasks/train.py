@@ -35,22 +35,28 @@ has one of the cores."""
 class Params(Section):
     """Parameters of a training, or where its dynamics are brought from."""
 
-    model: str = "bow"
-    epochs: int = Field(8, ge=1)
-    batch_size: int = Field(64, ge=1)
-    learning_rate: float = Field(0.005, gt=0)
-    seed: int = Field(13, ge=0)
-    record: Literal["train_pass", "epoch_end"] = "train_pass"
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    gradient_accumulation: int = Field(1, ge=1)
-    max_length: int = Field(128, ge=4)
-    pretrained: str | None = None
-    processes: int | Literal["auto"] = "auto"
-    threads: int = Field(0, ge=0)
-    evaluate: Literal["epoch", "end"] = "epoch"
-    live: bool = False
-    dynamics: str | None = None
-    dynamics_epochs: int | None = Field(None, ge=1)
+    model: str = Field(
+        "bow", description="bow (hashed n-grams), tiny (a small RoBERTa made from the data), or transformer (a pretrained encoder)"
+    )
+    epochs: int = Field(8, ge=1, description="passes over the train set; dynamics are recorded in each")
+    batch_size: int = Field(64, ge=1, description="rows per optimiser step")
+    learning_rate: float = Field(0.005, gt=0, description="peak learning rate of AdamW")
+    seed: int = Field(13, ge=0, description="seed of initial weights and order")
+    record: Literal["train_pass", "epoch_end"] = Field(
+        "train_pass", description="when probabilities are read: train_pass (free) or epoch_end (an extra pass, dropout off)"
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu, or cuda")
+    gradient_accumulation: int = Field(1, ge=1, description="parts that a batch is cut into, to save memory")
+    max_length: int = Field(128, ge=4, description="tokens; longer texts are cut")
+    pretrained: str | None = Field(None, description="transformer only: a model's folder, or a hub id")
+    processes: int | Literal["auto"] = Field("auto", description="training processes: auto (one per GPU), or a number")
+    threads: int = Field(0, ge=0, description="CPU threads per process; 0: as many as serve the model")
+    evaluate: Literal["epoch", "end"] = Field("epoch", description="when the evaluation sets are scored: epoch (after each), or end")
+    live: bool = Field(False, description="show the loss in MLflow while it trains")
+    dynamics: str | None = Field(None, description="instead of training: a folder of recorded dynamics, or a file of coordinates")
+    dynamics_epochs: int | None = Field(
+        None, ge=1, description="epochs behind imported coordinates whose correctness is a count; null: told from its maximum"
+    )
 
     @field_validator("model")
     @classmethod

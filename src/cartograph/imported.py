@@ -70,7 +70,8 @@ def _require_same_uids(source: Path, found: pa.Array, train: pa.Table) -> None:
     unknown, lacking = without(found, wanted), without(wanted, found)
     raise InputError(
         f"{source} is not of this train set: {_unmatched(unknown, found)} have no row in the data, and "
-        f"{_unmatched(lacking, wanted)} of the data have no dynamics; name the column that holds its uids in `ingest`, or record dynamics on this data."
+        f"{_unmatched(lacking, wanted)} of the data have no dynamics; "
+        "name the column that holds its uids in `ingest`, or record dynamics on this data."
     )
 
 

@@ -83,8 +83,13 @@ def fit(
             set is empty or has one class only, or ``cuda`` is asked for where there is none.
     """
     info = _checked(recipe, train, evaluation)
-    with isolated(recipe.seed, recipe.threads or available_threads()):
+    with isolated(recipe.seed, cpu_threads(recipe)):
         return _fit(recipe, info, train, evaluation, Path(folder), progress)
+
+
+def cpu_threads(recipe: Recipe, processes: int = 1) -> int:
+    """Return how many CPU threads each process of a training uses."""
+    return recipe.threads or model_class(recipe.model).most_threads or available_threads(processes)
 
 
 def _fit(
@@ -105,7 +110,7 @@ def _fit(
         progress=progress,
     )
     trainer = DynamicsTrainer(recipe, model, examples, evaluated, checkpoints.folder, start_epoch=epoch + 1, watch=watch)
-    torch.set_num_threads(recipe.threads or available_threads(trainer.args.world_size))
+    torch.set_num_threads(cpu_threads(recipe, trainer.args.world_size))
     trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     domains = {name: dataset_info(table.schema).domain for name, table in evaluation.items()}
     predictions = {name: Scored(domains[name], part.uids, part.labels, trainer.predict_logits(part)) for name, part in evaluated.items()}

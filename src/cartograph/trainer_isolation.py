@@ -43,7 +43,8 @@ def seed_everything(*key: int) -> None:
 
 def available_threads(processes: int = 1) -> int:
     """Return the CPU cores that this process may use, shared among the processes of a training."""
-    return max(len(os.sched_getaffinity(0)) // processes, 1)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(cores // processes, 1)
 
 
 @contextmanager

@@ -109,6 +109,7 @@ class TextModel(nn.Module, ABC):
         pads: whether a batch costs what its longest row costs, so that rows of like length belong together.
         mixed_precision: whether bf16 serves it well on a GPU.
         learning_rate: a peak rate of AdamW to start from.
+        most_threads: more CPU threads than these do not make it faster; 0 = no such bound.
         accepts_loss_kwargs: read by Hugging Face's Trainer, which must not pass its own arguments through.
         task: ``single``, ``pair`` or ``choice``.
         labels: label names in the order of the logits.
@@ -118,6 +119,7 @@ class TextModel(nn.Module, ABC):
     pads: ClassVar[bool] = False
     mixed_precision: ClassVar[bool] = False
     learning_rate: ClassVar[float]
+    most_threads: ClassVar[int] = 0
     accepts_loss_kwargs: ClassVar[bool] = False
     task: str
     labels: tuple[str, ...]

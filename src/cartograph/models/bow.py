@@ -41,6 +41,7 @@ class Bow(TextModel):
 
     name: ClassVar[str] = "bow"
     learning_rate: ClassVar[float] = 0.005
+    most_threads: ClassVar[int] = 1
 
     def __init__(self, task: str, labels: Sequence[str], max_length: int, vocabularies: Mapping[str, Vocabulary]) -> None:
         super().__init__()
