@@ -38,25 +38,45 @@ Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidat
 class Params(config.Params):
     """The section ``ingest`` of params.yaml."""
 
-    source: Literal["planted-nli", "files"] = "planted-nli"
-    rows: int = Field(6000, ge=60)
-    seed: int = Field(13, ge=0)
-    train: Files = ()
-    evaluation: dict[str, Evaluation] = Field({"validation": EvaluationSet(domain="id"), "challenge": EvaluationSet(domain="ood")})
-    text: Annotated[tuple[Names, ...], BeforeValidator(listed)] = (("premise",), ("hypothesis",))
-    options: Annotated[tuple[Names, ...], BeforeValidator(listed)] = ()
-    label: Names = ("label",)
-    uid: Names = ()
-    annotators: Names = ()
-    format: str | None = None
-    encoding: str | None = None
-    label_separator: str | None = Field(None, min_length=1)
-    label_names: dict[Text, Text] = Field(default_factory=dict)
-    labels: tuple[Text, ...] = ()
-    unlabelled: tuple[Text, ...] = ("-",)
-    quarantine_limit: float = Field(0.05, ge=0, le=1)
-    min_class_count: int = Field(10, ge=1)
-    max_characters: int = Field(10_000, ge=1)
+    source: Literal["planted-nli", "files"] = Field(
+        "planted-nli", description="files: those named under `train` and `evaluation`; planted-nli: the built-in generated corpus"
+    )
+    rows: int = Field(6000, ge=60, description="built-in corpus: number of train rows")
+    seed: int = Field(13, ge=0, description="built-in corpus: seed of the generator")
+    train: Files = Field((), description="files of the train set, read one after the other; paths from the project's root")
+    evaluation: dict[str, Evaluation] = Field(
+        {"validation": EvaluationSet(domain="id"), "challenge": EvaluationSet(domain="ood")},
+        description="evaluation sets by name: files, and id = in distribution or ood = out of distribution",
+    )
+    text: Annotated[tuple[Names, ...], BeforeValidator(listed)] = Field(
+        (("premise",), ("hypothesis",)),
+        description="text columns: one for single texts and multiple choice, two for pairs; a list in the list = alternative names",
+    )
+    options: Annotated[tuple[Names, ...], BeforeValidator(listed)] = Field((), description="option columns of multiple choice; else empty")
+    label: Names = Field(
+        ("label",), description="label column, or alternative names; for multiple choice the option's number, index, letter, name or text"
+    )
+    uid: Names = Field((), description="column that identifies a row; null, or an evaluation set without it: made from the content")
+    annotators: Names = Field((), description="column with the annotators' labels; null: none")
+    format: str | None = Field(
+        None, description="csv, tsv, jsonl, parquet, label-first, lines, huggingface or hub; null: told from name and content"
+    )
+    encoding: str | None = Field(None, description="of text files; null: utf-8")
+    label_separator: str | None = Field(
+        None, min_length=1, description="a label ends before it (`:` makes DESC of DESC:manner); null: labels are taken whole"
+    )
+    label_names: dict[Text, Text] = Field(
+        default_factory=dict, description="given label -> class name, where sets name the same classes otherwise"
+    )
+    labels: tuple[Text, ...] = Field(
+        (), description="class names in the order of their ids; empty: numeric, else alphabetical order of those in train"
+    )
+    unlabelled: tuple[Text, ...] = Field(("-",), description="label values that mean that there is no gold label")
+    quarantine_limit: float = Field(
+        0.05, ge=0, le=1, description="largest share of a set's rows that may be unusable before the audit fails"
+    )
+    min_class_count: int = Field(10, ge=1, description="rows; a class of the train set with fewer raises a warning")
+    max_characters: int = Field(10_000, ge=1, description="characters; longer texts raise a warning")
 
     @model_validator(mode="before")
     @classmethod

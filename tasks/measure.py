@@ -32,14 +32,16 @@ _SHOWN = 3
 class Params(Section):
     """Parameters of the data map: which epochs count, how large the regions are, how many points are drawn."""
 
-    burn_in: int = Field(0, ge=0)
-    epochs: int | str = "all"
-    easy: float = Field(0.33, gt=0, lt=1)
-    ambiguous: float = Field(0.33, gt=0, lt=1)
-    hard: float = Field(0.10, gt=0, lt=1)
-    max_points: int = Field(25_000, ge=1)
-    seed: int = Field(13, ge=0)
-    include_ci: bool = False
+    burn_in: int = Field(0, ge=0, description="epochs left out at the front")
+    epochs: int | str = Field("all", description="epochs used after burn_in: all, or a number")
+    easy: float = Field(0.33, gt=0, lt=1, description="share of rows called easy-to-learn (highest confidence)")
+    ambiguous: float = Field(0.33, gt=0, lt=1, description="share of rows called ambiguous (highest variability)")
+    hard: float = Field(0.10, gt=0, lt=1, description="share of rows called hard-to-learn (lowest confidence)")
+    max_points: int = Field(25_000, ge=1, description="most points drawn on a data map")
+    seed: int = Field(13, ge=0, description="seed of the drawn sample and of ties")
+    include_ci: bool = Field(
+        False, description="widen variability by its own uncertainty over so few epochs: sqrt(var + var^2 / (epochs - 1))"
+    )
 
     @field_validator("epochs", mode="before")
     @classmethod

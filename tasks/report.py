@@ -10,6 +10,7 @@ from pydantic import Field
 
 from cartograph.config import Params as BaseParams
 from cartograph.config import Settings
+from tasks import retrain
 from tasks.step import Inputs, Out, Step, versions
 from tasks.workspace import Workspace, user_file
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from cartograph.page import Audit, Origin
 
 PAGE = "reports/report.html"
+COMPARED = "data/evaluate"
 STILL = "reports/figures/data_map.svg"
 ASSETS = user_file("src/cartograph/page/assets")
 LIBRARIES = (
@@ -36,9 +38,9 @@ LIBRARIES = (
 class Params(BaseParams):
     """How much the page shows."""
 
-    examples: int = Field(3, ge=1, le=20)
-    listed: int = Field(50, ge=1, le=1000)
-    text_characters: int = Field(300, ge=20, le=2000)
+    examples: int = Field(3, ge=1, le=20, description="example rows shown of each region")
+    listed: int = Field(50, ge=1, le=1000, description="rows listed at each edge of the map")
+    text_characters: int = Field(300, ge=20, le=2000, description="most characters of a text shown in a list")
 
 
 def _built_in(settings: Settings) -> bool:
@@ -48,7 +50,8 @@ def _built_in(settings: Settings) -> bool:
 def _inputs(settings: Settings) -> tuple[str, ...]:
     metrics = tuple(f"reports/{step}.metrics.json" for step in ("ingest", "train", "measure"))
     truth = ("data/score", "reports/score.metrics.json") if _built_in(settings) else ()
-    return ("params.yaml", "data/ingest", "data/train", "data/measure", *metrics, STILL, ASSETS, *truth)
+    compared = (COMPARED, "reports/evaluate.metrics.json") if retrain.enabled(settings) else ()
+    return ("params.yaml", "data/ingest", "data/train", "data/measure", *metrics, STILL, ASSETS, *truth, *compared)
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
@@ -84,6 +87,7 @@ def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> A
         window=_window(workspace, probabilities),
         still=data_uri(inputs[STILL].read_bytes(), "image/svg+xml"),
         origin=_origin(inputs, workspace),
+        comparison=_comparison(inputs),
         limits=Limits(**params.model_dump(), max_points=_setting(workspace, "max_points"), seed=_setting(workspace, "seed")),
     )
 
@@ -99,6 +103,17 @@ def _score(inputs: Mapping[str, Path], measures: Any) -> Any:
         return None
     score = pq.read_table(inputs["data/score"] / "score.parquet")
     return score.filter(pc.is_in(score[UID], value_set=measures[UID].combine_chunks()))
+
+
+def _comparison(inputs: Mapping[str, Path]) -> Any:
+    """Return what the retrained models came to; None where none was retrained."""
+    import pyarrow.parquet as pq
+
+    from cartograph.comparison import Comparison
+
+    if COMPARED not in inputs:
+        return None
+    return Comparison(*(pq.read_table(inputs[COMPARED] / f"{name}.parquet") for name in ("evaluation", "summary", "differences")))
 
 
 def _window(workspace: Workspace, probabilities: Any) -> tuple[int, int]:

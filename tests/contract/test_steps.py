@@ -1,0 +1,48 @@
+"""What every step keeps to, whatever is listed in STEPS."""
+
+from __future__ import annotations
+
+import pytest
+
+from tasks import STEPS
+from tasks.params_yaml import render
+from tasks.step import Step, versions
+from tasks.workspace import ROOT, open_workspace
+
+
+@pytest.fixture(params=STEPS, ids=lambda step: step.name)
+def step(request: pytest.FixtureRequest) -> Step:
+    return request.param
+
+
+def test_every_parameter_is_described_in_one_line(step: Step) -> None:
+    for key, field in step.params.model_fields.items():
+        assert field.description, f"{step.name}.{key} has no description"
+        assert "\n" not in field.description
+
+
+def test_its_section_has_defaults_that_are_valid(step: Step) -> None:
+    assert step.params.model_validate({}) == step.params()
+
+
+def test_what_decides_its_numbers_is_installed(step: Step) -> None:
+    assert "-" not in versions(step.libraries).values()
+
+
+def test_its_files_stand_inside_the_workspace(step: Step) -> None:
+    space = open_workspace(ROOT)
+    for cell in step.expand(space.settings):
+        for name in (*cell.outputs_of(space.settings), cell.receipt_name):
+            assert space.resolve(name).is_relative_to(ROOT / "data") or space.resolve(name).is_relative_to(ROOT / "reports")
+
+
+def test_no_output_belongs_to_two_steps() -> None:
+    settings = open_workspace(ROOT).settings
+    names = [name for step in STEPS for cell in step.expand(settings) for name in cell.outputs_of(settings)]
+    assert len(names) == len(set(names))
+
+
+def test_a_new_workspace_shows_every_key_of_every_step(step: Step) -> None:
+    text = render({"source": "files", "train": ["x.csv"]}, {})
+    for key in step.params.model_fields:
+        assert f"  {key}:" in text or (step.name, key) in {("ingest", "rows"), ("ingest", "seed")}
