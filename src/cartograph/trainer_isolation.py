@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from accelerate.state import AcceleratorState, GradientState
+from huggingface_hub.utils import logging as hub_logging
 from transformers.utils import logging as transformers_logging
 
 _ONE_AT_A_TIME = threading.Lock()
@@ -103,12 +104,15 @@ def _determinism() -> Iterator[None]:
 @contextmanager
 def _silence() -> Iterator[None]:
     verbosity, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
+    hub = hub_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
+    hub_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
     try:
         yield
     finally:
         transformers_logging.set_verbosity(verbosity)
+        hub_logging.set_verbosity(hub)
         if bars:
             transformers_logging.enable_progress_bar()
 
