@@ -106,7 +106,7 @@ def _silence() -> Iterator[None]:
     verbosity, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
     hub = hub_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
-    hub_logging.set_verbosity_error()
+    hub_logging.set_verbosity(hub_logging.ERROR)
     transformers_logging.disable_progress_bar()
     try:
         yield
