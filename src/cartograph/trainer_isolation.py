@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import threading
@@ -106,7 +107,7 @@ def _silence() -> Iterator[None]:
     verbosity, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
     hub = hub_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
-    hub_logging.set_verbosity(hub_logging.ERROR)
+    hub_logging.set_verbosity(logging.ERROR)
     transformers_logging.disable_progress_bar()
     try:
         yield
