@@ -26,9 +26,11 @@ _METRICS = "reports/evaluate.metrics.json"
 class Params(Section):
     """The section ``evaluate`` of params.yaml."""
 
-    metrics: tuple[Literal["accuracy", "macro_f1"], ...] = Field(("accuracy", "macro_f1"), min_length=1)
-    bootstrap: int = Field(1000, ge=100, le=1_000_000)
-    seed: int = Field(13, ge=0)
+    metrics: tuple[Literal["accuracy", "macro_f1"], ...] = Field(
+        ("accuracy", "macro_f1"), min_length=1, description="accuracy, macro_f1; the first is the one that the report speaks of"
+    )
+    bootstrap: int = Field(1000, ge=100, le=1_000_000, description="resamples behind each 95 % interval")
+    seed: int = Field(13, ge=0, description="seed of the resamples")
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:

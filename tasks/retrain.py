@@ -29,11 +29,13 @@ _SUBSET = "data/clean/subsets/{subset}.parquet"
 class Params(Section):
     """The section ``retrain`` of params.yaml: what to train on, how often, and what of the section ``train`` to change."""
 
-    subsets: tuple[Subset, ...] = ("original", "cleaned", "random")
-    seeds: tuple[int, ...] = (1, 2, 3)
-    epochs: int | None = Field(None, ge=1)
-    batch_size: int | None = Field(None, ge=1)
-    learning_rate: float | None = Field(None, gt=0)
+    subsets: tuple[Subset, ...] = Field(
+        ("original", "cleaned", "random"), description="trained on from scratch; random: as many rows as cleaned has; []: no retraining"
+    )
+    seeds: tuple[int, ...] = Field((1, 2, 3), description="a model each per subset")
+    epochs: int | None = Field(None, ge=1, description="passes over each subset; null: as in train")
+    batch_size: int | None = Field(None, ge=1, description="rows per optimiser step; null: as in train")
+    learning_rate: float | None = Field(None, gt=0, description="peak learning rate of AdamW; null: as in train")
 
     @field_validator("subsets", "seeds")
     @classmethod
@@ -119,8 +121,8 @@ def _write(content: dict[str, Any], path: Path) -> None:
 
 def enabled(settings: Settings) -> bool:
     """Return whether models are retrained: there is a set to score them on, a subset, and a seed."""
-    params: Any = settings["retrain"]
-    return bool(settings["ingest"].evaluation and params.subsets and params.seeds)  # type: ignore[attr-defined]
+    params: Any = settings.get("retrain")
+    return params is not None and bool(settings["ingest"].evaluation and params.subsets and params.seeds)  # type: ignore[attr-defined]
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

@@ -90,12 +90,11 @@ class Comparison:
 def compare(sets: Sequence[EvaluationSet], failed: Mapping[Run, bool], metrics: Sequence[str], *, resamples: int, seed: int) -> Comparison:
     """Compare the versions on every set by every metric.
 
-    **The interval.** In each of ``resamples`` rounds the rows of a set are drawn anew, with replacement and as many as there
-    are, once for all models; every model is scored on that draw. Of the seeds as many are drawn as there are, with replacement, the
-    same ones for both versions of a difference, and the scores averaged over them. So a round is paired over examples and over
-    seeds, and the interval (the middle 95 % of the rounds) covers both: other rows of the same kind, and other seeds.
-    Because drawing from S seeds has (S − 1)/S of their variance, a round's departure from the mean over all seeds is taken times
-    sqrt(S/(S − 1)). With one seed the interval covers the rows alone. It says nothing of other train sets.
+    **The interval.** In each of ``resamples`` rounds the rows of a set are drawn anew, with replacement and as many as there are, once
+    for all models; every model is scored on that draw, and the scores are averaged over seeds. So a round is paired over
+    rows, and a difference is one of models of the same seed. What seeds differ by beyond that is added (``resampling.interval``):
+    the interval says where the difference would lie with other rows of the same kind and with other seeds. It says nothing of other
+    train sets, and with one seed it is of those two models alone.
 
     A model that failed keeps its line in ``evaluation``, and is in no mean and no difference.
 
@@ -158,7 +157,7 @@ def _summary(scored: _Scored, failed: Mapping[Run, bool]) -> Iterator[dict[str, 
         if seeds:
             values, rounds = scored.over(subset, seeds)
             row |= {"mean": float(values.mean()), "sd": float(values.std(ddof=1)) if len(seeds) > 1 else None}
-            row |= interval(rounds, scored.rng)
+            row |= interval(values, rounds, scored.rng)
         yield row
 
 
@@ -168,7 +167,8 @@ def _differences(scored: _Scored, failed: Mapping[Run, bool]) -> Iterator[dict[s
         if seeds:
             (values, rounds), (other, other_rounds) = scored.over(subset, seeds), scored.over(against, seeds)
             row = {"subset": subset, "against": against, **scored.what, "seeds": len(seeds)}
-            yield row | {"difference": float(np.mean(values - other))} | interval(rounds - other_rounds, scored.rng)
+            between = values - other
+            yield row | {"difference": float(between.mean())} | interval(between, rounds - other_rounds, scored.rng)
 
 
 def _stacked(each: EvaluationSet) -> Ids:

@@ -82,17 +82,25 @@ def resampled_scores(gold: Ids, predicted: Ids, metrics: Sequence[str], resample
     return {metric: np.concatenate([part[metric] for part in parts]) for metric in metrics}
 
 
-def interval(rounds: Floats, rng: np.random.Generator) -> dict[str, float]:
-    """Return ``low`` and ``high`` of the middle 95 % of the rounds, each averaged over seeds that are drawn anew.
+def interval(values: Floats, rounds: Floats, rng: np.random.Generator) -> dict[str, float]:
+    """Return ``low`` and ``high``: the 95 % interval of a mean over seeds, for other rows of the same kind and other seeds.
+
+    The middle 95 % of the rounds, each averaged over the seeds and moved by sqrt(σ²/n_seeds) times a draw of Student's t with
+    n_seeds − 1 degrees of freedom. σ² is what the seeds differ by beyond what rows explain, 0 or more: the variance of ``values`` over
+    the seeds (ddof = 1), less the variance that drawing rows gives to a seed's departure from the mean of all. (To draw seeds with
+    replacement as well would count the part of the variance that hangs on row and seed together three times: Owen 2007, The
+    pigeonhole bootstrap.) With one seed the interval is for other rows alone.
 
     Args:
-        rounds: (resamples, n_seeds), n_seeds >= 1: a number of each model, or of each pair, on each draw of the rows.
-        rng: draws the seeds.
+        values: (n_seeds,), n_seeds >= 1: a number of each model, or of each pair of models, on the rows as they are.
+        rounds: (resamples, n_seeds): the same on each draw of the rows.
+        rng: of the draws of t.
     """
     resamples, seeds = rounds.shape
     means = rounds.mean(axis=1)
     if seeds > 1:
-        drawn = np.take_along_axis(rounds, rng.integers(0, seeds, size=(resamples, seeds)), axis=1).mean(axis=1)
-        means = means + math.sqrt(seeds / (seeds - 1)) * (drawn - means)
+        by_rows = (rounds - means[:, None]).var(axis=0).sum() / (seeds - 1)
+        by_seeds = max(float(values.var(ddof=1) - by_rows), 0.0)
+        means = means + math.sqrt(by_seeds / seeds) * rng.standard_t(seeds - 1, resamples)
     low, high = np.quantile(means, _LEVEL)
     return {"low": float(low), "high": float(high)}

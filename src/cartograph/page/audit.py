@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cartograph.comparison import Comparison
 from cartograph.errors import InputError
 from cartograph.schema import LABEL, REGIONS, UID, DatasetInfo, dataset_info
 
@@ -74,6 +75,7 @@ class Audit:
         score: ``uid, kind, true_label, give_away, rank, flipped``, built-in corpus only; else None.
         window: which epochs the measures use, first and past the last.
         still: the map as a picture, as a ``data:`` address; None where there is none.
+        comparison: models retrained on versions of the train set; None where none was.
     """
 
     examples: pa.Table
@@ -89,6 +91,7 @@ class Audit:
     still: str | None
     origin: Origin
     limits: Limits = field(default_factory=Limits)
+    comparison: Comparison | None = None
 
     @property
     def rows(self) -> int:

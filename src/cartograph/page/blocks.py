@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 Cell = str | int | float | None
-CellKind = Literal["text", "count", "probability", "share", "code"]
+CellKind = Literal["text", "count", "probability", "share", "points", "code"]
 
 
 @dataclass(frozen=True)
@@ -164,6 +164,49 @@ class Charts(Block):
 
     kind = "charts"
     charts: Sequence[Chart]
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A number with its interval.
+
+    Attributes:
+        name: what it is of.
+        value: the number; ``low`` and ``high`` are the ends of its interval.
+        text: the number as it is written beside.
+        marks: numbers drawn small on the same line.
+        group: heading that it stands under; dots of one group follow one another.
+        style: which colour and shape, from 0; None for the text's own colour.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    text: str
+    marks: Sequence[float] = ()
+    group: str = ""
+    style: int | None = None
+
+
+@dataclass(frozen=True)
+class DotPlot:
+    """Dots with intervals, one per line, over a common x from ``x_range[0]`` to ``x_range[1]``; ``zero`` draws a line at 0."""
+
+    title: str
+    meaning: str
+    x_title: str
+    dots: Sequence[Dot]
+    x_range: tuple[float, float]
+    zero: bool = False
+
+
+@dataclass(frozen=True)
+class Dots(Block):
+    """Dot plots side by side."""
+
+    kind = "dots"
+    plots: Sequence[DotPlot]
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,34 @@ function numbersOf(chart) {
   return el("div", { class: "scroll", role: "region", "aria-label": chart.title }, table);
 }
 
+const DOT_SHAPES = ["circle", "diamond", "square", "triangle-up"];
+
+function dotPlot(plot) {
+  const size = { width: 480, left: 138, right: 54, top: 6, bottom: 36 };
+  const headings = plot.dots.map((dot, index) => dot.group && dot.group !== plot.dots[index - 1]?.group);
+  const heights = plot.dots.map((dot, index) => 26 + (headings[index] ? 24 : 0));
+  const height = size.top + size.bottom + heights.reduce((sum, value) => sum + value, 0);
+  const said = plot.dots.map((dot) => `${dot.group ? `${dot.group}, ` : ""}${dot.name} ${dot.text}, interval ${tickText(Number(dot.low.toFixed(2)))} to ${tickText(Number(dot.high.toFixed(2)))}`);
+  const { node, across } = frame({ ...size, height, x: plot.x_range, y: [0, 1], xTicks: ticks(...plot.x_range, 6), yTicks: [], xTitle: plot.x_title, label: `${plot.title}: ${said.join("; ")}` });
+  const upright = (value, kind) => svg("line", { class: kind, x1: across(value), x2: across(value), y1: size.top, y2: height - size.bottom });
+  ticks(...plot.x_range, 6).forEach((value) => node.append(upright(value, "grid")));
+  if (plot.zero) node.append(upright(0, "zero"));
+  let top = size.top;
+  plot.dots.forEach((dot, index) => {
+    const y = top + heights[index] - 13;
+    const color = dot.style === null ? "var(--ink)" : `var(--series-${(dot.style % 4) + 1})`;
+    if (headings[index]) node.append(svg("text", { class: "tick", x: 0, y: y - 20 }, dot.group));
+    node.append(svg("text", { class: "name", x: 0, y: y + 4, fill: color }, dot.name));
+    for (const mark of dot.marks) node.append(svg("line", { class: "mark", x1: across(mark), x2: across(mark), y1: y - 6, y2: y + 6, stroke: color }));
+    node.append(svg("line", { class: "line", x1: across(dot.low), x2: across(dot.high), y1: y, y2: y, stroke: color }));
+    const shape = dot.style === null ? "circle" : DOT_SHAPES[dot.style % DOT_SHAPES.length];
+    node.append(svg("path", { d: SHAPES[shape], transform: `translate(${across(dot.value).toFixed(1)} ${y})`, fill: color }));
+    node.append(svg("text", { class: "name", x: size.width, y: y + 4, "text-anchor": "end", fill: color }, dot.text));
+    top += heights[index];
+  });
+  return el("figure", { class: "figure" }, el("figcaption", {}, el("strong", {}, plot.title), `, ${plot.meaning}`), node);
+}
+
 function plane(item) {
   const size = { width: 300, height: 260, left: 34, right: 8, top: 8, bottom: 36 };
   const x = [0, Math.max(0.5, ...item.variability)];

@@ -71,7 +71,7 @@ function meanings(shown) {
 function valueTable(block) {
   const shown = block.columns.map((column, index) => ({
     title: column.title,
-    number: ["count", "probability", "share"].includes(column.cell),
+    number: ["count", "probability", "share", "points"].includes(column.cell),
     value: (item) => item[index],
     cell: (item) => (column.cell === "code" ? el("code", {}, write.code(item[index])) : write[column.cell](item[index])),
   }));

@@ -16,6 +16,7 @@ from cartograph.page.sections.planted import planted_section
 from cartograph.page.sections.regions import regions_section
 from cartograph.page.sections.training import training_section
 from cartograph.page.sections.validation import validation_section
+from cartograph.page.sections.worth import worth_section
 
 Builder = Callable[[Audit], Section | None]
 
@@ -24,6 +25,7 @@ SECTIONS: tuple[Builder, ...] = (
     extremes_section,
     regions_section,
     validation_section,
+    worth_section,
     training_section,
     planted_section,
     origin_section,
