@@ -12,7 +12,7 @@ from pydantic import Field
 from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
-from tasks import retrain
+from tasks.retrained import retrained
 from tasks.step import Inputs, Out, Step
 from tasks.workspace import ingested
 
@@ -38,7 +38,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     from cartograph.comparison import compare
     from cartograph.comparison_text import differences_line, markdown
 
-    runs = _runs(out.workspace.settings)
+    runs = retrained(out.workspace.settings)
     found = {run: _json(inputs[folder] / "metrics.json") for run, folder in runs.items()}
     failed = {run: bool(metrics["train.failed"]) for run, metrics in found.items()}
     sets = [_evaluation_set(Path(name).stem, inputs, runs) for name in inputs if name.startswith("data/ingest/")]
@@ -51,12 +51,6 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     return (told or f"{len(runs)} models on {len(sets)} sets") + (
         f"; {sum(failed.values())} of {len(runs)} FAILED" if any(failed.values()) else ""
     )
-
-
-def _runs(settings: Settings) -> dict[tuple[str, int], str]:
-    """Return the folder of every retrained model, by subset and seed."""
-    cells = retrain.STEP.expand(settings)
-    return {(cell.cell["subset"], int(cell.cell["seed"])): cell.outputs_of(settings)[0] for cell in cells}
 
 
 def _evaluation_set(name: str, inputs: Mapping[str, Path], runs: Mapping[tuple[str, int], str]) -> EvaluationSet:
@@ -108,7 +102,7 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    return (*_runs(settings).values(), *ingested(settings)[1:])
+    return (*retrained(settings).values(), *ingested(settings)[1:])
 
 
 STEP = Step(
@@ -118,6 +112,6 @@ STEP = Step(
     inputs=_inputs,
     outputs=(_DATA, _METRICS),
     libraries=("numpy", "pyarrow", "scipy"),
-    when=retrain.enabled,
+    when=lambda settings: bool(retrained(settings)),
     reads=("retrain",),
 )

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from cartograph.config import Params as BaseParams
 from cartograph.config import Settings
-from tasks import retrain
+from tasks.retrained import retrained
 from tasks.step import Inputs, Out, Step, versions
 from tasks.workspace import Workspace, user_file
 
@@ -50,7 +50,7 @@ def _built_in(settings: Settings) -> bool:
 def _inputs(settings: Settings) -> tuple[str, ...]:
     metrics = tuple(f"reports/{step}.metrics.json" for step in ("ingest", "train", "measure"))
     truth = ("data/score", "reports/score.metrics.json") if _built_in(settings) else ()
-    compared = (COMPARED, "reports/evaluate.metrics.json") if retrain.enabled(settings) else ()
+    compared = (COMPARED, "reports/evaluate.metrics.json") if retrained(settings) else ()
     return ("params.yaml", "data/ingest", "data/train", "data/measure", *metrics, STILL, ASSETS, *truth, *compared)
 
 

@@ -14,6 +14,7 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks import train
 from tasks.console import progress
+from tasks.retrained import retrained
 from tasks.step import Inputs, Matrix, Out, Step
 from tasks.workspace import ingested
 
@@ -119,12 +120,6 @@ def _write(content: dict[str, Any], path: Path) -> None:
     path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def enabled(settings: Settings) -> bool:
-    """Return whether models are retrained: there is a set to score them on, a subset, and a seed."""
-    params: Any = settings.get("retrain")
-    return params is not None and bool(settings["ingest"].evaluation and params.subsets and params.seeds)  # type: ignore[attr-defined]
-
-
 def _inputs(settings: Settings) -> tuple[str, ...]:
     trained = settings["train"]
     pretrained = train.pretrained_files(trained) if isinstance(trained, train.Params) else ()
@@ -139,7 +134,7 @@ STEP = Step(
     inputs=_inputs,
     resources="gpu",
     libraries=train.STEP.libraries,
-    when=enabled,
+    when=lambda settings: bool(retrained(settings)),
     reads=("train",),
     matrix=Matrix({"subset": "subsets", "seed": "seeds"}),
 )
