@@ -58,7 +58,7 @@ def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
     stage["cmd"] = f"python -m tasks run {step.name}{option}"
     if not at_root:
         stage["wdir"] = Path(os.path.relpath(ROOT, workspace.path)).as_posix()
-    inputs = [_from_root(workspace, name) for name in step.inputs_of(workspace.settings)]
+    inputs = [_from_root(workspace, name) for name in step.inputs_in(workspace)]
     code = [path.relative_to(ROOT).as_posix() for path in step.code]
     stage["deps"] = sorted(inputs) + code
     sections = [name for name in (step.section, *step.reads) if content.get(name)]
@@ -67,7 +67,9 @@ def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
     names = step.outputs_of(workspace.settings)
     metrics = [name for name in names if name.endswith(".metrics.json")]
     outs = [name for name in (*names, step.receipt_name) if name not in metrics]
-    stage["outs"] = [_from_root(workspace, name) for name in outs]
+    stage["outs"] = [
+        {_from_root(workspace, name): {"persist": True}} if name in step.persistent else _from_root(workspace, name) for name in outs
+    ]
     if metrics:
         stage["metrics"] = [{_from_root(workspace, name): {"cache": False}} for name in metrics]
     return stage

@@ -100,7 +100,10 @@ class Step:
         params: the model of its section.
         inputs: what it reads, relative to the workspace (``data/ingest``) or, for a user's own files, as
             ``settings`` name them; a tuple, or a function of all settings.
+        optional: what it reads besides where it exists, such as a file that a person may leave (``review/decisions.csv``): absent,
+            it is no input at all; once it is there, ``inputs`` has it, and its content counts.
         outputs: what it writes, relative to the workspace; a name with a suffix is a file, any other a folder.
+        persistent: the outputs that a person may have written into: DVC leaves them in place for the step to look at.
         resources: ``gpu`` where it uses an accelerator if there is one: such steps run one at a time.
         libraries: distributions whose version decides its numbers.
         environment: environment variables whose value decides where its result goes.
@@ -117,7 +120,9 @@ class Step:
     run: Callable[[Any, Inputs, Out], str]
     params: type[Params]
     inputs: Paths | Callable[[Settings], Paths] = ()
+    optional: Paths = ()
     outputs: Paths | Callable[[Settings], Paths] = ()
+    persistent: Paths = ()
     resources: str = "cpu"
     libraries: Paths = ()
     environment: Paths = ()
@@ -144,6 +149,10 @@ class Step:
         declared = self.inputs(settings) if callable(self.inputs) else self.inputs
         return tuple(name.format(**self.cell) for name in declared) if self.cell else declared
 
+    def inputs_in(self, workspace: Workspace) -> Paths:
+        """Return the declared inputs in a workspace, with those of the optional ones that exist."""
+        return (*self.inputs_of(workspace.settings), *(name for name in self.optional if workspace.resolve(name).exists()))
+
     def outputs_of(self, settings: Settings) -> Paths:
         """Return the declared outputs under these settings."""
         declared = self.outputs(settings) if callable(self.outputs) else self.outputs
@@ -167,7 +176,7 @@ def fingerprint(step: Step, workspace: Workspace) -> str:
         InputError: an input is not there.
     """
     inputs = {}
-    for name in step.inputs_of(workspace.settings):
+    for name in step.inputs_in(workspace):
         path = workspace.resolve(name)
         if not path.exists():
             raise InputError(_missing_input(step, name, path))
@@ -294,7 +303,7 @@ def _execute(step: Step, workspace: Workspace, identity: str) -> Receipt:
         for name, path in staged.items():
             (path.parent if Path(name).suffix else path).mkdir(parents=True, exist_ok=True)
         out = Out(workspace, staged, checkpoints, workspace.path / "reports", workspace.path / "data" / f"{step.name}.failed", step.cell)
-        inputs = Inputs(workspace, step.inputs_of(workspace.settings))
+        inputs = Inputs(workspace, step.inputs_in(workspace))
         summary = step.run(workspace.settings[step.section], inputs, out)
         for name, path in staged.items():
             if not path.exists():

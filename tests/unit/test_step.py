@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import multiprocessing
 import os
+import shutil
 import signal
 import time
 from dataclasses import replace
@@ -14,8 +15,9 @@ import pytest
 
 from cartograph.config import Params
 from cartograph.errors import InputError
+from tasks.dvc_yaml import _stage
 from tasks.step import Inputs, Matrix, Out, Step, fingerprint, fresh, read_receipt, run_step
-from tasks.workspace import Workspace
+from tasks.workspace import ROOT, Workspace
 
 
 class Doubling(Params):
@@ -220,3 +222,45 @@ def test_another_section_that_a_step_reads_counts(tmp_path: Path) -> None:
     before = fingerprint(step, Workspace(tmp_path, workspace.settings | {"grid": Grid()}))
     assert fingerprint(step, Workspace(tmp_path, workspace.settings | {"grid": Grid(seeds=(3,))})) != before
     assert fingerprint(step, Workspace(tmp_path, workspace.settings | {"grid": Grid()})) == before
+
+
+def shout(params: Doubling, inputs: Inputs, out: Out) -> str:
+    heard = "review/decisions.csv" in inputs
+    text = inputs["review/decisions.csv"].read_text() if heard else "nothing"
+    (out["data/double"] / "x.txt").write_text(text)
+    return text
+
+
+def test_an_optional_input_counts_from_the_day_it_is_there(tmp_path: Path) -> None:
+    step = Step(name="double", run=shout, params=Doubling, inputs=("data/source",), optional=("review/decisions.csv",))
+    workspace = space(tmp_path)
+    assert step.inputs_in(workspace) == ("data/source",)
+    assert run_step(step, workspace).receipt.summary == "nothing"
+    assert not run_step(step, workspace).executed
+    (tmp_path / "review").mkdir()
+    (tmp_path / "review/decisions.csv").write_text("one")
+    assert step.inputs_in(workspace) == ("data/source", "review/decisions.csv")
+    assert [run_step(step, workspace).receipt.summary for _ in range(2)] == ["one", "one"]
+    (tmp_path / "review/decisions.csv").write_text("two")
+    assert run_step(step, workspace).receipt.summary == "two"
+    (tmp_path / "review/decisions.csv").unlink()
+    assert run_step(step, workspace).receipt.summary == "nothing"
+
+
+def test_dvc_depends_on_an_optional_input_once_it_is_there_and_leaves_persistent_outputs_alone() -> None:
+    folder = ROOT / "workspaces" / "_test_optional"
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        (folder / "review").mkdir(parents=True)
+        (folder / "params.yaml").write_text("{}")
+        outputs = ("data/double", "reports/double.csv")
+        step = Step("double", shout, Doubling, ("data/source",), ("review/decisions.csv",), outputs, persistent=("reports/double.csv",))
+        workspace = Workspace(folder, {"double": Doubling()})
+        assert "workspaces/_test_optional/review/decisions.csv" not in _stage(step, workspace)["deps"]
+        (folder / "review" / "decisions.csv").write_text("one")
+        stage = _stage(step, workspace)
+        assert "workspaces/_test_optional/review/decisions.csv" in stage["deps"]
+        assert {"workspaces/_test_optional/reports/double.csv": {"persist": True}} in stage["outs"]
+        assert "workspaces/_test_optional/data/double" in stage["outs"]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
