@@ -24,7 +24,8 @@ check: $(READY)
 	@python -m tasks dvc-yaml --check
 
 bench: $(READY)
-	@for name in measures recorder drivers; do echo "== benchmarks/$$name.py"; python benchmarks/$$name.py || exit 1; done
+	@python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	@for name in measures recorder drivers noise; do echo "== benchmarks/$$name.py"; python benchmarks/$$name.py || exit 1; done
 
 dvc-yaml: $(READY)
 	@python -m tasks dvc-yaml

@@ -2,7 +2,7 @@
 
 import os
 
-from tasks.telemetry import silence
+from tasks.surroundings import prepare
 
-silence()
+prepare()
 os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")

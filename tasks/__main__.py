@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tasks.telemetry import silence
+from tasks.surroundings import prepare
 
-silence()
+prepare()
 
 from cartograph.errors import CartographError, InputError  # noqa: E402
 from tasks import console  # noqa: E402

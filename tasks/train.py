@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 _ROWS = "data/ingest/train.parquet"
 _DATA = "data/train"
 _METRICS = "reports/train.metrics.json"
-_PATIENT = ("OMP_WAIT_POLICY", "PASSIVE")
-"""Read when torch is first imported. Threads that spin while they wait make a training 30 times slower where another process
-has one of the cores."""
 
 
 class Params(Section):
@@ -91,7 +88,6 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
 
 
 def _train(params: Params, inputs: Inputs, out: Out) -> str:
-    os.environ.setdefault(*_PATIENT)
     from cartograph.train import fit_files
 
     evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}

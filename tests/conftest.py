@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks.telemetry import silence
+from tasks.surroundings import prepare
 
-silence()
+prepare()
 
 ROOT = Path(__file__).resolve().parent.parent
 

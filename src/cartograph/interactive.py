@@ -179,7 +179,7 @@ def _name_regions(figure: go.Figure, measures: pa.Table) -> None:
     edge, floor = edges.get(AMBIGUOUS, right), edges.get(HARD, 0.0)
     lines = {
         HARD: (0, floor, right, floor),
-        AMBIGUOUS: (edge, floor, edge, 1.06),
+        AMBIGUOUS: (edge, floor, edge, 1.0),
         EASY: (0, edges.get(EASY, 1.0), edge, edges.get(EASY, 1.0)),
     }
     places = {EASY: (0.0, 1.03, "left"), AMBIGUOUS: (right, 1.03, "right"), HARD: (right, 0.03, "right")}

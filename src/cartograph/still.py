@@ -122,11 +122,11 @@ def _points(axes: Axes, table: pa.Table, levels: list[Level], shown: Any, rng: n
 def _regions(axes: Axes, table: pa.Table) -> None:
     edges = region_edges(table)
     counts = {entry["values"]: entry["counts"] for entry in table.column("region").value_counts().to_pylist()}
-    (left, right), ceiling = axes.get_xlim(), axes.get_ylim()[1]
+    left, right = axes.get_xlim()
     floor, edge = edges.get(HARD, 0.0), edges.get(AMBIGUOUS, right)
     lines = {
         HARD: ([left, right], [floor, floor]),
-        AMBIGUOUS: ([edge, edge], [floor, ceiling]),
+        AMBIGUOUS: ([edge, edge], [floor, 1.0]),
         EASY: ([left, edge], [edges.get(EASY, 1.0)] * 2),
     }
     for name in edges:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.project_copy import copy_project
-from tasks.telemetry import SILENT
+from tasks.surroundings import SILENT
 
 SMALL = """\
 ingest: {source: planted-nli, rows: 240, seed: 13}

@@ -26,7 +26,7 @@ from cartograph.errors import InputError
 from tasks import STEPS, publish, tracking_uri
 from tasks.publication import read_publication
 from tasks.step import Inputs, Out
-from tasks.telemetry import SILENT
+from tasks.surroundings import SILENT
 from tasks.workspace import Workspace
 
 HOSTILE = "</script><script>document.title='taken'</script>"
