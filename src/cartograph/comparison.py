@@ -157,7 +157,7 @@ def _summary(scored: _Scored, failed: Mapping[Run, bool]) -> Iterator[dict[str, 
         if seeds:
             values, rounds = scored.over(subset, seeds)
             row |= {"mean": float(values.mean()), "sd": float(values.std(ddof=1)) if len(seeds) > 1 else None}
-            row |= interval(values, rounds, scored.rng)
+            row |= {end: min(max(value, 0.0), 1.0) for end, value in interval(values, rounds, scored.rng).items()}
         yield row
 
 

@@ -38,7 +38,7 @@ def take_subset(examples: pa.Table, subset: pa.Table, what: str = "the subset") 
     if len(twice):
         raise InputError(f"{what} names uid {wanted[int(order[twice[0]])].as_py()!r} twice; a row can be in it once.")
     labels = subset[LABEL].to_numpy()[order]
-    if len(labels) and not (0 <= labels.min() and labels.max() < len(info.labels)):
+    if len(labels) and not (labels.min() >= 0 and labels.max() < len(info.labels)):
         wrong = int(labels.min() if labels.min() < 0 else labels.max())
         raise InputError(f"{what} has the label id {wrong}, but the train set's labels are 0 to {len(info.labels) - 1}.")
     taken = examples.take(pa.array(rows[order]))

@@ -172,6 +172,7 @@ def test_the_top_says_what_was_found(opened: Opener, small: Path) -> None:
         "Rows to read",
         "Regions",
         "Validation",
+        "What cleaning is worth",
         "The model behind the map",
         "Against the planted truth",
         "How this was made",

@@ -213,6 +213,14 @@ def test_a_failed_training_is_marked_and_in_no_mean() -> None:
     assert pairs["random", "original"]["seeds"] == 3
 
 
+def test_the_interval_of_a_mean_stays_between_none_and_all() -> None:
+    gold = np.zeros(30, int)
+    predicted = {("original", seed): np.where(np.arange(30) < wrong, 1, gold) for seed, wrong in ((1, 0), (2, 20))}
+    found = compare([EvaluationSet("dev", "id", gold, predicted)], dict.fromkeys(predicted, False), METRICS, resamples=300, seed=0)
+    for row in found.summary.to_pylist():
+        assert (row["low"], row["high"]) == (0, 1), "two seeds that far apart say nothing"
+
+
 def test_where_all_failed_there_is_no_mean_and_no_difference() -> None:
     failed = NONE_FAILED | {("cleaned", seed): True for seed in (1, 2, 3)}
     found = compare([evaluation_set()], failed, ("accuracy",), resamples=100, seed=0)

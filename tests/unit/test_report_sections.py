@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cartograph.comparison import DIFFERENCES, Comparison
 from cartograph.errors import InputError
 from cartograph.page import Audit, Limits, Origin, align, page
-from cartograph.page.blocks import Checks, Facts, Map, Planes, Regions, RowTables, Table
+from cartograph.page.blocks import Checks, Dots, Facts, Map, Planes, Regions, RowTables, Table
 from cartograph.page.sections import SECTIONS
 from cartograph.page.sections.extremes import extremes_section
 from cartograph.page.sections.origin import origin_section
@@ -18,8 +19,10 @@ from cartograph.page.sections.planted import found_among_hardest, planted_sectio
 from cartograph.page.sections.regions import regions_section
 from cartograph.page.sections.training import training_section
 from cartograph.page.sections.validation import validation_section
+from cartograph.page.sections.worth import worth_section, worth_sentence
 from cartograph.page.verdict import verdict
 from cartograph.schema import HISTORY, MEASURES, QUARANTINE, DatasetInfo, examples_schema
+from tests.report_audit import retrained
 
 CONFIDENCE = (0.05, 0.10, 0.50, 0.52, 0.90, 0.95, 0.97, 0.99)
 VARIABILITY = (0.02, 0.05, 0.40, 0.45, 0.10, 0.05, 0.03, 0.01)
@@ -93,12 +96,17 @@ def planted(audit: Audit) -> Audit:
     )
 
 
+def compared(audit: Audit, **options: bool) -> Audit:
+    metrics = {**audit.metrics, "evaluate": {"original.rows": 8, "cleaned.rows": 7, "random.rows": 7}}
+    return replace(audit, comparison=retrained(np.random.default_rng(7), **options), metrics=metrics)
+
+
 def block(section: object, kind: type) -> object:
     return next(item for item in section.blocks if isinstance(item, kind))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("build", SECTIONS, ids=lambda build: build.__name__)
-@pytest.mark.parametrize("change", [lambda audit: audit, planted], ids=["plain", "planted"])
+@pytest.mark.parametrize("change", [lambda audit: audit, planted, compared], ids=["plain", "planted", "compared"])
 def test_every_section_has_an_anchor_and_blocks_or_a_reason(
     audit: Audit, build: Callable[..., object], change: Callable[[Audit], Audit]
 ) -> None:
@@ -113,7 +121,7 @@ def test_every_section_has_an_anchor_and_blocks_or_a_reason(
 
 
 def test_section_ids_are_distinct(audit: Audit) -> None:
-    ids = [section.id for build in SECTIONS if (section := build(planted(audit))) is not None]
+    ids = [section.id for build in SECTIONS if (section := build(compared(planted(audit)))) is not None]
     assert len(set(ids)) == len(ids) == len(SECTIONS)
 
 
@@ -256,6 +264,87 @@ def test_planted_kinds_and_flips(audit: Audit) -> None:
     assert planted_section(audit) is None
 
 
+def difference(**values: object) -> dict[str, object]:
+    row = {"subset": "cleaned", "against": "original", "set": "challenge", "domain": "ood", "rows": 900, "metric": "accuracy", "seeds": 3}
+    return row | values
+
+
+@pytest.mark.parametrize(
+    ("low", "middle", "high", "sentence"),
+    [
+        (0.0061, 0.0139, 0.0223, "Cleaned beats original by 1.4 points of accuracy out of distribution (0.6 to 2.2)."),
+        (-0.0223, -0.0139, -0.0061, "Cleaned falls behind original by 1.4 points of accuracy out of distribution (0.6 to 2.2)."),
+        (0.0003, 0.0139, 0.03, "Cleaned beats original by 1.39 points of accuracy out of distribution (0.03 to 3.00)."),
+        (
+            -0.0041,
+            0.0049,
+            0.0132,
+            "Out of distribution cleaned does not measurably differ from original (+0.5 points of accuracy, 95 % interval −0.4 to +1.3).",
+        ),
+        (0.02, 0.09, 0.16, "Cleaned beats original by 9 points of accuracy out of distribution (2 to 16)."),
+    ],
+)
+def test_what_cleaning_is_worth_is_said_plainly(low: float, middle: float, high: float, sentence: str) -> None:
+    table = pa.Table.from_pylist([difference(low=low, difference=middle, high=high)], schema=DIFFERENCES)
+    assert worth_sentence(table) == sentence
+    assert worth_sentence(table, metric="macro_f1") == worth_sentence(table, against="random") == ""
+
+
+def test_sets_of_one_domain_are_named_and_those_from_elsewhere_come_first() -> None:
+    gain, none = {"low": 0.01, "difference": 0.02, "high": 0.03}, {"low": -0.01, "difference": 0.0, "high": 0.01}
+    rows = [difference(set="dev", domain="id", **none), difference(**gain), difference(set="hard", **none)]
+    assert worth_sentence(pa.Table.from_pylist(rows, schema=DIFFERENCES)) == (
+        "Cleaned beats original by 2.0 points of accuracy on challenge, out of distribution (1.0 to 3.0); "
+        "on hard, out of distribution, cleaned does not measurably differ from original (+0.0 points, 95 % interval −1.0 to +1.0); "
+        "in distribution cleaned does not measurably differ from original (+0.0 points, 95 % interval −1.0 to +1.0)."
+    )
+
+
+def test_retrained_models_are_dots_with_intervals_on_one_scale(audit: Audit) -> None:
+    section = worth_section(compared(audit))
+    assert section is not None
+    assert section.lead.startswith("Cleaned beats original by ")
+    assert "cleaned (without the rows that were dropped, under the new labels)" in block(section, Dots).note
+    assert "1 of 3 trainings on random ended no better than always naming the largest class: failed" in section.lead
+    challenge, validation, differences = block(section, Dots).plots
+    assert (challenge.title, validation.title) == ("challenge", "validation")
+    assert challenge.meaning.startswith("out of distribution") and validation.meaning.startswith("in distribution")
+    assert [dot.name for dot in challenge.dots] == ["original", "cleaned", "random"]
+    assert [len(dot.marks) for dot in challenge.dots] == [3, 3, 2]
+    for plot in (challenge, validation, differences):
+        for dot in plot.dots:
+            assert plot.x_range[0] < dot.low <= dot.value <= dot.high < plot.x_range[1]
+    assert challenge.x_range[1] - challenge.x_range[0] == pytest.approx(validation.x_range[1] - validation.x_range[0])
+    assert [dot.name for dot in differences.dots[:3]] == ["cleaned − original", "cleaned − random", "random − original"]
+    assert differences.zero
+
+
+def test_retrained_models_are_numbers_in_tables(audit: Audit) -> None:
+    tables = {item.caption: item for item in worth_section(compared(audit)).blocks if isinstance(item, Table)}
+    assert list(tables) == ["Trained on each version", "Differences in points", "Every model, in per cent"]
+    first = tables["Trained on each version"].cells[0]
+    assert first[:7] == ["challenge", "out of distribution", 800, "original", 8, 3, 0]
+    assert 60 < first[7] < 76
+    assert len(tables["Every model, in per cent"].cells) == 18
+    assert [cells[-1] for cells in tables["Every model, in per cent"].cells].count("failed") == 2
+
+
+def test_where_every_training_failed_the_section_says_so(audit: Audit) -> None:
+    rng = np.random.default_rng(0)
+    whole = retrained(rng)
+    summary = whole.summary.to_pandas().assign(seeds=0, failed=3)
+    summary[["mean", "sd", "low", "high"]] = None
+    nothing = Comparison(whole.evaluation, pa.Table.from_pandas(summary, whole.summary.schema), DIFFERENCES.empty_table())
+    section = worth_section(replace(audit, comparison=nothing))
+    assert section is not None
+    assert "3 of 3 trainings on cleaned ended no better" in section.lead
+    assert not [item for item in section.blocks if isinstance(item, Dots)]
+
+
+def test_nothing_retrained_is_no_section(audit: Audit) -> None:
+    assert worth_section(audit) is None
+
+
 def test_origin_carries_what_it_takes_to_make_it_again(audit: Audit) -> None:
     tables = {item.caption: list(item.cells) for item in origin_section(audit).blocks if isinstance(item, Table)}
     assert tables["Parameters of ingest"] == [("seed", "13"), ("text", '["text"]')]
@@ -283,6 +372,6 @@ def test_sections_are_listed_once() -> None:
 
 
 def test_a_tiny_audit_makes_a_page(audit: Audit) -> None:
-    document = page(planted(audit))
+    document = page(compared(planted(audit)))
     assert document.startswith("<!doctype html>")
     assert "<title>default: data audit</title>" in document

@@ -203,10 +203,11 @@ class DotPlot:
 
 @dataclass(frozen=True)
 class Dots(Block):
-    """Dot plots side by side."""
+    """Dot plots side by side, with a note beneath."""
 
     kind = "dots"
     plots: Sequence[DotPlot]
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ const draw = {
   charts: (block) => el("div", { class: "titled" },
     el("div", { class: "charts" }, block.charts.map(lineChart)),
     el("details", {}, el("summary", {}, "The numbers"), el("div", { class: "charts" }, block.charts.map(numbersOf)))),
-  dots: (block) => el("div", { class: "charts" }, block.plots.map(dotPlot)),
+  dots: (block) => el("div", { class: "titled" }, el("div", { class: "charts" }, block.plots.map(dotPlot)), block.note ? el("p", { class: "note meanings" }, block.note) : null),
   planes: (block) => el("div", { class: "charts planes" }, block.planes.map(plane)),
   facts: (block) => el("dl", { class: "facts" }, block.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
   command: (block) => el("pre", { tabindex: "0" }, el("code", {}, block.text)),

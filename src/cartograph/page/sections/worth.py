@@ -19,6 +19,10 @@ _MEANINGS = {
     "cleaned": "without the rows that were dropped, under the new labels",
     "random": "as many rows as cleaned has, picked at random from the original",
 }
+_DRAWN = (
+    "A dot is the mean over seeds, its line the 95 % interval for other rows of the same kind and other seeds, a small mark one seed. A "
+    "difference is taken on the same rows and seeds, so its interval can leave 0 out where those of the two means overlap."
+)
 _LONGEST = 40
 _LEAST_SPAN = 2.0
 _DOMAIN = Column("Domain", meaning="in distribution: drawn like the train set; out of distribution: from somewhere else")
@@ -35,7 +39,7 @@ def worth_section(audit: Audit) -> Section | None:
     shown = [row for row in differences if row["metric"] == metric]
     if shown:
         plots.append(_differences(shown, metric))
-    blocks: list[Block] = [Dots(plots)] if plots else []
+    blocks: list[Block] = [Dots(plots, f"{_how(summary)} {_DRAWN}")] if plots else []
     blocks.append(_table(audit, summary))
     if differences:
         blocks.append(_difference_table(differences))
@@ -44,7 +48,7 @@ def worth_section(audit: Audit) -> Section | None:
         worth_sentence(audit.comparison.differences, metric=metric),
         worth_sentence(audit.comparison.differences, against="random", metric=metric),
     ]
-    lead = " ".join([*filter(None, told), _how(summary), *_failed(summary)])
+    lead = " ".join([*filter(None, told), *_failed(summary)] or [_how(summary)])
     return Section("worth", "What cleaning is worth", lead, blocks, short="Worth of cleaning")
 
 
@@ -66,7 +70,7 @@ def worth_sentence(differences: pa.Table, *, against: str = "original", metric: 
 def _clause(row: Row, *, alone: bool, first: bool) -> str:
     difference, low, high = in_points(row)
     decimals = digits(low, high)
-    where = DOMAINS[row["domain"]] if alone else f"on {cut(row['set'], _LONGEST)} ({DOMAINS[row['domain']]})"
+    where = DOMAINS[row["domain"]] if alone else f"on {cut(row['set'], _LONGEST)}, {DOMAINS[row['domain']]}"
     unit = f"points of {METRIC_NAMES[row['metric']]}" if first else "points"
     against = "rows picked at random" if row["against"] == "random" else row["against"]
     if low > 0 or high < 0:
@@ -75,7 +79,8 @@ def _clause(row: Row, *, alone: bool, first: bool) -> str:
         by = points(abs(difference), decimals)
         return f"cleaned {verb} {against} by {by} {unit} {where} ({points(near, decimals)} to {points(far, decimals)})"
     by, *ends = (points(value, decimals, signed=True) for value in (difference, low, high))
-    return f"{where} cleaned does not measurably differ from {against} ({by} {unit}, 95 % interval {' to '.join(ends)})"
+    comma = "" if alone else ","
+    return f"{where}{comma} cleaned does not measurably differ from {against} ({by} {unit}, 95 % interval {' to '.join(ends)})"
 
 
 def _ood_first(table: pa.Table) -> list[dict[str, Any]]:
@@ -113,9 +118,14 @@ def _means(summary: Sequence[Row], evaluation: Sequence[Row], metric: str) -> li
         style = list(_MEANINGS).index(row["subset"]) if row["subset"] in _MEANINGS else None
         dots.setdefault(row["set"], []).append(Dot(row["subset"], mean, low, high, f"{mean:.1f}", marks=seeds, style=style))
     span = max([_LEAST_SPAN, *(1.15 * (high - low) for low, high in map(_ends, dots.values()))])
-    meaning = f"{METRIC_NAMES[metric]} in per cent: mean over seeds with its 95 % interval; small marks are single seeds"
     return [
-        DotPlot(cut(name, _LONGEST), f"{DOMAINS[domain]}; {meaning}", "per cent", dots[name], _range(_ends(dots[name]), span))
+        DotPlot(
+            cut(name, _LONGEST),
+            f"{DOMAINS[domain]}: {METRIC_NAMES[metric]} in per cent",
+            "per cent",
+            dots[name],
+            _range(_ends(dots[name]), span),
+        )
         for name, domain in sets
     ]
 
@@ -138,10 +148,7 @@ def _differences(rows: Sequence[Row], metric: str) -> DotPlot:
         dots.append(Dot(f"{row['subset']} \u2212 {row['against']}", difference, low, high, shown, group=group))
     low, high = min(0.0, *(dot.low for dot in dots)), max(0.0, *(dot.high for dot in dots))
     edge = max(0.08 * (high - low), 0.1)
-    meaning = (
-        f"points of {METRIC_NAMES[metric]}, right of 0 = the first is better. The 95 % interval is of the difference on the same rows "
-        "and seeds, so it can leave 0 out where the intervals of the two overlap"
-    )
+    meaning = f"points of {METRIC_NAMES[metric]}; right of 0 the first is better"
     return DotPlot("Differences", meaning, "points", dots, (low - edge, high + edge), zero=True)
 
 
