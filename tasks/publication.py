@@ -7,15 +7,20 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tasks.digest import digest_json, digest_path
 from tasks.provenance import dvc_lock, git_commit
 from tasks.workspace import ROOT, Workspace, ingested
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 STEP_NAME = "publish"
 DIGEST_CHARACTERS = 36
 """Most characters of a dataset's digest that MLflow takes."""
+_TABLES = {"data/clean": ("cleaned.parquet", "changes.parquet"), "data/evaluate": ("evaluation.md", "evaluation.csv")}
+"""Files of other outputs that are published with the reports."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,7 @@ class Dataset:
 
     Attributes:
         name: the workspace's name; ``<workspace>/<set>`` for an evaluation set.
-        context: ``audited`` (the train set) or ``evaluation``.
+        context: ``audited`` (the train set), ``cleaned`` (what became of it), ``random`` (a part of it) or ``evaluation``.
         digest: of its content, cut to what MLflow takes.
         path: its Parquet file, from the project's root.
         columns: name -> Arrow type, as text.
@@ -87,13 +92,16 @@ def read_publication(workspace: Workspace, inputs: Mapping[str, Path]) -> Public
 
 
 def write_files(workspace: Workspace, inputs: Mapping[str, Path], folder: Path, *, points: int) -> None:
-    """Write the files that an audit publishes into an empty folder: report, maps, metrics, validation, dvc.lock, parameters."""
+    """Write what an audit publishes into an empty folder: report, maps, metrics, validation, cleaned data, dvc.lock, parameters."""
     kept = {name: name.removeprefix("reports/") for name in inputs if name.startswith("reports/")}
     kept = {name: f"metrics/{target}" if name.endswith(".metrics.json") else target for name, target in kept.items()}
     for name, target in (kept | {"params.yaml": "params.yaml"}).items():
         (folder / target).parent.mkdir(exist_ok=True)
         shutil.copyfile(inputs[name], folder / target)
     shutil.copyfile(inputs["data/ingest"] / "validation.json", folder / "validation.json")
+    for output, names in _TABLES.items():
+        for name in names if output in inputs else ():
+            shutil.copyfile(inputs[output] / name, folder / name)
     if (lock := dvc_lock(workspace, without=STEP_NAME)) is not None:
         (folder / "dvc.lock").write_text(lock, encoding="utf-8")
     (folder / "data_map.html").write_text(_interactive(workspace, inputs, points), encoding="utf-8")
@@ -161,18 +169,27 @@ def _metrics(inputs: Mapping[str, Path]) -> Iterator[tuple[str, float]]:
 def _datasets(workspace: Workspace, folder: Path) -> Iterator[Dataset]:
     import pyarrow.parquet as pq
 
-    from cartograph.contents import content_digest, profile
     from cartograph.schema import dataset_info
 
     for name in ingested(workspace.settings):
         table = pq.read_table(folder / Path(name).name)
-        info, digest = dataset_info(table.schema), content_digest(table)
+        info = dataset_info(table.schema)
         train = info.domain == "train"
-        yield Dataset(
-            name=workspace.name if train else f"{workspace.name}/{info.name}",
-            context="audited" if train else "evaluation",
-            digest=digest[:DIGEST_CHARACTERS],
-            path=workspace.resolve(name).relative_to(ROOT).as_posix(),
-            columns={field.name: str(field.type) for field in table.schema},
-            profile={**profile(table), "set": info.name, "domain": info.domain, "sha256": digest},
-        )
+        called = workspace.name if train else f"{workspace.name}/{info.name}"
+        yield dataset_of(workspace, table, called, "audited" if train else "evaluation", name)
+
+
+def dataset_of(workspace: Workspace, table: pa.Table, name: str, context: str, file: str) -> Dataset:
+    """Describe a set of examples (``schema.examples_schema``); ``file`` is where it stands, relative to the workspace."""
+    from cartograph.contents import content_digest, profile
+    from cartograph.schema import dataset_info
+
+    info, digest = dataset_info(table.schema), content_digest(table)
+    return Dataset(
+        name=name,
+        context=context,
+        digest=digest[:DIGEST_CHARACTERS],
+        path=workspace.resolve(file).relative_to(ROOT).as_posix(),
+        columns={field.name: str(field.type) for field in table.schema},
+        profile={**profile(table), "set": info.name, "domain": info.domain, "sha256": digest},
+    )

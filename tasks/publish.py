@@ -10,8 +10,9 @@ import re
 import socket
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.digest import digest_json, digest_path
 from tasks.publication import STEP_NAME, Dataset, Publication, read_publication, write_files
+from tasks.publication_models import Model, cleaned_dataset, read_models
+from tasks.retrained import retrained
 from tasks.step import Inputs, Out, Step
 from tasks.tracking_uri import VARIABLE, database_server, reason, shown, sqlite_file
 from tasks.workspace import ROOT
@@ -50,9 +53,9 @@ _TYPES = {"int32": "integer", "int64": "long"}
 class Params(BaseParams):
     """The section ``publish`` of params.yaml."""
 
-    enabled: bool = True
-    experiment: str | None = Field(None, min_length=1, max_length=500)
-    interactive_points: int = Field(25_000, ge=1)
+    enabled: bool = Field(True, description="log the audit to MLflow: to mlflow.db here, or to MLFLOW_TRACKING_URI")
+    experiment: str | None = Field(None, min_length=1, max_length=500, description="name of the experiment; null: the workspace's name")
+    interactive_points: int = Field(25_000, ge=1, description="most points of the interactive map in MLflow")
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
@@ -61,25 +64,37 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
 
     names = [name for step in STEPS if step.name != STEP_NAME and step.when(settings) for name in step.outputs_of(settings)]
     reports = [name for name in names if name.startswith("reports/") and Path(name).suffix]
-    return ("params.yaml", "data/ingest", "data/measure", *reports)
+    tables = [name for name in ("data/clean", "data/evaluate") if name in names]
+    return ("params.yaml", "data/ingest", "data/measure", *reports, *tables, *retrained(settings).values())
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
     """Publish the audit; return where, and how much."""
     experiment = params.experiment or out.workspace.name
     publication = read_publication(out.workspace, inputs)
+    cleaned = cleaned_dataset(out.workspace, inputs)
+    models = read_models(out.workspace, inputs, publication)
+    audit = publication if cleaned is None else _with(publication, cleaned)
     with tempfile.TemporaryDirectory() as temporary:
         write_files(out.workspace, inputs, Path(temporary), points=params.interactive_points)
-        _publish(publication, experiment, Path(temporary))
+        _publish(audit, models, experiment, Path(temporary))
     published = {
         "experiment": experiment,
         "fingerprint": publication.fingerprint,
         "datasets": {dataset.name: dataset.digest for dataset in publication.datasets},
     }
+    if cleaned is not None:
+        published["cleaned"] = cleaned.digest
     with (out["data/publish"] / "published.json").open("w", encoding="utf-8") as file:
         json.dump(published, file, indent=1, ensure_ascii=False)
         file.write("\n")
-    return f"experiment {experiment}, {len(publication.metrics)} metrics, {len(publication.datasets)} datasets"
+    told = f"experiment {experiment}, {len(audit.metrics)} metrics, {len(audit.datasets)} datasets"
+    return f"{told}, {len(models)} retrained models" if models else told
+
+
+def _with(publication: Publication, cleaned: Dataset) -> Publication:
+    tags = publication.tags | {"cartograph.cleaned_version": cleaned.digest}
+    return replace(publication, datasets=(*publication.datasets, cleaned), tags=tags)
 
 
 STEP = Step(
@@ -94,26 +109,88 @@ STEP = Step(
 )
 
 
-def _publish(publication: Publication, experiment: str, folder: Path) -> None:
+def _publish(audit: Publication, models: Sequence[Model], experiment: str, folder: Path) -> None:
     uri = os.environ.get(VARIABLE) or f"sqlite:///{ROOT / 'mlflow.db'}"
-    begun = False
+    runs: _Runs | None = None
     with _quietly():
         try:
             _prepare(uri)
             from mlflow import MlflowClient
 
             client = MlflowClient(tracking_uri=uri)
-            experiment_id = _experiment(client, experiment, uri)
-            content = digest_json([publication.tags, digest_path(folder)])
-            found = _find(client, experiment_id, publication.fingerprint)
-            if found is not None and found.info.status == "FINISHED" and found.data.tags.get(_COMPLETE) == content:
-                return
-            begun = True
-            _log(client, found or _begin(client, experiment_id, publication), publication, folder, content)
+            runs = _Runs(client, _experiment(client, experiment, uri))
+            runs.publish(audit, models, folder)
         except InputError:
             raise
         except Exception as error:
-            raise InputError(_explain(uri, error, begun)) from error
+            raise InputError(_explain(uri, error, runs is not None and runs.begun)) from error
+
+
+class _Runs:
+    """The runs of one experiment; ``begun`` once something was to be written."""
+
+    def __init__(self, client: MlflowClient, experiment_id: str) -> None:
+        self.client = client
+        self.experiment_id = experiment_id
+        self.begun = False
+
+    def publish(self, audit: Publication, models: Sequence[Model], folder: Path) -> None:
+        """Write an audit into its run and each retrained model into one beneath; what is whole already is left as it is."""
+        content = digest_json([audit.tags, digest_path(folder)])
+        found = self._find(audit.fingerprint)
+        whole = _is_whole(found, content)
+        run = found or self._begin(f"audit {time.strftime('%Y-%m-%d')} {audit.fingerprint[:8]}", audit.tags)
+        if not whole:
+            self._log(run, audit)
+            self.client.log_artifacts(run.info.run_id, str(folder))
+        for model in models:
+            self._publish_model(run.info.run_id, model)
+        if not whole:
+            self._complete(run, audit.tags, content)
+
+    def _publish_model(self, parent: str, model: Model) -> None:
+        tags = model.tags | {"cartograph.fingerprint": model.fingerprint, "mlflow.parentRunId": parent}
+        content = digest_json([tags, model.params, model.metrics, [dataset.digest for dataset in model.datasets]])
+        found = self._find(model.fingerprint, parent)
+        if not _is_whole(found, content):
+            run = found or self._begin(model.name, tags)
+            self._log(run, model)
+            self._complete(run, tags, content)
+
+    def _find(self, fingerprint: str, parent: str | None = None) -> Run | None:
+        """Return the run of this identity, a whole one before a broken one, the oldest first; deleted runs do not count."""
+        condition = f"tags.`cartograph.fingerprint` = '{fingerprint}'"
+        condition += "" if parent is None else f" AND tags.`mlflow.parentRunId` = '{parent}'"
+        runs = self.client.search_runs([self.experiment_id], condition, order_by=["attributes.start_time ASC"])
+        return next((run for run in runs if run.info.status == "FINISHED"), runs[0] if runs else None)
+
+    def _begin(self, name: str, tags: Mapping[str, str]) -> Run:
+        self.begun = True
+        return self.client.create_run(self.experiment_id, run_name=name, tags=dict(tags))
+
+    def _log(self, run: Run, record: Publication | Model) -> None:
+        """Write parameters, numbers and datasets; what a broken attempt left there is written again with the same values."""
+        from mlflow.entities import Metric, Param
+
+        self.begun = True
+        run_id = run.info.run_id
+        params = [Param(_key(key), value) for key, value in record.params.items()]
+        for start in range(0, len(params), _BATCH):
+            self.client.log_batch(run_id, params=params[start : start + _BATCH])
+        metrics = [Metric(_key(key), value, run.info.start_time, 0) for key, value in record.metrics.items()]
+        for start in range(0, len(metrics), _BATCH):
+            self.client.log_batch(run_id, metrics=metrics[start : start + _BATCH])
+        self.client.log_inputs(run_id, datasets=[_dataset_input(dataset) for dataset in record.datasets])
+
+    def _complete(self, run: Run, tags: Mapping[str, str], content: str) -> None:
+        from mlflow.entities import RunTag
+
+        self.client.log_batch(run.info.run_id, tags=[RunTag(key, value) for key, value in {**tags, _COMPLETE: content}.items()])
+        self.client.set_terminated(run.info.run_id)
+
+
+def _is_whole(run: Run | None, content: str) -> bool:
+    return run is not None and run.info.status == "FINISHED" and run.data.tags.get(_COMPLETE) == content
 
 
 def _experiment(client: MlflowClient, name: str, uri: str) -> str:
@@ -129,35 +206,6 @@ def _experiment(client: MlflowClient, name: str, uri: str) -> str:
             f"--experiment-id {found.experiment_id}`, or name another one as `publish.experiment` in params.yaml."
         )
     return str(found.experiment_id)
-
-
-def _find(client: MlflowClient, experiment_id: str, fingerprint: str) -> Run | None:
-    """Return the run of this audit, a whole one before a broken one, the oldest first; deleted runs do not count."""
-    condition = f"tags.`cartograph.fingerprint` = '{fingerprint}'"
-    runs = client.search_runs([experiment_id], condition, order_by=["attributes.start_time ASC"])
-    return next((run for run in runs if run.info.status == "FINISHED"), runs[0] if runs else None)
-
-
-def _begin(client: MlflowClient, experiment_id: str, publication: Publication) -> Run:
-    name = f"audit {time.strftime('%Y-%m-%d')} {publication.fingerprint[:8]}"
-    return client.create_run(experiment_id, run_name=name, tags=publication.tags)
-
-
-def _log(client: MlflowClient, run: Run, publication: Publication, folder: Path, content: str) -> None:
-    """Write all of an audit into its run; what a broken attempt left there is written again with the same values."""
-    from mlflow.entities import Metric, Param, RunTag
-
-    run_id = run.info.run_id
-    params = [Param(_key(key), value) for key, value in publication.params.items()]
-    for start in range(0, len(params), _BATCH):
-        client.log_batch(run_id, params=params[start : start + _BATCH])
-    metrics = [Metric(_key(key), value, run.info.start_time, 0) for key, value in publication.metrics.items()]
-    for start in range(0, len(metrics), _BATCH):
-        client.log_batch(run_id, metrics=metrics[start : start + _BATCH])
-    client.log_inputs(run_id, datasets=[_dataset_input(dataset) for dataset in publication.datasets])
-    client.log_artifacts(run_id, str(folder))
-    client.log_batch(run_id, tags=[RunTag(key, value) for key, value in (publication.tags | {_COMPLETE: content}).items()])
-    client.set_terminated(run_id)
 
 
 def _key(name: str) -> str:

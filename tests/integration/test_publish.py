@@ -22,10 +22,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from cartograph import schema
+from cartograph.config import Params
+from cartograph.contents import content_digest
 from cartograph.errors import InputError
-from tasks import STEPS, publish, tracking_uri
+from cartograph.subsets import take_subset
+from tasks import STEPS, evaluate, publish, retrain, tracking_uri
 from tasks.publication import read_publication
-from tasks.step import Inputs, Out
+from tasks.retrained import retrained
+from tasks.step import Inputs, Out, Step
 from tasks.surroundings import SILENT
 from tasks.workspace import Workspace
 
@@ -59,6 +63,39 @@ def measures(count: int) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=schema.MEASURES)
 
 
+def steps() -> tuple[Step, ...]:
+    """The steps of an audit that cleans and retrains."""
+    clean = Step(name="clean", run=publish.run, params=Params, outputs=("data/clean",))
+    found = {step.name: step for step in (clean, retrain.STEP, evaluate.STEP)}
+    return tuple((found | {step.name: step for step in STEPS}).values())
+
+
+def write_cleaned(folder: Path, train: pa.Table) -> None:
+    """Write a version without the first two rows and with the third one's label turned, and as many rows from the end."""
+    (folder / "subsets").mkdir(parents=True)
+    whole = train.select(["uid", "label"]).cast(schema.SUBSET)
+    labels = [1 - label if row == 2 else label for row, label in enumerate(whole["label"].to_pylist())]
+    turned = whole.set_column(1, schema.SUBSET.field("label"), pa.array(labels, pa.int32()))
+    for name, part in (("original", whole), ("cleaned", turned.slice(2)), ("random", whole.slice(2))):
+        pq.write_table(part.sort_by("uid"), folder / "subsets" / f"{name}.parquet")
+    pq.write_table(take_subset(train, turned.slice(2)), folder / "cleaned.parquet")
+    pq.write_table(schema.CHANGES.empty_table(), folder / "changes.parquet")
+
+
+def write_models(workspace: Workspace, inputs: Inputs) -> None:
+    for (subset, seed), folder in retrained(workspace.settings).items():
+        inputs[folder].mkdir(parents=True)
+        better = 0.1 * (subset == "cleaned")
+        metrics = {"challenge.accuracy": 0.6 + better, "challenge.macro_f1": 0.58 + better, "validation.accuracy": 0.8 + better / 10}
+        metrics |= {"validation.macro_f1": 0.79, "train.accuracy": 0.9, "train.failed": int(subset == "random"), "epochs": 8, "rows": 38}
+        training = {"subset": subset, "seed": seed, "model": "bow", "epochs": 8, "learning_rate": 0.005, "device": None}
+        (inputs[folder] / "metrics.json").write_text(json.dumps(metrics))
+        (inputs[folder] / "training.json").write_text(json.dumps(training))
+    for name in ("evaluation.md", "evaluation.csv"):
+        inputs["data/evaluate"].mkdir(parents=True, exist_ok=True)
+        (inputs["data/evaluate"] / name).write_text(name)
+
+
 def write_audit(workspace: Workspace, inputs: Inputs) -> None:
     """Write what the steps before this one leave."""
     ingest, measure = inputs["data/ingest"], inputs["data/measure"]
@@ -72,6 +109,8 @@ def write_audit(workspace: Workspace, inputs: Inputs) -> None:
         if name.startswith("reports/"):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps({f"{path.name.split('.')[0]}.share": 0.25}) if path.suffix == ".json" else f"<p>{name}</p>")
+    write_cleaned(inputs["data/clean"], examples("train", "train", 40))
+    write_models(workspace, inputs)
     inputs["reports/ingest.metrics.json"].write_text('{"rows.train": 40, "validation.passed": 1}')
     inputs["reports/measure.metrics.json"].write_text('{"region.ambiguous.share": 0.33, "confidence.mean": 0.5}')
 
@@ -80,7 +119,8 @@ class Audit:
     """A workspace below the project's root, with its inputs, and the store it publishes to."""
 
     def __init__(self, path: Path, store: Path) -> None:
-        self.workspace = Workspace(path, {step.name: step.params() for step in STEPS})
+        settings = {step.name: step.params() for step in steps()} | {"retrain": retrain.Params(seeds=(1,))}
+        self.workspace = Workspace(path, settings)
         self.inputs = Inputs(self.workspace, publish.STEP.inputs_of(self.workspace.settings))
         self.store = store
         (path / "params.yaml").write_text("ingest: {}\n")
@@ -103,6 +143,17 @@ class Audit:
         return MlflowClient(tracking_uri=f"sqlite:///{self.store}")
 
     def runs(self, experiment: str | None = None) -> list[Any]:
+        """Return the runs of audits."""
+        return [run for run in self.all_runs(experiment) if "mlflow.parentRunId" not in run.data.tags]
+
+    def models(self) -> dict[str, Any]:
+        """Return the runs of retrained models by name; no two have one name."""
+        found = [run for run in self.all_runs() if "mlflow.parentRunId" in run.data.tags]
+        named = {run.info.run_name: run for run in found}
+        assert len(named) == len(found)
+        return named
+
+    def all_runs(self, experiment: str | None = None) -> list[Any]:
         found = self.client.get_experiment_by_name(experiment or self.workspace.name)
         return list(self.client.search_runs([found.experiment_id])) if found else []
 
@@ -149,6 +200,7 @@ def audit(tmp_path: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch) -> Au
     shutil.copy(migrated, store)
     for module in ("tasks.workspace", "tasks.publish", "tasks.publication", "tasks.provenance"):
         monkeypatch.setattr(f"{module}.ROOT", project)
+    monkeypatch.setattr("tasks.STEPS", steps())
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{store}")
     return Audit(space, store)
 
@@ -157,7 +209,7 @@ def test_one_run_holds_the_whole_audit(audit: Audit) -> None:
     metrics = {"rows.train": 40, "validation.passed": 1, "region.ambiguous.share": 0.33, "confidence.mean": 0.5}
     summary = audit.publish()
     [run] = audit.runs()
-    assert summary == f"experiment small, {len(run.data.metrics)} metrics, 3 datasets"
+    assert summary == f"experiment small, {len(run.data.metrics)} metrics, 4 datasets, 3 retrained models"
     assert metrics.items() <= run.data.metrics.items()
     assert run.data.metrics["score.score.share"] == 0.25
     assert run.data.params["ingest.rows"] == "6000"
@@ -168,17 +220,93 @@ def test_one_run_holds_the_whole_audit(audit: Audit) -> None:
     assert run.info.run_name.startswith("audit 2") and run.info.run_name.endswith(fingerprint[:8])
     assert run.data.tags["cartograph.fingerprint"] == fingerprint
     assert run.data.tags["cartograph.dvc_lock"] == "-"
-    inputs = {item.dataset.name: item for item in run.inputs.dataset_inputs}
-    assert {name: item.tags[0].value for name, item in inputs.items()} == {
-        "small": "audited",
-        "small/validation": "evaluation",
-        "small/challenge": "evaluation",
-    }
+    assert sorted((item.dataset.name, item.tags[0].value) for item in run.inputs.dataset_inputs) == [
+        ("small", "audited"),
+        ("small", "cleaned"),
+        ("small/challenge", "evaluation"),
+        ("small/validation", "evaluation"),
+    ]
+    inputs = {item.dataset.name: item for item in run.inputs.dataset_inputs if item.tags[0].value != "cleaned"}
     assert run.data.tags["cartograph.dataset_version"] == inputs["small"].dataset.digest == audit.published["datasets"]["small"]
     assert len(inputs["small"].dataset.digest) == 36
     assert json.loads(inputs["small"].dataset.profile)["classes"] == {"no": 20, "yes": 20}
     columns = json.loads(inputs["small"].dataset.schema)["mlflow_colspec"]
     assert [column["type"] for column in columns] == ["string", "string", "string", "integer", "string", "long"]
+
+
+def test_each_retrained_model_is_a_run_beneath_the_audit(audit: Audit) -> None:
+    audit.publish()
+    [parent] = audit.runs()
+    models = audit.models()
+    assert set(models) == {"retrain original seed 1", "retrain cleaned seed 1", "retrain random seed 1"}
+    original, cleaned, random = (models[f"retrain {subset} seed 1"] for subset in ("original", "cleaned", "random"))
+    for run in models.values():
+        assert run.data.tags["mlflow.parentRunId"] == parent.info.run_id
+        assert run.data.tags["cartograph.dvc_lock"] == parent.data.tags["cartograph.dvc_lock"]
+        assert run.info.status == "FINISHED"
+        assert {"challenge.accuracy", "challenge.macro_f1", "validation.accuracy", "validation.macro_f1"} <= set(run.data.metrics)
+    assert cleaned.data.metrics["challenge.accuracy"] == pytest.approx(0.7)
+    assert {"subset": "cleaned", "seed": "1", "model": "bow", "learning_rate": "0.005"}.items() <= cleaned.data.params.items()
+    assert "device" not in cleaned.data.params
+    assert random.data.tags["cartograph.failed"] == "true" and "cartograph.failed" not in cleaned.data.tags
+    assert "**Failed**" in random.data.tags["mlflow.note.content"]
+    assert cleaned.data.tags["mlflow.note.content"] == "Trained from scratch on the 38 rows of `cleaned`, seed 1."
+    assert len({run.data.tags["cartograph.fingerprint"] for run in (parent, *models.values())}) == 4
+    assert original.data.tags["cartograph.dataset_version"] == parent.data.tags["cartograph.dataset_version"]
+
+
+def test_versions_lead_from_the_cleaned_data_back_to_the_original(audit: Audit) -> None:
+    audit.publish()
+    [parent] = audit.runs()
+    versions = {}
+    for name, run in audit.models().items():
+        train_set, *evaluation = sorted(run.inputs.dataset_inputs, key=lambda item: item.tags[0].value == "evaluation")
+        assert [item.tags[0].value for item in evaluation] == ["evaluation"] * 2
+        assert train_set.dataset.name == "small"
+        assert train_set.dataset.digest == run.data.tags["cartograph.dataset_version"]
+        versions[name.split()[1]] = (train_set.tags[0].value, train_set.dataset.digest, run.data.tags.get("cartograph.parent_version"))
+    original, cleaned = versions["original"][1], content_digest(pq.read_table(audit.inputs["data/clean"] / "cleaned.parquet"))[:36]
+    assert versions["original"] == ("audited", original, None)
+    assert versions["cleaned"] == ("cleaned", cleaned, original)
+    assert versions["random"][0] == "random" and versions["random"][2] == original
+    assert len({digest for _, digest, _ in versions.values()}) == 3
+    assert parent.data.tags["cartograph.cleaned_version"] == cleaned == audit.published["cleaned"]
+
+
+def test_the_cleaned_data_are_loaded_in_one_line(audit: Audit) -> None:
+    import mlflow
+    import pandas as pd
+
+    audit.publish()
+    [run] = audit.runs()
+    uri = f"sqlite:///{audit.store}"
+    frame = pd.read_parquet(mlflow.artifacts.download_artifacts(f"runs:/{run.info.run_id}/cleaned.parquet", tracking_uri=uri))
+    assert len(frame) == 38
+    assert frame.equals(pd.read_parquet(audit.inputs["data/clean"] / "cleaned.parquet"))
+
+
+def test_a_deleted_model_comes_back_and_the_others_stay(audit: Audit) -> None:
+    audit.publish()
+    [parent] = audit.runs()
+    before = {name: run.info.run_id for name, run in audit.models().items()}
+    audit.client.delete_run(before["retrain cleaned seed 1"])
+    audit.publish()
+    after = {name: run.info.run_id for name, run in audit.models().items()}
+    assert set(after) == set(before)
+    assert {name for name in before if before[name] != after[name]} == {"retrain cleaned seed 1"}
+    assert [run.info.end_time for run in audit.runs()] == [parent.info.end_time]
+
+
+def test_an_audit_that_retrains_nothing_has_no_models(audit: Audit) -> None:
+    settings = audit.workspace.settings | {"retrain": retrain.Params(subsets=())}
+    names = publish.STEP.inputs_of(settings)
+    assert not [name for name in names if "retrain" in name or "evaluate" in name]
+    assert "data/clean" in names
+    audit.workspace = Workspace(audit.workspace.path, settings)
+    audit.inputs = Inputs(audit.workspace, names)
+    summary = audit.publish()
+    assert summary.endswith(" metrics, 4 datasets")
+    assert audit.models() == {}
 
 
 def test_the_artifacts_are_pages_figures_numbers_and_parameters(audit: Audit) -> None:
@@ -188,6 +316,7 @@ def test_the_artifacts_are_pages_figures_numbers_and_parameters(audit: Audit) ->
     assert folder.is_relative_to(audit.store.parent / "mlartifacts" / "small")
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert {"report.html", "data_map.html", "validation.json", "params.yaml", "figures/data_map.png", "figures/data_map.svg"} <= names
+    assert {"cleaned.parquet", "changes.parquet", "evaluation.md", "evaluation.csv"} <= names
     assert {f"metrics/{step}.metrics.json" for step in ("ingest", "train", "measure", "score")} <= names
     page = (folder / "data_map.html").read_text(encoding="utf-8")
     assert HOSTILE not in page
@@ -202,6 +331,7 @@ def test_publishing_twice_makes_no_second_run(audit: Audit) -> None:
     published = audit.published
     audit.publish()
     [second] = audit.runs()
+    assert len(audit.models()) == 3
     assert published == audit.published
     assert (first.info.run_id, first.info.end_time) == (second.info.run_id, second.info.end_time)
 
@@ -257,7 +387,9 @@ def test_a_broken_attempt_is_completed_not_doubled(audit: Audit, monkeypatch: py
     [whole] = audit.runs()
     assert whole.info.run_id == broken.info.run_id
     assert whole.info.status == "FINISHED"
-    assert len(whole.inputs.dataset_inputs) == 3
+    assert len(whole.inputs.dataset_inputs) == 4
+    assert {run.info.status for run in audit.models().values()} == {"FINISHED"}
+    assert len(audit.models()) == 3
     history = audit.client.get_metric_history(whole.info.run_id, "rows.train")
     assert [metric.value for metric in history] == [40]
 
@@ -272,9 +404,11 @@ def test_a_server_takes_an_audit_once_and_its_password_is_not_printed(
     audit.publish()
     audit.publish()
     client = MlflowClient(tracking_uri=f"http://{server}")
-    [run] = client.search_runs([client.get_experiment_by_name("small").experiment_id])
+    found = client.search_runs([client.get_experiment_by_name("small").experiment_id])
+    [run] = [run for run in found if "mlflow.parentRunId" not in run.data.tags]
+    assert len(found) == 4
     assert run.info.status == "FINISHED"
-    assert len(run.inputs.dataset_inputs) == 3
+    assert len(run.inputs.dataset_inputs) == 4
     assert {"report.html", "data_map.html", "figures"} <= {entry.path for entry in client.list_artifacts(run.info.run_id)}
     captured = capfd.readouterr()
     assert captured.out == captured.err == ""
@@ -350,10 +484,12 @@ def test_the_console_stays_quiet(audit: Audit, capfd: pytest.CaptureFixture[str]
 def test_what_is_published_carries_no_secret_no_date_and_no_run(audit: Audit) -> None:
     audit.publish()
     [run] = audit.runs()
-    assert set(audit.published) == {"experiment", "fingerprint", "datasets"}
+    assert set(audit.published) == {"experiment", "fingerprint", "datasets", "cleaned"}
     text = json.dumps(audit.published)
+    for digest in (audit.published["fingerprint"], audit.published["cleaned"], *audit.published["datasets"].values()):
+        text = text.replace(digest, "")
     for absent in (run.info.run_id, "sqlite", str(audit.store), "2026", "2027"):
-        assert absent not in text.replace(audit.published["fingerprint"], "").replace(str(audit.published["datasets"]), "")
+        assert absent not in text
 
 
 def test_the_fingerprint_is_of_content_not_of_files(audit: Audit) -> None:

@@ -1,0 +1,93 @@
+"""What an audit has to publish of its retrained models, read from their files. Knows no tracking server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tasks.digest import digest_json
+from tasks.publication import Dataset, Publication, dataset_of
+from tasks.retrained import retrained
+from tasks.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FILES = {"original": "data/ingest/train.parquet", "cleaned": "data/clean/cleaned.parquet"}
+_CONTEXTS = {"original": "audited"}
+_SHARED_TAGS = ("cartograph.dvc_lock", "mlflow.source.type", "mlflow.source.name", "mlflow.source.git.commit")
+
+
+@dataclass(frozen=True)
+class Model:
+    """One retrained model.
+
+    Attributes:
+        name: ``retrain <subset> seed <n>``.
+        fingerprint: its identity within the audit's.
+        params: how it was trained, and on what.
+        metrics: ``<evaluation set>.<metric>``, as the audit's own model has them, and its train set's.
+        tags: ``cartograph.dataset_version`` of the rows that it was trained on, ``cartograph.parent_version`` of those that they
+            were made from, and the audit's.
+        datasets: its train set first, then the evaluation sets.
+    """
+
+    name: str
+    fingerprint: str
+    params: dict[str, str]
+    metrics: dict[str, float]
+    tags: dict[str, str]
+    datasets: tuple[Dataset, ...]
+
+
+def read_models(workspace: Workspace, inputs: Mapping[str, Path], publication: Publication) -> tuple[Model, ...]:
+    """Gather the retrained models of an audit from the inputs of the step; none where it retrains none."""
+    models = retrained(workspace.settings)
+    train_sets = {subset: _train_set(workspace, inputs, subset) for subset in dict.fromkeys(subset for subset, _ in models)}
+    return tuple(_model(subset, seed, inputs[folder], train_sets[subset], publication) for (subset, seed), folder in models.items())
+
+
+def cleaned_dataset(workspace: Workspace, inputs: Mapping[str, Path]) -> Dataset | None:
+    """Return the cleaned train set; None where the audit cleans nothing."""
+    return _train_set(workspace, inputs, "cleaned") if "data/clean" in inputs else None
+
+
+def _train_set(workspace: Workspace, inputs: Mapping[str, Path], subset: str) -> Dataset:
+    import pyarrow.parquet as pq
+
+    from cartograph.subsets import take_subset
+
+    name = f"data/clean/subsets/{subset}.parquet"
+    chosen = pq.read_table(inputs["data/clean"] / "subsets" / f"{subset}.parquet")
+    rows: pa.Table = take_subset(pq.read_table(inputs["data/ingest"] / "train.parquet"), chosen, name)
+    return dataset_of(workspace, rows, workspace.name, _CONTEXTS.get(subset, subset), _FILES.get(subset, name))
+
+
+def _model(subset: str, seed: int, folder: Path, train_set: Dataset, publication: Publication) -> Model:
+    training, metrics = (json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in ("training", "metrics"))
+    evaluation = [dataset for dataset in publication.datasets if dataset.context == "evaluation"]
+    rows = train_set.profile["num_rows"]
+    failed = bool(metrics["train.failed"])
+    tags = {name: publication.tags[name] for name in _SHARED_TAGS if name in publication.tags}
+    tags |= {"cartograph.dataset_version": train_set.digest, "cartograph.subset": subset, "cartograph.seed": str(seed)}
+    if subset != "original":
+        tags["cartograph.parent_version"] = publication.datasets[0].digest
+    if failed:
+        tags["cartograph.failed"] = "true"
+    ended = "  \n**Failed**: it ended no better than always naming the largest class." if failed else ""
+    tags["mlflow.note.content"] = f"Trained from scratch on the {rows:,} rows of `{subset}`, seed {seed}.{ended}"
+    return Model(
+        name=f"retrain {subset} seed {seed}",
+        fingerprint=digest_json({"audit": publication.fingerprint, "subset": subset, "seed": seed}),
+        params={name: value if isinstance(value, str) else json.dumps(value) for name, value in _known(training).items()},
+        metrics={name: float(value) for name, value in metrics.items()},
+        tags=tags,
+        datasets=(train_set, *evaluation),
+    )
+
+
+def _known(training: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in training.items() if value is not None}
