@@ -13,7 +13,6 @@ from prefect.futures import PrefectFuture, as_completed
 from prefect.logging.configuration import setup_logging
 from prefect.states import Failed
 
-import flows  # noqa: F401  (sets what Prefect reads when it is imported)
 from cartograph.errors import CartographError, GateError, InputError
 from flows.as_task import as_task, error_of
 from flows.versions import commit
