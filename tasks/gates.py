@@ -14,10 +14,12 @@ def check_gates(workspace: Workspace) -> None:
     Raises:
         GateError: a critical validation check failed; the message names the first one, its set, and what was found.
     """
-    validation = json.loads((workspace.path / "data" / "ingest" / "validation.json").read_text(encoding="utf-8"))
+    files = (workspace.path / "data" / step / "validation.json" for step in ("ingest", "clean"))
     failed = [
         (item["set"], check)
-        for item in validation["sets"]
+        for file in files
+        if file.exists()
+        for item in json.loads(file.read_text(encoding="utf-8"))["sets"]
         for check in item["checks"]
         if check["severity"] == "critical" and not check["passed"]
     ]

@@ -82,10 +82,19 @@ def read_files(entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[s
     from cartograph.read import read
 
     files = []
-    for entry, name in zip(entries, source_names(entries), strict=True):
-        files.append(File(name, read(_source(entry, usual, name, inputs))))
+    for source in sources_of(entries, usual, inputs):
+        files.append(File(source.name, read(source)))
         done()
     return tuple(files)
+
+
+def sources_of(entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[str, Path]) -> list[Source]:
+    """Return the sources of one set, as ``read_files`` reads them.
+
+    Raises:
+        InputError: one is listed twice.
+    """
+    return [_source(entry, usual, name, inputs) for entry, name in zip(entries, source_names(entries), strict=True)]
 
 
 def _source(entry: FileEntry, usual: FileEntry, name: str, inputs: Mapping[str, Path]) -> Source:

@@ -21,7 +21,7 @@ def raw_columns(table: pa.Table, name: str) -> pa.Table:
     Raises:
         InputError: a text of ``name`` (what messages call the table) is not Unicode.
     """
-    classes = _class_names(table.schema.metadata)
+    classes = class_names(table.schema.metadata)
     while any(pa.types.is_struct(field.type) for field in table.schema):
         table = table.flatten()
     columns = {}
@@ -36,7 +36,7 @@ def raw_columns(table: pa.Table, name: str) -> pa.Table:
     return raw
 
 
-def _class_names(metadata: dict[bytes, bytes] | None) -> dict[str, list[str]]:
+def class_names(metadata: dict[bytes, bytes] | None) -> dict[str, list[str]]:
     """Return column -> class names, as Hugging Face's data sets keep them in a schema's metadata."""
     try:
         features = json.loads((metadata or {}).get(b"huggingface", b"{}")).get("info", {}).get("features", {})

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import IO
 
@@ -53,16 +55,63 @@ class _Lines:
         return first
 
 
+@dataclass(frozen=True)
+class _Layout:
+    """How a file is delimited, and its header as it stands there."""
+
+    delimiter: str
+    quoting: str
+    columns: tuple[str, ...]
+    header: str
+
+
 def _read(source: Source, delimiter: str | None, *, quoting: str) -> Iterator[Batch]:
     with open_text(source.path, source, newline="") as file:
         lines = _Lines(file)
-        delimiter = delimiter or _delimiter(lines.peek())
-        try:
-            reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL, strict=True)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{source.name}: delimiter {delimiter!r} must be a single character.") from error
-        columns = source.columns or _header(source, reader)
-        yield from _batches(columns, reader, lines)
+        layout, reader = _opened(source, lines, delimiter, quoting)
+        yield from _batches(layout.columns, reader, lines)
+
+
+def _opened(source: Source, lines: _Lines, delimiter: str | None, quoting: str) -> tuple[_Layout, Iterator[list[str]]]:
+    """Return how the file is laid out, and a reader that stands behind the header."""
+    delimiter = delimiter or _delimiter(lines.peek())
+    try:
+        reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL, strict=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{source.name}: delimiter {delimiter!r} must be a single character.") from error
+    columns = source.columns or _header(source, reader)
+    return _Layout(delimiter, quoting, columns, "".join(lines.taken)), reader
+
+
+def rewrite(source: Source, kind: str, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
+    """Yield the text of a CSV or TSV file with some of its records, each as it stands there but for new labels.
+
+    Args:
+        kind: ``csv`` or ``tsv``.
+        column: the label's.
+        kept: number of each record that stays -> its new label, None where it keeps its own.
+    """
+    quoting = source.quoting or ("standard" if kind == "csv" else "none")
+    with open_text(source.path, source, newline="") as file:
+        lines = _Lines(file)
+        layout, reader = _opened(source, lines, source.delimiter or (None if kind == "csv" else "\t"), quoting)
+        place = layout.columns.index(column)
+        yield layout.header
+        for number, record in _records(len(layout.columns), reader, lines):
+            text = "".join(lines.taken)
+            if number not in kept or isinstance(record, Rejected):
+                continue
+            label = kept[number]
+            yield text if label is None else _written([*record[:place], label, *record[place + 1 :]], layout, text)
+
+
+def _written(record: list[str], layout: _Layout, before: str) -> str:
+    end = before[len(before.rstrip("\r\n")) :]
+    if layout.quoting == "none":
+        return layout.delimiter.join(record) + end
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=layout.delimiter, lineterminator="").writerow(record)
+    return file.getvalue() + end
 
 
 def _delimiter(header: str) -> str:
@@ -86,35 +135,35 @@ def _header(source: Source, reader: Iterator[list[str]]) -> tuple[str, ...]:
 
 
 def _batches(columns: tuple[str, ...], reader: Iterator[list[str]], lines: _Lines) -> Iterator[Batch]:
-    width = len(columns)
+    numbered = _records(len(columns), reader, lines)
+    while chunk := list(islice(numbered, BATCH_ROWS)):
+        records = [record for _, record in chunk if not isinstance(record, Rejected)]
+        rows = [number for number, record in chunk if not isinstance(record, Rejected)]
+        rejected = tuple(record for _, record in chunk if isinstance(record, Rejected))
+        yield Batch(_table(columns, records), pa.array(rows, pa.int64()), rejected)
+
+
+def _records(width: int, reader: Iterator[list[str]], lines: _Lines) -> Iterator[tuple[int, list[str] | Rejected]]:
+    """Yield each record's number and its fields; until the next one is asked for, ``lines.taken`` holds its text."""
     number = 0
-    ended = False
-    while not ended:
-        records: list[list[str]] = []
-        rows: list[int] = []
-        rejected: list[Rejected] = []
-        while len(records) + len(rejected) < BATCH_ROWS:
-            lines.taken.clear()
-            try:
-                record = next(reader)
-            except StopIteration:
-                ended = True
-                break
-            except csv.Error as error:
-                number += 1
-                rejected.append(Rejected(number, "quotes that do not pair", str(error), lines.give_back().rstrip("\r\n")))
-                continue
-            if not record:
-                continue
+    while True:
+        lines.taken.clear()
+        try:
+            record = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
             number += 1
-            if len(record) == width:
-                records.append(record)
-                rows.append(number)
-            else:
-                detail = f"{len(record)} fields instead of {width}"
-                rejected.append(Rejected(number, "wrong number of fields", detail, "".join(lines.taken).rstrip("\r\n")))
-        if records or rejected:
-            yield Batch(_table(columns, records), pa.array(rows, pa.int64()), tuple(rejected))
+            yield number, Rejected(number, "quotes that do not pair", str(error), lines.give_back().rstrip("\r\n"))
+            continue
+        if not record:
+            continue
+        number += 1
+        if len(record) == width:
+            yield number, record
+        else:
+            detail = f"{len(record)} fields instead of {width}"
+            yield number, Rejected(number, "wrong number of fields", detail, "".join(lines.taken).rstrip("\r\n"))
 
 
 def _table(columns: tuple[str, ...], records: list[list[str]]) -> pa.Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import IO, Any
 
@@ -64,6 +64,56 @@ def _array(source: Source, file: IO[str]) -> Iterator[Batch]:
         for number, value in enumerate(values[start : start + BATCH_ROWS], start=start + 1):
             _sort_in(number, value, records, rejected, None)
         yield _batch(source, records, rejected)
+
+
+def rewrite(source: Source, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
+    """Yield the text of a JSONL file, or of one array, with some of its records, each as it stands there but for new labels.
+
+    Args:
+        column: the label's; dots lead into nested objects.
+        kept: number of each record that stays -> its new label, None where it keeps its own. A label that is a number in the
+            file stays one.
+    """
+    with open_text(source.path, source, newline="\n") as file:
+        start = file.read(1)
+        while start.isspace():
+            start = file.read(1)
+        file.seek(0)
+        if start == "[":
+            values = enumerate(json.load(file), start=1)
+            yield "[\n"
+            objects = (_relabelled(value, column, kept[number]) for number, value in values if number in kept)
+            for index, value in enumerate(objects):
+                yield (",\n" if index else "") + json.dumps(value, ensure_ascii=False)
+            yield "\n]\n"
+            return
+        for number, line in enumerate(file, start=1):
+            if number in kept:
+                label = kept[number]
+                end = line[len(line.rstrip("\r\n")) :]
+                yield line if label is None else json.dumps(_relabelled(json.loads(line), column, label), ensure_ascii=False) + end
+
+
+def _relabelled(record: dict[str, Any], column: str, label: str | None) -> dict[str, Any]:
+    if label is None:
+        return record
+    if column in record and not isinstance(record[column], dict):
+        return {**record, column: _like(record[column], label)}
+    for key, value in record.items():
+        if isinstance(value, dict) and column.startswith(f"{key}."):
+            return {**record, key: _relabelled(value, column.removeprefix(f"{key}."), label)}
+    return {**record, column: label}
+
+
+def _like(old: Any, label: str) -> Any:
+    """Return a label as the value that it replaces is written: as a number where that is one."""
+    if not isinstance(old, int | float):
+        return label
+    try:
+        parsed = json.loads(label)
+    except ValueError:
+        return label
+    return parsed if isinstance(parsed, int | float) else label
 
 
 def _nothing(constant: str) -> None:

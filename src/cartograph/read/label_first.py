@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 import pyarrow as pa
 
+from cartograph.errors import InputError
 from cartograph.read.source import BATCH_ROWS, Batch, Source, open_text
 
 
@@ -25,3 +26,27 @@ def read(source: Source) -> Iterator[Batch]:
             yield Batch(
                 pa.table({"label": pa.array(labels, pa.string()), "text": pa.array(texts, pa.string())}), pa.array(rows, pa.int64())
             )
+
+
+def rewrite(source: Source, kept: Mapping[int, str | None]) -> Iterator[str]:
+    """Yield the text of a label-first file with some of its lines, each as it stands there but for new labels.
+
+    Args:
+        kept: number of each line that stays -> its new label, None where it keeps its own.
+
+    Raises:
+        InputError: a new label holds white space.
+    """
+    with open_text(source.path, source, newline="\n") as file:
+        for number, line in enumerate(file, start=1):
+            if number in kept:
+                label = kept[number]
+                yield line if label is None else _relabelled(source, line, label)
+
+
+def _relabelled(source: Source, line: str, label: str) -> str:
+    if label.split() != [label]:
+        raise InputError(f"{source.name}: the class `{label}` cannot be written in front of a text, for it holds white space.")
+    old = line.split(maxsplit=1)[0]
+    before, _, after = line.partition(old)
+    return before + label + after

@@ -1,0 +1,102 @@
+"""A copy of a source in its own format, with some of its records and some new labels; what is not changed stays byte for byte."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cartograph.errors import InputError
+from cartograph.read import delimited, format_of, jsonl, label_first
+from cartograph.read.arrow import class_names
+from cartograph.read.source import Source, open_bytes, suffix_of
+
+_SUFFIXES = {"csv": ".csv", "tsv": ".tsv", "jsonl": ".jsonl", "label-first": ".txt"}
+
+
+def own_suffix(source: Source) -> str | None:
+    """Return the suffix of a copy of a text source, or None where the source is no single text file."""
+    kind = source.format or format_of(source.path, source.name)
+    if kind not in _SUFFIXES:
+        return None
+    suffix = suffix_of(source.path)
+    return suffix if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) and suffix != ".parquet" else _SUFFIXES[kind]
+
+
+def rewrite(source: Source, column: str, kept: Mapping[int, str | None], path: Path) -> None:
+    """Write a copy of a text source: same encoding, header, order and spelling; never compressed.
+
+    Args:
+        source: a single CSV, TSV, JSONL or label-first file.
+        column: the label's.
+        kept: number of each record that stays (as in ``Batch.rows``) -> its new label, None where it keeps its own.
+        path: written anew.
+
+    Raises:
+        InputError: a new label cannot be written in the source's encoding or format.
+    """
+    encoding = source.encoding or ("utf-8-sig" if _has_mark(source.path) else "utf-8")
+    try:
+        with path.open("w", encoding=encoding, newline="") as file:
+            file.writelines(_parts(source, column, kept))
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{source.name}: a new label cannot be written as {encoding} ({error.object[error.start : error.end]!r})."
+        ) from error
+
+
+def _parts(source: Source, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
+    kind = source.format or format_of(source.path, source.name)
+    if kind == "jsonl":
+        return jsonl.rewrite(source, column, kept)
+    if kind == "label-first":
+        return label_first.rewrite(source, kept)
+    return delimited.rewrite(source, kind, column, kept)
+
+
+def _has_mark(path: str) -> bool:
+    with open_bytes(path) as file:
+        return file.read(3) == codecs.BOM_UTF8
+
+
+def parquet_rows(source: Source, column: str, kept: Mapping[int, str | None]) -> pa.Table | None:
+    """Return some rows of a Parquet file with all columns as they are typed there, under their new labels.
+
+    Args:
+        source: any source.
+        column: the label's.
+        kept: number of each record that stays -> its new label, None where it keeps its own.
+
+    Returns:
+        the rows, or None where the source is no Parquet file, or new labels do not fit its label column.
+    """
+    if (source.format or format_of(source.path, source.name)) != "parquet":
+        return None
+    table = pq.read_table(source.path)
+    place = table.schema.get_field_index(column)
+    taken = table.take(pa.array([number - 1 for number in kept], pa.int64()))
+    if not any(label is not None for label in kept.values()):
+        return taken
+    if place < 0:
+        return None
+    kind = table.schema.field(place).type
+    names = class_names(table.schema.metadata).get(column, [])
+    try:
+        values = [
+            old if label is None else _typed(label, kind, names)
+            for old, label in zip(taken[column].to_pylist(), kept.values(), strict=True)
+        ]
+        return taken.set_column(place, table.schema.field(place), pa.array(values, kind))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        return None
+
+
+def _typed(label: str, kind: pa.DataType, names: list[str]) -> object:
+    if pa.types.is_integer(kind) and label in names:
+        return names.index(label)
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.scalar(label).cast(inner).as_py()
