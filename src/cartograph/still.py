@@ -47,7 +47,8 @@ _STYLE: dict[Any, Any] = {
 
 
 @contextmanager
-def _style() -> Iterator[None]:
+def figure_style() -> Iterator[None]:
+    """Have artists made, and figures written, in the style of all still figures; one thread at a time."""
     with _LOCK, matplotlib.rc_context():
         # From the defaults, so that a matplotlibrc of the user's changes nothing.
         matplotlib.rcdefaults()
@@ -69,7 +70,7 @@ def data_map(measures: pa.Table, *, max_points: int, seed: int, title: str) -> F
     rng = np.random.default_rng(seed)
     shown = sample_points(measures.num_rows, max_points, rng)
     levels = correctness_levels(_column(measures, "correctness"))
-    with _style():
+    with figure_style():
         figure = Figure(figsize=(9.6, 6.0), dpi=100, facecolor="white")
         grid = figure.add_gridspec(3, 2, width_ratios=(3.1, 1), left=0.066, right=0.985, top=0.845, bottom=0.088, wspace=0.13, hspace=0.62)
         plane = figure.add_subplot(grid[:, 0])
@@ -86,7 +87,7 @@ def data_map(measures: pa.Table, *, max_points: int, seed: int, title: str) -> F
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure as the path's suffix says (``.png``, ``.svg``); the same figure gives the same bytes."""
     metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
-    with _style():
+    with figure_style():
         figure.savefig(path, dpi=200, metadata=metadata)
 
 

@@ -1,0 +1,246 @@
+"""The step `noise`: wrong labels planted and found again, and with what that taught, the suspects of the original rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from tasks import train
+from tasks.console import progress
+from tasks.step import Inputs, Out, Step
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from cartograph.committee import Committee
+    from cartograph.epochs import Dynamics
+    from cartograph.noise import Flips
+    from cartograph.suspects import Evidence
+
+_ROWS = "data/ingest/train.parquet"
+_DATA = "data/noise"
+_METRICS = "reports/noise.metrics.json"
+_FIGURES = ("reports/figures/noise.png", "reports/figures/noise.svg")
+_ASSUMPTION = "by assumption, not learnt: that a wrong label is doubted as firmly as an easy row's own label is believed"
+
+
+class Params(Section):
+    """The section ``noise`` of params.yaml."""
+
+    flip_share: float = Field(
+        0.01, gt=0, lt=1, description="share of the rows whose labels are flipped to learn from, out of the easy region"
+    )
+    min_flips: int = Field(
+        16, ge=4, description="fewest flips, where a quarter of the easy region has as many: small sets flip a larger share"
+    )
+    detector: Literal["auto", "confidence", "measures", "committee"] = Field(
+        "auto",
+        description="confidence (the paper's), measures (all of the map), committee (out-of-fold models beside the map), or auto: the best",
+    )
+    folds: int = Field(5, ge=2, description="folds of the committee: each row is scored by models that never saw it")
+    threshold: float = Field(0.5, gt=0, lt=1, description="probability from which on a row is flagged as a suspect")
+    seed: int = Field(13, ge=0, description="seed of flips, folds and samples")
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write the suspects, the experiment, its figure and its numbers; return how many suspects there are and how they were found."""
+    import numpy as np
+    import pyarrow.parquet as pq
+
+    from cartograph.detection import compare_detectors
+    from cartograph.epochs import write_parquet
+    from cartograph.noise_record import noise_metrics, noise_record
+    from cartograph.suspects import choose_suggestions, suspects_table
+
+    rows, places = pq.read_table(inputs[_ROWS]), pq.read_table(inputs["data/measure"] / "measures.parquet").sort_by("uid")
+    by_uid = rows.sort_by("uid")
+    if not by_uid["uid"].combine_chunks().equals(places["uid"].combine_chunks()):
+        raise InputError(
+            f"{_ROWS} and the data map are not of the same rows ({rows.num_rows:,} and {places.num_rows:,}); they come from different "
+            "runs: run the audit again."
+        )
+    trained = inputs["data/train"]
+    assumed = json.loads((trained / "training.json").read_text(encoding="utf-8"))["source"] == "imported"
+    flips = _flip(params, by_uid, places)
+    original, noised = _before_and_after(params, out, rows, by_uid, places, _Trained(trained, assumed), flips)
+    rng = np.random.default_rng([params.seed, 2])
+    compared = compare_detectors(noised.columns, original.columns, flips.planted, rng, asked=params.detector, assumed=assumed)
+    suggestions = choose_suggestions(original, noised, flips)
+    suspects = suspects_table(
+        by_uid["uid"].to_numpy(zero_copy_only=False),
+        compared.chosen,
+        original,
+        suggestions.probabilities,
+        threshold=params.threshold,
+        assumption=_ASSUMPTION if assumed else "",
+    )
+    write_parquet(suspects, out[_DATA] / "noise.parquet")
+    experiment = _experiment(by_uid["uid"], flips, original, noised)
+    write_parquet(experiment, out[_DATA] / "experiment.parquet")
+    _draw(experiment, out, assumed)
+    asked = {"detector": params.detector, "threshold": params.threshold}
+    found = noise_record(flips, compared, suggestions, suspects, asked=asked, assumption=_ASSUMPTION if assumed else None)
+    _write(found, out[_DATA] / "noise.json")
+    _write(noise_metrics(found), out[_METRICS])
+    return _summary(found)
+
+
+class _Trained:
+    """What an earlier training, here or elsewhere, left."""
+
+    def __init__(self, folder: Path, assumed: bool) -> None:
+        from cartograph.epochs import read_dynamics
+
+        self.assumed = assumed
+        self.dynamics: Dynamics | None = read_dynamics(folder / "dynamics") if (folder / "dynamics").is_dir() else None
+
+
+def _flip(params: Params, by_uid: pa.Table, places: pa.Table) -> Flips:
+    import numpy as np
+
+    from cartograph.noise import choose_flips
+    from cartograph.schema import dataset_info
+
+    easy = places["region"].to_numpy(zero_copy_only=False) == "easy-to-learn"
+    least = min(params.min_flips, max(4, int(easy.sum()) // 4))
+    share = params.flip_share if round(params.flip_share * by_uid.num_rows) >= least else least / by_uid.num_rows
+    n_classes = len(dataset_info(by_uid.schema).labels)
+    return choose_flips(easy, by_uid["label"].to_numpy(), n_classes, share, np.random.default_rng([params.seed, 0]))
+
+
+def _before_and_after(
+    params: Params, out: Out, rows: pa.Table, by_uid: pa.Table, places: pa.Table, trained: _Trained, flips: Flips
+) -> tuple[Evidence, Evidence]:
+    """Return what is known of the rows under the given labels, and under the flipped ones."""
+    from cartograph.schema import dataset_info
+    from cartograph.suspects import Evidence, assumed_measures, map_measures
+
+    labels, names = by_uid["label"].to_numpy(), dataset_info(by_uid.schema).labels
+    committees = _committees(params, by_uid, flips, trained)
+    measures = map_measures(places)
+    if trained.dynamics is None:
+        after = assumed_measures(measures, flips.planted, len(names))
+        both = ((labels, measures, None, None), (flips.labels, after, None, None))
+    else:
+        # Without a retraining the flips are judged by what the model said of them under their own labels.
+        again = trained.dynamics if trained.assumed else _retrained(out, rows, by_uid, flips)
+        before = _read(out, trained.dynamics, labels)
+        both = ((labels, measures, *before[1:]), (flips.labels, *_read(out, again, flips.labels)))
+    original, noised = (
+        Evidence(given, names, place, in_sample, n_epochs, committee)
+        for (given, place, in_sample, n_epochs), committee in zip(both, committees, strict=True)
+    )
+    return original, noised
+
+
+def _read(out: Out, dynamics: Dynamics, labels: np.ndarray) -> tuple[Any, np.ndarray, int]:
+    """Return the measures under these labels, the mean predicted probabilities, and the number of epochs used."""
+    from cartograph.measures import compute_measures, epoch_window
+    from cartograph.suspects import mean_probabilities
+
+    section: Any = out.workspace.settings["measure"]
+    window = {"burn_in": section.burn_in, "epochs": None if section.epochs == "all" else int(section.epochs)}
+    used = epoch_window(dynamics.logits.shape[1], **window)
+    measures = compute_measures(dynamics.uids, dynamics.logits, labels, include_ci=section.include_ci, **window)
+    return measures, mean_probabilities(dynamics.logits[:, used]), used.stop - used.start
+
+
+def _retrained(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) -> Dynamics:
+    """Return the dynamics of a training from scratch on the flipped labels, by the recipe of the section ``train``."""
+    from dataclasses import replace
+
+    import pyarrow as pa
+
+    from cartograph.epochs import read_dynamics, write_parquet
+    from cartograph.subsets import take_subset
+    from cartograph.train import fit_files
+
+    section: Any = out.workspace.settings["train"]
+    out.checkpoints.mkdir(parents=True, exist_ok=True)
+    flipped = take_subset(rows, pa.table({"uid": by_uid["uid"], "label": pa.array(flips.labels)}), "the flipped set")
+    write_parquet(flipped, out.checkpoints / "flipped.parquet")
+    processes = None if section.processes == "auto" else section.processes
+    recipe = replace(train.recipe_of(section), live=False)
+    with progress("noise") as tell:
+        fitted = fit_files(recipe, out.checkpoints / "flipped.parquet", {}, out.checkpoints, processes=processes, progress=tell)
+    return read_dynamics(fitted.dynamics)
+
+
+def _committees(params: Params, by_uid: pa.Table, flips: Flips, trained: _Trained) -> tuple[Committee | None, Committee | None]:
+    """Return the committee of the given labels and that of the flipped ones, in the same folds; None where they have no say."""
+    import numpy as np
+
+    from cartograph.committee import assign_folds, committee_scores
+    from cartograph.schema import dataset_info
+    from cartograph.text_features import text_features
+
+    info = dataset_info(by_uid.schema)
+    for_suggestions = trained.dynamics is None and len(info.labels) > 2
+    wanted = not trained.assumed or for_suggestions or params.detector == "committee"
+    if info.task == "choice" or not wanted:
+        return None, None
+    fields = [by_uid[name].to_pylist() for name in info.fields]
+    features = text_features(fields[0] if len(fields) == 1 else list(zip(*fields, strict=True)))
+    given, names = by_uid["label"].to_numpy(), list(info.labels)
+    folds = assign_folds(given, params.folds, names, np.random.default_rng([params.seed, 1]))
+    one, other = (
+        committee_scores(features, labels, names, np.random.default_rng([params.seed, 3]), folds=folds) for labels in (given, flips.labels)
+    )
+    return one, other
+
+
+def _experiment(uids: pa.ChunkedArray, flips: Flips, original: Evidence, noised: Evidence) -> pa.Table:
+    import pyarrow as pa
+
+    from cartograph.noise_figures import EXPERIMENT
+
+    sides = {"before": original.measures, "after": noised.measures}
+    columns: dict[str, Any] = {"uid": uids, "flipped": flips.planted}
+    columns |= {f"{name}_{when}": getattr(measures, name) for when, measures in sides.items() for name in ("confidence", "variability")}
+    return pa.table(columns, schema=EXPERIMENT)
+
+
+def _draw(experiment: pa.Table, out: Out, assumed: bool) -> None:
+    from cartograph.noise_figures import noise_figure
+    from cartograph.still import save_figure
+
+    figure = noise_figure(experiment, assumed=assumed)
+    for name in _FIGURES:
+        save_figure(figure, out[name])
+
+
+def _summary(found: Mapping[str, Any]) -> str:
+    share = 100 * found["suspects"] / found["rows"]
+    how = "by assumption" if found["assumption"] else f"F1 {found['detectors'][found['detector']]['f1']:.2f}".replace(" 0.", " .")
+    return f"{found['suspects']:,} suspects ({share:.1f} %), by {found['detector']}, {how}"
+
+
+def _write(content: Mapping[str, Any], path: Path) -> None:
+    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    trained = settings["train"]
+    retrains = isinstance(trained, train.Params) and trained.dynamics is None
+    pretrained = train.pretrained_files(trained) if retrains else ()  # type: ignore[arg-type]
+    return (_ROWS, "data/measure", "data/train", *pretrained)
+
+
+STEP = Step(
+    name="noise",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=(_DATA, _METRICS, *_FIGURES),
+    resources="gpu",
+    libraries=(*train.STEP.libraries, "matplotlib", "scipy"),
+    reads=("train", "measure"),
+)
