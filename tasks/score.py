@@ -1,4 +1,4 @@
-"""The step `score`: the built-in corpus knows its own truth; how much of it the map shows."""
+"""The step `score`: the built-in corpus knows its own truth; how much of it the suspects and the map show."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from cartograph.config import Params as BaseParams
 from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.step import Inputs, Out, Step
+
+_NOISE = "data/noise"
 
 
 class Params(BaseParams):
@@ -20,29 +22,37 @@ def built_in(settings: Settings) -> bool:
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
-    """Rank the train rows by low confidence against the planted flips; return the average precision."""
+    """Compare the suspects, or without them low confidence, with the planted flips; return how well they were found."""
     import pyarrow.parquet as pq
 
     from cartograph.planted.score import score
 
     measures = pq.read_table(inputs["data/measure"] / "measures.parquet")
     truth = pq.read_table(inputs["data/truth"] / "truth.parquet")
+    suspects = pq.read_table(inputs[_NOISE] / "noise.parquet") if _NOISE in inputs else None
     try:
-        table, metrics = score(measures, truth)
+        table, metrics = score(measures, truth, suspects)
     except ValueError as error:
         raise InputError(f"the map cannot be scored: {error}; run the audit from its start with `--force ingest`.") from error
     pq.write_table(table, out["data/score"] / "score.parquet")
     with out["reports/score.metrics.json"].open("w", encoding="utf-8") as file:
         json.dump(metrics, file, indent=1, sort_keys=True)
         file.write("\n")
-    return f"planted flips: average precision {metrics['average_precision']:.2f}".replace(" 0.", " .")
+    told = "planted flips: average precision {average_precision:.2f}".format(**metrics)
+    if suspects is not None:
+        told += ", precision {precision:.2f}, recall {recall:.2f}".format(**metrics)
+    return told.replace(" 0.", " .")
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    return ("data/truth", "data/measure", *((_NOISE,) if "noise" in settings else ()))
 
 
 STEP = Step(
     name="score",
     run=run,
     params=Params,
-    inputs=("data/truth", "data/measure"),
+    inputs=_inputs,
     outputs=("data/score", "reports/score.metrics.json"),
     libraries=("numpy", "pyarrow", "scikit-learn"),
     when=built_in,

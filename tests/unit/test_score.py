@@ -65,9 +65,55 @@ def test_five_rows_by_hand() -> None:
     assert sum(metrics[f"kind.flipped.region.{region}"] for region in schema.REGIONS) == 1
 
 
+def suspects(rows: list[tuple[str, int, bool]]) -> pa.Table:
+    filled = [
+        {
+            "uid": uid,
+            "probability": 1 / rank,
+            "flagged": flagged,
+            "suggested": 0,
+            "suggested_probability": 0.5,
+            "rank": rank,
+            "reason": "why",
+        }
+        for uid, rank, flagged in rows
+    ]
+    return pa.Table.from_pylist(filled, schema=schema.NOISE)
+
+
+FOUND = suspects([("c", 1, True), ("e", 2, True), ("a", 3, False), ("b", 4, False), ("d", 5, False)])
+
+
+def test_suspects_are_scored_by_their_rank_and_the_flagged_ones_by_their_number() -> None:
+    table, metrics = score(MAP, PLANTED, FOUND)
+    assert table.schema == SCORE
+    assert table.column("suspect_rank").to_pylist() == [3, 4, 1, 5, 2]
+    assert table.column("flagged").to_pylist() == [False, False, True, False, True]
+    assert metrics["average_precision"] == pytest.approx((1 / 1 + 2 / 3) / 2)
+    assert (metrics["precision"], metrics["recall"]) == (0.5, 0.5)
+    alone, without = score(MAP, PLANTED)
+    assert {name: metrics[f"low_confidence.{name}"] for name in ("average_precision", "precision", "recall")} == {
+        name: without[name] for name in ("average_precision", "precision", "recall")
+    }
+    assert table.column("rank").equals(alone.column("rank"))
+    assert alone.column("suspect_rank").null_count == alone.column("flagged").null_count == 5
+
+
+def test_no_suspect_flagged_is_a_precision_of_none() -> None:
+    none = suspects([(uid, rank, False) for rank, uid in enumerate("acbde", start=1)])
+    metrics = score(MAP, PLANTED, none)[1]
+    assert (metrics["average_precision"], metrics["precision"], metrics["recall"]) == (1.0, 0.0, 0.0)
+
+
+def test_suspects_of_other_rows_are_refused() -> None:
+    with pytest.raises(ValueError, match="5 train rows, the suspects are of 3, and uid 'a' is in the truth alone"):
+        score(MAP, PLANTED, FOUND.take([0, 1, 3]))
+
+
 def test_rows_in_another_order_score_alike() -> None:
     shuffled = MAP.take([3, 1, 4, 0, 2])
     assert score(shuffled, PLANTED.take([5, 2, 0, 1, 4, 3]))[1] == score(MAP, PLANTED)[1]
+    assert score(shuffled, PLANTED, FOUND.take([4, 0, 2, 1, 3]))[1] == score(MAP, PLANTED, FOUND)[1]
 
 
 def test_equal_confidences_are_ranked_by_uid() -> None:
@@ -98,6 +144,20 @@ def test_the_step_writes_table_and_numbers(folders: tuple[dict[str, Path], dict[
     numbers = json.loads(staged["reports/score.metrics.json"].read_text(encoding="utf-8"))
     assert numbers["average_precision"] == pytest.approx(5 / 6)
     assert all(isinstance(value, int | float) for value in numbers.values())
+
+
+def test_the_step_scores_the_suspects_where_there_are_some(folders: tuple[dict[str, Path], dict[str, Path]]) -> None:
+    inputs, staged = folders
+    inputs["data/noise"] = inputs["data/measure"]
+    pq.write_table(FOUND, inputs["data/noise"] / "noise.parquet")
+    assert run(Params(), cast(Any, inputs), cast(Any, staged)) == "planted flips: average precision .83, precision .50, recall .50"
+    numbers = json.loads(staged["reports/score.metrics.json"].read_text(encoding="utf-8"))
+    assert numbers["low_confidence.average_precision"] == pytest.approx(5 / 6)
+
+
+def test_the_step_reads_the_suspects_of_an_audit_that_looks_for_some() -> None:
+    assert STEP.inputs_of(cast(Any, {"noise": None})) == ("data/truth", "data/measure", "data/noise")
+    assert "data/noise" not in STEP.inputs_of({})
 
 
 def test_the_step_says_what_to_do_about_a_map_of_other_rows(folders: tuple[dict[str, Path], dict[str, Path]]) -> None:

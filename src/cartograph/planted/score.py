@@ -1,4 +1,4 @@
-"""Where what was planted lies on a data map, and how well low confidence finds the flipped labels."""
+"""Where what was planted lies on a data map, and how well the suspects, and low confidence alone, find the flipped labels."""
 
 from __future__ import annotations
 
@@ -20,59 +20,83 @@ SCORE = pa.schema(
         pa.field("give_away", pa.bool_(), nullable=False),
         pa.field("rank", pa.int64(), nullable=False),
         pa.field("flipped", pa.bool_(), nullable=False),
+        pa.field("suspect_rank", pa.int64()),
+        pa.field("flagged", pa.bool_()),
     ]
 )
-"""One row per train example, sorted by uid; rank 1 has the lowest confidence, and equal ones are ranked by uid."""
+"""One row per train example, sorted by uid; rank 1 has the lowest confidence, and equal ones are ranked by uid. ``suspect_rank`` 1 is the
+most suspect, ``flagged`` says that it is a suspect; both null where no suspects were looked for."""
 
+_QUALITIES = ("average_precision", "precision", "recall")
 _QUARTILES = {"q25": 0.25, "median": 0.5, "q75": 0.75}
 
 
-def score(measures: pa.Table, truth: pa.Table) -> tuple[pa.Table, dict[str, float]]:
-    """Compare a map of a generated train set with what was planted in it.
+def score(measures: pa.Table, truth: pa.Table, suspects: pa.Table | None = None) -> tuple[pa.Table, dict[str, float]]:
+    """Compare a map of a generated train set, and its suspects, with what was planted in it.
 
     Args:
         measures: ``schema.MEASURES`` of the train set.
         truth: ``schema.TRUTH``; rows of other sets are passed over.
+        suspects: ``schema.NOISE`` of the train set; None where none were looked for.
 
     Returns:
-        A table of ``SCORE``, and flat numbers. ``average_precision`` of ranking by low confidence against the flipped
-        rows; ``precision`` and ``recall`` of as many least confident rows as there are flipped ones (so the two are equal).
+        A table of ``SCORE``, and flat numbers. Against the flipped rows: ``average_precision`` of the suspects' ranking, ``precision`` and
+        ``recall`` of the flagged ones (precision 0 where none is); ``low_confidence.average_precision`` of ranking by low
+        confidence, ``low_confidence.precision`` and ``.recall`` of as many least confident rows as there are flipped ones (so
+        the two are equal). Without suspects low confidence stands in for them under all three names.
         For each kind its ``count``, ``kind.<kind>.region.<region>`` (share of the kind's rows, in [0, 1]), and of confidence and
         variability the mean (``kind.<kind>.confidence``) and the quartiles (``kind.<kind>.confidence.median``, …).
 
     Raises:
-        ValueError: the measures are not of the rows that the truth is about, or no row is flipped.
+        ValueError: the measures, or the suspects, are not of the rows that the truth is about, or no row is flipped.
     """
-    table = _joined(measures, truth)
+    table = _joined(measures, truth, suspects)
     confidence, variability = (table.column(name).to_numpy() for name in ("confidence", "variability"))
     kinds, regions = (np.asarray(table.column(name).to_pylist(), dtype=object) for name in ("kind", "region"))
     flipped = kinds == "flipped"
     rank = np.empty(len(confidence), np.int64)
     rank[np.argsort(confidence, kind="stable")] = np.arange(1, len(confidence) + 1)
-    metrics = {"average_precision": average_precision(flipped, -confidence)}
-    metrics["precision"], metrics["recall"] = precision_recall_at(flipped, rank, int(flipped.sum()))
+    low = (average_precision(flipped, -confidence), *precision_recall_at(flipped, rank, int(flipped.sum())))
+    metrics = {f"low_confidence.{name}": value for name, value in zip(_QUALITIES, low, strict=True)}
+    metrics |= dict(zip(_QUALITIES, low if suspects is None else _found(table, flipped), strict=True))
     for kind in sorted(set(kinds.tolist())):
         rows = kinds == kind
         metrics[f"kind.{kind}.count"] = int(rows.sum())
         for name, values in (("confidence", confidence[rows]), ("variability", variability[rows])):
             metrics |= {f"kind.{kind}.{key}": value for key, value in _spread(name, values).items()}
         metrics |= {f"kind.{kind}.region.{region}": float(np.mean(regions[rows] == region)) for region in schema.REGIONS}
-    columns = {**{name: table.column(name) for name in ("uid", "kind", "true_label", "give_away")}, "rank": rank, "flipped": flipped}
-    return pa.table(columns, schema=SCORE), metrics
+    table = table.append_column("rank", pa.array(rank)).append_column("flipped", pa.array(flipped))
+    for field in SCORE:
+        if field.name not in table.column_names:
+            table = table.append_column(field, pa.nulls(table.num_rows, field.type))
+    return table.select(SCORE.names).cast(SCORE), metrics
 
 
-def _joined(measures: pa.Table, truth: pa.Table) -> pa.Table:
-    """Return the train rows' truth beside their place on the map, sorted by uid."""
+def _found(table: pa.Table, flipped: npt.NDArray[np.bool_]) -> tuple[float, float, float]:
+    rank, flagged = table.column("suspect_rank").to_numpy(), table.column("flagged").to_numpy(zero_copy_only=False).astype(np.bool_)
+    hits = int(np.count_nonzero(flipped & flagged))
+    return average_precision(flipped, -rank.astype(np.float64)), hits / max(int(flagged.sum()), 1), hits / int(flipped.sum())
+
+
+def _joined(measures: pa.Table, truth: pa.Table, suspects: pa.Table | None) -> pa.Table:
+    """Return the train rows' truth beside their place on the map and among the suspects, sorted by uid."""
     planted = truth.filter(pc.equal(truth.column("set"), "train")).sort_by("uid")
-    mapped = measures.select(["uid", "confidence", "variability", "region"]).sort_by("uid")
-    known, found = planted.column("uid").to_pylist(), mapped.column("uid").to_pylist()
+    planted = _beside(planted, measures.select(["uid", "confidence", "variability", "region"]), "measures")
+    if suspects is None:
+        return planted
+    return _beside(planted, suspects.select(["uid", "rank", "flagged"]).rename_columns(["uid", "suspect_rank", "flagged"]), "suspects")
+
+
+def _beside(planted: pa.Table, others: pa.Table, what: str) -> pa.Table:
+    others = others.sort_by("uid")
+    known, found = planted.column("uid").to_pylist(), others.column("uid").to_pylist()
     if known != found:
         odd = sorted(set(known) ^ set(found))
-        where = "truth" if odd and odd[0] in known else "measures"
+        where = "truth" if odd and odd[0] in known else what
         example = f"uid {odd[0]!r} is in the {where} alone" if odd else "some uid is there twice"
-        raise ValueError(f"the truth is about {len(known):,} train rows, the measures are of {len(found):,}, and {example}")
-    for name in ("confidence", "variability", "region"):
-        planted = planted.append_column(name, mapped.column(name))
+        raise ValueError(f"the truth is about {len(known):,} train rows, the {what} are of {len(found):,}, and {example}")
+    for name in others.column_names[1:]:
+        planted = planted.append_column(name, others.column(name))
     return planted
 
 
