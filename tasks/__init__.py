@@ -1,12 +1,16 @@
 """The steps of an audit, in order: the DAG, and nothing else."""
 
-from tasks import ingest, measure, publish, report, score, train
+from tasks import clean, evaluate, ingest, measure, noise, publish, report, retrain, score, train
 from tasks.step import Step
 
 STEPS: tuple[Step, ...] = (
     ingest.STEP,
     train.STEP,
     measure.STEP,
+    noise.STEP,
+    clean.STEP,
+    retrain.STEP,
+    evaluate.STEP,
     score.STEP,
     report.STEP,
     publish.STEP,

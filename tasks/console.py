@@ -61,7 +61,7 @@ def progress(step: str, unit: str = "examples") -> Iterator[Callable[[int, int],
 def step_line(step: str, summary: str, seconds: float | None) -> None:
     """Print a finished step: its name, its summary, and its time (``cached`` for None)."""
     time = "cached" if seconds is None else f"{seconds:.1f} s"
-    console.print(f"[bold]{step:<10}[/bold] {escape(summary):<58} {time:>9}", soft_wrap=True)
+    console.print(f"[bold]{step:<18}[/bold] {escape(summary):<62} {time:>9}", soft_wrap=True)
 
 
 def say(message: str) -> None:
