@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _FILES = {"original": "data/ingest/train.parquet", "cleaned": "data/clean/cleaned.parquet"}
 _CONTEXTS = {"original": "audited"}
+_COLOURS = {"original": "#0b5cad", "cleaned": "#a84e00", "random": "#00705a"}
+"""Those of the report's light theme."""
 _SHARED_TAGS = ("cartograph.dvc_lock", "mlflow.source.type", "mlflow.source.name", "mlflow.source.git.commit")
 
 
@@ -29,7 +31,7 @@ class Model:
         name: ``retrain <subset> seed <n>``.
         fingerprint: its identity within the audit's.
         params: how it was trained, and on what.
-        metrics: ``<evaluation set>.<metric>``, as the audit's own model has them, and its train set's.
+        metrics: ``<evaluation set>.<metric>``, as the audit's own model has them, and its train set's; what is a parameter is none.
         tags: ``cartograph.dataset_version`` of the rows that it was trained on, ``cartograph.parent_version`` of those that they
             were made from, and the audit's.
         datasets: its train set first, then the evaluation sets.
@@ -77,13 +79,15 @@ def _model(subset: str, seed: int, folder: Path, train_set: Dataset, publication
         tags["cartograph.parent_version"] = publication.datasets[0].digest
     if failed:
         tags["cartograph.failed"] = "true"
+    if subset in _COLOURS:
+        tags["mlflow.runColor"] = _COLOURS[subset]
     ended = "  \n**Failed**: it ended no better than always naming the largest class." if failed else ""
     tags["mlflow.note.content"] = f"Trained from scratch on the {rows:,} rows of `{subset}`, seed {seed}.{ended}"
     return Model(
         name=f"retrain {subset} seed {seed}",
         fingerprint=digest_json({"audit": publication.fingerprint, "subset": subset, "seed": seed}),
         params={name: value if isinstance(value, str) else json.dumps(value) for name, value in _known(training).items()},
-        metrics={name: float(value) for name, value in metrics.items()},
+        metrics={name: float(value) for name, value in metrics.items() if name not in training},
         tags=tags,
         datasets=(train_set, *evaluation),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import shutil
 import signal
 import socket
@@ -20,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from cartograph import schema
 from cartograph.config import Params
@@ -88,7 +90,7 @@ def write_models(workspace: Workspace, inputs: Inputs) -> None:
         better = 0.1 * (subset == "cleaned")
         metrics = {"challenge.accuracy": 0.6 + better, "challenge.macro_f1": 0.58 + better, "validation.accuracy": 0.8 + better / 10}
         metrics |= {"validation.macro_f1": 0.79, "train.accuracy": 0.9, "train.failed": int(subset == "random"), "epochs": 8, "rows": 38}
-        training = {"subset": subset, "seed": seed, "model": "bow", "epochs": 8, "learning_rate": 0.005, "device": None}
+        training = {"subset": subset, "seed": seed, "model": "bow", "epochs": 8, "rows": 38, "learning_rate": 0.005, "device": None}
         (inputs[folder] / "metrics.json").write_text(json.dumps(metrics))
         (inputs[folder] / "training.json").write_text(json.dumps(training))
     for name in ("evaluation.md", "evaluation.csv"):
@@ -248,6 +250,7 @@ def test_each_retrained_model_is_a_run_beneath_the_audit(audit: Audit) -> None:
     assert cleaned.data.metrics["challenge.accuracy"] == pytest.approx(0.7)
     assert {"subset": "cleaned", "seed": "1", "model": "bow", "learning_rate": "0.005"}.items() <= cleaned.data.params.items()
     assert "device" not in cleaned.data.params
+    assert not {"epochs", "rows"} & set(cleaned.data.metrics), "these are parameters"
     assert random.data.tags["cartograph.failed"] == "true" and "cartograph.failed" not in cleaned.data.tags
     assert "**Failed**" in random.data.tags["mlflow.note.content"]
     assert cleaned.data.tags["mlflow.note.content"] == "Trained from scratch on the 38 rows of `cleaned`, seed 1."
@@ -414,6 +417,53 @@ def test_a_server_takes_an_audit_once_and_its_password_is_not_printed(
     assert captured.out == captured.err == ""
     everything = json.dumps([run.to_dictionary(), audit.published])
     assert "s3cret" not in everything
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no Chromium here: MLflow's pages are not looked at")
+    with sync_playwright() as playwright:
+        flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+        running = playwright.chromium.launch(executable_path=chromium, headless=True, args=flags)
+        yield running
+        running.close()
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_original_and_cleaned_are_compared_side_by_side_in_the_browser(
+    audit: Audit, server: str, browser: Browser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As a user does it: open the audit, tick two of its models, press Compare; then the charts of all models."""
+    from mlflow import MlflowClient
+
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://{server}")
+    audit.publish(experiment="compared")
+    experiment = MlflowClient(tracking_uri=f"http://{server}").get_experiment_by_name("compared").experiment_id
+    names = [f"retrain {subset} seed 1" for subset in ("original", "cleaned")]
+    with browser.new_page(viewport={"width": 1500, "height": 1100}) as page:
+        page.set_default_timeout(60_000)
+        page.goto(f"http://{server}/#/experiments/{experiment}/runs?compareRunsMode=TABLE")
+        page.locator("[role=row] button[data-component-id*=runnamecellrenderer]").first.click()
+        for name in names:
+            page.locator("[role=row]", has_text=name).first.locator("input.ag-checkbox-input").check()
+        page.get_by_role("button", name="Compare", exact=True).click()
+        page.get_by_text("Comparing 2 Runs from 1 Experiment").wait_for()
+        plot = page.locator(".js-plotly-plot")
+        expect(plot.locator(".axis-title")).to_have_text(["subset", "challenge.accuracy"], timeout=60_000)
+        expect(plot).to_contain_text(re.compile("cleaned.*original|original.*cleaned", re.S))
+        for name in (*names, "challenge.macro_f1", "validation.accuracy"):
+            expect(page.get_by_text(name, exact=True).first).to_be_attached()
+        assert len(page.screenshot(path=tmp_path / "compare.png")) > 20_000
+        page.goto(f"http://{server}/#/experiments/{experiment}/runs?compareRunsMode=CHART")
+        page.get_by_placeholder("Search metric charts").fill("accuracy")
+        for chart in ("challenge.accuracy", "validation.accuracy"):
+            card = page.get_by_test_id("experiment-view-compare-runs-card").filter(has_text=chart)
+            for name in names:
+                expect(card).to_contain_text(name, timeout=60_000)
+        assert len(page.screenshot(path=tmp_path / "charts.png")) > 20_000
 
 
 def test_a_server_that_is_not_there_is_named_without_its_password(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
