@@ -11,12 +11,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def copy_project(target: Path, params: str) -> dict[str, str]:
-    """Copy the code to ``target``, write its params.yaml, and return the environment its commands run in."""
+def copy_code(target: Path, source: Path = ROOT) -> None:
+    """Copy the code, and nothing that was made with it, to an existing folder."""
     for name in ("src", "tasks", "flows"):
-        shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(source / name, target / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for name in (".gitignore", ".dvcignore", "pyproject.toml", "constraints.txt"):
-        shutil.copy(ROOT / name, target / name)
+        shutil.copy(source / name, target / name)
+
+
+def copy_project(target: Path, params: str, source: Path = ROOT) -> dict[str, str]:
+    """Copy the code to ``target``, write its params.yaml, and return the environment its commands run in."""
+    copy_code(target, source)
     (target / "params.yaml").write_text(params, encoding="utf-8")
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PREFECT_", "MLFLOW_"))}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"

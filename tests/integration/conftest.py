@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.project_copy import copy_project
+from benchmarks.project_copy import copy_code, copy_project
 from tasks.surroundings import SILENT
 
 SMALL = """\
@@ -106,10 +106,12 @@ def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def make_project(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -> Callable[[], Project]:
     """Return a function that makes a fresh project: code, git and DVC repository, small parameters."""
     home = tmp_path_factory.mktemp("prefect-home")
+    code = tmp_path_factory.mktemp("code")
+    copy_code(code)
 
     def make() -> Project:
         path = tmp_path_factory.mktemp("project")
-        environment = copy_project(path, SMALL) | {"PREFECT_HOME": str(home), "PREFECT_API_URL": prefect_server}
+        environment = copy_project(path, SMALL, code) | {"PREFECT_HOME": str(home), "PREFECT_API_URL": prefect_server}
         project = Project(path, environment)
         project.git("add", "-A")
         project.git("commit", "-q", "-m", "The project")
