@@ -58,7 +58,7 @@ def wilson_interval(successes: int, rows: int) -> tuple[float, float]:
     share, square = successes / rows, NORMAL_95**2
     middle = (share + square / (2 * rows)) / (1 + square / rows)
     half = NORMAL_95 * sqrt(share * (1 - share) / rows + square / (4 * rows**2)) / (1 + square / rows)
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return (middle - half if successes else 0.0), (middle + half if successes < rows else 1.0)
 
 
 def _require_rows(one: Sequence[str], other: Sequence[str]) -> None:

@@ -118,9 +118,8 @@ def sheet_of(content: bytes, name: str) -> str:
     records = read_sheet(content, name, COLUMNS)
     sheets = sorted({record.cells["item"].strip().rpartition("-")[0] for record in records})
     if len(sheets) != 1 or not sheets[0]:
-        raise InputError(
-            f"{name} holds rows of {len(sheets)} blind sheets; it must hold those of one: {', '.join(sheets) or 'none found'}."
-        )
+        found = ", ".join(sheets[:5]) or "none"
+        raise InputError(f"{name} holds rows of {len(sheets)} blind sheets ({found}), expected those of one.")
     return sheets[0]
 
 

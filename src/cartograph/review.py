@@ -96,12 +96,12 @@ def review_sheet(info: DatasetInfo, found: Sequence[Suspect]) -> bytes:
     rows = []
     for suspect in found:
         numbers = (_number(suspect.probability), _number(suspect.suggested_probability))
-        rows.append((str(suspect.rank), suspect.uid, *suspect.texts, suspect.given, suspect.suggested, *numbers, suspect.reason, *_EMPTY))
+        rows.append((suspect.rank, suspect.uid, *suspect.texts, suspect.given, suspect.suggested, *numbers, suspect.reason, *_EMPTY))
     return write_sheet((*_BEFORE, *text_columns(info, (*_BEFORE, *_AFTER)), *_AFTER), rows)
 
 
-def _number(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.4f}"
+def _number(value: float) -> str | float:
+    return "" if math.isnan(value) else round(value, 4)
 
 
 def require_saved(

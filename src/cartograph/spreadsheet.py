@@ -59,12 +59,12 @@ def shortened(text: str) -> str:
     return f"{text[: LONGEST - 60]} … [cut: {len(text):,} characters in all]"
 
 
-def write_sheet(header: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """Return a CSV file; every cell is guarded and cut to what spreadsheets hold."""
+def write_sheet(header: Sequence[str], rows: Iterable[Sequence[str | float]]) -> bytes:
+    """Return a CSV file; every text is guarded and cut to what spreadsheets hold, a number stands as it is."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\r\n")
     for row in (header, *rows):
-        writer.writerow([guarded(shortened(cell)) for cell in row])
+        writer.writerow([guarded(shortened(cell)) if isinstance(cell, str) else cell for cell in row])
     return codecs.BOM_UTF8 + file.getvalue().encode()
 
 
