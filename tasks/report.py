@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PAGE = "reports/report.html"
 COMPARED = "data/evaluate"
+NOISE = "data/noise"
 STILL = "reports/figures/data_map.svg"
 ASSETS = user_file("src/cartograph/page/assets")
 LIBRARIES = (
@@ -51,7 +52,8 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     metrics = tuple(f"reports/{step}.metrics.json" for step in ("ingest", "train", "measure"))
     truth = ("data/score", "reports/score.metrics.json") if _built_in(settings) else ()
     compared = (COMPARED, "reports/evaluate.metrics.json") if retrained(settings) else ()
-    return ("params.yaml", "data/ingest", "data/train", "data/measure", *metrics, STILL, ASSETS, *truth, *compared)
+    noise = (NOISE, "reports/noise.metrics.json") if "noise" in settings else ()
+    return ("params.yaml", "data/ingest", "data/train", "data/measure", *metrics, STILL, ASSETS, *noise, *truth, *compared)
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
@@ -88,6 +90,7 @@ def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> A
         still=data_uri(inputs[STILL].read_bytes(), "image/svg+xml"),
         origin=_origin(inputs, workspace),
         comparison=_comparison(inputs),
+        noise=_noise(inputs, measures),
         limits=Limits(**params.model_dump(), max_points=_setting(workspace, "max_points"), seed=_setting(workspace, "seed")),
     )
 
@@ -103,6 +106,20 @@ def _score(inputs: Mapping[str, Path], measures: Any) -> Any:
         return None
     score = pq.read_table(inputs["data/score"] / "score.parquet")
     return score.filter(pc.is_in(score[UID], value_set=measures[UID].combine_chunks()))
+
+
+def _noise(inputs: Mapping[str, Path], measures: Any) -> Any:
+    """Return the suspects and how they were found; None where none were looked for."""
+    import pyarrow.parquet as pq
+
+    from cartograph.page import Noise, align
+    from cartograph.schema import UID
+
+    if NOISE not in inputs:
+        return None
+    folder = inputs[NOISE]
+    suspects = align(pq.read_table(folder / "noise.parquet"), measures[UID], f"{NOISE}/noise.parquet")
+    return Noise(suspects, _json(folder / "noise.json"), pq.read_table(folder / "experiment.parquet"))
 
 
 def _comparison(inputs: Mapping[str, Path]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,15 @@ import pyarrow.parquet as pq
 
 from cartograph.comparison import Comparison, EvaluationSet, compare
 from cartograph.datamap import map_metrics, map_table
+from cartograph.detection import compare_detectors
 from cartograph.epochs import dynamics_table
 from cartograph.measures import compute_measures
+from cartograph.noise import choose_flips
+from cartograph.noise_figures import EXPERIMENT
+from cartograph.noise_record import noise_metrics, noise_record
 from cartograph.regions import assign_regions
 from cartograph.schema import COORDINATES, HISTORY, QUARANTINE, DatasetInfo, examples_schema
+from cartograph.suspects import Evidence, assumed_measures, choose_suggestions, map_measures, mean_probabilities, suspects_table
 
 LABELS = ("contradiction", "entailment", "neutral")
 HOSTILE = '</script><script>window.pwned = 1</script><img src=x onerror="window.pwned = 2">'
@@ -31,7 +37,7 @@ def write_audit(
     """Write the inputs of the report step under ``folder``; return declared name -> path, but for the page's assets."""
     rng = np.random.default_rng(seed)
     (folder / "reports" / "figures").mkdir(parents=True)
-    for name in ("ingest", "train", "measure", "score", "evaluate"):
+    for name in ("ingest", "train", "measure", "noise", "score", "evaluate"):
         (folder / "data" / name).mkdir(parents=True)
     examples = _examples(rng, rows, hostile)
     kinds = rng.choice(["plain", "flipped", "ambiguous"], rows, p=[0.87, 0.05, 0.08])
@@ -41,12 +47,14 @@ def write_audit(
     _write_ingest(folder, rows, examples)
     measures = _write_measures(folder, examples, logits)
     _write_training(folder, examples, logits, measures, imported)
-    _write_score(folder, measures, kinds, examples)
+    noise = write_noise(folder, measures, logits, imported=imported)
+    _write_score(folder, measures, kinds, examples, noise)
     _write_evaluation(folder, rng)
     _write_still(folder, measures)
     (folder / "params.yaml").write_text("measure: {max_points: 25000}\n")
-    names = ["params.yaml", "data/ingest", "data/train", "data/measure", "data/score", "data/evaluate", "reports/figures/data_map.svg"]
-    names += [f"reports/{name}.metrics.json" for name in ("ingest", "train", "measure", "score", "evaluate")]
+    names = ["params.yaml", "reports/figures/data_map.svg"]
+    names += [f"data/{name}" for name in ("ingest", "train", "measure", "noise", "score", "evaluate")]
+    names += [f"reports/{name}.metrics.json" for name in ("ingest", "train", "measure", "noise", "score", "evaluate")]
     return {name: folder / name for name in names}
 
 
@@ -189,7 +197,33 @@ def _write_training(folder: Path, examples: pa.Table, logits: np.ndarray, measur
     )
 
 
-def _write_score(folder: Path, measures: pa.Table, kinds: np.ndarray, examples: pa.Table) -> None:
+def write_noise(folder: Path, measures: pa.Table, logits: np.ndarray, *, imported: bool) -> pa.Table:
+    """Flip labels on the map that is there, look for suspects with the paper's detector, and write what the step `noise` does."""
+    known = map_measures(measures)
+    gold = measures["gold"].to_numpy()
+    easy = measures["region"].to_numpy(zero_copy_only=False) == "easy-to-learn"
+    flips = choose_flips(easy, gold, 3, max(0.01, 16 / len(gold)), np.random.default_rng(3))
+    original = Evidence(gold, LABELS, known, None if imported else mean_probabilities(logits), logits.shape[1], None)
+    noised = replace(original, labels=flips.labels, measures=assumed_measures(known, flips.planted, 3))
+    rng = np.random.default_rng(5)
+    compared = compare_detectors(noised.columns, original.columns, flips.planted, rng, asked="confidence", assumed=imported)
+    suggestions = choose_suggestions(original, noised, flips)
+    assumption = "by assumption, not learnt: that so and so" if imported else None
+    uids = measures["uid"].to_numpy(zero_copy_only=False)
+    suspects = suspects_table(uids, compared.chosen, original, suggestions.probabilities, assumption=assumption or "")
+    asked = {"detector": "auto", "threshold": 0.5}
+    record = noise_record(flips, compared, suggestions, suspects, asked=asked, assumption=assumption)
+    experiment = {"uid": measures["uid"], "flipped": flips.planted}
+    for when, side in (("before", known), ("after", noised.measures)):
+        experiment |= {f"{name}_{when}": getattr(side, name) for name in ("confidence", "variability")}
+    pq.write_table(suspects, folder / "data/noise/noise.parquet")
+    pq.write_table(pa.table(experiment, schema=EXPERIMENT), folder / "data/noise/experiment.parquet")
+    (folder / "data/noise/noise.json").write_text(json.dumps(record))
+    (folder / "reports/noise.metrics.json").write_text(json.dumps(noise_metrics(record)))
+    return suspects
+
+
+def _write_score(folder: Path, measures: pa.Table, kinds: np.ndarray, examples: pa.Table, suspects: pa.Table) -> None:
     confidence = measures["confidence"].to_numpy()
     rank = np.empty(len(confidence), dtype=np.int64)
     rank[np.argsort(confidence, kind="stable")] = np.arange(1, len(confidence) + 1)
@@ -205,10 +239,12 @@ def _write_score(folder: Path, measures: pa.Table, kinds: np.ndarray, examples: 
             "give_away": [index % 4 != 0 for index in range(len(gold))],
             "rank": rank,
             "flipped": [kind == "flipped" for kind in kinds],
+            "suspect_rank": suspects["rank"].cast(pa.int64()),
+            "flagged": suspects["flagged"],
         }
     )
     pq.write_table(table, folder / "data/score/score.parquet")
-    metrics = {"average_precision": 0.912, "precision": 0.87, "recall": 0.87}
+    metrics = {"average_precision": 0.912, "precision": 0.87, "recall": 0.83, "low_confidence.average_precision": 0.873}
     (folder / "reports/score.metrics.json").write_text(json.dumps(metrics))
 
 

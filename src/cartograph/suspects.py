@@ -221,7 +221,7 @@ def percent(share: float) -> str:
     >>> percent(0.027), percent(0.0), percent(0.9996), percent(0.004), percent(0.0001)
     ('3 %', '0 %', 'over 99.9 %', '0.4 %', 'under 0.1 %')
     """
-    if 0.00995 <= share <= 0.99005 or share in (0.0, 1.0):
+    if 0.0095 <= share <= 0.9905 or share in (0.0, 1.0):
         return f"{100 * share:.0f} %"
     if share < 0.5:
         return "under 0.1 %" if share < 0.001 else f"{100 * share:.1f} %"

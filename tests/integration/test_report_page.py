@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from cartograph.config import Params
-from tasks import report
+from tasks import noise, report
 from tasks.step import Out
 from tasks.workspace import ROOT, Workspace
 from tests.report_audit import HOSTILE, write_audit
@@ -65,7 +65,8 @@ def build(folder: Path, **options: Any) -> Path:
     inputs[report.ASSETS] = ROOT / "src/cartograph/page/assets"
     if imported:
         inputs = {name: path for name, path in inputs.items() if "score" not in name}
-    settings = {"ingest": Ingest(source="files" if imported else "planted-nli"), "measure": Measure(), "report": report.Params()}
+    sections = {"measure": Measure(), "noise": noise.Params(), "report": report.Params()}
+    settings = {"ingest": Ingest(source="files" if imported else "planted-nli"), **sections}
     target = folder / "report.html"
     out = Out(Workspace(ROOT, settings), {report.PAGE: target}, folder / "checkpoints", folder, folder / "failed")
     summary = report.run(report.Params(), inputs, out)  # type: ignore[arg-type]
@@ -161,7 +162,7 @@ def test_the_map_is_drawn_with_its_regions_and_densities(opened: Opener, small: 
 
 def test_the_top_says_what_was_found(opened: Opener, small: Path) -> None:
     page = opened(small)
-    expect(page.locator("h1")).to_contain_text(re.compile(r"preferred another label for \d+ of 300 rows"))
+    expect(page.locator("h1")).to_contain_text(re.compile(r"\d+ of 300 labels look wrong \(\d+\s%\);"))
     expect(page.locator("h1")).to_contain_text("1 of 8 checks of the data failed (none critical), and 4 rows could not be used")
     assert page.locator(".tile").count() == 4
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map((node) => node.id)")
@@ -169,6 +170,7 @@ def test_the_top_says_what_was_found(opened: Opener, small: Path) -> None:
     titles = page.locator("h2").all_inner_texts()
     assert titles == [
         "Data map",
+        "Suspects",
         "Rows to read",
         "Regions",
         "Validation",
@@ -257,6 +259,30 @@ def test_tables_sort_and_filter(opened: Opener, small: Path) -> None:
     panel.get_by_label("Text, label or uid").fill("no such words")
     expect(panel.get_by_role("status")).to_have_text("0 of 50 rows")
     assert panel.locator("tbody tr").count() == 0
+
+
+def test_suspects_sort_filter_and_say_why(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    section = page.locator("#suspects")
+    number = int(re.search(r"(\d+) of 300", page.locator("h1").inner_text())[1])
+    expect(section.get_by_role("status")).to_have_text(f"{number} of {number} rows")
+    expect(page.locator(".tile", has_text="Suspects").locator(".value")).to_have_text(str(number))
+    first = section.locator("tbody tr").first
+    expect(first).to_contain_text(re.compile(r"the model gave its label .* on average and preferred .*; all 6 epochs disagreed"))
+    suggestion = first.locator("td:nth-child(4) strong").inner_text()
+    assert suggestion != first.locator("td:nth-child(3)").inner_text()
+    section.get_by_role("button", name="Probability").click()
+    assert section.locator("th", has_text="Probability").get_attribute("aria-sort") == "ascending"
+    assert int(section.locator("tbody tr td:first-child").first.inner_text()) == number
+    section.get_by_label("Suggestion").select_option(suggestion)
+    assert set(section.locator("tbody td:nth-child(4) strong").all_inner_texts()) == {suggestion}
+    section.get_by_role("button", name="Rank").click()
+    section.locator("button.opener").first.click()
+    expect(section.locator("tr.more .suspicion")).to_contain_text(f"Suspect 1: probably {suggestion}")
+    section.get_by_role("button", name="Show on the map").click()
+    expect(page.locator(".pinned .suspicion")).to_contain_text("Suspect 1: probably")
+    page.locator(".live .filters").get_by_label("suspects only").check()
+    assert drawn(page) == number
 
 
 def test_a_row_opens_and_goes_to_the_map_and_back(opened: Opener, small: Path) -> None:
@@ -356,7 +382,18 @@ def test_light_and_dark(opened: Opener, small: Path, tmp_path: Path, scheme: str
     page = opened(small, color_scheme=scheme)
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(255, 255, 255)") == (scheme == "light")
-    for selector in ("h1", ".note", ".lead", "nav a", "th button", ".labels .differs dd", ".outcome", ".tile dt"):
+    for selector in (
+        "h1",
+        ".note",
+        ".lead",
+        "td.why-so",
+        "#suspects td strong",
+        "nav a",
+        "th button",
+        ".labels .differs dd",
+        ".outcome",
+        ".tile dt",
+    ):
         assert contrast(page, selector) >= 4.5, selector
     ink = page.evaluate("getComputedStyle(document.querySelector('#plane .annotation-text')).fill")
     assert ink == page.evaluate("getComputedStyle(document.body).color")
@@ -398,6 +435,8 @@ def test_without_scripts_there_is_the_map(opened: Opener, small: Path) -> None:
 def test_an_imported_map_says_what_is_not_known(opened: Opener, imported: Path) -> None:
     page = opened(imported)
     expect(page.locator(".pinned")).to_contain_text("Probability per epoch: not known, since only coordinates were imported.")
+    expect(page.locator("h1")).to_contain_text("by an assumption that is stated below")
+    expect(page.locator("#suspects .why-so").first).to_contain_text("by assumption, not learnt")
     expect(page.locator("#training .why")).to_contain_text("Not available. The map was imported")
     assert page.locator("#planted").count() == 0
     assert page.locator("th", has_text="Model's label").count() == 0

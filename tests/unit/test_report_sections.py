@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import base64
+import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,18 +13,20 @@ import pytest
 
 from cartograph.comparison import DIFFERENCES, Comparison
 from cartograph.errors import InputError
-from cartograph.page import Audit, Limits, Origin, align, page
-from cartograph.page.blocks import Checks, Dots, Facts, Map, Planes, Regions, RowTables, Table
+from cartograph.noise_figures import EXPERIMENT
+from cartograph.page import Audit, Limits, Noise, Origin, align, page
+from cartograph.page.blocks import Charts, Checks, Dots, Facts, Map, Planes, Regions, RowTables, SuspectTable, Table
 from cartograph.page.sections import SECTIONS
 from cartograph.page.sections.extremes import extremes_section
 from cartograph.page.sections.origin import origin_section
-from cartograph.page.sections.planted import found_among_hardest, planted_section
+from cartograph.page.sections.planted import found_among_hardest, found_among_suspects, planted_section
 from cartograph.page.sections.regions import regions_section
+from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.sections.training import training_section
 from cartograph.page.sections.validation import validation_section
 from cartograph.page.sections.worth import worth_section, worth_sentence
 from cartograph.page.verdict import verdict
-from cartograph.schema import HISTORY, MEASURES, QUARANTINE, DatasetInfo, examples_schema
+from cartograph.schema import HISTORY, MEASURES, NOISE, QUARANTINE, DatasetInfo, examples_schema
 from tests.report_audit import retrained
 
 CONFIDENCE = (0.05, 0.10, 0.50, 0.52, 0.90, 0.95, 0.97, 0.99)
@@ -101,12 +106,53 @@ def compared(audit: Audit, **options: bool) -> Audit:
     return replace(audit, comparison=retrained(np.random.default_rng(7), **options), metrics=metrics)
 
 
+def suspected(audit: Audit, *, flagged: tuple[int, ...] = (1, 0), assumption: str | None = None, **changes: object) -> Audit:
+    """Rows flagged in this order; two flips found by the committee."""
+    order = [*flagged, *(row for row in range(8) if row not in flagged)]
+    rows = [
+        {
+            "uid": f"u{row}",
+            "probability": 0.99 - 0.1 * order.index(row),
+            "flagged": row in flagged,
+            "suggested": 1 - GOLD[row],
+            "suggested_probability": 0.7,
+            "rank": order.index(row) + 1,
+            "reason": f"because {row}",
+        }
+        for row in range(8)
+    ]
+    experiment = {"uid": [f"u{row}" for row in range(8)], "flipped": [row > 5 for row in range(8)]}
+    experiment |= {
+        "confidence_before": [0.96] * 8,
+        "variability_before": [0.02] * 8,
+        "confidence_after": [0.12] * 8,
+        "variability_after": [0.3] * 8,
+    }
+    record = {
+        "rows": 8,
+        "suspects": len(flagged),
+        "threshold": 0.5,
+        "flips": 2,
+        "asked": "auto",
+        "detector": "committee",
+        "reason": "So it is.",
+        "assumption": assumption,
+        "detectors": {"confidence": {"f1": 0.95, "average_precision": 0.75}, "committee": {"f1": 1.0, "average_precision": 0.875}},
+        "f1_variability": 0.6,
+        "tested_on": 2,
+        "left_out": 1,
+        "suggestions": {"from": "in-sample", "right": {"in-sample": 0.5, "out-of-fold": 0.5}},
+    }
+    noise = Noise(pa.Table.from_pylist(rows, schema=NOISE), record | changes, pa.table(experiment, schema=EXPERIMENT))
+    return replace(audit, noise=noise)
+
+
 def block(section: object, kind: type) -> object:
     return next(item for item in section.blocks if isinstance(item, kind))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("build", SECTIONS, ids=lambda build: build.__name__)
-@pytest.mark.parametrize("change", [lambda audit: audit, planted, compared], ids=["plain", "planted", "compared"])
+@pytest.mark.parametrize("change", [lambda audit: audit, planted, compared, suspected], ids=["plain", "planted", "compared", "suspected"])
 def test_every_section_has_an_anchor_and_blocks_or_a_reason(
     audit: Audit, build: Callable[..., object], change: Callable[[Audit], Audit]
 ) -> None:
@@ -121,7 +167,7 @@ def test_every_section_has_an_anchor_and_blocks_or_a_reason(
 
 
 def test_section_ids_are_distinct(audit: Audit) -> None:
-    ids = [section.id for build in SECTIONS if (section := build(compared(planted(audit)))) is not None]
+    ids = [section.id for build in SECTIONS if (section := build(suspected(compared(planted(audit))))) is not None]
     assert len(set(ids)) == len(ids) == len(SECTIONS)
 
 
@@ -262,6 +308,105 @@ def test_planted_kinds_and_flips(audit: Audit) -> None:
     assert gain.series[0].values[-1] == 2
     assert "flipped labels" in verdict(scored).lines[-1]
     assert planted_section(audit) is None
+
+
+def test_suspects_are_listed_in_their_order_with_suggestion_and_reason(audit: Audit) -> None:
+    section = suspects_section(suspected(audit))
+    assert section is not None
+    assert section.lead.startswith("2 labels of 8 look wrong (25\u00a0%). Suspects are not errors until somebody has read them")
+    assert "2 labels of easy rows were flipped and the model trained again" in section.lead
+    listed = block(section, SuspectTable).suspects
+    assert [(item.place, item.rank, item.suggested, item.reason) for item in listed] == [(1, 1, 1, "because 1"), (0, 2, 1, "because 0")]
+    assert section.listed() == {0, 1}
+    assert suspects_section(audit) is None
+
+
+def test_the_noise_experiment_is_shown_with_its_numbers(audit: Audit) -> None:
+    section = suspects_section(suspected(audit))
+    facts = dict(block(section, Facts).facts)
+    assert facts["Detector"] == "So it is."
+    assert facts["F1"].startswith("0.95 by confidence alone, 0.60 by variability alone, on 2 rows kept aside, half of them flipped")
+    assert facts["Suggested labels"].endswith("; of the flips, 1 of 2 were named right so")
+    assert facts["Left out"].startswith("1 row that every detector suspects")
+    confidence, variability = block(section, Charts).charts
+    assert [series.name for series in confidence.series] == ["right label", "flipped label"]
+    assert [sum(series.values) for series in (*confidence.series, *variability.series)] == [1.0] * 4
+    assert confidence.series[0].values[19] == 1.0 and confidence.series[1].values[2] == 1.0
+    cells = block(section, Table).cells
+    assert [(cell[0], cell[2], cell[3], cell[4]) for cell in cells] == [("committee", 1.0, 0.875, "used"), ("confidence", 0.95, 0.75, "")]
+
+
+def test_what_was_assumed_is_said_wherever_suspects_are_counted(audit: Audit) -> None:
+    assumed = suspected(
+        audit,
+        assumption="by assumption, not learnt: that so and so",
+        detectors={"committee": {"f1": 1.0, "average_precision": 1.0}, "confidence": {"f1": 1.0, "average_precision": 1.0}},
+    )
+    section = suspects_section(assumed)
+    assert "They were found by assumption, not learnt: that so and so: nothing could be retrained" in section.lead
+    assert not [item for item in section.blocks if isinstance(item, Table)], "assumptions are not compared"
+    found = verdict(assumed)
+    assert found.sentence.startswith("2 of 8 labels look wrong (25\u00a0%), by an assumption that is stated below; ")
+    assert found.figures[2].note == "25\u00a0% of the labels; by assumption, not learnt"
+
+
+def test_the_verdict_counts_suspects(audit: Audit) -> None:
+    found = verdict(suspected(audit))
+    assert found.sentence == "2 of 8 labels look wrong (25\u00a0%); the one check of the data passed, and every row could be used."
+    assert found.lines == ("Start with the 2 suspects: each has a suggested label and a reason.",)
+    assert (found.figures[2].label, found.figures[2].value) == ("Suspects", "2")
+    assert "F1 of 1.00" in found.figures[2].note
+    one = verdict(suspected(audit, flagged=(3,)))
+    assert one.sentence.startswith("1 of 8 labels looks wrong (12\u00a0%);")
+    assert one.lines == ("Start with the suspect: it has a suggested label and a reason.",)
+
+
+def test_no_suspects_is_said_so_and_the_experiment_still_shown(audit: Audit) -> None:
+    none = suspected(audit, flagged=())
+    assert verdict(none).sentence.startswith("None of 8 labels looks wrong; ")
+    assert verdict(none).lines[0].startswith("Start with the 2 hard-to-learn rows")
+    section = suspects_section(none)
+    assert section.lead.startswith("0 labels of 8 look wrong (0\u00a0%). To learn")
+    assert [item.kind for item in section.blocks] == ["charts", "facts", "table"]
+
+
+def test_what_cleaning_is_worth_stands_at_the_top(audit: Audit) -> None:
+    assert verdict(suspected(compared(audit))).lines[0].startswith("Cleaned beats original by ")
+
+
+def test_suspects_against_the_planted_truth(audit: Audit) -> None:
+    scored = suspected(planted(audit))
+    table = scored.score.append_column("suspect_rank", scored.noise.suspects["rank"].cast(pa.int64()))
+    scored = replace(scored, score=table.append_column("flagged", scored.noise.suspects["flagged"]))
+    metrics = {
+        **scored.metrics,
+        "score": {"average_precision": 0.7, "precision": 0.5, "recall": 0.5, "low_confidence.average_precision": 0.6},
+    }
+    scored = replace(scored, metrics=metrics)
+    assert found_among_suspects(scored.score) == (1, 2)
+    section = planted_section(scored)
+    assert "Of the 2 labels flipped on purpose, 1 (50\u00a0%) is among the 2 suspects. Low confidence alone: 1 among" in section.lead
+    gain = block(section, Charts).charts[0]
+    assert [series.name for series in gain.series] == ["most suspect first", "least confident first", "perfect", "at random"]
+    assert gain.series[0].values[:3] == [0, 0, 1], "the flipped row 0 is the second suspect"
+    assert block(section, Facts).facts[0] == (
+        "Average precision",
+        "0.70: of the suspects' ranking; 1 = every flip before every other row (low confidence alone: 0.60)",
+    )
+    assert (
+        verdict(scored)
+        .lines[-1]
+        .endswith("1 of its 2 flipped labels is among the 2 suspects (average precision 0.70, where 1 is a perfect ranking).")
+    )
+
+
+def test_suspects_are_always_drawn(audit: Audit) -> None:
+    few = replace(suspected(audit, flagged=(6, 2)), limits=Limits(examples=1, listed=1, max_points=5))
+    content = json.loads(re.search(r'id="data-rows">(.*?)</script>', page(few), re.DOTALL)[1])
+    places = np.frombuffer(base64.b64decode(content["place"]["data"]), dtype="<u4").tolist()
+    suspect = np.frombuffer(base64.b64decode(content["suspect"]["data"]), dtype=np.uint8).tolist()
+    assert [place for place, flag in zip(places, suspect, strict=True) if flag] == [2, 6]
+    assert "suspect" not in json.loads(re.search(r'id="data-rows">(.*?)</script>', page(audit), re.DOTALL)[1])
 
 
 def difference(**values: object) -> dict[str, object]:

@@ -59,6 +59,21 @@ class Origin:
 
 
 @dataclass(frozen=True)
+class Noise:
+    """The suspects, and how they were found.
+
+    Attributes:
+        suspects: ``schema.NOISE``; one row per row of ``measures``, in its order.
+        record: what was chosen and why, as in ``data/noise/noise.json``.
+        experiment: ``noise_figures.EXPERIMENT``; of the flipped rows at least.
+    """
+
+    suspects: pa.Table
+    record: Mapping[str, Any]
+    experiment: pa.Table
+
+
+@dataclass(frozen=True)
 class Audit:
     """The tables of one audit. Every per-row array is in the order of ``measures``.
 
@@ -72,10 +87,11 @@ class Audit:
         quarantine: ``schema.QUARANTINE``.
         training: what was trained, as in ``data/train/training.json``.
         metrics: step -> name -> number.
-        score: ``uid, kind, true_label, give_away, rank, flipped``, built-in corpus only; else None.
+        score: ``planted.score.SCORE``, built-in corpus only; else None.
         window: which epochs the measures use, first and past the last.
         still: the map as a picture, as a ``data:`` address; None where there is none.
         comparison: models retrained on versions of the train set; None where none was.
+        noise: the suspects; None where none were looked for.
     """
 
     examples: pa.Table
@@ -92,6 +108,7 @@ class Audit:
     origin: Origin
     limits: Limits = field(default_factory=Limits)
     comparison: Comparison | None = None
+    noise: Noise | None = None
 
     @property
     def rows(self) -> int:
@@ -139,6 +156,15 @@ class Audit:
     def region(self) -> Ints:
         """Index into ``REGIONS`` of each row's region."""
         return np.asarray(pc.index_in(self.measures["region"], value_set=pa.array(REGIONS)).to_numpy(), dtype=np.int64)
+
+    @cached_property
+    def suspects(self) -> Ints:
+        """The flagged rows, most suspect first; none where none were looked for."""
+        if self.noise is None:
+            return np.empty(0, dtype=np.int64)
+        table = self.noise.suspects
+        flagged = np.flatnonzero(table["flagged"].to_numpy(zero_copy_only=False))
+        return flagged[np.argsort(table["rank"].to_numpy()[flagged], kind="stable")].astype(np.int64)
 
     def members(self, region: str) -> Ints:
         """Return the rows of a region."""

@@ -97,6 +97,38 @@ class RowTables(Block):
 
 
 @dataclass(frozen=True)
+class Suspect:
+    """A row whose label is doubted.
+
+    Attributes:
+        place: its place in the measures table.
+        rank: 1 = most suspect.
+        probability: that its label is wrong, in [0, 1].
+        suggested: id of the label suggested instead.
+        reason: why, in words.
+    """
+
+    place: int
+    rank: int
+    probability: float
+    suggested: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class SuspectTable(Block):
+    """Suspects in their order; sortable, filterable, each row opens its card."""
+
+    kind = "suspects"
+    caption: str
+    suspects: Sequence[Suspect]
+
+    def listed(self) -> Iterable[int]:
+        """Return the rows of all listed suspects."""
+        return (suspect.place for suspect in self.suspects)
+
+
+@dataclass(frozen=True)
 class Column:
     """A column of a table: its title, how its cells are written and sorted, and what it means."""
 

@@ -37,7 +37,12 @@ def page(audit: Audit) -> str:
     sections = [section for build in SECTIONS if (section := build(audit)) is not None]
     listed = set().union(*(section.listed() for section in sections))
     figure = interactive_map(
-        audit.measures, None, max_points=audit.limits.max_points, seed=audit.limits.seed, labels=audit.info.labels, always=sorted(listed)
+        audit.measures,
+        None,
+        max_points=audit.limits.max_points,
+        seed=audit.limits.seed,
+        labels=audit.info.labels,
+        always=sorted(listed.union(audit.suspects.tolist())),
     )
     drawn = drawn_rows(figure)
     carried = np.union1d(drawn, np.fromiter(listed, dtype=np.int64, count=len(listed)))

@@ -58,6 +58,8 @@ def _columns(audit: Audit, places: Ints) -> dict[str, Any]:
         "row": column(np.asarray(examples[ROW].to_numpy(), dtype=np.uint32)),
         "epochs": 0,
     }
+    if audit.noise is not None:
+        rows["suspect"] = column(np.isin(places, audit.suspects).astype(np.uint8))
     if audit.probabilities is not None:
         percent = np.rint(audit.probabilities[places] * 100).astype(np.uint8)
         rows |= {"epochs": percent.shape[1], "used": list(audit.window), "percent": column(percent)}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from cartograph.page.audit import Audit
-from cartograph.page.sections.planted import found_among_hardest
+from cartograph.page.sections.planted import found_among_hardest, found_among_suspects
+from cartograph.page.sections.worth import worth_sentence
 from cartograph.page.words import count, counted, cut, listing, probability, share
 from cartograph.schema import REGIONS
 
@@ -35,7 +38,8 @@ class Verdict:
 
 def verdict(audit: Audit) -> Verdict:
     """Return what the audit found, in the order in which it matters."""
-    return Verdict(_sentence(audit), _lines(audit), (_rows(audit), _quarantined(audit), _hardest(audit), _validation(audit)))
+    third = _hardest(audit) if audit.noise is None else _suspects(audit)
+    return Verdict(_sentence(audit), _lines(audit), (_rows(audit), _quarantined(audit), third, _validation(audit)))
 
 
 def _sentence(audit: Audit) -> str:
@@ -43,6 +47,13 @@ def _sentence(audit: Audit) -> str:
 
 
 def _doubt(audit: Audit) -> str:
+    if audit.noise is not None:
+        number = len(audit.suspects)
+        if not number:
+            return f"None of {counted(audit.rows, 'label')} looks wrong"
+        looks = "looks" if number == 1 else "look"
+        assumed = ", by an assumption that is stated below" if audit.noise.record["assumption"] else ""
+        return f"{count(number)} of {counted(audit.rows, 'label')} {looks} wrong ({share(number, audit.rows)}){assumed}"
     if audit.disagreeing is None:
         rows = audit.members(HARD)
         highest = probability(float(audit.confidence[rows].max())) if len(rows) else "0"
@@ -73,17 +84,24 @@ def _failures(audit: Audit) -> tuple[int, int, int]:
 
 
 def _lines(audit: Audit) -> tuple[str, ...]:
-    lines = [*_criticals(audit), *_start(audit)]
-    if audit.score is not None:
-        found, total = found_among_hardest(audit.score)
-        if total:
-            precision = audit.metrics.get("score", {}).get("average_precision")
-            ranked = "" if precision is None else f" (average precision {probability(precision)}, where 1 is a perfect ranking)"
-            lines.append(
-                f"This is the built-in corpus, whose errors are known: {count(found)} of its {count(total)} flipped labels "
-                f"{'is' if found == 1 else 'are'} among the {count(total)} least confident rows{ranked}."
-            )
-    return tuple(lines)
+    worth = "" if audit.comparison is None else worth_sentence(audit.comparison.differences)
+    return tuple(line for line in (*_criticals(audit), worth, *_start(audit), *_truth(audit)) if line)
+
+
+def _truth(audit: Audit) -> list[str]:
+    found, total = (0, 0) if audit.score is None else found_among_hardest(audit.score)
+    if audit.score is None or not total:
+        return []
+    among = f"the {count(total)} least confident rows"
+    suspects = found_among_suspects(audit.score)
+    if suspects is not None:
+        found, among = suspects[0], f"the {counted(suspects[1], 'suspect')}"
+    precision = audit.metrics.get("score", {}).get("average_precision")
+    ranked = "" if precision is None else f" (average precision {probability(precision)}, where 1 is a perfect ranking)"
+    return [
+        f"This is the built-in corpus, whose errors are known: {count(found)} of its {count(total)} flipped labels "
+        f"{'is' if found == 1 else 'are'} among {among}{ranked}."
+    ]
 
 
 def _criticals(audit: Audit) -> list[str]:
@@ -98,6 +116,10 @@ def _criticals(audit: Audit) -> list[str]:
 
 
 def _start(audit: Audit) -> list[str]:
+    if len(audit.suspects):
+        if len(audit.suspects) == 1:
+            return ["Start with the suspect: it has a suggested label and a reason."]
+        return [f"Start with the {count(len(audit.suspects))} suspects: each has a suggested label and a reason."]
     rows = audit.members(HARD)
     if not len(rows):
         return []
@@ -138,6 +160,16 @@ def _hardest(audit: Audit) -> Figure:
         return Figure("Hard to learn", count(len(rows)), f"confidence at most {highest}")
     other = int(np.count_nonzero(audit.disagreeing[rows]))
     return Figure("Hard to learn", count(len(rows)), f"the model prefers another label for {count(other)}")
+
+
+def _suspects(audit: Audit) -> Figure:
+    number = len(audit.suspects)
+    labels = f"{share(number, audit.rows)} of the labels" if number else "no label looks wrong"
+    record: Mapping[str, Any] = audit.noise.record if audit.noise is not None else {}
+    if record["assumption"]:
+        return Figure("Suspects", count(number), f"{labels}; by assumption, not learnt")
+    f1 = probability(record["detectors"][record["detector"]]["f1"])
+    return Figure("Suspects", count(number), f"{labels}; found so, flipped labels gave an F1 of {f1} (1 = all of them, and no other)")
 
 
 def _validation(audit: Audit) -> Figure:

@@ -6,6 +6,12 @@ function labelLine(item) {
     item.predicted === null ? null : el("div", { class: item.disagrees ? "differs" : "" }, el("dt", {}, "Model's label"), el("dd", {}, item.predicted)));
 }
 
+function suspectLine(item) {
+  if (!item.suspicion) return null;
+  const { rank, probability, suggested, reason } = item.suspicion;
+  return el("div", { class: "suspicion" }, el("p", {}, `Suspect ${number.format(rank)}: probably `, el("strong", {}, carried.labels[suggested]), `; its label is wrong with a probability of ${write.likelihood(probability)}`), el("p", { class: "note" }, reason));
+}
+
 function texts(item) {
   return el("dl", { class: "texts" }, item.texts.map((text, field) => el("div", {},
     el("dt", { class: named(carried.fields) ? "" : "unseen" }, carried.fields[field]), el("dd", {}, text))));
@@ -35,6 +41,7 @@ function card(position) {
   return el("article", { class: "card" },
     texts(item),
     labelLine(item),
+    suspectLine(item),
     item.annotators ? el("p", { class: "note" }, `Annotators: ${item.annotators}`) : null,
     epochsOf(item),
     measured(item),

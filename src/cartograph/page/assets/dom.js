@@ -22,6 +22,7 @@ const write = {
   code: (value) => value ?? "",
   count: (value) => (value === null || value === undefined ? "" : number.format(value)),
   probability: (value) => (value === null || value === undefined ? "" : value.toFixed(2)),
+  likelihood: (value) => (value > 0.995 ? "> 0.99" : value.toFixed(2)),
   points: (value) => (value === null || value === undefined ? "" : value.toFixed(1).replace("-", "\u2212")),
   share: (value) => (value === null || value === undefined ? "" : `${Math.round(100 * value)}\u00a0%`),
 };

@@ -5,7 +5,7 @@ const ORDERS = [
   ["most ambiguous first", "by high variability", (position) => -columns.variability[position]],
   ["easiest first", "by high confidence", (position) => -columns.confidence[position]],
 ];
-const map = { points: null, pinned: null, back: null, order: 0, list: [], wanted: { label: -1, predicted: -1, region: -1, differs: false } };
+const map = { points: null, pinned: null, back: null, order: 0, list: [], wanted: { label: -1, predicted: -1, region: -1, differs: false, suspect: false } };
 
 function legend() {
   const item = (level) => {
@@ -34,13 +34,14 @@ function mapFilters() {
     el("label", {}, "Region", el("select", { onchange: (event) => { map.wanted.region = Number(event.target.value); refilter(); } },
       el("option", { value: -1 }, "any"), regions.map(([name, index]) => el("option", { value: index }, name)))),
     columns.predicted ? el("label", { class: "check" }, el("input", { type: "checkbox", onchange: (event) => { map.wanted.differs = event.target.checked; refilter(); } }), "model prefers another label") : null,
+    columns.suspect ? el("label", { class: "check" }, el("input", { type: "checkbox", onchange: (event) => { map.wanted.suspect = event.target.checked; refilter(); } }), "suspects only") : null,
     map.status);
 }
 
 function wantedRow(position) {
-  const { label, predicted, region, differs } = map.wanted;
+  const { label, predicted, region, differs, suspect } = map.wanted;
   return (label < 0 || columns.label[position] === label) && (predicted < 0 || columns.predicted[position] === predicted) &&
-    (region < 0 || columns.region[position] === region) &&
+    (region < 0 || columns.region[position] === region) && (!suspect || columns.suspect[position] === 1) &&
     (!differs || (columns.predicted[position] >= 0 && columns.predicted[position] !== columns.label[position]));
 }
 

@@ -15,8 +15,14 @@ const content = parse("data-content");
 const carried = parse("data-rows");
 
 const columns = {};
-for (const name of ["place", "label", "predicted", "confidence", "variability", "correctness", "region", "file", "row", "percent"]) {
+for (const name of ["place", "label", "predicted", "confidence", "variability", "correctness", "region", "file", "row", "suspect", "percent"]) {
   columns[name] = decode(carried[name]);
+}
+
+// What the suspects' table says of a row: by its place.
+const suspicions = new Map();
+for (const section of content.sections) for (const block of section.blocks) {
+  if (block.kind === "suspects") for (const suspect of block.suspects) suspicions.set(suspect.place, suspect);
 }
 
 const positions = new Map();
@@ -35,6 +41,7 @@ function row(position) {
     confidence: columns.confidence[position],
     variability: columns.variability[position],
     correctness: columns.correctness[position],
+    suspicion: suspicions.get(columns.place[position]) ?? null,
     region: carried.regions[columns.region[position]],
     file: carried.files[columns.file[position]],
     row: columns.row[position],

@@ -36,6 +36,7 @@ const draw = {
   map: (block) => mapPlace(block),
   regions: (block) => el("div", { class: "regions" }, block.regions.map(regionCard)),
   rowTables: (block) => tabbed(block.lists),
+  suspects: (block) => suspectTable(block),
   table: (block) => valueTable(block),
   checks: (block) => {
     const failed = block.checks.filter((check) => !check.passed);

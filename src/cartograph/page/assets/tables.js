@@ -103,11 +103,11 @@ function rowColumns(ranks) {
   return shown;
 }
 
-function filters(items, redraw) {
-  const wanted = { text: "", label: "", differs: false };
+function filters(items, redraw, suggestions) {
+  const wanted = { text: "", label: "", suggested: "", differs: false };
   const keep = (item) =>
     (!wanted.text || [item.uid, item.label, ...item.texts].some((text) => text.toLowerCase().includes(wanted.text))) &&
-    (!wanted.label || item.label === wanted.label) && (!wanted.differs || item.disagrees);
+    (!wanted.label || item.label === wanted.label) && (!wanted.suggested || item.suggested === wanted.suggested) && (!wanted.differs || item.disagrees);
   const count = el("p", { class: "count", role: "status" });
   const apply = () => {
     count.textContent = `${number.format(items.filter(keep).length)} of ${number.format(items.length)} rows`;
@@ -119,17 +119,17 @@ function filters(items, redraw) {
     el("label", {}, "Text, label or uid", el("input", { type: "search", oninput: (event) => set("text", event.target.value.toLowerCase()) })),
     el("label", {}, "Given label", el("select", { onchange: (event) => set("label", event.target.value) },
       el("option", { value: "" }, "any"), labels.map((label) => el("option", { value: label }, label)))),
-    columns.predicted ? el("label", { class: "check" }, el("input", { type: "checkbox", onchange: (event) => set("differs", event.target.checked) }), "model prefers another label") : null,
+    suggestions ? el("label", {}, "Suggestion", el("select", { onchange: (event) => set("suggested", event.target.value) },
+      el("option", { value: "" }, "any"), suggestions.map((label) => el("option", { value: label }, label)))) : null,
+    columns.predicted && !suggestions ? el("label", { class: "check" }, el("input", { type: "checkbox", onchange: (event) => set("differs", event.target.checked) }), "model prefers another label") : null,
     count);
   return { node, apply };
 }
 
-function rowTable(list) {
-  const places = list.rows.map((place) => positions.get(place));
-  const ranks = new Map(places.map((position, index) => [position, index + 1]));
-  const shown = rowColumns(ranks);
-  const items = places.map((position) => ({ ...row(position), open: false }));
+// A table of rows, each of which opens its card beneath it, with filters above.
+function openingTable({ caption, items, columns: shown, note = null, suggestions = null }) {
   for (const item of items) {
+    item.open = false;
     item.opener = opener(item, { open: false, toggle: () => toggle(item) });
     item.main = el("tr", {}, cells(item, shown));
   }
@@ -149,10 +149,32 @@ function rowTable(list) {
     return item.open ? [item.main, item.more] : [item.main];
   }
 
-  const table = sortable({ caption: `${list.name}: ${list.meaning}`, columns: shown, items, first: shown[0], folds: true, lines: rowLines });
-  const filter = filters(items, table.draw);
+  const table = sortable({ caption, columns: shown, items, first: shown[0], folds: true, lines: rowLines });
+  const filter = filters(items, table.draw, suggestions);
   filter.apply();
-  return el("div", {}, el("p", { class: "note" }, `${list.name}, ${list.meaning}.`), filter.node, table.node);
+  return el("div", {}, note, filter.node, table.node);
+}
+
+function rowTable(list) {
+  const places = list.rows.map((place) => positions.get(place));
+  const ranks = new Map(places.map((position, index) => [position, index + 1]));
+  return openingTable({
+    caption: `${list.name}: ${list.meaning}`, items: places.map(row), columns: rowColumns(ranks),
+    note: el("p", { class: "note" }, `${list.name}, ${list.meaning}.`),
+  });
+}
+
+function suspectTable(block) {
+  const items = block.suspects.map((suspect) => ({ ...row(positions.get(suspect.place)), suggested: carried.labels[suspect.suggested] }));
+  const shown = [
+    { title: "Rank", number: true, value: (item) => item.suspicion.rank, cell: (item) => number.format(item.suspicion.rank) },
+    { title: "Text", class: "wide", value: (item) => item.texts.join(" "), cell: (item) => item.opener },
+    { title: "Label", value: (item) => item.label, cell: (item) => item.label },
+    { title: "Suggestion", value: (item) => item.suggested, cell: (item) => ["→\u00a0", el("strong", {}, item.suggested)] },
+    { title: "Probability", number: true, value: (item) => item.suspicion.probability, cell: (item) => write.likelihood(item.suspicion.probability) },
+    { title: "Why", class: "why-so", value: (item) => item.suspicion.reason, cell: (item) => item.suspicion.reason },
+  ];
+  return el("div", { class: "panel" }, openingTable({ caption: block.caption, items, columns: shown, suggestions: [...new Set(items.map((item) => item.suggested))].sort() }));
 }
 
 function tabbed(lists) {

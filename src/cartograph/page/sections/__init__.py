@@ -14,6 +14,7 @@ from cartograph.page.sections.map import map_section
 from cartograph.page.sections.origin import origin_section
 from cartograph.page.sections.planted import planted_section
 from cartograph.page.sections.regions import regions_section
+from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.sections.training import training_section
 from cartograph.page.sections.validation import validation_section
 from cartograph.page.sections.worth import worth_section
@@ -22,6 +23,7 @@ Builder = Callable[[Audit], Section | None]
 
 SECTIONS: tuple[Builder, ...] = (
     map_section,
+    suspects_section,
     extremes_section,
     regions_section,
     validation_section,

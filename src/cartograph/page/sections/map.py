@@ -22,7 +22,11 @@ CORRECTNESS = "the share of epochs in which the row's own label was the model's 
 def map_section(audit: Audit) -> Section:
     """Return the map with the meaning of its axes."""
     drawn = min(audit.rows, audit.limits.max_points)
-    sampled = "" if drawn == audit.rows else f", of which {count(drawn)} are drawn, picked at random; listed rows are always among them"
+    sampled = (
+        ""
+        if drawn == audit.rows
+        else f", of which {count(drawn)} are drawn, picked at random; listed rows and suspects are always among them"
+    )
     lead = (
         f"Each point is one of the {counted(audit.rows, 'train row')}{sampled}. Wrong labels gather low on the left, rows that can be read "
         "more than one way on the right, and what the model learnt at once high on the left."

@@ -30,7 +30,7 @@ def planted_section(audit: Audit) -> Section | None:
     blocks: list[Block] = [_planes(audit, groups)]
     flipped = groups.get("flipped", np.empty(0, dtype=np.int64))
     if len(flipped):
-        blocks += [Charts((_gain(score),)), Facts(_facts(audit, len(flipped)))]
+        blocks += [Charts((_gain(score),)), Facts(_facts(audit, score))]
     blocks.append(_table(audit, groups, places[_flags(score, "give_away")], places[~_flags(score, "give_away")]))
     return Section("planted", "Against the planted truth", _lead(score), blocks, short="Planted truth")
 
@@ -42,11 +42,26 @@ def found_among_hardest(score: pa.Table) -> tuple[int, int]:
     return int(np.count_nonzero(flipped & (score["rank"].to_numpy() <= total))), total
 
 
+def found_among_suspects(score: pa.Table) -> tuple[int, int] | None:
+    """Return how many flipped rows are among the suspects, and how many suspects there are; None where none were looked for."""
+    if "flagged" not in score.column_names or score["flagged"].null_count:
+        return None
+    flagged = _flags(score, "flagged")
+    return int(np.count_nonzero(flagged & _flags(score, "flipped"))), int(flagged.sum())
+
+
 def _lead(score: pa.Table) -> str:
     text = "This corpus is generated, so what is wrong with it is known; no step but this page reads it."
     found, total = found_among_hardest(score)
     if not total:
         return text
+    suspects = found_among_suspects(score)
+    if suspects is not None:
+        text = (
+            f"{text} Of the {count(total)} labels flipped on purpose, {count(suspects[0])} ({share(suspects[0], total)}) "
+            f"{'is' if suspects[0] == 1 else 'are'} among the {counted(suspects[1], 'suspect')}."
+        )
+        return f"{text} Low confidence alone: {count(found)} among the {count(total)} least confident rows."
     among = f"{count(found)} {'is' if found == 1 else 'are'} among the {count(total)} least confident rows ({share(found, total)})"
     return f"{text} Of the {count(total)} labels flipped on purpose, {among}."
 
@@ -74,29 +89,39 @@ def _planes(audit: Audit, groups: dict[str, Ints]) -> Planes:
 
 def _gain(score: pa.Table) -> Chart:
     """Return how many flips are found in the first k rows, up to five times as many rows as there are flips."""
-    order = np.argsort(score["rank"].to_numpy(), kind="stable")
-    flipped = _flags(score, "flipped")[order]
+    flipped = _flags(score, "flipped")
     total = int(flipped.sum())
     last = min(len(flipped), 5 * total)
-    found = np.concatenate(([0], np.cumsum(flipped)))
     read = sorted({0, total, last, *np.linspace(0, last, 101).round().astype(int).tolist()})
-    series = (
-        Series("least confident first", [int(found[k]) for k in read]),
-        Series("perfect", [min(k, total) for k in read]),
-        Series("at random", [round(total * k / len(flipped), 1) for k in read]),
-    )
-    meaning = "how many of the flipped labels a person finds who reads the rows in order of confidence"
+    ranks = {"least confident first": "rank"}
+    if found_among_suspects(score) is not None:
+        ranks = {"most suspect first": "suspect_rank", **ranks}
+    series = []
+    for title, name in ranks.items():
+        found = np.concatenate(([0], np.cumsum(flipped[np.argsort(score[name].to_numpy(), kind="stable")])))
+        series.append(Series(title, [int(found[k]) for k in read]))
+    series += [Series("perfect", [min(k, total) for k in read]), Series("at random", [round(total * k / len(flipped), 1) for k in read])]
+    meaning = "how many of the flipped labels a person finds who reads the rows in this order"
     return Chart("Flips found", meaning, "Rows read", read, series, y_range=(0, float(total)), whole_x=True)
 
 
-def _facts(audit: Audit, flips: int) -> list[tuple[str, str]]:
+def _facts(audit: Audit, score: pa.Table) -> list[tuple[str, str]]:
     metrics = audit.metrics.get("score", {})
-    digits = 2 if flips < 1000 else 3
-    meanings = (
+    digits = 2 if int(_flags(score, "flipped").sum()) < 1000 else 3
+    low = (
         ("average_precision", "Average precision", "of the ranking by low confidence; 1 = every flip before every other row"),
         ("precision", "Precision", "share of flips among as many least confident rows as there are flips"),
         ("recall", "Recall", "share of the flips that are among those rows"),
     )
+    meanings = low
+    if found_among_suspects(score) is not None:
+        beside = metrics.get("low_confidence.average_precision")
+        alone = "" if beside is None else f" (low confidence alone: {probability(beside, digits)})"
+        meanings = (
+            ("average_precision", "Average precision", f"of the suspects' ranking; 1 = every flip before every other row{alone}"),
+            ("precision", "Precision", "share of flips among the suspects"),
+            ("recall", "Recall", "share of the flips that are among the suspects"),
+        )
     return [(title, f"{probability(metrics[name], digits)}: {meaning}") for name, title, meaning in meanings if name in metrics]
 
 
