@@ -53,20 +53,13 @@ class Params(Section):
 def run(params: Params, inputs: Inputs, out: Out) -> str:
     """Write the suspects, the experiment, its figure and its numbers; return how many suspects there are and how they were found."""
     import numpy as np
-    import pyarrow.parquet as pq
 
     from cartograph.detection import compare_detectors
     from cartograph.epochs import write_parquet
     from cartograph.noise_record import noise_metrics, noise_record
     from cartograph.suspects import choose_suggestions, suspects_table
 
-    rows, places = pq.read_table(inputs[_ROWS]), pq.read_table(inputs["data/measure"] / "measures.parquet").sort_by("uid")
-    by_uid = rows.sort_by("uid")
-    if not by_uid["uid"].combine_chunks().equals(places["uid"].combine_chunks()):
-        raise InputError(
-            f"{_ROWS} and the data map are not of the same rows ({rows.num_rows:,} and {places.num_rows:,}); they come from different "
-            "runs: run the audit again."
-        )
+    rows, by_uid, places = _rows_and_map(inputs)
     trained = inputs["data/train"]
     assumed = json.loads((trained / "training.json").read_text(encoding="utf-8"))["source"] == "imported"
     flips = _flip(params, by_uid, places)
@@ -91,6 +84,20 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     _write(found, out[_DATA] / "noise.json")
     _write(noise_metrics(found), out[_METRICS])
     return _summary(found)
+
+
+def _rows_and_map(inputs: Mapping[str, Path]) -> tuple[pa.Table, pa.Table, pa.Table]:
+    """Return the train rows in their own order, the same sorted by uid, and their places on the map, sorted by uid."""
+    import pyarrow.parquet as pq
+
+    rows, places = pq.read_table(inputs[_ROWS]), pq.read_table(inputs["data/measure"] / "measures.parquet").sort_by("uid")
+    by_uid = rows.sort_by("uid")
+    if not by_uid["uid"].combine_chunks().equals(places["uid"].combine_chunks()):
+        raise InputError(
+            f"{_ROWS} and the data map are not of the same rows ({rows.num_rows:,} and {places.num_rows:,}); they come from different "
+            "runs: run the audit again."
+        )
+    return rows, by_uid, places
 
 
 class _Trained:
