@@ -14,7 +14,7 @@ import typer
 from cartograph.config import load_settings
 from cartograph.errors import InputError
 from tasks.console import say
-from tasks.params_yaml import recipe, render
+from tasks.params_yaml import encoder, recipe, render
 from tasks.workspace import ROOT, open_workspace
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def init(
     ] = "",
     encoding: Annotated[str, typer.Option(help="Encoding of text files; UTF-8 where left out.")] = "",
     label_separator: Annotated[str, typer.Option(help="Labels end before it: `:` for COARSE:fine.")] = "",
-    model: Annotated[str, typer.Option(help="bow, tiny or transformer.")] = "bow",
-    pretrained: Annotated[str, typer.Option(help="Folder or hub id of the model, for transformer.")] = "",
+    model: Annotated[str, typer.Option(help="bow, tiny, probe or transformer.")] = "bow",
+    pretrained: Annotated[str, typer.Option(help="Folder or hub id of the model, for transformer and probe.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace the params.yaml of an existing workspace.")] = False,
 ) -> None:
     """Make a workspace for your own data, and say what was understood of it."""
@@ -58,7 +58,8 @@ def init(
         "encoding": encoding or None,
         "label_separator": label_separator or None,
     }
-    content = render(ingest, recipe(model, _stored(pretrained) if pretrained and _found(pretrained).exists() else pretrained))
+    pretrained = _stored(pretrained) if pretrained and _found(pretrained).exists() else pretrained
+    content = render(ingest, recipe(model, pretrained), encoder(model, pretrained))
     params = _validated(content, folder)
     sets = _read(params)
     with _made_whole(folder):

@@ -9,6 +9,7 @@ import yaml
 RECIPES: dict[str, dict[str, object]] = {
     "bow": {},
     "tiny": {"learning_rate": 0.001},
+    "probe": {"learning_rate": 0.001},
     "transformer": {"epochs": 5, "batch_size": 32, "learning_rate": 0.00002},
 }
 """Keys of the section ``train`` that a model needs otherwise than their defaults are."""
@@ -20,19 +21,25 @@ BUILT_IN_ONLY = {("ingest", "rows"), ("ingest", "seed")}
 def recipe(model: str, pretrained: str) -> dict[str, object]:
     """Return the keys of the section ``train`` for a model."""
     keys = {"model": model, **RECIPES.get(model, {})}
-    return {**keys, "pretrained": pretrained} if pretrained else keys
+    return {**keys, "pretrained": pretrained} if pretrained and model != "probe" else keys
 
 
-def render(ingest: dict[str, Any], train: dict[str, object]) -> str:
+def encoder(model: str, pretrained: str) -> dict[str, object]:
+    """Return the keys of the section ``embed`` for a model: the vectors that `probe` reads are made by a step of their own."""
+    return {"pretrained": pretrained} if pretrained and model == "probe" else {}
+
+
+def render(ingest: dict[str, Any], train: dict[str, object], embed: dict[str, object] | None = None) -> str:
     """Return the text of a params.yaml: every key of every step with its comment, which is its field's description.
 
     Args:
         ingest: keys of the section ``ingest``; the others have their defaults.
         train: keys of the section ``train`` that differ from the defaults.
+        embed: likewise of the section ``embed``.
     """
     from tasks import STEPS
 
-    given: dict[str, dict[str, Any]] = {"ingest": ingest, "train": train}
+    given: dict[str, dict[str, Any]] = {"ingest": ingest, "train": train, "embed": embed or {}}
     lines = ["# The parameters of this audit: one section per step. Every key may be left out but those that name the data."]
     for step in STEPS:
         if not step.params.model_fields:

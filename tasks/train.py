@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -17,23 +17,31 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from cartograph.models import MODELS
 from tasks.console import progress
+from tasks.pretrained import local_folder
 from tasks.step import Inputs, Out, Step
 from tasks.workspace import ROOT, ingested, user_file
 
 if TYPE_CHECKING:
     from cartograph.imported import Imported
     from cartograph.recipe import Recipe
+    from tasks.workspace import Workspace
 
 _ROWS = "data/ingest/train.parquet"
+_EMBEDDED = "data/embed"
 _DATA = "data/train"
 _METRICS = "reports/train.metrics.json"
+
+
+Tell = Callable[[int, int], None]
 
 
 class Params(Section):
     """Parameters of a training, or where its dynamics are brought from."""
 
     model: str = Field(
-        "bow", description="bow (hashed n-grams), tiny (a small RoBERTa made from the data), or transformer (a pretrained encoder)"
+        "bow",
+        description="bow (hashed n-grams), tiny (a small RoBERTa made from the data), probe (a head on a frozen encoder; see embed), "
+        "or transformer (a pretrained encoder)",
     )
     epochs: int = Field(8, ge=1, description="passes over the train set; dynamics are recorded in each")
     batch_size: int = Field(64, ge=1, description="rows per optimiser step")
@@ -46,6 +54,7 @@ class Params(Section):
     gradient_accumulation: int = Field(1, ge=1, description="parts that a batch is cut into, to save memory")
     max_length: int = Field(128, ge=4, description="tokens; longer texts are cut")
     pretrained: str | None = Field(None, description="transformer only: a model's folder, or a hub id")
+    folds: int = Field(0, ge=0, description="also score each row by models that never saw it, in so many folds; 0: no")
     processes: int | Literal["auto"] = Field("auto", description="training processes: auto (one per GPU), or a number")
     threads: int = Field(0, ge=0, description="CPU threads per process; 0: as many as serve the model")
     evaluate: Literal["epoch", "end"] = Field("epoch", description="when the evaluation sets are scored: epoch (after each), or end")
@@ -69,6 +78,13 @@ class Params(Section):
             return value
         raise ValueError(f"should be `auto` or a whole number of 1 or more, but is {value!r}")
 
+    @field_validator("folds")
+    @classmethod
+    def _none_or_two(cls, value: int) -> int:
+        if value == 1:
+            raise ValueError("should be 0 (none), or 2 or more, so that each row has models that did not see it, but is 1")
+        return value
+
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.gradient_accumulation > self.batch_size:
@@ -77,11 +93,15 @@ class Params(Section):
             )
         if self.model == "transformer" and self.pretrained is None and self.dynamics is None:
             raise ValueError("model `transformer` needs `pretrained`: a model's folder, or a hub id")
+        if self.model == "probe" and self.pretrained is not None and self.dynamics is None:
+            raise ValueError("model `probe` reads vectors that the step `embed` makes; name the encoder in `embed.pretrained` instead")
+        if self.folds and self.dynamics is not None:
+            raise ValueError("folds needs a training of its own, but dynamics are brought along; set folds to 0")
         return self
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
-    """Write dynamics (or coordinates), history, predictions, model and metrics; return what was trained and how well."""
+    """Write dynamics (or coordinates), also out of fold where wanted, history, predictions, model, metrics; return how it went."""
     if params.dynamics is not None:
         return _import(params, inputs, out)
     return _train(params, inputs, out)
@@ -90,10 +110,14 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
 def _train(params: Params, inputs: Inputs, out: Out) -> str:
     from cartograph.train import fit_files
 
+    recipe = recipe_of(params, out.workspace)
     evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
     with _tracking(params, out), progress("train") as tell:
         processes = None if params.processes == "auto" else params.processes
-        fitted = fit_files(recipe_of(params), inputs[_ROWS], evaluation, out.checkpoints, processes=processes, progress=tell)
+        if params.folds:
+            shutil.copytree(_fit_folds(params, recipe, inputs[_ROWS], out.checkpoints, processes, tell), out[_DATA] / "out_of_fold")
+        tell_rest = _after_folds(tell, params.folds)
+        fitted = fit_files(recipe, inputs[_ROWS], evaluation, out.checkpoints, processes=processes, progress=tell_rest)
     for folder in (fitted.dynamics, fitted.predictions, fitted.model):
         shutil.copytree(folder, out[_DATA] / folder.name)
     for name in ("history.parquet", "training.json"):
@@ -102,12 +126,33 @@ def _train(params: Params, inputs: Inputs, out: Out) -> str:
     return _summary(params, fitted.metrics)
 
 
-def recipe_of(params: Params) -> Recipe:
-    """Return how the section says to train."""
+def _fit_folds(params: Params, recipe: Recipe, rows: Path, folder: Path, processes: int | None, tell: Tell) -> Path:
+    from cartograph.train_folds import fit_folds
+
+    # Each fold leaves out its rows: together they are folds - 1 trainings on all rows, and one more comes after them.
+    def shown(done: int, total: int) -> None:
+        tell(done, total // (params.folds - 1) * params.folds)
+
+    return fit_folds(recipe, rows, folder, folds=params.folds, processes=processes, progress=shown)
+
+
+def _after_folds(tell: Tell, folds: int) -> Tell:
+    return lambda done, total: tell(max(folds - 1, 0) * total + done, max(folds, 1) * total)
+
+
+def recipe_of(params: Params, workspace: Workspace | None = None) -> Recipe:
+    """Return how the section says to train.
+
+    Args:
+        params: the section.
+        workspace: where the model `probe` finds its vectors; a step that trains it declares them as ``pretrained_files`` says.
+    """
     from cartograph.recipe import Recipe
 
-    values = params.model_dump(exclude={"processes", "dynamics", "dynamics_epochs"})
-    local = _local_folder(params)
+    values = params.model_dump(exclude={"folds", "processes", "dynamics", "dynamics_epochs"})
+    local = local_folder(params.pretrained)
+    if params.model == "probe" and workspace is not None:
+        local = workspace.resolve(_EMBEDDED)
     return Recipe(**values | {"pretrained": str(local) if local else params.pretrained})
 
 
@@ -178,18 +223,11 @@ def _write_imported(found: Imported, params: Params, folder: Path) -> dict[str, 
     return {"rows": len(uids), "epochs": logits.shape[1], "train.accuracy": accuracy(last, gold), "train.loss": cross_entropy(last, gold)}
 
 
-def _local_folder(params: Params) -> Path | None:
-    """The folder of a pretrained model that is no hub id, as a path from the project's root."""
-    if params.pretrained is None:
-        return None
-    folder = (ROOT / Path(params.pretrained).expanduser()).absolute()
-    plain = params.pretrained.startswith((".", "/", "~")) or params.pretrained.count("/") > 1
-    return folder if plain or folder.exists() else None
-
-
 def pretrained_files(params: Params) -> tuple[str, ...]:
     """Return the declared name of the folder that the model starts from, where it is a folder here."""
-    return () if params.model != "transformer" or _local_folder(params) is None else (user_file(params.pretrained or ""),)
+    if params.model == "probe":
+        return (_EMBEDDED,)
+    return () if params.model != "transformer" or local_folder(params.pretrained) is None else (user_file(params.pretrained or ""),)
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from scipy import sparse  # type: ignore[import-untyped]
 
 from cartograph.doubt import Doubt, label_doubt
 from cartograph.errors import InputError
+from cartograph.folds import assign_folds
 from cartograph.linear import Floats, Ids, Singles, leave_one_out_bayes, out_of_fold_logistic
 from cartograph.mixture import fit_mixture
 from cartograph.text_features import Row, text_features
@@ -99,38 +100,6 @@ def committee_scores(
     probabilities = mixture.probabilities(scores)
     members = (*(f"logistic {penalty:g}" for penalty in PENALTIES), *(f"bayes {extra:g}" for extra in SMOOTHINGS))
     return Committee(probabilities, label_doubt(probabilities, given), members, scores, mixture.weights, fold)
-
-
-def assign_folds(labels: npt.NDArray[np.integer[Any]], folds: int, classes: Sequence[str], rng: np.random.Generator) -> Ids:
-    """Return a fold id in [0, folds) for each row; fold sizes, and each class's rows per fold, differ by one at most.
-
-    Args:
-        labels: label ids, ``(n_examples,)``.
-        folds: 2 or more.
-        classes: class names, for messages.
-        rng: shuffles the rows.
-
-    Raises:
-        InputError: fewer than two folds, or more than the smallest class that occurs has rows.
-
-    >>> assign_folds(np.array([0, 1, 0, 1]), 2, ["no", "yes"], np.random.default_rng(1)).tolist()
-    [0, 0, 1, 1]
-    """
-    if folds < 2:
-        raise InputError(f"`folds` must be 2 or more, so that each row has models that did not see it, but is {folds}.")
-    counts = np.bincount(labels, minlength=len(classes))
-    smallest = int(np.where(counts > 0, counts, len(labels) + 1).argmin())
-    if folds > counts[smallest]:
-        found = ", ".join(f"{name} {count:,}" for name, count in zip(classes, counts, strict=True))
-        raise InputError(
-            f"`folds` is {folds}, but class {classes[smallest]!r} has only {_rows(int(counts[smallest]))} (rows per class: {found}); "
-            f"use {max(int(counts[smallest]), 2)} folds or fewer, or merge or drop the small class."
-        )
-    order = rng.permutation(len(labels))
-    order = order[np.argsort(labels[order], kind="stable")]
-    fold = np.empty(len(labels), dtype=np.intp)
-    fold[order] = np.arange(len(labels)) % folds
-    return fold
 
 
 def _checked_labels(labels: npt.NDArray[np.integer[Any]], classes: Sequence[str]) -> Ids:

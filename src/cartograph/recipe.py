@@ -23,8 +23,9 @@ class Recipe:
         device: ``auto`` (a GPU where there is one), ``cpu`` or ``cuda``.
         gradient_accumulation: into how many forward passes a step is cut, for models that need the memory.
         max_length: most tokens of an example; what is longer is cut.
-        pretrained: a local folder or a hub id, for the model ``transformer``.
-        threads: CPU threads per process; 0 = as many as serve the model: one for ``bow``, else all cores, shared among the
+        pretrained: a local folder or a hub id, for the models ``transformer`` and ``probe``; for the latter best the folder that
+            ``cartograph.models.embeddings.embed_sets`` wrote.
+        threads: CPU threads per process; 0 = as many as serve the model: one for ``bow`` and ``probe``, else all cores, shared among the
             processes.
         evaluate: score evaluation sets after every ``epoch``, or at the ``end`` only.
         live: report the running loss to MLflow through Hugging Face's integration.

@@ -25,8 +25,8 @@ from cartograph.models import model_class
 from cartograph.models.base import TextModel
 from cartograph.recipe import Recipe
 from cartograph.schema import LABEL, DatasetInfo, dataset_info
-from cartograph.trainer import DynamicsTrainer, Progress, Score, Watch
-from cartograph.trainer_checkpoints import Checkpoints
+from cartograph.trainer import HELD_OUT, DynamicsTrainer, Progress, Score, Watch
+from cartograph.trainer_checkpoints import Checkpoints, file_digests
 from cartograph.trainer_isolation import available_threads, isolated, seed_everything
 from cartograph.trainer_processes import launch, process_count, run_worker
 
@@ -41,6 +41,7 @@ def fit_files(
     *,
     processes: int | None = None,
     progress: Progress | None = None,
+    held_out: Path | None = None,
 ) -> Fitted:
     """Train a model on Parquet files (``schema.examples_schema``), in this process or in several.
 
@@ -51,6 +52,7 @@ def fit_files(
         folder: as in ``fit``.
         processes: how many share the work; None = one per GPU, at least one.
         progress: called with (rows trained on, rows to train on).
+        held_out: as in ``fit``.
 
     Raises:
         InputError: as ``fit``; or more processes are asked for than there are GPUs, where they are used.
@@ -58,14 +60,21 @@ def fit_files(
     """
     number = process_count(recipe, processes)
     if number > 1:
-        launch(recipe, train, evaluation, folder, number, progress)
+        launch(recipe, train, evaluation, folder, number, progress, held_out)
         return Fitted(folder)
     tables = {name: pq.ParquetFile(path).read() for name, path in evaluation.items()}
-    return fit(recipe, pq.ParquetFile(train).read(), tables, folder, progress=progress)
+    held = None if held_out is None else pq.ParquetFile(held_out).read()
+    return fit(recipe, pq.ParquetFile(train).read(), tables, folder, progress=progress, held_out=held)
 
 
 def fit(
-    recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], folder: str | Path, *, progress: Progress | None = None
+    recipe: Recipe,
+    train: pa.Table,
+    evaluation: Mapping[str, pa.Table],
+    folder: str | Path,
+    *,
+    progress: Progress | None = None,
+    held_out: pa.Table | None = None,
 ) -> Fitted:
     """Train a model in this process.
 
@@ -77,6 +86,8 @@ def fit(
         evaluation: evaluation sets by name.
         folder: where everything is written; checkpoints of the same recipe and data in it are taken up.
         progress: called with (rows trained on, rows to train on).
+        held_out: rows that are not trained on: the dynamics are theirs in place of the train set's, read after every epoch with
+            dropout off; dynamics are then all that is left.
 
     Raises:
         InputError: the recipe names no model, its ``pretrained`` cannot be used, the sets do not go together, the train
@@ -84,7 +95,7 @@ def fit(
     """
     info = _checked(recipe, train, evaluation)
     with isolated(recipe.seed, cpu_threads(recipe)):
-        return _fit(recipe, info, train, evaluation, Path(folder), progress)
+        return _fit(recipe, info, train, evaluation, Path(folder), progress, held_out)
 
 
 def cpu_threads(recipe: Recipe, processes: int = 1) -> int:
@@ -93,38 +104,51 @@ def cpu_threads(recipe: Recipe, processes: int = 1) -> int:
 
 
 def _fit(
-    recipe: Recipe, info: DatasetInfo, train: pa.Table, evaluation: Mapping[str, pa.Table], folder: Path, progress: Progress | None
+    recipe: Recipe,
+    info: DatasetInfo,
+    train: pa.Table,
+    evaluation: Mapping[str, pa.Table],
+    folder: Path,
+    progress: Progress | None,
+    held_out: pa.Table | None,
 ) -> Fitted:
     fitted = Fitted(folder)
     fitted.dynamics.mkdir(parents=True, exist_ok=True)
-    checkpoints = Checkpoints(folder / "checkpoints", fitted.dynamics, _identity(recipe, train, evaluation))
+    checkpoints = Checkpoints(folder / "checkpoints", fitted.dynamics, _identity(recipe, train, evaluation, held_out))
     epoch, checkpoint = checkpoints.newest() or (-1, None)
     model = _model(recipe, info, train, checkpoint)
     examples = model.encode(train, info)
     evaluated = {name: model.encode(table, dataset_info(table.schema)) for name, table in sorted(evaluation.items())}
+    held = None if held_out is None else model.encode(held_out, dataset_info(held_out.schema))
     history: list[Score] = [] if checkpoint is None else json.loads((checkpoint / "history.json").read_text(encoding="utf-8"))
     watch = Watch(
-        recorder=lambda: DynamicsRecorder(fitted.dynamics, start_epoch=epoch + 1, uids=examples.uids),
+        recorder=lambda: DynamicsRecorder(fitted.dynamics, start_epoch=epoch + 1, uids=(examples if held is None else held).uids),
         checkpoints=checkpoints,
         history=history,
         progress=progress,
     )
-    trainer = DynamicsTrainer(recipe, model, examples, evaluated, checkpoints.folder, start_epoch=epoch + 1, watch=watch)
+    trainer = DynamicsTrainer(recipe, model, examples, evaluated, checkpoints.folder, start_epoch=epoch + 1, watch=watch, held_out=held)
     torch.set_num_threads(cpu_threads(recipe, trainer.args.world_size))
     trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-    domains = {name: dataset_info(table.schema).domain for name, table in evaluation.items()}
-    predictions = {name: Scored(domains[name], part.uids, part.labels, trainer.predict_logits(part)) for name, part in evaluated.items()}
-    if trainer.args.process_index == 0:
-        _save(model, fitted.model)
-        fitted.write(history, predictions, _training(recipe, model, trainer.args.device.type))
+    if held is None:
+        _finish(recipe, trainer, evaluation, fitted)
     trainer.accelerator.wait_for_everyone()
     return fitted
+
+
+def _finish(recipe: Recipe, trainer: DynamicsTrainer, evaluation: Mapping[str, pa.Table], fitted: Fitted) -> None:
+    domains = {name: dataset_info(table.schema).domain for name, table in evaluation.items()}
+    sets = trainer.evaluation.items()
+    predictions = {name: Scored(domains[name], part.uids, part.labels, trainer.predict_logits(part)) for name, part in sets}
+    if trainer.args.process_index == 0:
+        _save(trainer.model, fitted.model)
+        fitted.write(trainer.watch.history or [], predictions, _training(recipe, trainer.model, trainer.args.device.type))
 
 
 def _model(recipe: Recipe, info: DatasetInfo, train: pa.Table, checkpoint: Path | None) -> TextModel:
     kind = model_class(recipe.model)
     if checkpoint is not None:
-        return kind.load(checkpoint)
+        return kind.resume(checkpoint, recipe.pretrained)
     seed_everything(recipe.seed)
     return kind.create(info, train, max_length=recipe.max_length, pretrained=recipe.pretrained)
 
@@ -167,9 +191,13 @@ def _checked(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table]
     return info
 
 
-def _identity(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table]) -> str:
-    digest = hashlib.sha256(json.dumps(recipe.to_json(), sort_keys=True).encode())
-    for name, table in [("", train), *sorted(evaluation.items())]:
+def _identity(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], held_out: pa.Table | None) -> str:
+    content = recipe.to_json()
+    source = Path(recipe.pretrained or "").expanduser()
+    if recipe.pretrained and source.is_dir():
+        content["pretrained"] = file_digests(source)
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
+    for name, table in [("", train), *sorted(evaluation.items()), *([] if held_out is None else [(HELD_OUT, held_out)])]:
         digest.update(name.encode())
         for field in table.schema:
             column = table.column(field.name).combine_chunks()

@@ -24,6 +24,9 @@ from cartograph.trainer_checkpoints import Checkpoints
 from cartograph.trainer_isolation import seed_everything
 from cartograph.trainer_order import EpochLoader
 
+HELD_OUT = "held_out"
+"""What rows that are not trained on are called in a history."""
+
 Progress = Callable[[int, int], None]
 Score = dict[str, Any]
 
@@ -56,6 +59,8 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         folder: for Hugging Face's own files; none are written there.
         start_epoch: the epoch to begin with.
         watch: where dynamics, checkpoints, history and progress go.
+        held_out: rows that are not trained on, whose dynamics are recorded in place of the train set's: logits of an
+            inference pass after every epoch, whatever the recipe records.
     """
 
     def __init__(
@@ -68,10 +73,12 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         *,
         start_epoch: int = 0,
         watch: Watch | None = None,
+        held_out: Examples | None = None,
     ) -> None:
         self.recipe = recipe
         self.examples = examples
         self.evaluation = evaluation
+        self.held_out = held_out
         self.watch = watch or Watch()
         self.epoch = start_epoch
         super().__init__(model=model, args=_arguments(recipe, model, len(examples), folder), compute_loss_func=_mean_loss)
@@ -99,7 +106,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         rows = inputs.pop("rows", None)
         labels = inputs["labels"]
         loss, outputs = super().compute_loss(model, inputs, return_outputs=True, num_items_in_batch=num_items_in_batch)
-        if rows is not None and self.recorder is not None and self.recipe.record == "train_pass":
+        if rows is not None and self.recorder is not None and self.held_out is None and self.recipe.record == "train_pass":
             self.recorder.record(self.examples.uids[rows], outputs["logits"], labels)
         return (loss, outputs) if return_outputs else loss
 
@@ -121,12 +128,13 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         self.epoch += 1
 
     def _record_epoch(self, recorder: DynamicsRecorder) -> None:
-        if self.recipe.record == "epoch_end":
-            for rows, logits in self._infer(self.examples):
-                recorder.record(self.examples.uids[rows], logits, self.examples.labels[rows])
+        name, examples = ("train", self.examples) if self.held_out is None else (HELD_OUT, self.held_out)
+        if self.held_out is not None or self.recipe.record == "epoch_end":
+            for rows, logits in self._infer(examples):
+                recorder.record(examples.uids[rows], logits, examples.labels[rows])
         recorded = recorder.end_epoch()
         if recorded is not None:
-            self._note("train", logits_of(recorded), recorded.column("gold").to_numpy())
+            self._note(name, logits_of(recorded), recorded.column("gold").to_numpy())
 
     def _note(self, name: str, logits: npt.NDArray[np.float32], gold: npt.NDArray[Any]) -> None:
         score = {"epoch": self.epoch, "set": name, "loss": cross_entropy(logits, gold), "accuracy": accuracy(logits, gold)}
@@ -160,7 +168,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         if self.watch.checkpoints is None or not self.args.should_save:
             return
         with self.watch.checkpoints.write(self.epoch - 1) as folder:
-            self.model.save(folder)
+            self.model.save_state(folder)
             self._save_optimizer_and_scheduler(str(folder))
             self.state.save_to_json(str(folder / "trainer_state.json"))
             (folder / "history.json").write_text(json.dumps(self.watch.history), encoding="utf-8")

@@ -40,7 +40,7 @@ class Checkpoints:
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
         yield temporary
-        seal = {"identity": self.identity, "files": _digests(temporary), "dynamics": self._dynamics(epoch)}
+        seal = {"identity": self.identity, "files": _contents(temporary), "dynamics": self._dynamics(epoch)}
         (temporary / _SEAL).write_text(json.dumps(seal, indent=1, sort_keys=True), encoding="utf-8")
         for path in temporary.rglob("*"):
             _sync(path)
@@ -66,7 +66,7 @@ class Checkpoints:
     def _is_whole(self, folder: Path, epoch: int) -> bool:
         try:
             seal: dict[str, Any] = json.loads((folder / _SEAL).read_text(encoding="utf-8"))
-            wanted = {"identity": self.identity, "files": _digests(folder), "dynamics": self._dynamics(epoch)}
+            wanted = {"identity": self.identity, "files": _contents(folder), "dynamics": self._dynamics(epoch)}
         except (OSError, ValueError):
             return False
         return seal == wanted
@@ -76,9 +76,13 @@ class Checkpoints:
         return {path.name: _digest(path) for path, name in found if int(name[1]) <= epoch}
 
 
-def _digests(folder: Path) -> dict[str, str]:
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != _SEAL)
-    return {path.relative_to(folder).as_posix(): _digest(path) for path in files}
+def file_digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file below a folder by its relative name."""
+    return {path.relative_to(folder).as_posix(): _digest(path) for path in folder.rglob("*") if path.is_file()}
+
+
+def _contents(folder: Path) -> dict[str, str]:
+    return {name: digest for name, digest in file_digests(folder).items() if name != _SEAL}
 
 
 def _digest(path: Path) -> str:

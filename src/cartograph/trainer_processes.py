@@ -39,7 +39,13 @@ def process_count(recipe: Recipe, wanted: int | None) -> int:
 
 
 def launch(
-    recipe: Recipe, train: Path, evaluation: Mapping[str, Path], folder: Path, processes: int, progress: Callable[[int, int], None] | None
+    recipe: Recipe,
+    train: Path,
+    evaluation: Mapping[str, Path],
+    folder: Path,
+    processes: int,
+    progress: Callable[[int, int], None] | None,
+    held_out: Path | None = None,
 ) -> None:
     """Train in several processes and wait for them.
 
@@ -51,9 +57,8 @@ def launch(
     job, failure = folder / "job.json", folder / "error.json"
     failure.unlink(missing_ok=True)
     sets = {name: str(path) for name, path in evaluation.items()}
-    job.write_text(
-        json.dumps({"recipe": recipe.to_json(), "train": str(train), "evaluation": sets, "folder": str(folder), "starter": os.getpid()})
-    )
+    content = {"recipe": recipe.to_json(), "train": str(train), "evaluation": sets, "folder": str(folder), "starter": os.getpid()}
+    job.write_text(json.dumps(content | {"held_out": None if held_out is None else str(held_out)}))
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1", f"--nproc-per-node={processes}"]
     log = folder / "processes.log"
     with log.open("w", encoding="utf-8") as errors:
@@ -93,9 +98,10 @@ def run_worker(job: Path, fit: Callable[..., Any]) -> int:
     folder = Path(content["folder"])
     _leave_with(content["starter"])
     tables = {name: pq.ParquetFile(path).read() for name, path in content["evaluation"].items()}
+    held_out = None if content["held_out"] is None else pq.ParquetFile(content["held_out"]).read()
     tell = _Teller() if os.environ.get("RANK") == "0" else None
     try:
-        fit(Recipe(**content["recipe"]), pq.ParquetFile(content["train"]).read(), tables, folder, progress=tell)
+        fit(Recipe(**content["recipe"]), pq.ParquetFile(content["train"]).read(), tables, folder, progress=tell, held_out=held_out)
     except CartographError as error:
         told = folder / f"error.{os.environ.get('RANK', '0')}.tmp"
         told.write_text(json.dumps({"message": str(error)}), encoding="utf-8")

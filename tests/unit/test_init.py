@@ -12,7 +12,7 @@ import yaml
 from cartograph.errors import InputError
 from tasks import STEPS
 from tasks.init import init
-from tasks.params_yaml import RECIPES
+from tasks.params_yaml import RECIPES, encoder, recipe
 from tasks.workspace import ROOT, open_workspace
 from tests.ingesting import some_rows, write_csv
 
@@ -148,6 +148,12 @@ def test_a_model_takes_its_recipe_and_folder(train: str, tmp_path: Path) -> None
     assert section["model"] == "transformer"
     assert section["pretrained"] == str(tmp_path)
     assert section["learning_rate"] == 0.00002
+
+
+def test_the_encoder_of_a_probe_stands_in_the_section_that_embeds() -> None:
+    assert (recipe("probe", "x/y"), encoder("probe", "x/y")) == ({"model": "probe", "learning_rate": 0.001}, {"pretrained": "x/y"})
+    assert (recipe("transformer", "x/y")["pretrained"], encoder("transformer", "x/y")) == ("x/y", {})
+    assert encoder("probe", "") == {}
 
 
 def test_recipes_start_from_the_rates_of_the_models() -> None:

@@ -9,8 +9,9 @@ import torch
 
 from cartograph.errors import InputError
 from cartograph.models import model_class
+from cartograph.models.pretrained import looks_local
 from cartograph.models.tiny import Tiny
-from cartograph.models.transformer import Transformer, looks_local
+from cartograph.models.transformer import Transformer
 from tests.training_sets import info_of, small_set
 
 
@@ -113,7 +114,7 @@ def test_a_hub_that_is_not_reached_is_an_input_error(monkeypatch: pytest.MonkeyP
 def test_no_name_and_an_unknown_model_are_input_errors() -> None:
     with pytest.raises(InputError, match="model `transformer` needs `pretrained`"):
         create(None)
-    with pytest.raises(InputError, match="no model is called `bert`; known: bow, tiny, transformer"):
+    with pytest.raises(InputError, match="no model is called `bert`; known: bow, tiny, probe, transformer"):
         model_class("bert")
 
 

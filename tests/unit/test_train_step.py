@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,6 +18,7 @@ from cartograph.epochs import dynamics_table, epoch_file, write_parquet
 from cartograph.errors import InputError
 from cartograph.models import MODELS
 from cartograph.schema import COORDINATES, HISTORY
+from tasks.digest import digest_path
 from tasks.ingest import Params as IngestParams
 from tasks.train import STEP, Params, run
 from tasks.workspace import ROOT
@@ -27,6 +30,7 @@ class Workplace:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        folder.mkdir(exist_ok=True)
         self.inputs = {"data/ingest/train.parquet": folder / "train.parquet", "data/ingest/held.parquet": folder / "held.parquet"}
         pq.write_table(small_set(), self.inputs["data/ingest/train.parquet"])
         pq.write_table(small_set(rows=20, seed=9, name="held", domain="id"), self.inputs["data/ingest/held.parquet"])
@@ -62,6 +66,34 @@ def test_it_writes_what_the_next_steps_read(place: Workplace) -> None:
     assert (data / "model" / "model.safetensors").is_file()
     assert json.loads((data / "training.json").read_text())["source"] == "trained"
     assert {"epochs", "train.accuracy", "train.loss", "train.failed", "held.accuracy", "held.macro_f1"} == set(metrics)
+
+
+def test_folds_are_written_beside_a_training_that_they_do_not_change(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, plain, _ = place.run()
+    told: list[tuple[int, int]] = []
+    monkeypatch.setattr("tasks.train.progress", lambda *_: nullcontext(lambda done, total: told.append((done, total))))
+    other = Workplace(place.folder / "folds")
+    _, data, metrics = other.run(folds=4)
+    assert digest_path(plain) != digest_path(data)
+    held = read_dynamics(data / "out_of_fold")
+    assert held.logits.shape == (60, 3, 2)
+    shutil.rmtree(data / "out_of_fold")
+    assert digest_path(plain) == digest_path(data)
+    assert metrics["epochs"] == 3
+    assert told[-1] == (720, 720) and {total for _, total in told} == {720}
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_more_folds_than_the_smallest_class_has_rows_are_refused_before_the_training(place: Workplace) -> None:
+    rows = table(info_of("single"), {"text": ["x"] * 60}, [0] * 57 + [1] * 3)
+    pq.write_table(rows, place.inputs["data/ingest/train.parquet"])
+    with pytest.raises(InputError) as raised:
+        place.run(folds=5)
+    assert str(raised.value) == (
+        "`folds` is 5, but class 'loud' has only 3 rows (rows per class: quiet 57, loud 3); "
+        "use 3 folds or fewer, or merge or drop the small class."
+    )
+    assert not (place.folder / "checkpoints" / "dynamics").exists()
 
 
 def test_a_training_that_failed_says_so_in_its_line(place: Workplace) -> None:
@@ -141,6 +173,7 @@ def test_what_it_reads_follows_from_the_parameters(tmp_path: Path) -> None:
     assert STEP.inputs_of(settings_of(model="transformer", pretrained="owner/name")) == sets
     assert STEP.inputs_of(settings_of(model="transformer", pretrained=str(tmp_path))) == (*sets, f"file:{tmp_path}")
     assert STEP.inputs_of(settings_of(model="transformer", pretrained="./nowhere")) == (*sets, "file:./nowhere")
+    assert STEP.inputs_of(settings_of(model="probe")) == (*sets, "data/embed")
     assert STEP.inputs_of(settings_of(dynamics="mine")) == (sets[0], "file:mine")
 
 
@@ -155,6 +188,9 @@ def test_what_it_reads_follows_from_the_parameters(tmp_path: Path) -> None:
         ({"record": "always"}, "`train.record`: input should be 'train_pass' or 'epoch_end', but is 'always'"),
         ({"processes": 0}, "`train.processes`: should be `auto` or a whole number of 1 or more, but is 0"),
         ({"batch_size": 2, "gradient_accumulation": 3}, "gradient_accumulation cuts a batch into 3 parts, but batch_size is 2; lower it"),
+        ({"model": "probe", "pretrained": "x/y"}, "model `probe` reads vectors that the step `embed` makes; name the encoder in"),
+        ({"folds": 1}, "`train.folds`: should be 0 (none), or 2 or more, so that each row has models that did not see it, but is 1."),
+        ({"folds": 3, "dynamics": "mine"}, "folds needs a training of its own, but dynamics are brought along; set folds to 0"),
         ({"model": "transformer"}, "model `transformer` needs `pretrained`: a model's folder, or a hub id"),
     ],
 )

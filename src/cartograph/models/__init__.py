@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 MODELS = {
     "bow": "embedding bag over hashed word n-grams",
     "tiny": "small RoBERTa made from the data, for machines without a hub",
+    "probe": "small head on the vectors of a frozen encoder, which are made once",
     "transformer": "pretrained encoder from a local folder or the hub",
 }
 """Name -> what it is; known without loading torch."""
@@ -26,12 +27,14 @@ def model_class(name: str) -> type[TextModel]:
     if name not in MODELS:
         raise InputError(f"no model is called `{name}`; known: {', '.join(MODELS)}.")
     from cartograph.models.bow import Bow
+    from cartograph.models.probe import Probe
     from cartograph.models.tiny import Tiny
     from cartograph.models.transformer import Transformer
 
     classes: dict[str, type[TextModel]] = {
         "bow": Bow,
         "tiny": Tiny,
+        "probe": Probe,
         "transformer": Transformer,
     }
     return classes[name]

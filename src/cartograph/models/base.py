@@ -69,6 +69,25 @@ class Ragged:
 
 
 @dataclass(frozen=True)
+class Dense:
+    """Rows of one width: row i is ``values[i]``."""
+
+    values: npt.NDArray[np.float32]
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """(n_rows,) ones: no row costs more than another."""
+        return np.ones(len(self.values), np.int64)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Dense:
+        """Return these rows, in this order."""
+        return Dense(self.values[rows])
+
+
+Field = Ragged | Dense
+
+
+@dataclass(frozen=True)
 class Examples:
     """A set of examples, encoded once.
 
@@ -81,7 +100,7 @@ class Examples:
 
     uids: npt.NDArray[np.object_]
     labels: npt.NDArray[np.int64]
-    fields: Mapping[str, Ragged]
+    fields: Mapping[str, Field]
     options: int = 1
 
     def __len__(self) -> int:
@@ -94,7 +113,7 @@ class Examples:
         longest: npt.NDArray[np.int64] = first.lengths.reshape(-1, self.options).max(axis=1)
         return longest
 
-    def take(self, rows: npt.NDArray[np.int64]) -> dict[str, Ragged]:
+    def take(self, rows: npt.NDArray[np.int64]) -> dict[str, Field]:
         """Return the fields of these examples."""
         if self.options > 1:
             rows = (rows[:, None] * self.options + np.arange(self.options)).reshape(-1)
@@ -150,12 +169,21 @@ class TextModel(nn.Module, ABC):
     def save(self, folder: Path) -> None:
         """Write weights (safetensors), configuration and vocabulary into an existing folder."""
 
+    @classmethod
+    def resume(cls, folder: Path, pretrained: str | None) -> Self:
+        """Return the model whose training goes on from what ``save_state`` wrote; ``pretrained`` as in ``create``."""
+        return cls.load(folder)
+
+    def save_state(self, folder: Path) -> None:
+        """Write what a training that resumes needs; less than ``save`` where a part of the model is not trained."""
+        self.save(folder)
+
     @abstractmethod
-    def read(self, sides: Sequence[Side]) -> Mapping[str, Ragged]:
+    def read(self, sides: Sequence[Side]) -> Mapping[str, Field]:
         """Turn texts into the arrays that ``collate`` cuts batches from, one row per text or pair."""
 
     @abstractmethod
-    def collate(self, fields: Mapping[str, Ragged]) -> dict[str, torch.Tensor]:
+    def collate(self, fields: Mapping[str, Any]) -> dict[str, torch.Tensor]:
         """Return the arguments of ``logits_and_features`` for the rows of a batch."""
 
     @abstractmethod
@@ -166,7 +194,11 @@ class TextModel(nn.Module, ABC):
         """Encode a set of examples once, so that a batch is only cut out."""
         uids = table.column(UID).combine_chunks().to_numpy(zero_copy_only=False)
         labels = table.column(LABEL).to_numpy().astype(np.int64)
-        return Examples(uids, labels, self.read(sides_of(table, info)), max(len(info.options), 1))
+        return Examples(uids, labels, self.fields_of(table, info), max(len(info.options), 1))
+
+    def fields_of(self, table: pa.Table, info: DatasetInfo) -> Mapping[str, Field]:
+        """Return what is read of a set of examples."""
+        return self.read(sides_of(table, info))
 
     def batch(self, examples: Examples, rows: npt.NDArray[np.int64]) -> dict[str, torch.Tensor]:
         """Return the arguments of the model for some examples, ``labels`` among them."""

@@ -5,27 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import torch
-from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoConfig, AutoModelForMultipleChoice, AutoModelForSequenceClassification, AutoTokenizer
 
 from cartograph.errors import InputError
 from cartograph.models.base import Ragged, Side, TextModel
+from cartograph.models.pretrained import load_tokenizer, longest_input, padded_tokens, save_network, source_of, tokenizer_files, tokens_of
 from cartograph.schema import DatasetInfo
 
-_BLOCK = 10_000
-_SHORTEST = 8
 _READING = "cartograph.json"
-_TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
-_ORIGIN = ("_name_or_path", "name_or_path", "tokenizer_file", "is_local", "local_files_only")
-_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
 
 class Transformer(TextModel):
@@ -37,7 +29,7 @@ class Transformer(TextModel):
         task: ``single``, ``pair`` or ``choice``.
         labels: label names in the order of the logits.
         max_length: most tokens of an example.
-        tokenizer_files: what ``save`` writes of the tokenizer: the files it was loaded from, because a tokenizer changes as it
+        saved_tokenizer: what ``save`` writes of the tokenizer: the files it was loaded from, because a tokenizer changes as it
             is used; None = as it is now.
     """
 
@@ -53,15 +45,15 @@ class Transformer(TextModel):
         task: str,
         labels: Sequence[str],
         max_length: int,
-        tokenizer_files: Mapping[str, bytes] | None = None,
+        saved_tokenizer: Mapping[str, bytes] | None = None,
     ) -> None:
         super().__init__()
         self.network = network
         self.tokenizer = tokenizer
-        self._tokenizer_files = tokenizer_files or _files_of(tokenizer)
+        self._tokenizer_files = saved_tokenizer or tokenizer_files(tokenizer)
         self.task = task
         self.labels = tuple(labels)
-        self.max_length = min(max_length, _longest(network.config, tokenizer))
+        self.max_length = min(max_length, longest_input(network.config, tokenizer))
         self._features: torch.Tensor | None = None
         _last_layer(network).register_forward_pre_hook(self._keep_features)
 
@@ -76,22 +68,9 @@ class Transformer(TextModel):
             raise InputError(
                 "model `transformer` needs `pretrained`: a folder with config.json, model.safetensors and a tokenizer, or a hub id."
             )
-        source = Path(pretrained).expanduser()
-        local = source.is_dir()
-        if local:
-            _require_files(source)
-        elif looks_local(pretrained):
-            raise InputError(
-                f"pretrained model {pretrained} is no folder; give one with config.json, model.safetensors and a tokenizer, or a hub id."
-            )
-        name = str(source) if local else pretrained
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False, local_files_only=local)
+        with source_of(pretrained) as (name, local):
+            tokenizer = load_tokenizer(name, local=local)
             network = _load_network(info, name, local)
-        except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
-            raise InputError(_unusable(pretrained, local, error)) from error
-        if tokenizer.pad_token_id is None:
-            raise InputError(f"{pretrained} has a tokenizer without a padding token, as text generators have; use an encoder.")
         return cls(network, tokenizer, info.task, info.labels, max_length)
 
     @classmethod
@@ -108,42 +87,18 @@ class Transformer(TextModel):
 
     def save(self, folder: Path) -> None:
         """Write the files that ``from_pretrained`` reads, and ``cartograph.json``: how examples are read."""
-        self.network.save_pretrained(str(folder))
-        for name, content in self._tokenizer_files.items():
-            (folder / name).write_bytes(content)
-        _forget_origin(folder / "config.json")
+        save_network(self.network, self._tokenizer_files, folder)
         reading = {"model": self.name, "task": self.task, "labels": self.labels, "max_length": self.max_length}
         reading["tokenizer"] = sorted(self._tokenizer_files)
         (folder / _READING).write_text(json.dumps(reading, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def read(self, sides: Sequence[Side]) -> dict[str, Ragged]:
         """Return the tokens of each row, special ones included; the longer side of a pair is cut first."""
-        parts: dict[str, list[npt.NDArray[np.int32]]] = {}
-        lengths: list[int] = []
-        for start in range(0, len(sides), _BLOCK):
-            block = sides[start : start + _BLOCK]
-            seconds = None if block[0].second is None else [side.second or "" for side in block]
-            tokens = self.tokenizer(
-                [side.first for side in block],
-                seconds,
-                truncation=True,
-                max_length=self.max_length,
-                padding=False,
-                return_attention_mask=False,
-            )
-            lengths.extend(len(row) for row in tokens["input_ids"])
-            for name, rows in tokens.items():
-                parts.setdefault(name, []).append(np.fromiter((token for row in rows for token in row), np.int32))
-        offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-        return {name: Ragged(np.concatenate(part), offsets) for name, part in sorted(parts.items())}
+        return tokens_of(self.tokenizer, sides, self.max_length)
 
     def collate(self, fields: Mapping[str, Ragged]) -> dict[str, torch.Tensor]:
         """Pad the rows of a batch to its longest, in steps of eight."""
-        fill = {"input_ids": self.tokenizer.pad_token_id or 0, "token_type_ids": self.tokenizer.pad_token_type_id}
-        batch = {name: torch.from_numpy(field.padded(fill.get(name, 0), _SHORTEST)) for name, field in fields.items()}
-        lengths = torch.from_numpy(fields["input_ids"].lengths)
-        batch["attention_mask"] = (torch.arange(batch["input_ids"].shape[1]) < lengths[:, None]).long()
-        return batch
+        return padded_tokens(self.tokenizer, fields)
 
     def logits_and_features(self, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Run the network; features are what its last linear layer was given."""
@@ -156,11 +111,6 @@ class Transformer(TextModel):
 
     def _keep_features(self, layer: nn.Module, arguments: tuple[torch.Tensor, ...]) -> None:
         self._features = arguments[0]
-
-
-def looks_local(pretrained: str) -> bool:
-    """Return whether a name can only be a path: hub ids are ``name`` or ``owner/name``."""
-    return pretrained.startswith((".", "/", "~")) or pretrained.count("/") > 1 or Path(pretrained).expanduser().exists()
 
 
 def _load_network(info: DatasetInfo, name: str, local: bool) -> Any:
@@ -193,45 +143,5 @@ def _renew_head(network: Any, untrained: Any) -> None:
                 weight.copy_(fresh)
 
 
-def _require_files(folder: Path) -> None:
-    wanted = {"config.json": ("config.json",), "model.safetensors": _WEIGHTS, "a tokenizer (tokenizer.json or a vocabulary)": _TOKENIZERS}
-    missing = [what for what, names in wanted.items() if not any((folder / name).is_file() for name in names)]
-    if missing:
-        pickled = " (pytorch_model.bin is not read: pickles can run code; convert it to safetensors)" if _has_pickle(folder) else ""
-        raise InputError(f"{folder} is no model folder: it lacks {', '.join(missing)}{pickled}.")
-
-
-def _has_pickle(folder: Path) -> bool:
-    return (folder / "pytorch_model.bin").is_file() and not any((folder / name).is_file() for name in _WEIGHTS)
-
-
-def _unusable(pretrained: str, local: bool, error: Exception) -> str:
-    reason = str(error).strip().splitlines()[0].rstrip(".")
-    if local:
-        return f"{pretrained} cannot be used as an encoder: {reason}."
-    return f"`{pretrained}` is no folder here, and the hub did not give such a model ({reason}); correct it, or name a downloaded folder."
-
-
 def _last_layer(network: nn.Module) -> nn.Linear:
     return [module for module in network.modules() if isinstance(module, nn.Linear)][-1]
-
-
-def _longest(config: Any, tokenizer: Any) -> int:
-    positions = getattr(config, "max_position_embeddings", None) or tokenizer.model_max_length
-    reserved = (config.pad_token_id or 0) + 1 if "roberta" in config.model_type or config.model_type == "camembert" else 0
-    return int(min(positions - reserved, tokenizer.model_max_length))
-
-
-def _files_of(tokenizer: Any) -> dict[str, bytes]:
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        tokenizer.save_pretrained(name)
-        _forget_origin(folder / "tokenizer_config.json")
-        return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-
-
-def _forget_origin(path: Path) -> None:
-    """Take the path or name that a model came from out of its configuration: outputs do not tell where they were made."""
-    content = json.loads(path.read_text(encoding="utf-8"))
-    kept = {key: value for key, value in content.items() if key not in _ORIGIN}
-    path.write_text(json.dumps(kept, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,0 +1,124 @@
+"""A frozen encoder: every distinct text becomes one vector, once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import AutoModel
+
+from cartograph.errors import InputError
+from cartograph.models.base import Side
+from cartograph.models.pretrained import load_tokenizer, longest_input, padded_tokens, save_network, source_of, tokenizer_files, tokens_of
+
+Pooling = Literal["mean", "cls"]
+Vectors = npt.NDArray[np.float32]
+
+READING = "encoder.json"
+"""The file beside an encoder that says how texts are read: pooling, most tokens, files of the tokenizer."""
+
+
+class Encoder:
+    """A network without a head, in float32; no code from its folder is run, and no pickle is read.
+
+    Args:
+        network: with ``last_hidden_state`` in its output.
+        tokenizer: what turns texts into its tokens.
+        pooling: ``mean`` of the tokens' states, or the first token's (``cls``).
+        max_length: most tokens of a text; what is longer is cut.
+        saved_tokenizer: the files that ``save`` writes of the tokenizer; None = as it is now.
+    """
+
+    def __init__(
+        self, network: Any, tokenizer: Any, pooling: Pooling, max_length: int, saved_tokenizer: Mapping[str, bytes] | None = None
+    ) -> None:
+        self.pooling = pooling
+        self.max_length = min(max_length, longest_input(network.config, tokenizer))
+        self._network = network.eval()
+        self._tokenizer = tokenizer
+        self._tokenizer_files = saved_tokenizer or tokenizer_files(tokenizer)
+
+    @classmethod
+    def load(cls, pretrained: str, *, pooling: Pooling, max_length: int) -> Encoder:
+        """Load a local folder's network, or the hub's; torch's global generator is left as it was.
+
+        Raises:
+            InputError: it cannot be loaded, or is no encoder.
+        """
+        with source_of(pretrained) as (name, local), torch.random.fork_rng(devices=[]):
+            tokenizer = load_tokenizer(name, local=local)
+            network = AutoModel.from_pretrained(
+                name, trust_remote_code=False, use_safetensors=True, local_files_only=local, dtype=torch.float32
+            )
+        if network.config.is_encoder_decoder:
+            raise InputError(f"{pretrained} is an encoder with a decoder behind it; use a plain encoder.")
+        if getattr(network, "pooler", None) is not None:
+            # Of no use here, and drawn at random where the folder has none.
+            network.pooler = None
+        return cls(network, tokenizer, pooling, max_length, _saved_tokenizer(Path(pretrained).expanduser()))
+
+    def save(self, folder: Path) -> None:
+        """Write the files that ``from_pretrained`` reads, and how texts are read, into an existing folder."""
+        save_network(self._network.cpu(), self._tokenizer_files, folder)
+        reading = {"pooling": self.pooling, "max_length": self.max_length, "tokenizer": sorted(self._tokenizer_files)}
+        (folder / READING).write_text(json.dumps(reading, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+    def distinct_vectors(
+        self, sides: Sequence[Side], *, batch_size: int = 64, device: str = "cpu", progress: Callable[[int, int], None] | None = None
+    ) -> tuple[Vectors, npt.NDArray[np.int64]]:
+        """Return one vector per distinct text, and for each side the row that is its.
+
+        Texts of like length are read together, the longest first.
+
+        Args:
+            sides: texts, or pairs of texts that are read as one.
+            batch_size: texts read together.
+            device: where the network runs.
+            progress: called with (texts read, texts to read).
+
+        Returns:
+            (n_distinct, width) vectors and (n_sides,) rows of them.
+        """
+        places = {side: place for place, side in enumerate(dict.fromkeys(sides))}
+        fields = tokens_of(self._tokenizer, list(places), self.max_length)
+        order = np.argsort(-fields["input_ids"].lengths, kind="stable")
+        network = self._network.to(device)
+        vectors = np.empty((0, 0), np.float32)
+        for start in range(0, len(order), batch_size):
+            rows = order[start : start + batch_size]
+            inputs = padded_tokens(self._tokenizer, {name: field.take(rows) for name, field in fields.items()})
+            with torch.no_grad():
+                states = network(**{name: tensor.to(device) for name, tensor in inputs.items()}).last_hidden_state
+            pooled = _pooled(states, inputs["attention_mask"].to(device), self.pooling).cpu().numpy()
+            if not start:
+                vectors = np.empty((len(order), pooled.shape[1]), np.float32)
+            vectors[rows] = pooled
+            if progress is not None:
+                progress(start + len(rows), len(order))
+        return vectors, np.fromiter((places[side] for side in sides), np.int64, len(sides))
+
+
+def saved_reading(pretrained: str) -> dict[str, Any] | None:
+    """Return how the texts of a folder that ``Encoder.save`` wrote are read; None for any other folder or name."""
+    path = Path(pretrained).expanduser() / READING
+    if not path.is_file():
+        return None
+    reading: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return reading
+
+
+def _saved_tokenizer(folder: Path) -> dict[str, bytes] | None:
+    reading = saved_reading(str(folder))
+    return None if reading is None else {name: (folder / name).read_bytes() for name in reading["tokenizer"]}
+
+
+def _pooled(states: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:
+    if pooling == "cls":
+        return states[:, 0].float()
+    weights = mask[:, :, None].to(states.dtype)
+    return ((states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)).float()

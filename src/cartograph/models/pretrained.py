@@ -1,0 +1,144 @@
+"""Pretrained networks and their tokenizers, from a local folder or the hub: what is read, what is refused, what is written again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors import SafetensorError
+from transformers import AutoTokenizer
+
+from cartograph.errors import InputError
+from cartograph.models.base import Ragged, Side
+
+_BLOCK = 10_000
+_SHORTEST = 8
+_TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
+_ORIGIN = ("_name_or_path", "name_or_path", "tokenizer_file", "is_local", "local_files_only")
+_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+
+
+def looks_local(pretrained: str) -> bool:
+    """Return whether a name can only be a path: hub ids are ``name`` or ``owner/name``."""
+    return pretrained.startswith((".", "/", "~")) or pretrained.count("/") > 1 or Path(pretrained).expanduser().exists()
+
+
+@contextmanager
+def source_of(pretrained: str) -> Iterator[tuple[str, bool]]:
+    """Yield what ``from_pretrained`` is to be given, and whether it is a folder; failures to load from it are for the user to read.
+
+    Raises:
+        InputError: the folder is not there or lacks a file, which is named; it cannot be loaded; or the hub does not give it.
+    """
+    source = Path(pretrained).expanduser()
+    local = source.is_dir()
+    if local:
+        _require_files(source)
+    elif looks_local(pretrained):
+        raise InputError(
+            f"pretrained model {pretrained} is no folder; give one with config.json, model.safetensors and a tokenizer, or a hub id."
+        )
+    try:
+        yield str(source) if local else pretrained, local
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        raise InputError(_unusable(pretrained, local, error)) from error
+
+
+def load_tokenizer(name: str, *, local: bool) -> Any:
+    """Return a tokenizer that can pad.
+
+    Raises:
+        InputError: it cannot.
+    """
+    tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False, local_files_only=local)
+    if tokenizer.pad_token_id is None:
+        raise InputError(f"{name} has a tokenizer without a padding token, as text generators have; use an encoder.")
+    return tokenizer
+
+
+def longest_input(config: Any, tokenizer: Any) -> int:
+    """Return how many tokens a network can read."""
+    positions = getattr(config, "max_position_embeddings", None) or tokenizer.model_max_length
+    reserved = (config.pad_token_id or 0) + 1 if "roberta" in config.model_type or config.model_type == "camembert" else 0
+    return int(min(positions - reserved, tokenizer.model_max_length))
+
+
+def tokens_of(tokenizer: Any, sides: Sequence[Side], max_length: int) -> dict[str, Ragged]:
+    """Return the tokens of each row, special ones included; the longer side of a pair is cut first."""
+    parts: dict[str, list[npt.NDArray[np.int32]]] = {}
+    lengths: list[int] = []
+    for start in range(0, len(sides), _BLOCK):
+        block = sides[start : start + _BLOCK]
+        seconds = None if block[0].second is None else [side.second or "" for side in block]
+        tokens = tokenizer(
+            [side.first for side in block],
+            seconds,
+            truncation=True,
+            max_length=max_length,
+            padding=False,
+            return_attention_mask=False,
+        )
+        lengths.extend(len(row) for row in tokens["input_ids"])
+        for name, rows in tokens.items():
+            parts.setdefault(name, []).append(np.fromiter((token for row in rows for token in row), np.int32))
+    offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    return {name: Ragged(np.concatenate(part), offsets) for name, part in sorted(parts.items())}
+
+
+def padded_tokens(tokenizer: Any, fields: Mapping[str, Ragged]) -> dict[str, torch.Tensor]:
+    """Return a network's arguments: the rows of a batch padded to its longest, in steps of eight."""
+    fill = {"input_ids": tokenizer.pad_token_id or 0, "token_type_ids": tokenizer.pad_token_type_id}
+    batch = {name: torch.from_numpy(field.padded(fill.get(name, 0), _SHORTEST)) for name, field in fields.items()}
+    lengths = torch.from_numpy(fields["input_ids"].lengths)
+    batch["attention_mask"] = (torch.arange(batch["input_ids"].shape[1]) < lengths[:, None]).long()
+    return batch
+
+
+def tokenizer_files(tokenizer: Any) -> dict[str, bytes]:
+    """Return the files that a tokenizer is loaded from, by name; they do not tell where it came from."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        tokenizer.save_pretrained(name)
+        forget_origin(folder / "tokenizer_config.json")
+        return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def save_network(network: Any, tokenizer: Mapping[str, bytes], folder: Path) -> None:
+    """Write the files that ``from_pretrained`` reads, into an existing folder."""
+    network.save_pretrained(str(folder))
+    for name, content in tokenizer.items():
+        (folder / name).write_bytes(content)
+    forget_origin(folder / "config.json")
+
+
+def forget_origin(path: Path) -> None:
+    """Take the path or name that a model came from out of its configuration: outputs do not tell where they were made."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    kept = {key: value for key, value in content.items() if key not in _ORIGIN}
+    path.write_text(json.dumps(kept, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _require_files(folder: Path) -> None:
+    wanted = {"config.json": ("config.json",), "model.safetensors": _WEIGHTS, "a tokenizer (tokenizer.json or a vocabulary)": _TOKENIZERS}
+    missing = [what for what, names in wanted.items() if not any((folder / name).is_file() for name in names)]
+    if missing:
+        pickled = " (pytorch_model.bin is not read: pickles can run code; convert it to safetensors)" if _has_pickle(folder) else ""
+        raise InputError(f"{folder} is no model folder: it lacks {', '.join(missing)}{pickled}.")
+
+
+def _has_pickle(folder: Path) -> bool:
+    return (folder / "pytorch_model.bin").is_file() and not any((folder / name).is_file() for name in _WEIGHTS)
+
+
+def _unusable(pretrained: str, local: bool, error: Exception) -> str:
+    reason = str(error).strip().splitlines()[0].rstrip(".")
+    if local:
+        return f"{pretrained} cannot be used as an encoder: {reason}."
+    return f"`{pretrained}` is no folder here, and the hub did not give such a model ({reason}); correct it, or name a downloaded folder."
