@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from cartograph.epochs import Dynamics
     from cartograph.measures import Measures
     from cartograph.regions import Regions
     from cartograph.stability import BurnOut
@@ -86,14 +87,27 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
 def _from_dynamics(params: Params, inputs: Inputs, rows: pa.Table) -> tuple[np.ndarray, np.ndarray, Measures, BurnOut]:
     import pyarrow.parquet as pq
 
-    from cartograph.epochs import read_dynamics
     from cartograph.measures import compute_measures, epoch_window, gold_probabilities
     from cartograph.schema import dataset_info
     from cartograph.stability import burn_out
 
-    folder = inputs[_DYNAMICS] / "dynamics"
-    uids, gold, logits = read_dynamics(folder)
     labels = dataset_info(pq.read_schema(inputs[_ROWS])).labels
+    uids, gold, logits = _dynamics(inputs[_DYNAMICS] / "dynamics", rows, labels)
+    window = {"burn_in": params.burn_in, "epochs": None if params.epochs == "all" else int(params.epochs)}
+    measures = compute_measures(uids, logits, gold, include_ci=params.include_ci, **window)
+    curve = burn_out(gold_probabilities(uids, logits[:, epoch_window(logits.shape[1], **window)], gold))
+    out_of_fold = inputs[_DYNAMICS] / "out_of_fold"
+    if out_of_fold.is_dir():
+        _, _, held = _dynamics(out_of_fold, rows, labels)
+        measures = measures.with_out_of_fold(compute_measures(uids, held, gold, include_ci=params.include_ci, **window))
+    return uids, gold, measures, curve
+
+
+def _dynamics(folder: Path, rows: pa.Table, labels: tuple[str, ...]) -> Dynamics:
+    from cartograph.epochs import read_dynamics
+
+    dynamics = read_dynamics(folder)
+    uids, gold, logits = dynamics
     if logits.shape[2] != len(labels):
         raise InputError(
             f"the dynamics in {folder} have {logits.shape[2]} classes and the data has {len(labels)} ({', '.join(labels[:8])}); "
@@ -101,10 +115,7 @@ def _from_dynamics(params: Params, inputs: Inputs, rows: pa.Table) -> tuple[np.n
         )
     _check_uids(rows, uids, folder)
     _check_gold(rows, gold, labels, folder)
-    window = {"burn_in": params.burn_in, "epochs": None if params.epochs == "all" else int(params.epochs)}
-    measures = compute_measures(uids, logits, gold, include_ci=params.include_ci, **window)
-    curve = burn_out(gold_probabilities(uids, logits[:, epoch_window(logits.shape[1], **window)], gold))
-    return uids, gold, measures, curve
+    return dynamics
 
 
 def _from_coordinates(params: Params, inputs: Inputs, rows: pa.Table) -> tuple[np.ndarray, np.ndarray, Measures, None]:

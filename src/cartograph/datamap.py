@@ -15,6 +15,10 @@ from cartograph.schema import MEASURES, REGIONS
 from cartograph.stability import BurnOut
 
 _QUANTILES = (10, 25, 50, 75, 90)
+_SUMMARISED = (
+    *("confidence", "variability", "correctness", "aum", "el2n", "loss"),
+    *("out_of_fold_confidence", "out_of_fold_variability", "out_of_fold_margin"),
+)
 _BOUNDS = {"confidence": 1.0, "variability": 0.5, "correctness": 1.0}
 
 
@@ -80,7 +84,7 @@ def map_metrics(measures: Measures, regions: Regions) -> dict[str, float]:
         if cut.value is not None:
             metrics[f"region.{region}.{name}"] = round(cut.value, 6)
         metrics[f"region.{region}.tied"] = cut.tied
-    for name in ("confidence", "variability", "correctness", "aum", "el2n", "loss"):
+    for name in _SUMMARISED:
         values = getattr(measures, name)
         if values is not None:
             metrics[f"{name}.mean"] = round(float(values.mean()), 6)

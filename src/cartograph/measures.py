@@ -14,7 +14,7 @@ through BLAS: the numbers depend neither on the number of threads nor on the siz
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -50,7 +50,11 @@ class Measures:
         el2n: mean over epochs of the Euclidean distance between probabilities and one-hot gold; [0, √2], higher = harder.
         loss: mean over epochs of the cross-entropy in nats; ≥ 0, higher = harder.
 
-    ``predicted`` and all that follow are None where only coordinates were given.
+        out_of_fold_confidence: as confidence, by models that were not trained on the row.
+        out_of_fold_variability: as variability, by these models.
+        out_of_fold_margin: as aum, by these models: the area under the margin out of fold; low = suspect.
+
+    ``predicted`` and all that follow are None where only coordinates were given; the last three are None without K-fold training.
     """
 
     confidence: Floats
@@ -61,6 +65,18 @@ class Measures:
     aum: Floats | None = None
     el2n: Floats | None = None
     loss: Floats | None = None
+    out_of_fold_confidence: Floats | None = None
+    out_of_fold_variability: Floats | None = None
+    out_of_fold_margin: Floats | None = None
+
+    def with_out_of_fold(self, other: Measures) -> Measures:
+        """Return these measures together with those of K-fold training on the same rows."""
+        return replace(
+            self,
+            out_of_fold_confidence=other.confidence,
+            out_of_fold_variability=other.variability,
+            out_of_fold_margin=other.aum,
+        )
 
     @property
     def threshold_closeness(self) -> Floats:

@@ -144,11 +144,15 @@ MEASURES = pa.schema(
         pa.field("aum", pa.float64()),
         pa.field("el2n", pa.float64()),
         pa.field("loss", pa.float64()),
+        pa.field("out_of_fold_confidence", pa.float64()),
+        pa.field("out_of_fold_variability", pa.float64()),
+        pa.field("out_of_fold_margin", pa.float64()),
         pa.field("region", pa.string(), nullable=False),
     ]
 )
 """One row per training example. ``predicted`` is the argmax of the mean probabilities; ``forgetting`` is null for a row
-never learnt; everything that needs logits is null where only coordinates were given."""
+never learnt; everything that needs logits is null where only coordinates were given, and what is out of fold where no
+K-fold training was made."""
 
 TRUTH = pa.schema(
     [

@@ -56,6 +56,23 @@ def test_metrics_are_numbers_that_add_up() -> None:
     assert (metrics["never_learnt.count"], metrics["forgotten.count"]) == (2, 2)
 
 
+def test_measures_out_of_fold_stand_beside_the_others() -> None:
+    _, uids, gold, measures, regions = tiny()
+    logits = np.array([[[2.0, 0, 0]], [[0, 0, 0]], [[0, 0, 3]], [[1, 0, 0]], [[0, 5, 0]], [[0, 0, 1]]], np.float32)
+    both = measures.with_out_of_fold(compute_measures(uids, logits, gold))
+    table = map_table(uids, gold, both, regions)
+    margins = dict(zip(table.column("uid").to_pylist(), table.column("out_of_fold_margin").to_pylist(), strict=True))
+    for uid, label, scores in zip(uids, gold, logits[:, 0], strict=True):
+        assert margins[uid] == pytest.approx(scores[label] - np.delete(scores, label).max())
+    plain = map_table(uids, gold, measures, regions)
+    untouched = [name for name in MEASURES.names if not name.startswith("out_of_fold_")]
+    assert table.select(untouched).equals(plain.select(untouched))
+    metrics = map_metrics(both, regions)
+    assert metrics["out_of_fold_margin.mean"] == pytest.approx(np.mean(list(margins.values())), abs=1e-6)
+    assert metrics["out_of_fold_variability.mean"] == 0
+    assert not [name for name in map_metrics(measures, regions) if name.startswith("out_of_fold")]
+
+
 def test_coordinates_alone_leave_null_what_needs_logits() -> None:
     table = pa.table({"uid": ["b", "a"], "confidence": [0.5, 1.0], "variability": [0.5, 0.0], "correctness": [0.5, 1.0]})
     measures = coordinates(table)
@@ -66,7 +83,7 @@ def test_coordinates_alone_leave_null_what_needs_logits() -> None:
     assert written.schema.equals(MEASURES)
     assert written.column("uid").to_pylist() == ["a", "b"]
     assert written.column("threshold_closeness").to_pylist() == [0.0, 0.25]
-    for name in ("predicted", "forgetting", "never_learnt", "aum", "el2n", "loss"):
+    for name in ("predicted", "forgetting", "never_learnt", "aum", "el2n", "loss", "out_of_fold_confidence", "out_of_fold_margin"):
         assert written.column(name).null_count == 2
     assert not [name for name in map_metrics(measures, regions) if name.startswith(("aum", "el2n", "loss", "never_learnt", "forgotten"))]
 

@@ -83,6 +83,26 @@ def test_it_writes_the_measures_of_the_dynamics_with_regions_metrics_and_figures
     assert "<svg" in out["reports/figures/data_map.svg"].read_text()
 
 
+def test_dynamics_out_of_fold_become_measures_in_the_same_window(audit: Audit) -> None:
+    held = np.random.default_rng(5).normal(0, 1, audit.logits.shape).astype(np.float32)
+    folder = audit.folder / "train" / "out_of_fold"
+    folder.mkdir()
+    for epoch in range(held.shape[1]):
+        pq.write_table(dynamics_table(pa.array(audit.uids), audit.gold, held[:, epoch]), folder / f"epoch={epoch}.parquet")
+    _, out = audit.run(burn_in=1)
+    table = pq.read_table(out["data/measure"] / "measures.parquet")
+    expected = compute_measures(audit.uids, held, audit.gold, burn_in=1)
+    for name, measure in (("confidence", "confidence"), ("variability", "variability"), ("margin", "aum")):
+        assert np.array_equal(table.column(f"out_of_fold_{name}").to_numpy(), getattr(expected, measure)), name
+    assert np.array_equal(table.column("aum").to_numpy(), compute_measures(audit.uids, audit.logits, audit.gold, burn_in=1).aum)
+    assert json.loads(out["reports/measure.metrics.json"].read_text())["out_of_fold_margin.mean"] == pytest.approx(
+        expected.aum.mean(), abs=1e-6
+    )
+    pq.write_table(dynamics_table(pa.array(audit.uids[:-1]), audit.gold[:-1], held[:-1, 0]), folder / "epoch=0.parquet")
+    with pytest.raises(InputError, match=r"out_of_fold: the epochs do not hold the same uids: epoch 0 lacks 1 uid \('r059'\)"):
+        audit.run("again")
+
+
 def test_the_same_input_gives_the_same_bytes_and_neither_time_nor_place_is_in_them(audit: Audit) -> None:
     _, first = audit.run("first")
     _, second = audit.run("second/deeper")
