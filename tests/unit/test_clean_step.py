@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,13 +19,14 @@ import pytest
 from cartograph.errors import GateError, InputError
 from cartograph.ingest import ingest as canonical
 from cartograph.planted import generate
-from cartograph.schema import CHANGES, SUBSET
+from cartograph.schema import CHANGES, SUBSET, dataset_info
 from tasks import clean, ingest
 from tasks.clean import STEP
+from tasks.expectations import validate_cleaning
 from tasks.gates import check_gates
 from tasks.step import Outcome, fresh, run_step
 from tasks.workspace import ROOT, Workspace
-from tests.cleaning import make_noise, save
+from tests.cleaning import make_examples, make_noise, save
 from tests.ingesting import run_ingest
 
 SPACE = ROOT / "workspaces" / "_test_clean"
@@ -399,3 +401,81 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     first = audit.clean(recipe="relabel").receipt
     assert run_step(STEP, audit.space, force=True).receipt == first
     assert fresh(STEP, audit.space)
+
+
+def test_a_label_that_the_format_cannot_carry_is_refused(tmp_path: Path) -> None:
+    train = write(tmp_path / "train.txt", "a one\nb two\na three\nb four\n")
+    audit = Audit({}, train=train, format="label-first", label_names={"b": "not a"}, labels=["a", "not a", "no one's", "é"])
+    audit.decide(f"{audit.uid[1]},relabel,not a,Ann,", f"{audit.uid[3]},drop,,Ann,")
+    with pytest.raises(GateError, match="class `a` without rows"):
+        audit.clean()
+    audit.decide(f"{audit.uid[1]},relabel,not a,Ann,")
+    audit.clean()
+    assert (SPACE / "data/clean/cleaned.txt").read_text() == "b one\nb two\na three\nb four\n"
+    audit.decide(f"{audit.uid[1]},relabel,no one's,Ann,")
+    with pytest.raises(InputError, match=r"train\.txt: the class `no one's` cannot be written in front of a text, for it holds"):
+        audit.clean()
+    ascii_only = Audit({}, train=train, format="label-first", encoding="ascii", label_names={"b": "not a"}, labels=["a", "not a", "é"])
+    ascii_only.decide(f"{ascii_only.uid[1]},relabel,é,Ann,")
+    with pytest.raises(InputError, match=r"train\.txt: a new label cannot be written as ascii \('é'\)\."):
+        ascii_only.clean()
+
+
+def test_the_checks_find_what_cleaning_must_not_do() -> None:
+    original = make_examples([(f"u{number}", f"text {number}", number % 3) for number in range(30)])
+    rows = original.to_pylist()
+    rows[1] |= {"label": 0}
+    rows[2] |= {"label": 0}
+    rows[5] |= {"uid": "new"}
+    cleaned = pa.Table.from_pylist([*rows[:20], *rows[22:], rows[0]], original.schema)
+    reasons = [{"uid": "u20", "what": "drop", "to": None}, {"uid": "u1", "what": "relabel", "to": "bad"}]
+    reasons += [{"uid": "u3", "what": "drop", "to": None}, {"uid": "u4", "what": "relabel", "to": "bad"}]
+    changes = pa.Table.from_pylist([row | {"from": "bad", "why": "w", "by": "Ann"} for row in reasons], CHANGES)
+    found = validate_cleaning(original, cleaned, changes, files=["t.csv"], bound=0.15)
+    assert not found["passed"]
+    checks = {check["check"]: (check["passed"], sorted(check["examples"])) for check in found["sets"][0]["checks"]}
+    assert checks == {
+        "no row was invented": (False, ["new"]),
+        "no row is there twice": (False, ["u0", "u0"]),
+        "every row that was dropped has a reason": (False, ["u21", "u5"]),
+        "every label that was changed has a reason": (False, ["u2"]),
+        "every change that has a reason was made": (False, ["u3", "u4"]),
+        "labels are known": (True, []),
+        "no class shrinks or grows too far": (False, ["bad", "odd"]),
+    }
+    sound = validate_cleaning(original, original, CHANGES.empty_table(), files=["t.csv"], bound=0)
+    assert sound["passed"]
+    assert sound["sets"][0]["checks"][-1]["found"] == "no class changed"
+
+
+REAL = {
+    "trec": {"train": "trec/TREC.train", "encoding": "latin-1", "format": "label-first", "label_separator": ":"},
+    "winogrande": {"train": "winogrande/train_xl.jsonl", "text": "sentence", "options": ["option1", "option2"], "label": "answer"},
+    "snli": {"train": "snli/counterfactual/original/train.tsv", "text": ["sentence1", "sentence2"], "label": "gold_label"},
+}
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", REAL)
+def test_a_real_file_that_was_cleaned_is_read_as_what_it_was_cleaned_to(name: str, real_data: Path) -> None:
+    section = REAL[name] | {"train": str(real_data / REAL[name]["train"])}
+    before = Audit({}, **section)
+    places = [1 + place for place in np.random.default_rng(1).choice(len(before.examples), 200, replace=False).tolist()]
+    rows = [before.examples["row"][place - 1].as_py() for place in places]
+    given = [before.labels[before.examples["label"][place - 1].as_py()] for place in places]
+    others = [before.labels[(before.labels.index(label) + 1) % len(before.labels)] for label in given]
+    audit = Audit(
+        {row: (label, 0.95 if index % 2 else 0.5) for index, (row, label) in enumerate(zip(rows, others, strict=True))}, **section
+    )
+    outcome = audit.clean(recipe="relabel", max_class_change=9)
+    assert f"{len(before.examples) - 100:,} rows, 100 dropped, 100 relabelled" in outcome.receipt.summary
+    assert content("data/clean/validation.json")["passed"]
+    [own] = [path for path in (SPACE / "data/clean").iterdir() if path.stem == "cleaned" and path.suffix != ".parquet"]
+    again = Audit({}, **section | {"train": str(own)}).examples
+    subset = dict(zip(*table("subsets/cleaned").to_pydict().values(), strict=True))
+    fields = dataset_info(before.examples.schema).fields
+    expected = [row | {"label": subset[row["uid"]]} for row in before.examples.to_pylist() if row["uid"] in subset]
+    assert [[row[field] for field in (*fields, "label")] for row in again.to_pylist()] == [
+        [row[field] for field in (*fields, "label")] for row in expected
+    ]
+    assert len(table("cleaned")) == len(expected)
