@@ -9,7 +9,7 @@ import yaml
 RECIPES: dict[str, dict[str, object]] = {
     "bow": {},
     "tiny": {"learning_rate": 0.001},
-    "probe": {"learning_rate": 0.001},
+    "probe": {},
     "transformer": {"epochs": 5, "batch_size": 32, "learning_rate": 0.00002},
 }
 """Keys of the section ``train`` that a model needs otherwise than their defaults are."""

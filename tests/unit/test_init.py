@@ -151,7 +151,7 @@ def test_a_model_takes_its_recipe_and_folder(train: str, tmp_path: Path) -> None
 
 
 def test_the_encoder_of_a_probe_stands_in_the_section_that_embeds() -> None:
-    assert (recipe("probe", "x/y"), encoder("probe", "x/y")) == ({"model": "probe", "learning_rate": 0.001}, {"pretrained": "x/y"})
+    assert (recipe("probe", "x/y"), encoder("probe", "x/y")) == ({"model": "probe"}, {"pretrained": "x/y"})
     assert (recipe("transformer", "x/y")["pretrained"], encoder("transformer", "x/y")) == ("x/y", {})
     assert encoder("probe", "") == {}
 

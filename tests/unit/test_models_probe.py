@@ -121,7 +121,7 @@ def test_a_training_on_kept_vectors_is_that_on_vectors_made_now(source: str, tmp
     )
     logits = [np.array(pq.read_table(fitted.predictions / "held.parquet").column("logits").to_pylist()) for fitted in (kept, now)]
     np.testing.assert_allclose(*logits, rtol=0, atol=1e-3)
-    assert kept.training["parameters"] == sum(size * 64 for size in (512, 1)) + 64 * 2 + 2
+    assert kept.training["parameters"] == (512 + 1) * 256 + (256 + 1) * 2
 
 
 def test_kept_vectors_need_no_encoder_until_the_model_is_saved(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

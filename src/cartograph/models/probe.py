@@ -22,8 +22,8 @@ from cartograph.schema import DatasetInfo, Task
 
 _HEAD = "head.safetensors"
 _READING = "cartograph.json"
-_HIDDEN = 64
-_DROPOUT = 0.3
+_HIDDEN = 256
+_DROPOUT = 0.5
 _BLOCK = 10_000
 
 
@@ -42,7 +42,7 @@ class Probe(TextModel):
     """
 
     name: ClassVar[str] = "probe"
-    learning_rate: ClassVar[float] = 0.001
+    learning_rate: ClassVar[float] = 0.005
     most_threads: ClassVar[int] = 1
 
     def __init__(self, task: str, labels: Sequence[str], width: int, max_length: int, embeddings: Embeddings) -> None:
@@ -116,8 +116,7 @@ class Probe(TextModel):
     def logits_and_features(self, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Standardise and classify."""
         standard = (_joined(inputs["vectors"], self.task) - self.get_buffer("centre")) / self.get_buffer("scale")
-        hidden = functional.relu(self.hidden(functional.dropout(standard, _DROPOUT, self.training)))
-        features = functional.dropout(hidden, _DROPOUT, self.training)
+        features = functional.dropout(functional.relu(self.hidden(standard)), _DROPOUT, self.training)
         return self.last(features), features
 
 
