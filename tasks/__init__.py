@@ -1,10 +1,11 @@
 """The steps of an audit, in order: the DAG, and nothing else."""
 
-from tasks import clean, evaluate, ingest, measure, noise, publish, report, retrain, score, train
+from tasks import clean, embed, evaluate, ingest, measure, noise, publish, report, retrain, score, train
 from tasks.step import Step
 
 STEPS: tuple[Step, ...] = (
     ingest.STEP,
+    embed.STEP,
     train.STEP,
     measure.STEP,
     noise.STEP,
