@@ -175,7 +175,7 @@ def _retrained(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) -> Dyna
     flipped = take_subset(rows, pa.table({"uid": by_uid["uid"], "label": pa.array(flips.labels)}), "the flipped set")
     write_parquet(flipped, out.checkpoints / "flipped.parquet")
     processes = None if section.processes == "auto" else section.processes
-    recipe = replace(train.recipe_of(section), live=False)
+    recipe = replace(train.recipe_of(section, out.workspace), live=False)
     with progress("noise") as tell:
         fitted = fit_files(recipe, out.checkpoints / "flipped.parquet", {}, out.checkpoints, processes=processes, progress=tell)
     return read_dynamics(fitted.dynamics)

@@ -20,6 +20,7 @@ from tasks.workspace import ingested
 
 if TYPE_CHECKING:
     from cartograph.recipe import Recipe
+    from tasks.workspace import Workspace
 
 Subset = Literal["original", "cleaned", "random"]
 
@@ -63,7 +64,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     from cartograph.train import fit_files
 
     subset, seed = out.cell["subset"], int(out.cell["seed"])
-    recipe = _recipe(params, out.workspace.settings["train"], seed)
+    recipe = _recipe(params, out.workspace, seed)
     name = _SUBSET.format(subset=subset)
     rows = take_subset(pq.read_table(inputs[_ROWS]), pq.read_table(inputs[name]), name)
     if len(rows["label"].unique()) < 2:
@@ -94,9 +95,11 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     return _summary(rows.num_rows, list(evaluation), fitted.metrics)
 
 
-def _recipe(params: Params, trained: Section, seed: int) -> Recipe:
+def _recipe(params: Params, workspace: Workspace, seed: int) -> Recipe:
     """Return the recipe of the section ``train`` with this seed; of dynamics nothing is kept, so they are read where it is free."""
     from dataclasses import replace
+
+    trained = workspace.settings["train"]
 
     if not isinstance(trained, train.Params):
         raise InputError("section `train` was not read with its own model.")
@@ -106,7 +109,7 @@ def _recipe(params: Params, trained: Section, seed: int) -> Recipe:
             "or a hub id. Set it, or choose another model, or leave retraining out with `retrain.subsets: []`."
         )
     own = {name: value for name in ("epochs", "batch_size", "learning_rate") if (value := getattr(params, name)) is not None}
-    return replace(train.recipe_of(trained), seed=seed, record="train_pass", evaluate="end", live=False, **own)
+    return replace(train.recipe_of(trained, workspace), seed=seed, record="train_pass", evaluate="end", live=False, **own)
 
 
 def _summary(rows: int, evaluation: list[str], metrics: dict[str, float]) -> str:
