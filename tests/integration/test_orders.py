@@ -153,7 +153,7 @@ def test_a_busy_workspace_says_who_holds_it(audited: Project) -> None:
     said = " ".join(second.stderr.split())
     assert f"is busy: `python -m flows.audit --workspace .` (process {first.pid} on " in said
     assert "wait for it to end, or stop it." in said
-    first.communicate(timeout=200)
+    first.communicate(timeout=600)
     assert first.returncode == 0
     audited.params(SMALL)
 
