@@ -15,7 +15,7 @@ repro: $(READY)
 	@dvc repro $(if $(filter .,$(WORKSPACE)),,$(WORKSPACE)/dvc.yaml)
 
 test: $(READY) chromium
-	@python -m pytest -q -n 2 --dist loadfile
+	@python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(READY)
 	@ruff check .

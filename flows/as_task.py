@@ -11,7 +11,8 @@ from prefect.states import Failed
 
 from cartograph.errors import CartographError, GateError, InputError
 from tasks import console
-from tasks.step import Step, run_step
+from tasks.running import run_step
+from tasks.step import Step
 from tasks.workspace import open_workspace
 
 RETRIES = 2

@@ -20,7 +20,8 @@ from tasks import console
 from tasks.dag import steps_of, upstream
 from tasks.dvc_yaml import write
 from tasks.gates import check_gates
-from tasks.step import Step, fingerprint, fresh, read_receipt
+from tasks.receipt import fingerprint, fresh, read_receipt
+from tasks.step import Step
 from tasks.workspace import ROOT, Workspace, open_workspace
 
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from cartograph.errors import CartographError
 from tasks.digest import digest_json, digest_path
-from tasks.step import Step, fresh
+from tasks.receipt import fresh
+from tasks.step import Step
 from tasks.workspace import ROOT, Workspace
 
 _MARK = "committed"

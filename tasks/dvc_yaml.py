@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
             for axis, key in step.matrix.axes.items()
         }
         items = {axis: f"${{item.{axis}}}" for axis in step.matrix.axes}
-        step = replace(step, name=f"{step.name}@{'-'.join(items.values())}", cell=items)
+        step = step.in_cell(items)
     option = "" if at_root else f" --workspace {workspace.relative}"
     stage["cmd"] = f"python -m tasks run {step.name}{option}"
     if not at_root:
@@ -61,9 +61,8 @@ def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
     inputs = [_from_root(workspace, name) for name in step.inputs_in(workspace)]
     code = [path.relative_to(ROOT).as_posix() for path in step.code]
     stage["deps"] = sorted(inputs) + code
-    sections = [name for name in (step.section, *step.reads) if content.get(name)]
-    if sections:
-        stage["params"] = sections if at_root else [{_from_root(workspace, "params.yaml"): sections}]
+    if tracked := _tracked_params(step, content):
+        stage["params"] = tracked if at_root else [{_from_root(workspace, "params.yaml"): tracked}]
     names = step.outputs_of(workspace.settings)
     metrics = [name for name in names if name.endswith(".metrics.json")]
     outs = [name for name in (*names, step.receipt_name) if name not in metrics]
@@ -73,6 +72,13 @@ def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
     if metrics:
         stage["metrics"] = [{_from_root(workspace, name): {"cache": False}} for name in metrics]
     return stage
+
+
+def _tracked_params(step: Step, content: Mapping[str, Any]) -> list[str]:
+    """Return the sections of params.yaml that a stage depends on; of a cell's own section, the keys that are not the matrix's."""
+    own = content.get(step.section) or {}
+    mine = [f"{step.section}.{key}" for key in own if key not in step.spread] if step.spread else [step.section] if own else []
+    return [*mine, *(name for name in step.reads if content.get(name))]
 
 
 def _from_root(workspace: Workspace, name: str) -> str:

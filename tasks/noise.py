@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -60,10 +61,10 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     from cartograph.suspects import choose_suggestions, suspects_table
 
     rows, by_uid, places = _rows_and_map(inputs)
-    trained = inputs["data/train"]
-    assumed = json.loads((trained / "training.json").read_text(encoding="utf-8"))["source"] == "imported"
+    trained = _trained(inputs["data/train"])
+    assumed = trained.assumed
     flips = _flip(params, by_uid, places)
-    original, noised = _before_and_after(params, out, rows, by_uid, places, _Trained(trained, assumed), flips)
+    original, noised = _before_and_after(params, out, rows, by_uid, places, trained, flips)
     rng = np.random.default_rng([params.seed, 2])
     compared = compare_detectors(noised.columns, original.columns, flips.planted, rng, asked=params.detector, assumed=assumed)
     suggestions = choose_suggestions(original, noised, flips)
@@ -100,14 +101,21 @@ def _rows_and_map(inputs: Mapping[str, Path]) -> tuple[pa.Table, pa.Table, pa.Ta
     return rows, by_uid, places
 
 
+@dataclass(frozen=True)
 class _Trained:
-    """What an earlier training, here or elsewhere, left."""
+    """What a training, here or elsewhere, left: dynamics, those of K-fold training, and whether flips' measures must be assumed."""
 
-    def __init__(self, folder: Path, assumed: bool) -> None:
-        from cartograph.epochs import read_dynamics
+    dynamics: Dynamics | None
+    out_of_fold: Dynamics | None
+    assumed: bool
 
-        self.assumed = assumed
-        self.dynamics: Dynamics | None = read_dynamics(folder / "dynamics") if (folder / "dynamics").is_dir() else None
+
+def _trained(folder: Path) -> _Trained:
+    from cartograph.epochs import read_dynamics
+
+    assumed = json.loads((folder / "training.json").read_text(encoding="utf-8"))["source"] == "imported"
+    known = [read_dynamics(folder / name) if (folder / name).is_dir() else None for name in ("dynamics", "out_of_fold")]
+    return _Trained(known[0], known[1], assumed)
 
 
 def _flip(params: Params, by_uid: pa.Table, places: pa.Table) -> Flips:
@@ -135,33 +143,38 @@ def _before_and_after(
     measures = map_measures(places)
     if trained.dynamics is None:
         after = assumed_measures(measures, flips.planted, len(names))
-        both = ((labels, measures, None, None), (flips.labels, after, None, None))
+        both = ((labels, measures, None, None, None), (flips.labels, after, None, None, None))
     else:
         # Without a retraining the flips are judged by what the model said of them under their own labels.
-        again = trained.dynamics if trained.assumed else _retrained(out, rows, by_uid, flips)
-        before = _read(out, trained.dynamics, labels)
+        again = trained if trained.assumed else _retrained(out, rows, by_uid, flips)
+        before = _read(out, trained, labels)
         both = ((labels, measures, *before[1:]), (flips.labels, *_read(out, again, flips.labels)))
     original, noised = (
-        Evidence(given, names, place, in_sample, n_epochs, committee)
-        for (given, place, in_sample, n_epochs), committee in zip(both, committees, strict=True)
+        Evidence(given, names, place, in_sample, n_epochs, committee, held_out)
+        for (given, place, in_sample, n_epochs, held_out), committee in zip(both, committees, strict=True)
     )
     return original, noised
 
 
-def _read(out: Out, dynamics: Dynamics, labels: np.ndarray) -> tuple[Any, np.ndarray, int]:
-    """Return the measures under these labels, the mean predicted probabilities, and the number of epochs used."""
+def _read(out: Out, trained: _Trained, labels: np.ndarray) -> tuple[Any, np.ndarray, int, np.ndarray | None]:
+    """Return the measures under these labels, mean predicted probabilities, the number of epochs used, and probabilities out of fold."""
     from cartograph.measures import compute_measures, epoch_window
     from cartograph.suspects import mean_probabilities
 
     section: Any = out.workspace.settings["measure"]
     window = {"burn_in": section.burn_in, "epochs": None if section.epochs == "all" else int(section.epochs)}
-    used = epoch_window(dynamics.logits.shape[1], **window)
-    measures = compute_measures(dynamics.uids, dynamics.logits, labels, include_ci=section.include_ci, **window)
-    return measures, mean_probabilities(dynamics.logits[:, used]), used.stop - used.start
+    uids, _, logits = trained.dynamics
+    used = epoch_window(logits.shape[1], **window)
+    measures, held_out = compute_measures(uids, logits, labels, include_ci=section.include_ci, **window), None
+    if trained.out_of_fold is not None:
+        _, _, held = trained.out_of_fold
+        measures = measures.with_out_of_fold(compute_measures(uids, held, labels, include_ci=section.include_ci, **window))
+        held_out = mean_probabilities(held[:, used])
+    return measures, mean_probabilities(logits[:, used]), used.stop - used.start, held_out
 
 
-def _retrained(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) -> Dynamics:
-    """Return the dynamics of a training from scratch on the flipped labels, by the recipe of the section ``train``."""
+def _retrained(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) -> _Trained:
+    """Return what training from scratch on the flipped labels leaves, by the recipe of the section ``train``, its folds included."""
     from dataclasses import replace
 
     import pyarrow as pa
@@ -176,9 +189,13 @@ def _retrained(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) -> Dyna
     write_parquet(flipped, out.checkpoints / "flipped.parquet")
     processes = None if section.processes == "auto" else section.processes
     recipe = replace(train.recipe_of(section, out.workspace), live=False)
+    held = None
     with progress("noise") as tell:
-        fitted = fit_files(recipe, out.checkpoints / "flipped.parquet", {}, out.checkpoints, processes=processes, progress=tell)
-    return read_dynamics(fitted.dynamics)
+        if section.folds:
+            held = read_dynamics(train.fit_folds_of(section, recipe, out.checkpoints / "flipped.parquet", out.checkpoints, processes, tell))
+        tell_rest = train.after_folds(tell, section.folds)
+        fitted = fit_files(recipe, out.checkpoints / "flipped.parquet", {}, out.checkpoints, processes=processes, progress=tell_rest)
+    return _Trained(read_dynamics(fitted.dynamics), held, assumed=False)
 
 
 def _committees(params: Params, by_uid: pa.Table, flips: Flips, trained: _Trained) -> tuple[Committee | None, Committee | None]:

@@ -10,8 +10,9 @@ from pydantic import Field
 
 from cartograph.config import Params as BaseParams
 from cartograph.config import Settings
+from tasks.receipt import versions
 from tasks.retrained import retrained
-from tasks.step import Inputs, Out, Step, versions
+from tasks.step import Inputs, Out, Step
 from tasks.workspace import Workspace, user_file
 
 if TYPE_CHECKING:

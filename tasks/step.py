@@ -1,26 +1,16 @@
-"""A step: declared once, run by hand, by Prefect or by DVC; its fingerprint, its receipt, and how it is run safely."""
+"""A step, declared once: what it reads, writes and depends on; run by hand, by Prefect or by DVC."""
 
 from __future__ import annotations
 
-import errno
-import json
-import os
-import shutil
-import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from cartograph.config import Params, Settings
-from cartograph.errors import CartographError, InputError
 from tasks.closure import code_closure
-from tasks.digest import digest_json, digest_path
-from tasks.workspace import ROOT, Workspace
+from tasks.workspace import Workspace
 
 Paths = tuple[str, ...]
 
@@ -114,6 +104,8 @@ class Step:
         matrix: the grid of a step that is a stage per cell, named ``retrain@original-1``; its declared inputs may hold
             the cell's values, as ``data/select/{subset}.parquet``, and its output is ``data/retrain/original-1``.
         cell: the values of the cell that this is, set by ``expand``.
+        spread: the keys of its section that the matrix spreads over cells, set by ``expand``: a cell depends on its own values
+            alone, so one more seed trains one more model per version, and none again.
     """
 
     name: str
@@ -131,6 +123,7 @@ class Step:
     reads: Paths = ()
     matrix: Matrix | None = None
     cell: Mapping[str, Any] = field(default_factory=dict)
+    spread: Paths = ()
 
     @property
     def section(self) -> str:
@@ -141,8 +134,12 @@ class Step:
         """Return the step itself, or a matrix step's cells."""
         if self.matrix is None:
             return (self,)
-        cells = self.matrix.cells(settings[self.name])
-        return tuple(replace(self, name=f"{self.name}@{'-'.join(map(str, cell.values()))}", matrix=None, cell=cell) for cell in cells)
+        return tuple(self.in_cell(cell) for cell in self.matrix.cells(settings[self.name]))
+
+    def in_cell(self, cell: Mapping[str, Any]) -> Step:
+        """Return a matrix step as the plain step of one cell."""
+        spread = tuple(self.matrix.axes.values()) if self.matrix else ()
+        return replace(self, name=f"{self.name}@{'-'.join(map(str, cell.values()))}", matrix=None, cell=cell, spread=spread)
 
     def inputs_of(self, settings: Settings) -> Paths:
         """Return the declared inputs under these settings."""
@@ -167,202 +164,3 @@ class Step:
     def code(self) -> tuple[Path, ...]:
         """The step's static first-party import closure, as absolute paths."""
         return code_closure(Path(self.run.__code__.co_filename))
-
-
-def fingerprint(step: Step, workspace: Workspace) -> str:
-    """Return the identity of what a step would compute now: parameters, inputs, code and deciding versions.
-
-    Raises:
-        InputError: an input is not there.
-    """
-    inputs = {}
-    for name in step.inputs_in(workspace):
-        path = workspace.resolve(name)
-        if not path.exists():
-            raise InputError(_missing_input(step, name, path))
-        inputs[name] = digest_path(path)
-    return digest_json(
-        {
-            "step": step.name,
-            "params": {name: workspace.settings[name].model_dump(mode="json") for name in (step.section, *step.reads)},
-            "cell": dict(step.cell),
-            "inputs": inputs,
-            "outputs": step.outputs_of(workspace.settings),
-            "code": {path.relative_to(ROOT).as_posix(): digest_path(path) for path in step.code},
-            "versions": versions(step.libraries),
-            "environment": {name: os.environ.get(name, "") for name in step.environment},
-        }
-    )
-
-
-def _missing_input(step: Step, name: str, path: Path) -> str:
-    if name.startswith(("data/", "reports/")):
-        return f"step `{step.name}` needs {path}, which an earlier step makes; run `python -m flows.audit` or that step first."
-    return f"step `{step.name}` needs {path}, which does not exist; correct the path in params.yaml."
-
-
-def versions(libraries: Paths) -> dict[str, str]:
-    """Return the installed version of each distribution (``-`` where it is not installed)."""
-    found = {}
-    for name in libraries:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "-"
-    return found
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """What a finished step left: kept beside its outputs, without any time in it."""
-
-    step: str
-    fingerprint: str
-    outputs: dict[str, str]
-    versions: dict[str, str]
-    summary: str
-
-    def write(self, path: Path) -> None:
-        """Write the receipt in one stroke: a reader sees the old one, none, or this one."""
-        temporary = path.with_name(path.name + ".tmp")
-        with temporary.open("w", encoding="utf-8") as file:
-            json.dump(self.__dict__, file, indent=1, sort_keys=True, ensure_ascii=False)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-
-
-def read_receipt(step: Step, workspace: Workspace) -> Receipt | None:
-    """Return the step's receipt, or None where there is none that can be read."""
-    try:
-        return Receipt(**json.loads(workspace.resolve(step.receipt_name).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return None
-
-
-def fresh(step: Step, workspace: Workspace, expected: str | None = None) -> Receipt | None:
-    """Return the receipt if what is on disk is what the step would make now, else None.
-
-    Outputs are read and compared by content, so a truncated or edited one is found.
-    """
-    receipt = read_receipt(step, workspace)
-    if receipt is None:
-        return None
-    try:
-        wanted = expected or fingerprint(step, workspace)
-    except InputError:
-        return None
-    if receipt.fingerprint != wanted or set(receipt.outputs) != set(step.outputs_of(workspace.settings)):
-        return None
-    for name, digest in receipt.outputs.items():
-        path = workspace.resolve(name)
-        if not path.exists() or digest_path(path) != digest:
-            return None
-    return receipt
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a step ended: its receipt, whether it was executed, and the seconds that took."""
-
-    receipt: Receipt
-    executed: bool
-    seconds: float
-
-
-def run_step(step: Step, workspace: Workspace, *, force: bool = False) -> Outcome:
-    """Run a step if it is not fresh; the caller holds the workspace's lock.
-
-    The step writes into a staging folder on the same file system. Only when it has returned and every declared output is
-    there are the outputs renamed into place, the old ones moved aside first, and the receipt written last. Whatever
-    interrupts it leaves no receipt that verifies, so the next run does the step again.
-
-    Raises:
-        CartographError: as the step raises it; also for a full disk or a folder that cannot be written.
-    """
-    identity = fingerprint(step, workspace)
-    if not force and (receipt := fresh(step, workspace, identity)) is not None:
-        return Outcome(receipt, executed=False, seconds=0.0)
-    started = time.perf_counter()
-    try:
-        receipt = _execute(step, workspace, identity)
-    except OSError as error:
-        raise _explain_os_error(step, workspace, error) from error
-    seconds = time.perf_counter() - started
-    workspace.journal(step.name, identity, seconds)
-    return Outcome(receipt, executed=True, seconds=seconds)
-
-
-def _execute(step: Step, workspace: Workspace, identity: str) -> Receipt:
-    outputs = step.outputs_of(workspace.settings)
-    _require_writable(step, workspace, (*outputs, step.receipt_name))
-    checkpoints = workspace.state / "checkpoints" / step.name / identity
-    with _staging(step, workspace) as staging:
-        staged = {name: staging / "new" / name for name in outputs}
-        for name, path in staged.items():
-            (path.parent if Path(name).suffix else path).mkdir(parents=True, exist_ok=True)
-        out = Out(workspace, staged, checkpoints, workspace.path / "reports", workspace.path / "data" / f"{step.name}.failed", step.cell)
-        inputs = Inputs(workspace, step.inputs_in(workspace))
-        summary = step.run(workspace.settings[step.section], inputs, out)
-        for name, path in staged.items():
-            if not path.exists():
-                raise CartographError(f"step `{step.name}` ended without writing {name}: a defect of the step, please report it.")
-        digests = {name: digest_path(path) for name, path in staged.items()}
-        receipt = Receipt(step.name, identity, digests, versions(step.libraries), summary)
-        _install(step, workspace, staged, staging / "old")
-        receipt.write(workspace.resolve(step.receipt_name))
-        shutil.rmtree(out.failed, ignore_errors=True)
-    shutil.rmtree(workspace.state / "checkpoints" / step.name, ignore_errors=True)
-    return receipt
-
-
-@contextmanager
-def _staging(step: Step, workspace: Workspace) -> Iterator[Path]:
-    parent = workspace.state / "staging" / step.name
-    shutil.rmtree(parent, ignore_errors=True)
-    parent.mkdir(parents=True)
-    folder = Path(tempfile.mkdtemp(dir=parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _install(step: Step, workspace: Workspace, staged: Mapping[str, Path], old: Path) -> None:
-    workspace.resolve(step.receipt_name).unlink(missing_ok=True)
-    for name, path in staged.items():
-        target = workspace.resolve(name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists() or target.is_symlink():
-            aside = old / name
-            aside.parent.mkdir(parents=True, exist_ok=True)
-            target.rename(aside)
-        path.rename(target)
-
-
-def _require_writable(step: Step, workspace: Workspace, names: Paths) -> None:
-    for name in names:
-        folder = workspace.resolve(name).parent
-        while not folder.exists():
-            folder = folder.parent
-        if not folder.is_dir() or not os.access(folder, os.W_OK):
-            raise InputError(
-                f"step `{step.name}` cannot write {workspace.resolve(name)}: {folder} is not a folder that this user can write; "
-                "change its permissions, or move the workspace. Nothing was changed."
-            )
-
-
-def _explain_os_error(step: Step, workspace: Workspace, error: OSError) -> Exception:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        free = shutil.disk_usage(workspace.path).free
-        return InputError(
-            f"step `{step.name}`: no space left on the disk of {workspace.path} ({free / 1e6:,.0f} MB free); free some, or "
-            "move the workspace. What earlier runs left is unchanged."
-        )
-    if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
-        return InputError(
-            f"step `{step.name}` was refused {error.filename or workspace.path}: {error.strerror}; change its permissions. "
-            "What earlier runs left is unchanged."
-        )
-    return error

@@ -115,8 +115,8 @@ def _train(params: Params, inputs: Inputs, out: Out) -> str:
     with _tracking(params, out), progress("train") as tell:
         processes = None if params.processes == "auto" else params.processes
         if params.folds:
-            shutil.copytree(_fit_folds(params, recipe, inputs[_ROWS], out.checkpoints, processes, tell), out[_DATA] / "out_of_fold")
-        tell_rest = _after_folds(tell, params.folds)
+            shutil.copytree(fit_folds_of(params, recipe, inputs[_ROWS], out.checkpoints, processes, tell), out[_DATA] / "out_of_fold")
+        tell_rest = after_folds(tell, params.folds)
         fitted = fit_files(recipe, inputs[_ROWS], evaluation, out.checkpoints, processes=processes, progress=tell_rest)
     for folder in (fitted.dynamics, fitted.predictions, fitted.model):
         shutil.copytree(folder, out[_DATA] / folder.name)
@@ -126,7 +126,8 @@ def _train(params: Params, inputs: Inputs, out: Out) -> str:
     return _summary(params, fitted.metrics)
 
 
-def _fit_folds(params: Params, recipe: Recipe, rows: Path, folder: Path, processes: int | None, tell: Tell) -> Path:
+def fit_folds_of(params: Params, recipe: Recipe, rows: Path, folder: Path, processes: int | None, tell: Tell) -> Path:
+    """Return the folder of K-fold training's dynamics, as the section says; progress leaves room for the training after it."""
     from cartograph.train_folds import fit_folds
 
     # Each fold leaves out its rows: together they are folds - 1 trainings on all rows, and one more comes after them.
@@ -136,7 +137,8 @@ def _fit_folds(params: Params, recipe: Recipe, rows: Path, folder: Path, process
     return fit_folds(recipe, rows, folder, folds=params.folds, processes=processes, progress=shown)
 
 
-def _after_folds(tell: Tell, folds: int) -> Tell:
+def after_folds(tell: Tell, folds: int) -> Tell:
+    """Return the progress of the training that follows on ``fit_folds_of``."""
     return lambda done, total: tell(max(folds - 1, 0) * total + done, max(folds, 1) * total)
 
 

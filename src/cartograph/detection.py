@@ -38,7 +38,8 @@ PREFERRED: tuple[Name, ...] = ("committee", "measures", "confidence")
 """Which is used where several are equally good: first the one whose models never saw the row, so that they cannot have learnt an error by
 heart; then the one that sees more of the map."""
 
-_MAP = ("confidence", "variability", "correctness", "aum", "el2n", "loss")
+_HELD_OUT = ("out_of_fold_confidence", "out_of_fold_variability", "out_of_fold_margin")
+_MAP = ("confidence", "variability", "correctness", "aum", "el2n", "loss", *_HELD_OUT)
 _PARTS = 5
 # One feature has two parameters and needs no penalty; several that say nearly the same do.
 _ALONE, _SEVERAL = 100.0, 1.0
@@ -72,7 +73,7 @@ def detector_columns(measures: MapMeasures, committee: Committee | None, labels:
     """Return what detectors may read, each ``(n_examples,)``: the map's measures, and the committee's doubt and margin.
 
     ``doubt`` is the log odds of the committee's doubt (higher = more suspect), ``margin`` the log ratio of its probabilities of the given
-    label and of the best other one (lower = more suspect).
+    label and of the best other one (lower = more suspect). K-fold training adds its measures to the map's.
 
     Args:
         measures: of the map; those that are None are left out.

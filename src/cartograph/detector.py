@@ -2,8 +2,7 @@
 
 Source: Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), §5: a logistic classifier of one feature, the confidence of the model
 retrained on flipped labels, fitted on as many flipped as clean rows and tested on a second such sample. Applied to the
-original map it names the suspects. Beside it ``choose_detector`` fits the same classifier to a whole table of measures, and keeps
-that where its cross-validated average precision on the planted flips is better.
+original map it names the suspects. ``detection`` fits the same classifier to several measures, and compares.
 
 Cost: six fits of O(n_flips · n_features) each, and one pass over all rows.
 """
@@ -12,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,6 @@ from cartograph.noise import Bools, Ids, balanced_samples
 
 Floats = npt.NDArray[np.float64]
 Measures = Mapping[str, npt.NDArray[np.floating[Any]]]
-Choice = Literal["auto", "single", "all"]
 
 _PARTS = 5
 
@@ -67,16 +65,6 @@ class Detector:
             InputError: as ``probability``.
         """
         return (_matrix(measures, self.features) - self.centre) / self.scale * self.weights
-
-
-@dataclass(frozen=True)
-class Choosing:
-    """The detector that is used, the two that were compared, and why."""
-
-    chosen: Detector
-    single: Detector
-    all: Detector
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -123,40 +111,6 @@ def fit_detector(measures: Measures, features: Sequence[str], planted: Bools, rn
     f1 = float(f1_score(planted[test], predicted, zero_division=0.0))
     precision = average_precision(planted, _cross_validated(table, planted, rng))
     return Detector(tuple(features), centre, scale, weights, bias, f1, precision, len(test))
-
-
-def choose_detector(
-    measures: Measures, features: Sequence[str], planted: Bools, rng: np.random.Generator, *, detector: Choice = "auto"
-) -> Choosing:
-    """Compare the paper's single feature, confidence, with all the measures; use the better unless told which.
-
-    Args:
-        measures: as in ``fit_detector``; ``confidence`` among them.
-        features: names for the detector over all.
-        planted: which rows were flipped, ``(n_examples,)``.
-        rng: as in ``fit_detector``; both detectors see the same samples.
-        detector: ``single``, ``all``, or ``auto``: the higher cross-validated average precision, ``single`` where equal.
-
-    Raises:
-        InputError: as ``fit_detector``, or no such detector.
-    """
-    if detector not in ("auto", "single", "all"):
-        raise InputError(f"`detector` must be auto, single or all, but is {detector!r}.")
-    seed = int(rng.integers(2**63))
-    single = fit_detector(measures, ("confidence",), planted, np.random.default_rng(seed))
-    everything = fit_detector(measures, features, planted, np.random.default_rng(seed))
-    better = everything if everything.average_precision > single.average_precision else single
-    chosen = {"auto": better, "single": single, "all": everything}[detector]
-    return Choosing(chosen, single, everything, _reason(chosen, single, everything, detector))
-
-
-def _reason(chosen: Detector, single: Detector, everything: Detector, detector: Choice) -> str:
-    names = {id(single): "confidence alone", id(everything): f"all {len(everything.features)} measures"}
-    why = "as asked" if detector != "auto" else "the better" if chosen is everything else "since more measures gain nothing"
-    return (
-        f"Average precision on planted flips: {single.average_precision:.3f} by {names[id(single)]}, {everything.average_precision:.3f} "
-        f"by {names[id(everything)]}; used: {names[id(chosen)]}, {why}."
-    )
 
 
 def apply_detector(detector: Detector, measures: Measures, probabilities: npt.NDArray[np.floating[Any]], labels: Ids) -> Suspects:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class Evidence:
         in_sample: mean predicted probabilities over the used epochs, ``(n_examples, n_classes)``; None where only coordinates are known.
         n_epochs: number of used epochs; None where not known.
         committee: of the same labels; None where there is none.
+        held_out: as ``in_sample``, by K-fold training, whose models never saw the row; None where there was none.
     """
 
     labels: Ids
@@ -42,6 +43,7 @@ class Evidence:
     in_sample: Floats | None
     n_epochs: int | None
     committee: Committee | None
+    held_out: Floats | None = None
 
     @property
     def columns(self) -> dict[str, Floats]:
@@ -63,7 +65,7 @@ class Suggestions:
 
     Attributes:
         probabilities: class probabilities of the original rows, ``(n_examples, n_classes)``.
-        source: ``in-sample``, ``out-of-fold`` or ``coordinates``.
+        source: ``in-sample``, ``k-fold`` (K-fold training), ``out-of-fold`` (the committee) or ``coordinates``.
         right: for each source that could be tried, the share of the planted flips whose right label it suggests, in [0, 1].
     """
 
@@ -73,14 +75,14 @@ class Suggestions:
 
 
 def choose_suggestions(original: Evidence, noised: Evidence, flips: Flips) -> Suggestions:
-    """Return the mean predicted probabilities to take suggestions from: the committee's where they find more of the flips' labels.
+    """Return the mean predicted probabilities to take suggestions from: of those known, which find most of the flips' labels.
 
     Args:
         original: of the given labels.
         noised: of the flipped ones.
         flips: what was flipped.
     """
-    sources = {"in-sample": (original.in_sample, noised.in_sample)}
+    sources = {"in-sample": (original.in_sample, noised.in_sample), "k-fold": (original.held_out, noised.held_out)}
     if original.committee is not None and noised.committee is not None:
         sources["out-of-fold"] = (original.committee.probabilities, noised.committee.probabilities)
     right, best, used = {}, "coordinates", original.from_coordinates
@@ -96,7 +98,7 @@ def choose_suggestions(original: Evidence, noised: Evidence, flips: Flips) -> Su
 
 def map_measures(table: pa.Table) -> Measures:
     """Return a table of ``schema.MEASURES`` as measures: what has nulls is None, and so is ``forgetting``."""
-    names = ("confidence", "variability", "correctness", "predicted", "aum", "el2n", "loss")
+    names = (field.name for field in fields(Measures) if field.name != "forgetting" and field.name in table.column_names)
     known: dict[str, Any] = {name: table[name].to_numpy() for name in names if not table[name].null_count}
     return Measures(**known)
 

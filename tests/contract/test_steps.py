@@ -6,7 +6,8 @@ import pytest
 
 from tasks import STEPS
 from tasks.params_yaml import render
-from tasks.step import Step, versions
+from tasks.receipt import versions
+from tasks.step import Step
 from tasks.workspace import ROOT, open_workspace
 
 

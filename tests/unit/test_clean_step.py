@@ -24,7 +24,8 @@ from tasks import clean, ingest
 from tasks.clean import STEP
 from tasks.expectations import validate_cleaning
 from tasks.gates import check_gates
-from tasks.step import Outcome, fresh, run_step
+from tasks.receipt import fresh
+from tasks.running import Outcome, run_step
 from tasks.workspace import ROOT, Workspace
 from tests.cleaning import make_examples, make_noise, save
 from tests.ingesting import run_ingest

@@ -17,7 +17,7 @@ from cartograph.schema import EVALUATION
 from tasks.evaluate import STEP, Params
 from tasks.ingest import Params as IngestParams
 from tasks.retrain import Params as RetrainParams
-from tasks.step import run_step
+from tasks.running import run_step
 from tasks.workspace import Workspace
 from tests.training_sets import small_set
 

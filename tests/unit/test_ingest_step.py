@@ -11,7 +11,7 @@ import pytest
 
 from cartograph.errors import GateError, InputError
 from tasks.ingest import STEP, Params
-from tasks.step import run_step
+from tasks.running import run_step
 from tasks.workspace import ROOT, Workspace, ingested
 from tests.ingesting import some_rows, write_csv
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cartograph.detector import apply_detector, choose_detector, fit_detector
+from cartograph.detector import apply_detector, fit_detector
 from cartograph.errors import InputError
 from cartograph.noise import balanced_samples, choose_flips
 
@@ -135,34 +135,6 @@ def test_average_precision_is_cross_validated() -> None:
     assert fit_detector(noise, list(noise), planted, np.random.default_rng(1)).average_precision < 0.25
 
 
-def test_the_better_detector_is_used_and_says_so() -> None:
-    measures, planted = noised_map()
-    chosen = choose_detector(measures, list(measures), planted, np.random.default_rng(1))
-    assert chosen.all.average_precision > chosen.single.average_precision
-    assert chosen.chosen is chosen.all and chosen.single.features == ("confidence",)
-    assert chosen.reason == (
-        f"Average precision on planted flips: {chosen.single.average_precision:.3f} by confidence alone, "
-        f"{chosen.all.average_precision:.3f} by all 3 measures; used: all 3 measures, the better."
-    )
-
-
-def test_the_papers_detector_is_used_where_more_measures_gain_nothing_or_it_is_asked_for() -> None:
-    planted = np.arange(200) % 10 == 0
-    perfect = {"confidence": np.where(planted, 0.1, 0.9), "constant": np.ones(200)}
-    chosen = choose_detector(perfect, list(perfect), planted, np.random.default_rng(1))
-    assert chosen.chosen is chosen.single and chosen.reason.endswith("used: confidence alone, since more measures gain nothing.")
-    measures, planted = noised_map()
-    asked = choose_detector(measures, list(measures), planted, np.random.default_rng(1), detector="single")
-    assert asked.chosen is asked.single and asked.reason.endswith("used: confidence alone, as asked.")
-    assert choose_detector(measures, list(measures), planted, np.random.default_rng(1), detector="all").chosen.features == tuple(measures)
-
-
-def test_detectors_are_compared_on_the_same_samples() -> None:
-    measures, planted = noised_map()
-    chosen = choose_detector(measures, ["confidence"], planted, np.random.default_rng(4))
-    assert (chosen.single.f1, chosen.single.average_precision) == (chosen.all.f1, chosen.all.average_precision)
-
-
 # --- application
 
 
@@ -213,10 +185,8 @@ def test_bad_measures_are_named(measures: Measures, features: list[str], message
         fit_detector(measures, features, np.arange(20) < 5, np.random.default_rng(1))
 
 
-def test_an_unknown_detector_and_other_rows_are_refused() -> None:
+def test_measures_and_labels_of_other_rows_are_refused() -> None:
     measures, planted = noised_map()
-    with pytest.raises(InputError, match="`detector` must be auto, single or all, but is 'best'"):
-        choose_detector(measures, ["confidence"], planted, np.random.default_rng(1), detector="best")  # type: ignore[arg-type]
     detector = fit_detector(measures, ["confidence"], planted, np.random.default_rng(1))
     with pytest.raises(InputError, match="there are 1,000 rows of measures and 3 labels; both must be of the same rows"):
         apply_detector(detector, measures, np.full((3, 2), 0.5), np.zeros(3, dtype=int))

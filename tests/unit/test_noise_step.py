@@ -16,7 +16,7 @@ from cartograph.schema import NOISE, dataset_info
 from cartograph.still import save_figure
 from tasks import measure, noise, train
 from tasks.ingest import Params as IngestParams
-from tasks.step import run_step
+from tasks.running import run_step
 from tasks.workspace import Workspace
 from tests.training_sets import small_set
 
@@ -61,6 +61,21 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, str, l
     rows, wrong = mislabelled()
     workspace = space(tmp_path_factory.mktemp("audited"), rows)
     return workspace, run_step(noise.STEP, workspace).receipt.summary, wrong
+
+
+def test_k_fold_training_is_repeated_on_the_flipped_labels_and_its_measures_are_read(tmp_path: Path) -> None:
+    rows, _ = mislabelled()
+    workspace = space(tmp_path, rows, trained={"folds": 2, "epochs": 2}, detector="measures")
+    run_step(noise.STEP, workspace)
+    chosen = found(workspace)["detectors"]["measures"]
+    held_out = ["out_of_fold_confidence", "out_of_fold_variability", "out_of_fold_margin"]
+    assert chosen["features"][-3:] == held_out and all(chosen["weights"][-3:])
+    assert set(found(workspace)["suggestions"]["right"]) == {"in-sample", "k-fold", "out-of-fold"}
+    plain = again(workspace)
+    plain.settings["train"] = train.Params(**TRAIN | {"epochs": 2})
+    for step in (train.STEP, measure.STEP, noise.STEP):
+        run_step(step, plain)
+    assert not set(held_out) & set(found(workspace)["detectors"]["measures"]["features"])
 
 
 def found(workspace: Workspace) -> dict:

@@ -19,7 +19,8 @@ from cartograph.train import fit
 from tasks.ingest import Params as IngestParams
 from tasks.retrain import STEP, Params
 from tasks.retrained import retrained
-from tasks.step import Step, run_step
+from tasks.running import run_step
+from tasks.step import Step
 from tasks.train import Params as TrainParams
 from tasks.train import recipe_of
 from tasks.workspace import Workspace

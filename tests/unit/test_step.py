@@ -16,7 +16,9 @@ import pytest
 from cartograph.config import Params
 from cartograph.errors import InputError
 from tasks.dvc_yaml import _stage
-from tasks.step import Inputs, Matrix, Out, Step, fingerprint, fresh, read_receipt, run_step
+from tasks.receipt import fingerprint, fresh, read_receipt
+from tasks.running import run_step
+from tasks.step import Inputs, Matrix, Out, Step
 from tasks.workspace import ROOT, Workspace
 
 
@@ -214,6 +216,20 @@ def test_a_matrix_step_is_a_step_per_cell_each_cached_on_its_own(tmp_path: Path)
     (tmp_path / "data/3/x.txt").write_text("xy")
     assert [run_step(cell, workspace).executed for cell in cells] == [False, False, True, True]
     assert STEP.expand(workspace.settings) == (STEP,)
+
+
+def test_one_more_value_of_an_axis_runs_the_new_cells_alone(tmp_path: Path) -> None:
+    for factor in (2, 3):
+        (tmp_path / f"data/{factor}").mkdir(parents=True)
+        (tmp_path / f"data/{factor}/x.txt").write_text("ab")
+    first, more = (Workspace(tmp_path, {"grid": Grid(seeds=seeds)}) for seeds in ((1,), (1, 2)))
+    assert [run_step(cell, first).executed for cell in GRID.expand(first.settings)] == [True, True]
+    assert {cell.name: run_step(cell, more).executed for cell in GRID.expand(more.settings)} == {
+        "grid@2-1": False,
+        "grid@2-2": True,
+        "grid@3-1": False,
+        "grid@3-2": True,
+    }
 
 
 def test_another_section_that_a_step_reads_counts(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ _READS = {
 }
 _SOURCES = {
     "in-sample": "the mean predicted probabilities of the model behind the map",
+    "k-fold": "the mean predicted probabilities of K-fold training, whose models never saw the row",
     "out-of-fold": "the probabilities of quick models that never saw the row",
     "coordinates": "what the label's own probability leaves for the others, evenly",
 }
