@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PAGE = "reports/report.html"
 COMPARED = "data/evaluate"
 NOISE = "data/noise"
+CLEANED = ("data/clean/changes.parquet", "data/clean/version.json")
 STILL = "reports/figures/data_map.svg"
 ASSETS = user_file("src/cartograph/page/assets")
 LIBRARIES = (
@@ -54,7 +55,8 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     truth = ("data/score", "reports/score.metrics.json") if _built_in(settings) else ()
     compared = (COMPARED, "reports/evaluate.metrics.json") if retrained(settings) else ()
     noise = (NOISE, "reports/noise.metrics.json") if "noise" in settings else ()
-    return ("params.yaml", "data/ingest", "data/train", "data/measure", *metrics, STILL, ASSETS, *noise, *truth, *compared)
+    cleaned = CLEANED if "clean" in settings else ()
+    return ("params.yaml", "data/ingest", "data/train", "data/measure", *metrics, STILL, ASSETS, *noise, *cleaned, *truth, *compared)
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
@@ -92,6 +94,7 @@ def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> A
         origin=_origin(inputs, workspace),
         comparison=_comparison(inputs),
         noise=_noise(inputs, measures),
+        cleaned=_cleaned(inputs),
         limits=Limits(**params.model_dump(), max_points=_setting(workspace, "max_points"), seed=_setting(workspace, "seed")),
     )
 
@@ -121,6 +124,17 @@ def _noise(inputs: Mapping[str, Path], measures: Any) -> Any:
     folder = inputs[NOISE]
     suspects = align(pq.read_table(folder / "noise.parquet"), measures[UID], f"{NOISE}/noise.parquet")
     return Noise(suspects, _json(folder / "noise.json"), pq.read_table(folder / "experiment.parquet"))
+
+
+def _cleaned(inputs: Mapping[str, Path]) -> Any:
+    """Return what cleaning changed; None where nothing was cleaned."""
+    import pyarrow.parquet as pq
+
+    from cartograph.page import Cleaned
+
+    if CLEANED[0] not in inputs:
+        return None
+    return Cleaned(pq.read_table(inputs[CLEANED[0]]), _json(inputs[CLEANED[1]]))
 
 
 def _comparison(inputs: Mapping[str, Path]) -> Any:

@@ -14,9 +14,10 @@ import pytest
 from cartograph.comparison import DIFFERENCES, Comparison
 from cartograph.errors import InputError
 from cartograph.noise_figures import EXPERIMENT
-from cartograph.page import Audit, Limits, Noise, Origin, align, page
+from cartograph.page import Audit, Cleaned, Limits, Noise, Origin, align, page
 from cartograph.page.blocks import Charts, Checks, Dots, Facts, Map, Planes, Regions, RowTables, SuspectTable, Table
 from cartograph.page.sections import SECTIONS
+from cartograph.page.sections.changes import changes_section
 from cartograph.page.sections.extremes import extremes_section
 from cartograph.page.sections.origin import origin_section
 from cartograph.page.sections.planted import found_among_hardest, found_among_suspects, planted_section
@@ -26,7 +27,7 @@ from cartograph.page.sections.training import training_section
 from cartograph.page.sections.validation import validation_section
 from cartograph.page.sections.worth import worth_section, worth_sentence
 from cartograph.page.verdict import verdict
-from cartograph.schema import HISTORY, MEASURES, NOISE, QUARANTINE, DatasetInfo, examples_schema
+from cartograph.schema import CHANGES, HISTORY, MEASURES, NOISE, QUARANTINE, DatasetInfo, examples_schema
 from tests.report_audit import retrained
 
 CONFIDENCE = (0.05, 0.10, 0.50, 0.52, 0.90, 0.95, 0.97, 0.99)
@@ -147,12 +148,25 @@ def suspected(audit: Audit, *, flagged: tuple[int, ...] = (1, 0), assumption: st
     return replace(audit, noise=noise)
 
 
+def cleaned(audit: Audit) -> Audit:
+    """Row 0 dropped by the recipe, row 1 by Ann, row 2 relabelled by Ann."""
+    changes = [
+        {"uid": "u0", "what": "drop", "from": "no", "to": None, "why": "suspect 2", "by": "recipe drop-flagged"},
+        {"uid": "u1", "what": "drop", "from": "no", "to": None, "why": "<b>gibberish</b>", "by": "Ann"},
+        {"uid": "u2", "what": "relabel", "from": "yes", "to": "no", "why": "read it", "by": "Ann"},
+    ]
+    version = {"version": "abc", "parent": "def", "rows": 6, "parent_rows": 8, "dropped": 2, "relabelled": 1, "changes": 3}
+    return replace(suspected(audit), cleaned=Cleaned(pa.Table.from_pylist(changes, schema=CHANGES), version))
+
+
 def block(section: object, kind: type) -> object:
     return next(item for item in section.blocks if isinstance(item, kind))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("build", SECTIONS, ids=lambda build: build.__name__)
-@pytest.mark.parametrize("change", [lambda audit: audit, planted, compared, suspected], ids=["plain", "planted", "compared", "suspected"])
+@pytest.mark.parametrize(
+    "change", [lambda audit: audit, planted, compared, suspected, cleaned], ids=["plain", "planted", "compared", "suspected", "cleaned"]
+)
 def test_every_section_has_an_anchor_and_blocks_or_a_reason(
     audit: Audit, build: Callable[..., object], change: Callable[[Audit], Audit]
 ) -> None:
@@ -167,7 +181,7 @@ def test_every_section_has_an_anchor_and_blocks_or_a_reason(
 
 
 def test_section_ids_are_distinct(audit: Audit) -> None:
-    ids = [section.id for build in SECTIONS if (section := build(suspected(compared(planted(audit))))) is not None]
+    ids = [section.id for build in SECTIONS if (section := build(cleaned(compared(planted(audit))))) is not None]
     assert len(set(ids)) == len(ids) == len(SECTIONS)
 
 
@@ -520,3 +534,26 @@ def test_a_tiny_audit_makes_a_page(audit: Audit) -> None:
     document = page(compared(planted(audit)))
     assert document.startswith("<!doctype html>")
     assert "<title>default: data audit</title>" in document
+
+
+def test_what_changed_is_counted_by_class_and_listed_people_first(audit: Audit) -> None:
+    section = changes_section(cleaned(audit))
+    assert section is not None
+    assert section.lead == "2 rows dropped and 1 row relabelled: 8 rows became 6, version abc."
+    by_class, listed = (item for item in section.blocks if isinstance(item, Table))
+    assert by_class.cells == [("no", 4, "50\u00a0%", 2, 0, 1, 3, "50\u00a0%"), ("yes", 4, "50\u00a0%", 0, 1, 0, 3, "50\u00a0%")]
+    assert listed.cells == [
+        ("u1", "same", "no", "dropped", "<b>gibberish</b>", "Ann"),
+        ("u2", "c", "yes", "no", "read it", "Ann"),
+        ("u0", "same", "no", "dropped", "suspect 2", "recipe drop-flagged"),
+    ]
+    assert dict(block(section, Facts).facts)["Decided by"] == "Ann (2), recipe drop-flagged (1)"  # type: ignore[attr-defined]
+
+
+def test_a_version_without_changes_says_so_and_no_cleaning_has_no_section(audit: Audit) -> None:
+    assert changes_section(audit) is None
+    version = {"version": "def", "parent": "def", "rows": 8, "parent_rows": 8, "dropped": 0, "relabelled": 0, "changes": 0}
+    section = changes_section(replace(audit, cleaned=Cleaned(CHANGES.empty_table(), version)))
+    assert section is not None
+    assert section.lead == "Nothing: the cleaned version def has the 8 rows of the original, with their labels."
+    assert not [item for item in section.blocks if isinstance(item, Table)]

@@ -74,6 +74,19 @@ class Noise:
 
 
 @dataclass(frozen=True)
+class Cleaned:
+    """The cleaned version of the train set.
+
+    Attributes:
+        changes: ``schema.CHANGES``.
+        version: rows, parent and name, as in ``data/clean/version.json``.
+    """
+
+    changes: pa.Table
+    version: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Audit:
     """The tables of one audit. Every per-row array is in the order of ``measures``.
 
@@ -92,6 +105,7 @@ class Audit:
         still: the map as a picture, as a ``data:`` address; None where there is none.
         comparison: models retrained on versions of the train set; None where none was.
         noise: the suspects; None where none were looked for.
+        cleaned: what cleaning changed; None where nothing was cleaned.
     """
 
     examples: pa.Table
@@ -109,6 +123,7 @@ class Audit:
     limits: Limits = field(default_factory=Limits)
     comparison: Comparison | None = None
     noise: Noise | None = None
+    cleaned: Cleaned | None = None
 
     @property
     def rows(self) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Section
+from cartograph.page.sections.changes import changes_section
 from cartograph.page.sections.extremes import extremes_section
 from cartograph.page.sections.map import map_section
 from cartograph.page.sections.origin import origin_section
@@ -27,6 +28,7 @@ SECTIONS: tuple[Builder, ...] = (
     extremes_section,
     regions_section,
     validation_section,
+    changes_section,
     worth_section,
     training_section,
     planted_section,
