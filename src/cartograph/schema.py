@@ -184,6 +184,17 @@ probable other class ``suggested`` with its mean predicted probability, ``rank``
 SUBSET = pa.schema([pa.field("uid", pa.string(), nullable=False), pa.field("label", pa.int32(), nullable=False)])
 """A train set made from the ingested one: which rows, in which order of uid, under which label."""
 
+SELECTION = pa.schema(
+    [
+        pa.field("uid", pa.string(), nullable=False),
+        pa.field("label", pa.int32(), nullable=False),
+        pa.field("rank", pa.int32(), nullable=False),
+        pa.field("score", pa.float64(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+    ]
+)
+"""The rows that a selection keeps, under their given labels: ``rank`` (1 = first), the ``score`` it was kept for, and why, in words."""
+
 CHANGES = pa.schema(
     [
         pa.field("uid", pa.string(), nullable=False),

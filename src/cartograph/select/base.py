@@ -1,0 +1,168 @@
+"""What every selection is: a strategy that takes the best rows of a train set by some score, an exact number of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cartograph.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+
+SUSPECT, ACQUISITION = "suspect", "acquisition"
+"""What a strategy may need besides columns of ``schema.MEASURES``."""
+
+
+@dataclass(frozen=True)
+class Acquisition:
+    """What a model that saw a small random share of the train set says of all of it.
+
+    Attributes:
+        probabilities: (n_examples, n_classes), in [0, 1].
+        features: (n_examples, width): the input of the model's last layer.
+        seen: (n_examples,): whether the model was trained on the row.
+    """
+
+    probabilities: Floats
+    features: npt.NDArray[np.float32]
+    seen: npt.NDArray[np.bool_]
+
+    def take(self, rows: Rows) -> Acquisition:
+        """Return what is said of these rows, in this order."""
+        return Acquisition(self.probabilities[rows], self.features[rows], self.seen[rows])
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The rows that a selection chooses from.
+
+    Attributes:
+        uids: (n_examples,) unique strings.
+        labels: (n_examples,) label ids.
+        measures: name of a column of ``schema.MEASURES`` -> (n_examples,); a column that was not measured is absent.
+        suspect: (n_examples,): whether the label is thought wrong; None where nobody looked.
+        acquisition: what a model of a random share says; None where there is none.
+    """
+
+    uids: npt.NDArray[np.object_]
+    labels: npt.NDArray[np.int64]
+    measures: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    suspect: npt.NDArray[np.bool_] | None = None
+    acquisition: Acquisition | None = None
+
+    def __len__(self) -> int:
+        return len(self.uids)
+
+    def take(self, rows: Rows) -> Candidates:
+        """Return these rows, in this order."""
+        return replace(
+            self,
+            uids=self.uids[rows],
+            labels=self.labels[rows],
+            measures={name: values[rows] for name, values in self.measures.items()},
+            suspect=None if self.suspect is None else self.suspect[rows],
+            acquisition=None if self.acquisition is None else self.acquisition.take(rows),
+        )
+
+    def has(self, need: str) -> bool:
+        """Return whether a strategy's need is met."""
+        known = {SUSPECT: self.suspect is not None, ACQUISITION: self.acquisition is not None}
+        return known.get(need, need in self.measures)
+
+
+@dataclass(frozen=True)
+class Picks:
+    """What a strategy chose.
+
+    Attributes:
+        rows: (n,) places among the candidates, the best first, each once.
+        scores: (n,) what they were chosen by; which way is better, the strategy's ``meaning`` says.
+        reasons: (n,) why, in words.
+        tied: rows that have exactly the score of the last one chosen, some of them chosen and some not, by lot; 0 where the cut parts
+            no equals.
+    """
+
+    rows: Rows
+    scores: Floats
+    reasons: Sequence[str]
+    tied: int = 0
+
+
+Choose = Callable[..., Picks]
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """One way to choose rows.
+
+    Attributes:
+        name: as in params.yaml.
+        meaning: what it keeps, in one line.
+        choose: ``(candidates, n, rng)``, for a strategy with a share also ``share=``; returns exactly n picks. What it keeps with a
+            smaller n and the same generator should be the first of what it keeps with a larger one, where the definition allows it.
+        needs: columns of ``schema.MEASURES``, ``SUSPECT`` or ``ACQUISITION``.
+        share: for a strategy that mixes two kinds of rows, how much of the selection is of the second kind.
+    """
+
+    name: str
+    meaning: str
+    choose: Choose
+    needs: tuple[str, ...] = ()
+    share: float | None = None
+
+    def pick(self, candidates: Candidates, n: int, rng: np.random.Generator) -> Picks:
+        """Choose n rows.
+
+        Raises:
+            InputError: what the strategy needs was not recorded, or fewer than n rows may be chosen.
+        """
+        for need in self.needs:
+            if not candidates.has(need):
+                raise InputError(_missing(self.name, need))
+        if self.share is None:
+            return self.choose(candidates, n, rng)
+        return self.choose(candidates, n, rng, share=self.share)
+
+
+def _missing(name: str, need: str) -> str:
+    if need == SUSPECT:
+        return f"selection `{name}` leaves suspects out, but the step `noise` has not looked for any; run it, or choose another strategy."
+    if need == ACQUISITION:
+        return f"selection `{name}` needs a model trained on a random share of the rows, and there is none; train one, or choose another."
+    return (
+        f"selection `{name}` needs `{need}` of every row, which takes training dynamics, but only coordinates were imported; "
+        "train here (`train.dynamics: null`), import a folder of dynamics, or choose another strategy."
+    )
+
+
+def lots(uids: npt.NDArray[np.object_], rng: np.random.Generator) -> Rows:
+    """Return a random order of the rows, dealt in the order of their uids, so that the rows' own order does not matter."""
+    dealt = np.empty(len(uids), dtype=np.int64)
+    dealt[np.argsort(uids, kind="stable")] = rng.permutation(len(uids))
+    return dealt
+
+
+def highest(candidates: Candidates, values: npt.NDArray[Any], n: int, rng: np.random.Generator, sign: float = 1.0) -> tuple[Rows, int]:
+    """Return the n rows of the highest ``sign * values``, ties by lot, the best first; and how many rows tie at the cut."""
+    order = np.lexsort((lots(candidates.uids, rng), -sign * values))
+    chosen = order[:n]
+    if not 0 < n < len(order) or values[order[n]] != values[chosen[-1]]:
+        return chosen, 0
+    return chosen, int(np.count_nonzero(values == values[chosen[-1]]))
+
+
+def by_measure(name: str, sign: float, what: str) -> Choose:
+    """Return the choice of the rows with the highest (``sign`` 1) or lowest (-1) value of a measure; ``what`` words the reason."""
+
+    def choose(candidates: Candidates, n: int, rng: np.random.Generator) -> Picks:
+        values = candidates.measures[name].astype(np.float64)
+        rows, tied = highest(candidates, values, n, rng, sign)
+        reasons = [f"{what}: {name} {value:.3f}" for value in values[rows].tolist()]
+        return Picks(rows, values[rows], reasons, tied)
+
+    return choose

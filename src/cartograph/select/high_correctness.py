@@ -1,0 +1,12 @@
+"""high-correctness: the rows that were right in most epochs (Swayamdipta et al. 2020, §3, Table 2)."""
+
+from __future__ import annotations
+
+from cartograph.select.base import Strategy, by_measure
+
+STRATEGY = Strategy(
+    "high-correctness",
+    "the rows that were right in most epochs",
+    by_measure("correctness", 1.0, "often right"),
+    needs=("correctness",),
+)

@@ -1,0 +1,12 @@
+"""low-variability: the rows of lowest variability (Swayamdipta et al. 2020, §3, Table 2)."""
+
+from __future__ import annotations
+
+from cartograph.select.base import Strategy, by_measure
+
+STRATEGY = Strategy(
+    "low-variability",
+    "the rows of lowest variability",
+    by_measure("variability", -1.0, "steady"),
+    needs=("variability",),
+)
