@@ -1,6 +1,6 @@
 """The steps of an audit, in order: the DAG, and nothing else."""
 
-from tasks import clean, embed, evaluate, ingest, measure, noise, publish, report, retrain, score, train
+from tasks import clean, embed, evaluate, ingest, measure, noise, publish, report, retrain, score, select, train
 from tasks.step import Step
 
 STEPS: tuple[Step, ...] = (
@@ -10,6 +10,7 @@ STEPS: tuple[Step, ...] = (
     measure.STEP,
     noise.STEP,
     clean.STEP,
+    select.STEP,
     retrain.STEP,
     evaluate.STEP,
     score.STEP,

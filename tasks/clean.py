@@ -11,6 +11,7 @@ from pydantic import Field
 from cartograph.config import Params as Section
 from cartograph.config import Settings
 from tasks.console import progress
+from tasks.selected import selection_file
 from tasks.sources import FileEntry, files_of, read_files, sources_of
 from tasks.step import Inputs, Out, Step
 from tasks.workspace import Workspace
@@ -67,9 +68,8 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     folder = out[DATA]
     files = _write_originals(out.workspace.settings, inputs, examples, cleaned, cleaning, folder)
     write_parquet(cleaning.changes, folder / "changes.parquet")
-    (folder / "subsets").mkdir()
     for name, subset in subsets(examples, cleaned, np.random.default_rng(params.seed)).items():
-        write_parquet(subset, folder / "subsets" / f"{name}.parquet")
+        write_parquet(subset, out[selection_file(name)])
     described = version(examples, cleaned, cleaning.changes)
     _write(described, folder / "version.json")
     validation = validate_cleaning(examples, cleaned, cleaning.changes, files=files, bound=params.max_class_change)
@@ -220,7 +220,7 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     optional=(DECISIONS,),
-    outputs=(DATA, SHEET, TASKS, CONFIGURATION, METRICS),
+    outputs=(DATA, *map(selection_file, ("original", "cleaned", "random")), SHEET, TASKS, CONFIGURATION, METRICS),
     persistent=(SHEET,),
     libraries=("great-expectations", "numpy", "pyarrow"),
     reads=("ingest",),

@@ -47,10 +47,9 @@ def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
     in_file = content.get(step.section) or {}
     stage: dict[str, Any] = {}
     if step.matrix is not None:
-        values = step.matrix.cells(workspace.settings[step.name])
+        values = step.matrix.values(step.name, workspace.settings)
         stage["matrix"] = {
-            axis: f"${{{step.name}.{key}}}" if key in in_file else list(dict.fromkeys(cell[axis] for cell in values))
-            for axis, key in step.matrix.axes.items()
+            axis: f"${{{step.name}.{key}}}" if values[axis] == in_file.get(key) else values[axis] for axis, key in step.matrix.axes.items()
         }
         items = {axis: f"${{item.{axis}}}" for axis in step.matrix.axes}
         step = step.in_cell(items)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tasks.digest import digest_json
 from tasks.publication import Dataset, Publication, dataset_of
 from tasks.retrained import retrained
+from tasks.selected import selection_file
 from tasks.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ def _train_set(workspace: Workspace, inputs: Mapping[str, Path], subset: str) ->
 
     from cartograph.subsets import take_subset
 
-    name = f"data/clean/subsets/{subset}.parquet"
-    chosen = pq.read_table(inputs["data/clean"] / "subsets" / f"{subset}.parquet")
+    name = selection_file(subset)
+    chosen = pq.read_table(inputs[name])
     rows: pa.Table = take_subset(pq.read_table(inputs["data/ingest"] / "train.parquet"), chosen, name)
     return dataset_of(workspace, rows, workspace.name, _CONTEXTS.get(subset, subset), _FILES.get(subset, name))
 

@@ -25,6 +25,7 @@ from tasks.digest import digest_json, digest_path
 from tasks.publication import STEP_NAME, Dataset, Publication, read_publication, write_files
 from tasks.publication_models import Model, cleaned_dataset, read_models
 from tasks.retrained import retrained
+from tasks.selected import selection_file
 from tasks.step import Inputs, Out, Step
 from tasks.tracking_uri import VARIABLE, database_server, reason, shown, sqlite_file
 from tasks.workspace import ROOT
@@ -65,7 +66,9 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     names = [name for step in STEPS if step.name != STEP_NAME and step.when(settings) for name in step.outputs_of(settings)]
     reports = [name for name in names if name.startswith("reports/") and Path(name).suffix]
     tables = [name for name in ("data/clean", "data/evaluate") if name in names]
-    return ("params.yaml", "data/ingest", "data/measure", *reports, *tables, *retrained(settings).values())
+    models = retrained(settings)
+    subsets = dict.fromkeys(["cleaned"] * ("data/clean" in tables) + [subset for subset, _ in models])
+    return ("params.yaml", "data/ingest", "data/measure", *reports, *tables, *map(selection_file, subsets), *models.values())
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:

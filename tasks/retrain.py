@@ -14,7 +14,7 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks import train
 from tasks.console import progress
-from tasks.retrained import retrained
+from tasks.retrained import chosen_selections, retrained
 from tasks.step import Inputs, Matrix, Out, Step
 from tasks.workspace import ingested
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Subset = Literal["original", "cleaned", "random"]
 
 _ROWS = "data/ingest/train.parquet"
-_SUBSET = "data/clean/subsets/{subset}.parquet"
+_SUBSET = "data/select/{subset}.parquet"
 
 
 class Params(Section):
@@ -34,6 +34,7 @@ class Params(Section):
     subsets: tuple[Subset, ...] = Field(
         ("original", "cleaned", "random"), description="trained on from scratch; random: as many rows as cleaned has; []: no retraining"
     )
+    selections: bool = Field(False, description="also train on every selection of `select`: the grid of strategies, fractions and seeds")
     seeds: tuple[int, ...] = Field((1, 2, 3), description="a model each per subset")
     epochs: int | None = Field(None, ge=1, description="passes over each subset; null: as in train")
     batch_size: int | None = Field(None, ge=1, description="rows per optimiser step; null: as in train")
@@ -70,7 +71,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     if len(rows["label"].unique()) < 2:
         raise InputError(
             f"{name} has {rows.num_rows:,} rows of fewer than two classes, and nothing can be learnt from them; "
-            "clean less (section `clean`)."
+            f"{'keep more (section `select`)' if subset in chosen_selections(out.workspace.settings) else 'clean less (section `clean`)'}."
         )
     out.checkpoints.mkdir(parents=True, exist_ok=True)
     write_parquet(rows, out.checkpoints / "subset.parquet")
@@ -86,6 +87,8 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
             progress=tell,
         )
     [folder] = out.staged.values()
+    # The fraction in a selection's name looks like a suffix.
+    folder.mkdir(exist_ok=True)
     shutil.copytree(fitted.predictions, folder / "predictions")
     shutil.copyfile(fitted.folder / "history.parquet", folder / "history.parquet")
     described = {"subset": subset, "seed": seed, "rows": rows.num_rows}
@@ -139,5 +142,5 @@ STEP = Step(
     libraries=train.STEP.libraries,
     when=lambda settings: bool(retrained(settings)),
     reads=("train",),
-    matrix=Matrix({"subset": "subsets", "seed": "seeds"}),
+    matrix=Matrix({"subset": "subsets", "seed": "seeds"}, more={"subset": chosen_selections}, keys=("selections",)),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cartograph.config import Settings
+from tasks.selected import selections
 
 
 def retrained(settings: Settings) -> dict[tuple[str, int], str]:
@@ -15,4 +16,11 @@ def retrained(settings: Settings) -> dict[tuple[str, int], str]:
     params: Any = settings.get("retrain")
     if params is None or not settings["ingest"].evaluation:  # type: ignore[attr-defined]
         return {}
-    return {(subset, seed): f"data/retrain/{subset}-{seed}" for subset in params.subsets for seed in params.seeds}
+    subsets = (*params.subsets, *chosen_selections(settings))
+    return {(subset, seed): f"data/retrain/{subset}-{seed}" for subset in subsets for seed in params.seeds}
+
+
+def chosen_selections(settings: Settings) -> tuple[str, ...]:
+    """Return the names of the selections that are trained on: all that the step `select` makes, where ``retrain.selections`` is on."""
+    params: Any = settings.get("retrain")
+    return () if params is None or not params.selections else tuple(selections(settings))

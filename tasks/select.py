@@ -12,6 +12,7 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks import train
 from tasks.console import progress
+from tasks.selected import selection_file, selection_name, selections
 from tasks.step import Inputs, Out, Step
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _ROWS, _MEASURES, _SUSPECTS = "data/ingest/train.parquet", "data/measure/measures.parquet", "data/noise/noise.parquet"
 _METRICS = "reports/select.metrics.json"
-_MODEL_NEEDED, _SUSPECTS_NEEDED = ("AL-uncertainty", "AL-greedyK"), ("compose",)
+_MODEL_NEEDED, _SUSPECTS_NEEDED = "AL-", "compose"
 _TOLD = 2
 
 
@@ -37,7 +38,9 @@ class Params(Section):
     fractions: tuple[float, ...] = Field((0.33,), description="shares of the rows to keep, each above 0 and at most 1")
     seed: int = Field(13, ge=0, description="seed of ties, samples and the acquisition model")
     class_balance: bool = Field(False, description="keep as many rows of each class as of any other, as far as it has them")
-    lost_classes: Literal["tell", "refuse"] = Field("tell", description="a class of which a selection keeps no row: tell, or refuse (an error)")
+    lost_classes: Literal["tell", "refuse"] = Field(
+        "tell", description="a class of which a selection keeps no row: tell, or refuse (an error)"
+    )
     acquisition_share: float = Field(0.01, gt=0, le=1, description="AL strategies: share of the rows that their model is trained on")
     acquisition_epochs: int = Field(20, ge=1, description="AL strategies: passes over that share")
 
@@ -88,26 +91,8 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
                 may_lose_class=params.lost_classes == "tell",
             )
             write_parquet(found[name].table, out[selection_file(name)])
-    out[_METRICS].write_text(json.dumps(_metrics(found, labels), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    out[_METRICS].write_text(json.dumps(_metrics(found), indent=1, sort_keys=True) + "\n", encoding="utf-8")
     return _summary(params, found, labels)
-
-
-def selection_name(strategy: str, fraction: float) -> str:
-    """Return what a selection is called: ``ambiguous-0.33``."""
-    return f"{strategy}-{fraction:g}"
-
-
-def selection_file(name: str) -> str:
-    """Return where the rows of a selection stand, as those of the versions that the step `clean` makes do."""
-    return f"data/select/{name}.parquet"
-
-
-def selections(settings: Settings) -> dict[str, tuple[str, float]]:
-    """Return the strategy and the fraction of every selection of an audit by its name; none where the audit selects nothing."""
-    params = settings.get("select")
-    if not isinstance(params, Params):
-        return {}
-    return {selection_name(strategy, fraction): (strategy, fraction) for strategy in params.strategies for fraction in params.fractions}
 
 
 def _candidates(params: Params, strategies: list[Strategy], rows: pa.Table, inputs: Inputs, out: Out) -> Candidates:
@@ -159,11 +144,11 @@ def _require_same(rows: pa.Table, other: pa.Table, name: str) -> None:
         )
 
 
-def _metrics(found: dict[str, Selection], labels: tuple[str, ...]) -> dict[str, float]:
+def _metrics(found: dict[str, Selection]) -> dict[str, float]:
     metrics: dict[str, float] = {}
     for name, selection in found.items():
         metrics |= {f"{name}.rows": selection.table.num_rows, f"{name}.tied": selection.tied}
-        metrics |= {f"{name}.class.{label}": count for label, count in zip(labels, selection.per_class, strict=True)}
+        metrics[f"{name}.smallest_class"] = min(selection.per_class)
     return metrics
 
 
@@ -182,10 +167,10 @@ def _summary(params: Params, found: dict[str, Selection], labels: tuple[str, ...
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    names = {name.partition("-0")[0].partition("-1")[0] for name, _ in selections(settings).values()}
-    suspects = (_SUSPECTS,) if names & set(_SUSPECTS_NEEDED) else ()
+    names = [name for name, _ in selections(settings).values()]
+    suspects = (_SUSPECTS,) if any(name.startswith(_SUSPECTS_NEEDED) for name in names) else ()
     trained = settings["train"]
-    asked = isinstance(trained, train.Params) and bool(names & set(_MODEL_NEEDED))
+    asked = isinstance(trained, train.Params) and any(name.startswith(_MODEL_NEEDED) for name in names)
     return (_ROWS, _MEASURES, *suspects, *(train.pretrained_files(trained) if asked and isinstance(trained, train.Params) else ()))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -70,14 +70,23 @@ class Matrix:
     Attributes:
         axes: keys of the step's own section that hold the axes' values, in order, each with the name that its value has in a
             cell and in the braces of declared inputs: ``{"subset": "subsets", "seed": "seeds"}``.
+        more: for an axis, the values that it has besides, as other keys or sections say.
+        keys: the keys of the step's own section that ``more`` looks at: like the axes' keys, they say which cells there are.
     """
 
     axes: Mapping[str, str]
+    more: Mapping[str, Callable[[Settings], Sequence[Any]]] = field(default_factory=dict)
+    keys: Paths = ()
 
-    def cells(self, params: Params) -> list[dict[str, Any]]:
+    def values(self, section: str, settings: Settings) -> dict[str, list[Any]]:
+        """Return each axis's values."""
+        further = {axis: list(self.more[axis](settings)) if axis in self.more else [] for axis in self.axes}
+        return {axis: [*getattr(settings[section], key), *further[axis]] for axis, key in self.axes.items()}
+
+    def cells(self, section: str, settings: Settings) -> list[dict[str, Any]]:
         """Return every combination, the last axis fastest."""
-        values = [list(getattr(params, key)) for key in self.axes.values()]
-        return [dict(zip(self.axes, combination, strict=True)) for combination in product(*values)]
+        values = self.values(section, settings)
+        return [dict(zip(values, combination, strict=True)) for combination in product(*values.values())]
 
 
 @dataclass(frozen=True)
@@ -134,11 +143,11 @@ class Step:
         """Return the step itself, or a matrix step's cells."""
         if self.matrix is None:
             return (self,)
-        return tuple(self.in_cell(cell) for cell in self.matrix.cells(settings[self.name]))
+        return tuple(self.in_cell(cell) for cell in self.matrix.cells(self.name, settings))
 
     def in_cell(self, cell: Mapping[str, Any]) -> Step:
         """Return a matrix step as the plain step of one cell."""
-        spread = tuple(self.matrix.axes.values()) if self.matrix else ()
+        spread = (*self.matrix.axes.values(), *self.matrix.keys) if self.matrix else ()
         return replace(self, name=f"{self.name}@{'-'.join(map(str, cell.values()))}", matrix=None, cell=cell, spread=spread)
 
     def inputs_of(self, settings: Settings) -> Paths:

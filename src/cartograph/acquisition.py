@@ -45,12 +45,14 @@ def acquire(recipe: Recipe, examples: pa.Table, share: float, folder: Path, *, e
     rows = examples.filter(pa.array(seen))
     if len(rows[LABEL].unique()) < 2:
         raise InputError(
-            f"the random {share:g} of the {examples.num_rows:,} rows, {number:,}, are all of one class, and a model cannot learn from them; "
+            f"the random {share:g} of the {examples.num_rows:,} rows, {number:,}, are all of one class, which nothing can be learnt from; "
             "raise `select.acquisition_share`."
         )
     batch = min(max(number // _STEPS_AN_EPOCH, _SMALLEST_BATCH), recipe.batch_size)
     pieces = min(recipe.gradient_accumulation, batch)
-    own = replace(recipe, epochs=epochs, batch_size=batch, gradient_accumulation=pieces, seed=seed, record="train_pass", evaluate="end", live=False)
+    own = replace(
+        recipe, epochs=epochs, batch_size=batch, gradient_accumulation=pieces, seed=seed, record="train_pass", evaluate="end", live=False
+    )
     read = infer(own, fit(own, rows, {}, folder).model, examples)
     scores = read.logits[0].astype(np.float64)
     scores = np.exp(scores - scores.max(axis=1, keepdims=True))

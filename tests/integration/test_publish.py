@@ -74,12 +74,14 @@ def steps() -> tuple[Step, ...]:
 
 def write_cleaned(folder: Path, train: pa.Table) -> None:
     """Write a version without the first two rows and with the third one's label turned, and as many rows from the end."""
-    (folder / "subsets").mkdir(parents=True)
+    subsets = folder.parent / "select"
+    for made in (folder, subsets):
+        made.mkdir(parents=True)
     whole = train.select(["uid", "label"]).cast(schema.SUBSET)
     labels = [1 - label if row == 2 else label for row, label in enumerate(whole["label"].to_pylist())]
     turned = whole.set_column(1, schema.SUBSET.field("label"), pa.array(labels, pa.int32()))
     for name, part in (("original", whole), ("cleaned", turned.slice(2)), ("random", whole.slice(2))):
-        pq.write_table(part.sort_by("uid"), folder / "subsets" / f"{name}.parquet")
+        pq.write_table(part.sort_by("uid"), subsets / f"{name}.parquet")
     pq.write_table(take_subset(train, turned.slice(2)), folder / "cleaned.parquet")
     pq.write_table(schema.CHANGES.empty_table(), folder / "changes.parquet")
 

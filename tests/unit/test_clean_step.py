@@ -141,7 +141,7 @@ def test_the_users_own_file_comes_back_byte_for_byte_but_for_the_changes(tmp_pat
 def test_subsets_are_what_the_retraining_reads(tmp_path: Path) -> None:
     audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
     audit.clean(recipe="relabel")
-    original, cleaned, random = (table(f"subsets/{name}") for name in ("original", "cleaned", "random"))
+    original, cleaned, random = (table(f"../select/{name}") for name in ("original", "cleaned", "random"))
     for subset in (original, cleaned, random):
         assert subset.schema.equals(SUBSET)
         assert subset["uid"].to_pylist() == sorted(subset["uid"].to_pylist())
@@ -152,8 +152,8 @@ def test_subsets_are_what_the_retraining_reads(tmp_path: Path) -> None:
     }
     assert dict(zip(*random.to_pydict().values(), strict=True)).items() < labels.items()
     audit.clean(recipe="relabel", seed=14)
-    assert table("subsets/random") != random
-    assert table("subsets/cleaned") == cleaned
+    assert table("../select/random") != random
+    assert table("../select/cleaned") == cleaned
 
 
 def test_people_win_over_the_recipe_and_the_file_counts_from_the_day_it_is_there(tmp_path: Path) -> None:
@@ -377,7 +377,6 @@ def test_several_files_each_with_its_own_names_and_an_unusable_row(tmp_path: Pat
     assert sorted(path.name for path in (SPACE / "data/clean").iterdir()) == [
         "changes.parquet",
         "cleaned.parquet",
-        "subsets",
         "validation.json",
         "version.json",
     ]
@@ -473,7 +472,7 @@ def test_a_real_file_that_was_cleaned_is_read_as_what_it_was_cleaned_to(name: st
     assert content("data/clean/validation.json")["passed"]
     [own] = [path for path in (SPACE / "data/clean").iterdir() if path.stem == "cleaned" and path.suffix != ".parquet"]
     again = Audit({}, **section | {"train": str(own)}).examples
-    subset = dict(zip(*table("subsets/cleaned").to_pydict().values(), strict=True))
+    subset = dict(zip(*table("../select/cleaned").to_pydict().values(), strict=True))
     fields = dataset_info(before.examples.schema).fields
     expected = [row | {"label": subset[row["uid"]]} for row in before.examples.to_pylist() if row["uid"] in subset]
     assert [[row[field] for field in (*fields, "label")] for row in again.to_pylist()] == [

@@ -38,7 +38,7 @@ def ingest_params(sets: dict[str, str]) -> IngestParams:
 def space(path: Path, *, evaluation: dict[str, str] | None = None, train: dict[str, object] | None = None, **own: object) -> Workspace:
     """A workspace with ingested sets and subsets: ``cleaned`` has the first 40 rows, ``random`` the last 40."""
     sets = {"held": "id", "far": "ood"} if evaluation is None else evaluation
-    ingest, subsets = path / "data/ingest", path / "data/clean/subsets"
+    ingest, subsets = path / "data/ingest", path / "data/select"
     if not ingest.exists():
         ingest.mkdir(parents=True)
         subsets.mkdir(parents=True)
@@ -95,10 +95,10 @@ def test_it_trains_as_the_section_train_with_the_cells_seed(tmp_path: Path) -> N
 
 def test_labels_are_the_subsets(tmp_path: Path) -> None:
     workspace = space(tmp_path, train={"epochs": 8})
-    part = pq.read_table(tmp_path / "data/clean/subsets/original.parquet")
+    part = pq.read_table(tmp_path / "data/select/original.parquet")
     wrong = pa.array([1 - label for label in part["label"].to_pylist()], pa.int32())
     run_step(cell(workspace, "original-1"), workspace)
-    pq.write_table(part.set_column(1, SUBSET.field("label"), wrong), tmp_path / "data/clean/subsets/cleaned.parquet")
+    pq.write_table(part.set_column(1, SUBSET.field("label"), wrong), tmp_path / "data/select/cleaned.parquet")
     run_step(cell(workspace, "cleaned-1"), workspace)
     right, turned = (
         json.loads((tmp_path / f"data/retrain/{name}-1/metrics.json").read_text())["held.accuracy"] for name in ("original", "cleaned")
@@ -163,7 +163,7 @@ def test_a_training_that_failed_is_marked(tmp_path: Path) -> None:
     workspace = space(tmp_path, epochs=6)
     alike = table(info_of("single"), {"text": ["the same"] * 60}, [0] * 40 + [1] * 20)
     pq.write_table(alike, tmp_path / "data/ingest/train.parquet")
-    pq.write_table(alike.select(["uid", "label"]).cast(SUBSET), tmp_path / "data/clean/subsets/original.parquet")
+    pq.write_table(alike.select(["uid", "label"]).cast(SUBSET), tmp_path / "data/select/original.parquet")
     done = run_step(cell(workspace, "original-1"), workspace)
     assert done.receipt.summary == "60 rows, FAILED: no better than the largest class"
     assert json.loads((tmp_path / "data/retrain/original-1/metrics.json").read_text())["train.failed"] == 1
@@ -182,11 +182,11 @@ def test_dynamics_from_elsewhere_leave_a_recipe(tmp_path: Path) -> None:
 
 def test_a_subset_of_one_class_is_refused(tmp_path: Path) -> None:
     workspace = space(tmp_path)
-    path = tmp_path / "data/clean/subsets/cleaned.parquet"
+    path = tmp_path / "data/select/cleaned.parquet"
     part = pq.read_table(path)
     pq.write_table(part.filter(pa.compute.equal(part["label"], 1)), path)
     with pytest.raises(
-        InputError, match=r"data/clean/subsets/cleaned\.parquet has \d+ rows of fewer than two classes.*clean less \(section `clean`\)"
+        InputError, match=r"data/select/cleaned\.parquet has \d+ rows of fewer than two classes.*clean less \(section `clean`\)"
     ):
         run_step(cell(workspace, "cleaned-1"), workspace)
 
@@ -198,7 +198,7 @@ def test_cells_inputs_and_folders(tmp_path: Path) -> None:
     cells = STEP.expand(workspace.settings)
     assert [step.name for step in cells] == ["retrain@original-4", "retrain@cleaned-4"]
     assert cells[1].inputs_of(workspace.settings) == (
-        "data/clean/subsets/cleaned.parquet",
+        "data/select/cleaned.parquet",
         "data/ingest/train.parquet",
         "data/ingest/far.parquet",
         "data/ingest/held.parquet",
