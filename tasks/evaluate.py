@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +12,8 @@ from pydantic import Field
 from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
-from tasks.retrained import retrained
+from tasks.retrained import chosen_selections, retrained
+from tasks.selected import selections
 from tasks.step import Inputs, Out, Step
 from tasks.workspace import ingested
 
@@ -35,30 +36,43 @@ class Params(Section):
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
     """Write the numbers of every model, their means and their differences; return what cleaning changed."""
-    from cartograph.comparison import compare
+    from cartograph.comparison import PAIRS, VERSIONS, compare
     from cartograph.comparison_text import differences_line, markdown
+    from cartograph.selection_table import Chosen
+    from cartograph.selection_table import markdown as selection_page
 
     runs = retrained(out.workspace.settings)
     found = {run: _json(inputs[folder] / "metrics.json") for run, folder in runs.items()}
     failed = {run: bool(metrics["train.failed"]) for run, metrics in found.items()}
-    sets = [_evaluation_set(Path(name).stem, inputs, runs) for name in inputs if name.startswith("data/ingest/")]
-    comparison = compare(sets, failed, tuple(dict.fromkeys(params.metrics)), resamples=params.bootstrap, seed=params.seed)
     rows = {subset: int(metrics["rows"]) for (subset, _), metrics in found.items()}
-    _write(comparison, markdown(comparison, rows), out[_DATA])
+    selected = Chosen({name: selections(out.workspace.settings)[name] for name in chosen_selections(out.workspace.settings)}, rows)
+    groups: tuple[str, ...] = out.workspace.settings["ingest"].groups  # type: ignore[attr-defined]
+    named = [Path(name).stem for name in inputs if name.startswith("data/ingest/")]
+    sets = [part for name in named for part in _evaluation_sets(name, groups, inputs, runs)]
+    scored = tuple(dict.fromkeys(params.metrics))
+    pairs = (*PAIRS, *selected.pairs())
+    comparison = compare(sets, failed, scored, resamples=params.bootstrap, seed=params.seed, pairs=pairs)
+    _write(comparison, markdown(comparison.only(VERSIONS), rows), out[_DATA])
+    if selected.named:
+        (out[_DATA] / "selections.md").write_text(selection_page(comparison, selected, scored), encoding="utf-8")
     metrics = _flat(comparison) | {f"{subset}.rows": number for subset, number in rows.items()} | {"retrain.failed": sum(failed.values())}
     out[_METRICS].write_text(json.dumps(metrics, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     told = differences_line(comparison.differences.to_pylist(), params.metrics[0])
-    return (told or f"{len(runs)} models on {len(sets)} sets") + (
+    return (told or f"{len(runs)} models on {len(named)} sets") + (
         f"; {sum(failed.values())} of {len(runs)} FAILED" if any(failed.values()) else ""
     )
 
 
-def _evaluation_set(name: str, inputs: Mapping[str, Path], runs: Mapping[tuple[str, int], str]) -> EvaluationSet:
+def _evaluation_sets(
+    name: str, groups: Sequence[str], inputs: Mapping[str, Path], runs: Mapping[tuple[str, int], str]
+) -> list[EvaluationSet]:
+    """Return a set, and each group of its rows that has any."""
+    import numpy as np
     import pyarrow.parquet as pq
 
     from cartograph.comparison import EvaluationSet
     from cartograph.epochs import logits_of
-    from cartograph.schema import LABEL, UID, dataset_info
+    from cartograph.schema import GROUPS, LABEL, UID, dataset_info
 
     rows = pq.read_table(inputs[f"data/ingest/{name}.parquet"]).sort_by(UID)
     predicted = {}
@@ -70,7 +84,10 @@ def _evaluation_set(name: str, inputs: Mapping[str, Path], runs: Mapping[tuple[s
                 f"{rows.num_rows:,}); they come from different runs: run the audit again."
             )
         predicted[run] = logits_of(scored).argmax(axis=1)
-    return EvaluationSet(name, dataset_info(rows.schema).domain, rows[LABEL].to_numpy(), predicted)
+    whole = EvaluationSet(name, dataset_info(rows.schema).domain, rows[LABEL].to_numpy(), predicted)
+    members = [set(own or ()) for own in rows[GROUPS].to_pylist()] if GROUPS in rows.column_names else []
+    places = {group: np.flatnonzero([group in own for own in members]) for group in groups}
+    return [whole, *(whole.group(group, inside) for group, inside in places.items() if len(inside))]
 
 
 def _write(comparison: Comparison, page: str, folder: Path) -> None:
@@ -113,5 +130,5 @@ STEP = Step(
     outputs=(_DATA, _METRICS),
     libraries=("numpy", "pyarrow", "scipy"),
     when=lambda settings: bool(retrained(settings)),
-    reads=("retrain",),
+    reads=("retrain", "select", "ingest"),
 )

@@ -58,6 +58,9 @@ class Params(config.Params):
     )
     uid: Names = Field((), description="column that identifies a row; null, or an evaluation set without it: made from the content")
     annotators: Names = Field((), description="column with the annotators' labels; null: none")
+    groups: Names = Field(
+        (), description="columns that part an evaluation set: a row whose cell is not blank is in the group of that name, scored apart too"
+    )
     format: str | None = Field(
         None, description="csv, tsv, jsonl, parquet, label-first, lines, huggingface or hub; null: told from name and content"
     )
@@ -182,7 +185,7 @@ def columns_of(params: Params) -> Columns:
     from cartograph.ingest import Columns
 
     uid = ("uid",) if params.source != "files" else params.uid
-    return Columns(params.text, params.options, params.label, uid, params.annotators)
+    return Columns(params.text, params.options, params.label, uid, params.annotators, params.groups)
 
 
 def labelling_of(params: Params) -> Labelling:

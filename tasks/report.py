@@ -11,7 +11,8 @@ from pydantic import Field
 from cartograph.config import Params as BaseParams
 from cartograph.config import Settings
 from tasks.receipt import versions
-from tasks.retrained import retrained
+from tasks.retrained import chosen_selections, retrained
+from tasks.selected import selections
 from tasks.step import Inputs, Out, Step
 from tasks.workspace import Workspace, user_file
 
@@ -93,6 +94,7 @@ def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> A
         still=data_uri(inputs[STILL].read_bytes(), "image/svg+xml"),
         origin=_origin(inputs, workspace),
         comparison=_comparison(inputs),
+        selections=_selections(inputs, workspace),
         noise=_noise(inputs, measures),
         cleaned=_cleaned(inputs),
         limits=Limits(**params.model_dump(), max_points=_setting(workspace, "max_points"), seed=_setting(workspace, "seed")),
@@ -138,14 +140,32 @@ def _cleaned(inputs: Mapping[str, Path]) -> Any:
 
 
 def _comparison(inputs: Mapping[str, Path]) -> Any:
-    """Return what the retrained models came to; None where none was retrained."""
+    """Return what the models came to that were retrained on versions of the train set; None where none was retrained."""
+    from cartograph.comparison import VERSIONS
+
+    return None if COMPARED not in inputs else _compared(inputs).only(VERSIONS, groups=False)
+
+
+def _compared(inputs: Mapping[str, Path]) -> Any:
     import pyarrow.parquet as pq
 
     from cartograph.comparison import Comparison
 
-    if COMPARED not in inputs:
-        return None
     return Comparison(*(pq.read_table(inputs[COMPARED] / f"{name}.parquet") for name in ("evaluation", "summary", "differences")))
+
+
+def _selections(inputs: Mapping[str, Path], workspace: Workspace) -> Any:
+    """Return what the models came to that were trained on selections; None where none was."""
+    from cartograph.page import Selections
+    from cartograph.selection_table import WHOLE, Chosen
+
+    trained = chosen_selections(workspace.settings)
+    if COMPARED not in inputs or not trained:
+        return None
+    named = {name: selections(workspace.settings)[name] for name in trained}
+    numbers = _json(inputs["reports/evaluate.metrics.json"])
+    rows = {name: int(numbers[f"{name}.rows"]) for name in (WHOLE, *named) if f"{name}.rows" in numbers}
+    return Selections(_compared(inputs).only((WHOLE, *named)), Chosen(named, rows))
 
 
 def _window(workspace: Workspace, probabilities: Any) -> tuple[int, int]:

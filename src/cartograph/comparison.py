@@ -12,11 +12,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from cartograph.resampling import METRICS, Floats, Ids, interval, resampled_scores, scores
+from cartograph.resampling import METRICS, Floats, Ids, interval, paired_test, resampled_scores, scores
 from cartograph.schema import EVALUATION
 
 __all__ = ["METRICS", "Comparison", "EvaluationSet", "compare"]
+
+GROUP_OF = "/"
+"""Between a set's name and that of a group of its rows: ``diagnostics/Logic``."""
+
+VERSIONS = ("original", "cleaned", "random")
+"""What the step `clean` makes of a train set; any other name is a selection's."""
 
 PAIRS = (("cleaned", "original"), ("cleaned", "random"), ("random", "original"))
 """Which version is compared with which, where both were trained on: what cleaning does, what it does beyond removing as
@@ -52,9 +59,11 @@ DIFFERENCES = pa.schema(
         pa.field("seeds", pa.int64(), nullable=False),
         pa.field("difference", pa.float64(), nullable=False),
         *_INTERVAL,
+        pa.field("p", pa.float64()),
     ]
 )
-"""Mean of ``subset`` minus mean of ``against`` over the ``seeds`` with which both learnt something, and its 95 % interval."""
+"""Mean of ``subset`` minus mean of ``against`` over the ``seeds`` with which both learnt something, its 95 % interval, and the p of the
+paired test that they do not differ (``resampling.paired_test``)."""
 
 
 Run = tuple[str, int]
@@ -77,6 +86,12 @@ class EvaluationSet:
     gold: Ids
     predicted: Mapping[Run, Ids]
 
+    def group(self, name: str, rows: Ids) -> EvaluationSet:
+        """Return some of the rows as a set of their own, named after both."""
+        return EvaluationSet(
+            f"{self.name}{GROUP_OF}{name}", self.domain, self.gold[rows], {run: ids[rows] for run, ids in self.predicted.items()}
+        )
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -86,8 +101,29 @@ class Comparison:
     summary: pa.Table
     differences: pa.Table
 
+    def only(self, subsets: Sequence[str], *, groups: bool = True) -> Comparison:
+        """Return what is said of these versions, with what is said of groups of a set's rows or without."""
+        wanted = pa.array(subsets, pa.string())
+        tables = []
+        for table in (self.evaluation, self.summary, self.differences):
+            kept = pc.is_in(table["subset"], value_set=wanted)
+            if "against" in table.column_names:
+                kept = pc.and_(kept, pc.is_in(table["against"], value_set=wanted))
+            if not groups:
+                kept = pc.and_(kept, pc.invert(pc.match_substring(table["set"], GROUP_OF)))
+            tables.append(table.filter(kept))
+        return Comparison(*tables)
 
-def compare(sets: Sequence[EvaluationSet], failed: Mapping[Run, bool], metrics: Sequence[str], *, resamples: int, seed: int) -> Comparison:
+
+def compare(
+    sets: Sequence[EvaluationSet],
+    failed: Mapping[Run, bool],
+    metrics: Sequence[str],
+    *,
+    resamples: int,
+    seed: int,
+    pairs: Sequence[tuple[str, str]] = PAIRS,
+) -> Comparison:
     """Compare the versions on every set by every metric.
 
     **The interval.** In each of ``resamples`` rounds the rows of a set are drawn anew, with replacement and as many as there are, once
@@ -104,6 +140,7 @@ def compare(sets: Sequence[EvaluationSet], failed: Mapping[Run, bool], metrics: 
         metrics: of ``METRICS``.
         resamples: rounds of the bootstrap, 1 or more.
         seed: of the draws; those of a set depend on its name, not on the other sets.
+        pairs: which version is compared with which, where both were trained on.
 
     Raises:
         ValueError: a set without rows, an array of another length, or an unknown metric.
@@ -112,7 +149,7 @@ def compare(sets: Sequence[EvaluationSet], failed: Mapping[Run, bool], metrics: 
     rows = (
         (EVALUATION, [row for part in scored for row in _evaluation(part, failed)]),
         (SUMMARY, [row for part in scored for row in _summary(part, failed)]),
-        (DIFFERENCES, [row for part in scored for row in _differences(part, failed)]),
+        (DIFFERENCES, [row for part in scored for row in _differences(part, failed, pairs)]),
     )
     return Comparison(*(pa.Table.from_pylist(found, schema=schema) for schema, found in rows))
 
@@ -161,14 +198,14 @@ def _summary(scored: _Scored, failed: Mapping[Run, bool]) -> Iterator[dict[str, 
         yield row
 
 
-def _differences(scored: _Scored, failed: Mapping[Run, bool]) -> Iterator[dict[str, Any]]:
-    for subset, against in PAIRS:
+def _differences(scored: _Scored, failed: Mapping[Run, bool], pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    for subset, against in pairs:
         seeds = [seed for seed in scored.seeds(subset, failed) if seed in scored.seeds(against, failed)]
         if seeds:
             (values, rounds), (other, other_rounds) = scored.over(subset, seeds), scored.over(against, seeds)
             row = {"subset": subset, "against": against, **scored.what, "seeds": len(seeds)}
             between = values - other
-            yield row | {"difference": float(between.mean())} | interval(between, rounds - other_rounds, scored.rng)
+            yield row | {"difference": float(between.mean())} | paired_test(between, rounds - other_rounds, scored.rng)
 
 
 def _stacked(each: EvaluationSet) -> Ids:

@@ -14,9 +14,10 @@ Domain = Literal["train", "id", "ood"]
 UID = "uid"
 LABEL = "label"
 ANNOTATOR_LABELS = "annotator_labels"
+GROUPS = "groups"
 SOURCE = "source"
 ROW = "row"
-RESERVED = (UID, LABEL, ANNOTATOR_LABELS, SOURCE, ROW)
+RESERVED = (UID, LABEL, ANNOTATOR_LABELS, GROUPS, SOURCE, ROW)
 
 _METADATA_KEY = b"cartograph"
 
@@ -47,18 +48,20 @@ class DatasetInfo:
         return self.text + self.options
 
 
-def examples_schema(info: DatasetInfo, *, annotators: bool = False) -> pa.Schema:
+def examples_schema(info: DatasetInfo, *, annotators: bool = False, groups: bool = False) -> pa.Schema:
     """Return the schema of a set of examples (``data/ingest/<set>.parquet``).
 
     Columns: ``uid`` (unique string), one string column per ``info.fields``, ``label`` (int32 id into
-    ``info.labels``), where wanted ``annotator_labels`` (list of label names as given), ``source`` (the file's name) and
-    ``row`` (1-based number of the record in that file, the header not counted).
+    ``info.labels``), where wanted ``annotator_labels`` (list of label names as given) and ``groups`` (list of the names of the groups
+    that the row is in), ``source`` (the file's name) and ``row`` (1-based number of the record in that file, the header not counted).
     """
     fields = [pa.field(UID, pa.string(), nullable=False)]
     fields += [pa.field(name, pa.string(), nullable=False) for name in info.fields]
     fields.append(pa.field(LABEL, pa.int32(), nullable=False))
     if annotators:
         fields.append(pa.field(ANNOTATOR_LABELS, pa.list_(pa.string())))
+    if groups:
+        fields.append(pa.field(GROUPS, pa.list_(pa.string())))
     fields += [pa.field(SOURCE, pa.string(), nullable=False), pa.field(ROW, pa.int64(), nullable=False)]
     return pa.schema(fields, metadata={_METADATA_KEY: json.dumps(asdict(info), ensure_ascii=False).encode()})
 

@@ -17,38 +17,47 @@ from cartograph.schema import EVALUATION
 from tasks.evaluate import STEP, Params
 from tasks.ingest import Params as IngestParams
 from tasks.retrain import Params as RetrainParams
+from tasks.retrained import retrained
 from tasks.running import run_step
+from tasks.select import Params as SelectParams
 from tasks.workspace import Workspace
 from tests.training_sets import small_set
 
-RIGHT = {"original": 12, "cleaned": 16, "random": 12}
+RIGHT = {"original": 12, "cleaned": 16, "random": 12, "ambiguous": 18}
 
 
 def ingest_params(sets: dict[str, str]) -> IngestParams:
     """The section of sets that were ingested from files."""
     evaluation = {name: {"files": [f"{name}.csv"], "domain": domain} for name, domain in sets.items()}
-    return IngestParams(source="files", train="train.csv", evaluation=evaluation, text="text", label="label")
+    return IngestParams(
+        source="files", train="train.csv", evaluation=evaluation, text="text", label="label", groups=["Rest", "None", "Logic"]
+    )
 
 
-def space(path: Path, *, failed: tuple[str, ...] = (), **own: object) -> Workspace:
-    """Of 20 rows of each set the models get the first ``RIGHT`` plus their seed right; ``far`` has one more each."""
+def space(path: Path, *, failed: tuple[str, ...] = (), selections: bool = False, **own: object) -> Workspace:
+    """Of 20 rows of each set the models get the first ``RIGHT`` plus their seed right; ``far`` has one more each, and groups."""
     sets = {"held": "id", "far": "ood"}
-    retrain = RetrainParams(seeds=(1, 2))
+    retrain = RetrainParams(seeds=(1, 2), selections=selections)
+    select = SelectParams(strategies=("random", "ambiguous", "mix-0.5"), fractions=(0.25, 0.5))
+    settings = {"ingest": ingest_params(sets), "select": select, "retrain": retrain}
     (path / "data/ingest").mkdir(parents=True)
     for name, domain in sets.items():
         rows = small_set(rows=20, seed=3, name=name, domain=domain)  # type: ignore[arg-type]
-        pq.write_table(rows.take(list(reversed(range(20)))), path / f"data/ingest/{name}.parquet")
+        listed = rows
+        if name == "far" and selections:
+            groups = pa.array([["Logic"] if row < 5 else ["Logic", "Rest"] if row == 5 else None for row in range(20)])
+            listed = rows.append_column("groups", groups)
+        pq.write_table(listed.take(list(reversed(range(20)))), path / f"data/ingest/{name}.parquet")
         gold = rows["label"].to_numpy()
-        for subset in retrain.subsets:
-            for seed in retrain.seeds:
-                folder = path / f"data/retrain/{subset}-{seed}"
-                (folder / "predictions").mkdir(parents=True, exist_ok=True)
-                right = np.arange(20) < RIGHT[subset] + seed + (name == "far")
-                logits = np.eye(2, dtype=np.float32)[np.where(right, gold, 1 - gold)]
-                pq.write_table(dynamics_table(rows["uid"].combine_chunks(), gold, logits), folder / f"predictions/{name}.parquet")
-                metrics = {"train.failed": int(f"{subset}-{seed}" in failed), "rows": 58 if subset == "original" else 50}
-                (folder / "metrics.json").write_text(json.dumps(metrics))
-    return Workspace(path, {"ingest": ingest_params(sets), "retrain": retrain, "evaluate": Params(**own)})
+        for (subset, seed), place in retrained(settings).items():
+            folder = path / place
+            (folder / "predictions").mkdir(parents=True, exist_ok=True)
+            right = np.arange(20) < RIGHT.get(subset.partition("-0")[0], 10) + seed + (name == "far")
+            logits = np.eye(2, dtype=np.float32)[np.where(right, gold, 1 - gold)]
+            pq.write_table(dynamics_table(rows["uid"].combine_chunks(), gold, logits), folder / f"predictions/{name}.parquet")
+            metrics = {"train.failed": int(f"{subset}-{seed}" in failed), "rows": 58 if subset == "original" else 50}
+            (folder / "metrics.json").write_text(json.dumps(metrics))
+    return Workspace(path, {"ingest": ingest_params(sets), "select": select, "retrain": retrain, "evaluate": Params(**own)})
 
 
 def test_tables_page_and_numbers(tmp_path: Path) -> None:
@@ -134,3 +143,29 @@ def test_nan_logits_are_scored_as_they_are(tmp_path: Path) -> None:
     assert run_step(STEP, workspace).receipt.summary.endswith("1 of 6 FAILED")
     table = pq.read_table(tmp_path / "data/evaluate/evaluation.parquet")
     assert not pa.compute.any(pa.compute.is_nan(table["value"])).as_py()
+
+
+def test_selections_are_compared_with_random_rows_and_with_all(tmp_path: Path) -> None:
+    run_step(STEP, space(tmp_path, selections=True, failed=("mix-0.5-0.25-1", "mix-0.5-0.25-2")))
+    folder = tmp_path / "data/evaluate"
+    page = (folder / "selections.md").read_text()
+    head = next(line for line in page.splitlines() if line.startswith("| Trained on"))
+    assert head == (
+        "| Trained on | Rows | held (in distribution) | far (out of distribution) | far/Rest (out of distribution) | "
+        "far/Logic (out of distribution) |"
+    )
+    assert "| 100 % train | 58 | 67.5 ± 3.5 |" in page
+    assert "| **25 % train** |" in page
+    assert "| mix-0.5 | 50 | failed | failed | failed | failed |" in page
+    assert "| ambiguous | 50 | 97.5 ± 3.5▲ |" in page
+    differences = pq.read_table(folder / "differences.parquet").to_pylist()
+    pairs = {(row["subset"], row["against"]) for row in differences}
+    assert {("ambiguous-0.5", "random-0.5"), ("ambiguous-0.5", "original"), ("random-0.25", "original")} <= pairs
+    assert not [
+        pair for pair in pairs if pair[0] == pair[1] or "mix-0.5-0.25" in pair or (pair[0].startswith("random-0") and "random" in pair[1])
+    ]
+    assert all(0 < row["p"] <= 1 for row in differences)
+    logic = [row for row in pq.read_table(folder / "evaluation.parquet").to_pylist() if row["set"] == "far/Logic"]
+    assert {row["rows"] for row in logic} == {6}
+    assert {row["value"] for row in logic} == {1.0}, "the first rows are right in every model"
+    assert "mix-0.5" not in (folder / "evaluation.md").read_text()

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cartograph.comparison import DIFFERENCES, Comparison
+from cartograph.comparison import DIFFERENCES, Comparison, EvaluationSet, compare
 from cartograph.errors import InputError
 from cartograph.noise_figures import EXPERIMENT
-from cartograph.page import Audit, Cleaned, Limits, Noise, Origin, align, page
+from cartograph.page import Audit, Cleaned, Limits, Noise, Origin, Selections, align, page
 from cartograph.page.blocks import Charts, Checks, Dots, Facts, Map, Planes, Regions, RowTables, SuspectTable, Table
 from cartograph.page.sections import SECTIONS
 from cartograph.page.sections.changes import changes_section
@@ -22,12 +22,14 @@ from cartograph.page.sections.extremes import extremes_section
 from cartograph.page.sections.origin import origin_section
 from cartograph.page.sections.planted import found_among_hardest, found_among_suspects, planted_section
 from cartograph.page.sections.regions import regions_section
+from cartograph.page.sections.selections import selections_section
 from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.sections.training import training_section
 from cartograph.page.sections.validation import validation_section
 from cartograph.page.sections.worth import worth_section, worth_sentence
 from cartograph.page.verdict import verdict
 from cartograph.schema import CHANGES, HISTORY, MEASURES, NOISE, QUARANTINE, DatasetInfo, examples_schema
+from cartograph.selection_table import Chosen
 from tests.report_audit import retrained
 
 CONFIDENCE = (0.05, 0.10, 0.50, 0.52, 0.90, 0.95, 0.97, 0.99)
@@ -181,7 +183,7 @@ def test_every_section_has_an_anchor_and_blocks_or_a_reason(
 
 
 def test_section_ids_are_distinct(audit: Audit) -> None:
-    ids = [section.id for build in SECTIONS if (section := build(cleaned(compared(planted(audit))))) is not None]
+    ids = [section.id for build in SECTIONS if (section := build(selected(cleaned(compared(planted(audit)))))) is not None]
     assert len(set(ids)) == len(ids) == len(SECTIONS)
 
 
@@ -557,3 +559,26 @@ def test_a_version_without_changes_says_so_and_no_cleaning_has_no_section(audit:
     assert section is not None
     assert section.lead == "Nothing: the cleaned version def has the 8 rows of the original, with their labels."
     assert not [item for item in section.blocks if isinstance(item, Table)]
+
+
+def selected(audit: Audit) -> Audit:
+    """The audit with models trained on selections, of 100 rows each so many right."""
+    right = {"original": 90, "random-0.25": 60, "ambiguous-0.25": 75, "random-0.5": 70, "ambiguous-0.5": 71}
+    gold = np.arange(100) % 2
+    predicted = {(name, seed): np.where(np.arange(100) < number, gold, 1 - gold) for name, number in right.items() for seed in (1, 2)}
+    named = {name: (name.rpartition("-")[0], float(name.rpartition("-")[2])) for name in right if name != "original"}
+    chosen = Chosen(named, dict.fromkeys(right, 10))
+    sets = [EvaluationSet("far", "ood", gold, predicted)]
+    found = compare(sets, dict.fromkeys(predicted, False), ["accuracy"], resamples=400, seed=1, pairs=chosen.pairs())
+    return replace(audit, selections=Selections(found, chosen))
+
+
+def test_selections_stand_in_a_table_dots_and_curves(audit: Audit) -> None:
+    assert selections_section(audit) is None
+    section = selections_section(selected(audit))
+    assert section is not None
+    assert [block.kind for block in section.blocks] == ["table", "dots", "charts", "table"]
+    assert "On far (out of distribution), ambiguous-0.25 beats as many rows at random." in section.lead
+    rows = section.content()["blocks"][0]["cells"]
+    assert [row[0] for row in rows] == ["100 % train", "random", "ambiguous", "random", "ambiguous"]
+    assert rows[4] == ["ambiguous", "the rows of highest variability", 0.25, 10, "75.0 ± 0.0 ▲"]

@@ -17,7 +17,7 @@ from cartograph.errors import InputError
 from cartograph.ingest.columns import Columns, File, is_blank, select
 from cartograph.ingest.identity import Mask, content_uids
 from cartograph.ingest.labels import Labelling, annotator_names, chosen_options, class_names, classes
-from cartograph.schema import ANNOTATOR_LABELS, LABEL, QUARANTINE, ROW, UID, DatasetInfo, Domain, examples_schema
+from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, QUARANTINE, ROW, UID, DatasetInfo, Domain, examples_schema
 
 Faults = np.ndarray[tuple[int], np.dtype[np.int16]]
 Kind = tuple[str, str]
@@ -125,7 +125,7 @@ def _ingest(
         rows_read=len(table) + rejected,
         raw=table,
         used=used,
-        examples=_examples(table.filter(pa.array(used)), info, annotators=bool(columns.annotators)),
+        examples=_examples(table.filter(pa.array(used)), info, annotators=bool(columns.annotators), groups=GROUPS in table.column_names),
         quarantine=_quarantine(raw_set, selected, faults, _kinds(info)),
     )
     _require_usable(ingested, columns)
@@ -157,8 +157,8 @@ def _faults(table: pa.Table, info: DatasetInfo, labelling: Labelling) -> Faults:
     return faults
 
 
-def _examples(table: pa.Table, info: DatasetInfo, *, annotators: bool) -> pa.Table:
-    schema = examples_schema(info, annotators=annotators)
+def _examples(table: pa.Table, info: DatasetInfo, *, annotators: bool, groups: bool) -> pa.Table:
+    schema = examples_schema(info, annotators=annotators, groups=groups)
     ids = pc.index_in(table[LABEL], pa.array(info.labels, pa.string()))
     columns = [ids if name == LABEL else table[name] for name in schema.names]
     return pa.Table.from_arrays(

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from cartograph.errors import InputError
 from cartograph.read import Batch
-from cartograph.schema import ANNOTATOR_LABELS, LABEL, RESERVED, ROW, SOURCE, UID, Task
+from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, RESERVED, ROW, SOURCE, UID, Task
 
 Alternatives = tuple[str, ...]
 
@@ -27,6 +27,8 @@ class Columns:
         label: the gold label.
         uid: what identifies a row; empty where uids are to be made from the content.
         annotators: the annotators' labels, a list or text; ``a+b+c`` joins several columns. Empty where there are none.
+        groups: columns that part an evaluation set's rows: a row is in the group of that name where the cell is not blank. A file may lack
+            any of them.
     """
 
     text: tuple[Alternatives, ...]
@@ -34,6 +36,7 @@ class Columns:
     label: Alternatives
     uid: Alternatives = ()
     annotators: Alternatives = ()
+    groups: tuple[str, ...] = ()
 
     @property
     def task(self) -> Task:
@@ -77,8 +80,8 @@ class File:
 def select(files: Sequence[File], columns: Columns) -> pa.Table:
     """Return the chosen columns of all files, one under the other, under their canonical names.
 
-    The result has the text and option columns, ``label``, ``uid`` and ``annotator_labels`` where asked for, ``source`` and
-    ``row``; texts and labels are as in the file, and may be null.
+    The result has the text and option columns, ``label``, ``uid`` and ``annotator_labels`` where asked for, ``groups`` where a file has
+    any, ``source`` and ``row``; texts and labels are as in the file, and may be null.
 
     Raises:
         InputError: a file lacks a column; the message names those it has and the nearest.
@@ -96,6 +99,8 @@ def _select(file: File, columns: Columns) -> pa.Table:
         chosen[UID] = _texts(file, columns.uid)
     if columns.annotators:
         chosen[ANNOTATOR_LABELS] = _annotators(file, columns.annotators)
+    if there := [name for name in columns.groups if name in file.batch.table.column_names]:
+        chosen[GROUPS] = _groups(file, there)
     chosen[SOURCE] = pa.chunked_array([pa.repeat(pa.scalar(file.name), len(file.batch.table))])
     chosen[ROW] = pa.chunked_array([file.batch.rows])
     return pa.table(chosen)
@@ -147,6 +152,11 @@ def _as_list(value: str | list[str | None] | None) -> list[str | None]:
 def _lists(rows: list[list[str | None]]) -> pa.ChunkedArray:
     cleaned = [[item.strip() for item in row if item and item.strip()] for row in rows]
     return pa.chunked_array([pa.array([row or None for row in cleaned], pa.list_(pa.string()))])
+
+
+def _groups(file: File, names: Sequence[str]) -> pa.ChunkedArray:
+    members = zip(*(pc.invert(is_blank(file.batch.table[name].cast(pa.string()))).to_pylist() for name in names), strict=True)
+    return _lists([[name for name, inside in zip(names, row, strict=True) if inside] for row in members])
 
 
 def is_blank(column: pa.ChunkedArray) -> pa.ChunkedArray:

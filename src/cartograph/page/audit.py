@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from cartograph.comparison import Comparison
 from cartograph.errors import InputError
 from cartograph.schema import LABEL, REGIONS, UID, DatasetInfo, dataset_info
+from cartograph.selection_table import Chosen
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -87,6 +88,19 @@ class Cleaned:
 
 
 @dataclass(frozen=True)
+class Selections:
+    """Models trained on selections.
+
+    Attributes:
+        comparison: of the selections with each other and with the whole train set.
+        chosen: which selections, and how many rows each has.
+    """
+
+    comparison: Comparison
+    chosen: Chosen
+
+
+@dataclass(frozen=True)
 class Audit:
     """The tables of one audit. Every per-row array is in the order of ``measures``.
 
@@ -106,6 +120,7 @@ class Audit:
         comparison: models retrained on versions of the train set; None where none was.
         noise: the suspects; None where none were looked for.
         cleaned: what cleaning changed; None where nothing was cleaned.
+        selections: models trained on selections; None where none was.
     """
 
     examples: pa.Table
@@ -124,6 +139,7 @@ class Audit:
     comparison: Comparison | None = None
     noise: Noise | None = None
     cleaned: Cleaned | None = None
+    selections: Selections | None = None
 
     @property
     def rows(self) -> int:

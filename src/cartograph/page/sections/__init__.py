@@ -15,6 +15,7 @@ from cartograph.page.sections.map import map_section
 from cartograph.page.sections.origin import origin_section
 from cartograph.page.sections.planted import planted_section
 from cartograph.page.sections.regions import regions_section
+from cartograph.page.sections.selections import selections_section
 from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.sections.training import training_section
 from cartograph.page.sections.validation import validation_section
@@ -30,6 +31,7 @@ SECTIONS: tuple[Builder, ...] = (
     validation_section,
     changes_section,
     worth_section,
+    selections_section,
     training_section,
     planted_section,
     origin_section,

@@ -1,0 +1,121 @@
+"""What which rows are worth: models trained anew on parts of the train set, each chosen by another strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cartograph.comparison import GROUP_OF
+from cartograph.comparison_text import DOMAINS, METRIC_NAMES, digits, in_points, mean_text, points
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Dot, DotPlot, Dots, Section, Series, Table
+from cartograph.page.words import counted, cut, listing
+from cartograph.select import strategy_named
+from cartograph.selection_table import WHOLE, Curve, Line, curves, difference_cells, mark, mixing_curves, sets_of, table_lines
+
+_LONGEST = 40
+_NOTE = (
+    "A difference is taken on the same rows of the set and the same seeds; its line is the 95 % interval for other rows of the same "
+    "kind and other seeds. Nothing is corrected for the number of comparisons: of twenty selections that differ from random in nothing, "
+    "one leaves 0 out by chance."
+)
+
+
+def selections_section(audit: Audit) -> Section | None:
+    """Return the models trained on selections side by side; None where none was."""
+    if audit.selections is None:
+        return None
+    comparison, chosen = audit.selections.comparison, audit.selections.chosen
+    metric = comparison.summary["metric"][0].as_py()
+    lines = table_lines(comparison, chosen, metric)
+    sets = sets_of(lines)
+    blocks: list[Block] = [_table(lines, sets, metric)]
+    plain = [(name, domain) for name, domain in sets if GROUP_OF not in name]
+    plots = [plot for name, domain in plain if (plot := _differences(lines, name, domain, metric)) is not None]
+    if plots:
+        blocks.append(Dots(plots, _NOTE))
+    charts = [chart for name, domain in plain for chart in _charts(lines, name, domain, metric)]
+    if charts:
+        blocks.append(Charts(charts))
+    blocks.append(_difference_table(lines))
+    return Section("selections", "What which rows are worth", _lead(lines, plain, metric), blocks, short="Selections")
+
+
+def _lead(lines: Sequence[Line], sets: Sequence[tuple[str, str]], metric: str) -> str:
+    shares = listing([f"{100 * fraction:g} %" for fraction in sorted({line.fraction for line in lines if line.name != WHOLE})])
+    parts = [f"The same recipe was trained from scratch on parts of the train set ({shares} of its rows), each chosen by another strategy."]
+    for name, domain in sorted(sets, key=lambda item: item[1] != "ood"):
+        better = [line for line in lines if mark(line, name) == "▲"]
+        worse = [line for line in lines if mark(line, name) == "▼"]
+        where = f"On {cut(name, _LONGEST)} ({DOMAINS[domain]})"
+        if better:
+            parts.append(
+                f"{where}, {listing([line.name for line in better])} beat{'s' if len(better) == 1 else ''} as many rows at random."
+            )
+        else:
+            parts.append(f"{where}, no selection measurably beats as many rows at random{f'; {len(worse)} fall behind' if worse else ''}.")
+    failed = sum(row["failed"] for line in lines for row in [line.cells[sets[0][0]]]) if sets else 0
+    if failed:
+        parts.append(f"{counted(failed, 'training')} ended no better than always naming the largest class: failed, and in no mean.")
+    return " ".join(parts)
+
+
+def _table(lines: Sequence[Line], sets: Sequence[tuple[str, str]], metric: str) -> Table:
+    columns = [Column("Trained on"), Column("Keeps"), Column("Share", "share"), Column("Rows", "count", "rows that were trained on")]
+    columns += [Column(cut(name, _LONGEST), meaning=f"{DOMAINS[domain]}: {METRIC_NAMES[metric]} in per cent") for name, domain in sets]
+    cells: list[Sequence[Cell]] = []
+    for line in lines:
+        meaning = "every row" if line.name == WHOLE else strategy_named(line.title).meaning
+        values = [f"{mean_text(line.cells[name])} {mark(line, name)}".rstrip() if name in line.cells else None for name, _ in sets]
+        cells.append([line.title, meaning, line.fraction, line.rows, *values])
+    caption = (
+        f"{METRIC_NAMES[metric].capitalize()} in per cent, mean over seeds ± s.d.; ▲ ▼ above or below random rows by a paired test at 5 %"
+    )
+    return Table(caption, columns, cells)
+
+
+def _differences(lines: Sequence[Line], name: str, domain: str, metric: str) -> DotPlot | None:
+    dots = []
+    for line in lines:
+        row = line.against_random.get(name)
+        if row is not None:
+            difference, low, high = in_points(row)
+            shown = points(difference, digits(low, high), signed=True)
+            dots.append(Dot(line.title, difference, low, high, shown, group=f"{100 * line.fraction:g} % of the rows"))
+    if not dots:
+        return None
+    low, high = min(0.0, *(dot.low for dot in dots)), max(0.0, *(dot.high for dot in dots))
+    edge = max(0.08 * (high - low), 0.1)
+    meaning = f"{DOMAINS[domain]}: points of {METRIC_NAMES[metric]} above random rows, as many"
+    return DotPlot(cut(name, _LONGEST), meaning, "points", dots, (low - edge, high + edge), zero=True)
+
+
+def _charts(lines: Sequence[Line], name: str, domain: str, metric: str) -> list[Chart]:
+    found = []
+    for title, x_title, drawn in (
+        (name, "share of the train set", curves(lines, name)),
+        (f"{name}, mixtures", "share of easy rows", mixing_curves(lines, name)),
+    ):
+        if drawn:
+            meaning = f"{DOMAINS[domain]}: {METRIC_NAMES[metric]}, mean over seeds"
+            found.append(_chart(cut(title, _LONGEST), meaning, x_title, drawn))
+    return found
+
+
+def _chart(title: str, meaning: str, x_title: str, drawn: Sequence[Curve]) -> Chart:
+    x = sorted({place for curve in drawn for place in curve.x})
+    series = [Series(curve.name, [dict(zip(curve.x, curve.mean, strict=True)).get(place) for place in x]) for curve in drawn]
+    return Chart(title, meaning, x_title, x, series)
+
+
+def _difference_table(lines: Sequence[Line]) -> Table:
+    cells: list[Sequence[Cell]] = []
+    for line in lines:
+        for name in line.cells:
+            rows = line.against_random.get(name), line.against_whole.get(name)
+            if any(row is not None for row in rows):
+                cells.append([line.name, cut(name, 2 * _LONGEST), *(cell for row in rows for cell in difference_cells(row))])
+    p = "two-sided paired bootstrap over rows and seeds, that there is no difference"
+    columns = [Column("Trained on"), Column("Set")]
+    for against in ("random", "100 %"):
+        columns += [Column(f"− {against}", meaning="in points"), Column("95 % interval"), Column("p", meaning=p)]
+    return Table("Differences from random rows, as many, and from the whole train set", columns, cells, folded=True)
