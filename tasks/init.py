@@ -15,7 +15,8 @@ from cartograph.config import load_settings
 from cartograph.errors import InputError
 from tasks.console import say
 from tasks.params_yaml import encoder, recipe, render
-from tasks.workspace import ROOT, open_workspace
+from tasks.presets import converted, preset_keys
+from tasks.workspace import ROOT, Workspace, open_workspace
 
 if TYPE_CHECKING:
     from cartograph.ingest import IngestedSet
@@ -41,14 +42,17 @@ def init(
     label_separator: Annotated[str, typer.Option(help="Labels end before it: `:` for COARSE:fine.")] = "",
     model: Annotated[str, typer.Option(help="bow, tiny, probe or transformer.")] = "bow",
     pretrained: Annotated[str, typer.Option(help="Folder or hub id of the model, for transformer and probe.")] = "",
+    preset: Annotated[
+        str, typer.Option(help="snli, multinli, qnli or winogrande: the columns, classes and conversions of its files.")
+    ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace the params.yaml of an existing workspace.")] = False,
 ) -> None:
     """Make a workspace for your own data, and say what was understood of it."""
     folder = _new_folder(workspace, force=force)
     ingest = {
         "source": "files",
-        "train": [_entry(path) for path in train],
-        "evaluation": _evaluation(evaluation),
+        "train": [_entry(path, preset) for path in train],
+        "evaluation": _evaluation(evaluation, preset),
         "text": [_names(text), *([_names(text_pair)] if text_pair else [])],
         "options": [_names(name) for name in option],
         "label": _names(label),
@@ -58,6 +62,9 @@ def init(
         "encoding": encoding or None,
         "label_separator": label_separator or None,
     }
+    if preset:
+        ingest |= _not_given(preset, text=text, label=label, uid=uid, annotators=annotators, options=option)
+        ingest |= dict.fromkeys(("uid", "annotators")) | _there(ingest)
     pretrained = _stored(pretrained) if pretrained and _found(pretrained).exists() else pretrained
     content = render(ingest, recipe(model, pretrained), encoder(model, pretrained))
     params = _validated(content, folder)
@@ -92,7 +99,33 @@ def _names(given: str) -> str | list[str]:
     return names[0] if len(names) == 1 else names
 
 
-def _entry(given: str) -> str | dict[str, str]:
+def _not_given(preset: str, **given: str | list[str]) -> dict[str, Any]:
+    """Return what a preset says of the columns; those that the command line names itself are left out."""
+    usual: dict[str, Any] = {"text": "text", "label": "label", "uid": "", "annotators": "", "options": []}
+    return {key: value for key, value in preset_keys(preset).items() if given.get(key, usual.get(key)) == usual.get(key)}
+
+
+def _there(ingest: dict[str, Any]) -> dict[str, Any]:
+    """Return the alternatives for uid and annotators that every file of the train set has, which presets name but not every copy has."""
+    from cartograph.read import first_columns
+    from tasks.sources import FileEntry, files_of, sources_of
+
+    entries = [FileEntry(**entry) if isinstance(entry, dict) else FileEntry(path=entry) for entry in ingest["train"]]
+    usual = FileEntry(path="-", format=ingest["format"], encoding=ingest["encoding"])
+    space = Workspace(ROOT, {})
+    inputs = {name: space.resolve(name) for name in files_of(entries)}
+    columns = [first_columns(source) for source in sources_of(entries, usual, inputs)]
+    found = {}
+    for key in ("uid", "annotators"):
+        names = ingest.get(key) or []
+        names = [names] if isinstance(names, str) else names
+        kept = [name for name in names if all(name in own or own.issuperset(name.split("+")) for own in columns)]
+        if kept:
+            found[key] = kept
+    return found
+
+
+def _entry(given: str, preset: str = "") -> str | dict[str, str]:
     """Return an entry of ``train`` or ``files`` with its paths from the project's root, or absolute where they are outside."""
     from cartograph.read.hub import PREFIX
     from cartograph.read.lines import fields_of
@@ -105,7 +138,8 @@ def _entry(given: str) -> str | dict[str, str]:
     base, _, split = given.rpartition(":")
     if base and not _found(given).exists() and _found(base).is_dir():
         return {"path": _stored(base), "split": split}
-    return _stored(given)
+    entry: str | dict[str, str] = converted(preset, _stored(given), _found(given))
+    return entry
 
 
 def _found(given: str) -> Path:
@@ -118,14 +152,14 @@ def _stored(given: str) -> str:
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
 
 
-def _evaluation(given: list[str]) -> dict[str, dict[str, Any]]:
+def _evaluation(given: list[str], preset: str = "") -> dict[str, dict[str, Any]]:
     sets: dict[str, dict[str, Any]] = {}
     for item in given:
         name, equals, path = item.partition("=")
         if not equals or not path:
             raise InputError(f"--eval {item}: an evaluation set is written NAME=FILE, or NAME=FILE:ood where it is out of distribution.")
         domain = "ood" if path.endswith(":ood") else "id"
-        entry = _entry(path.removesuffix(":ood").removesuffix(":id"))
+        entry = _entry(path.removesuffix(":ood").removesuffix(":id"), preset)
         known = sets.setdefault(name, {"files": [], "domain": domain})
         if known["domain"] != domain:
             raise InputError(f"--eval {item}: set `{name}` is given as {known['domain']} and as {domain}; a set is one of them.")
@@ -151,7 +185,6 @@ def _validated(content: str, folder: Path) -> Params:
 def _read(params: Params) -> list[IngestedSet]:
     from cartograph.ingest import ingest
     from tasks.ingest import columns_of, inputs_of, labelling_of, read_sets
-    from tasks.workspace import Workspace
 
     space = Workspace(ROOT, {"ingest": params})
     inputs = {name: space.resolve(name) for name in inputs_of(space.settings)}

@@ -19,6 +19,9 @@ SOURCE = "source"
 ROW = "row"
 RESERVED = (UID, LABEL, ANNOTATOR_LABELS, GROUPS, SOURCE, ROW)
 
+BLANK = "_"
+"""Where a multiple-choice sentence is cut: the option goes there."""
+
 _METADATA_KEY = b"cartograph"
 
 

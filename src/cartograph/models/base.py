@@ -16,13 +16,10 @@ from torch import nn
 from torch.nn import functional
 from transformers.utils import ModelOutput
 
-from cartograph.schema import LABEL, UID, DatasetInfo
+from cartograph.schema import BLANK, LABEL, UID, DatasetInfo
 
 IGNORED = -100
 """The label of a row that a batch holds only to be full: it counts for nothing."""
-
-BLANK = "_"
-"""Where a multiple-choice sentence is cut: the option goes there."""
 
 
 @dataclass

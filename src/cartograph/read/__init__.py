@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cartograph.errors import InputError
-from cartograph.read import delimited, hub, huggingface, jsonl, label_first, lines, parquet
+from cartograph.read import delimited, hub, huggingface, jsonl, label_first, lines, parquet, squad, wsc
 from cartograph.read.source import Batch, Rejected, Source, join, open_bytes, suffix_of
 
-__all__ = ["READERS", "Batch", "Rejected", "Source", "format_of", "local_paths", "read"]
+__all__ = ["CONVERTERS", "READERS", "Batch", "Rejected", "Source", "format_of", "local_paths", "read"]
 
 READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {
     "csv": delimited.read_csv,
@@ -22,6 +22,9 @@ READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {
     "huggingface": huggingface.read,
     "hub": hub.read,
 }
+
+CONVERTERS: dict[str, Callable[[Source], Iterator[Batch]]] = {"wsc": wsc.read, "squad": squad.read}
+"""Formats of other tasks, read as rows of one that an audit knows; never guessed, but named."""
 
 _SUFFIXES = {
     ".csv": "csv",
@@ -71,6 +74,15 @@ def format_of(path: str, name: str | None = None) -> str:
     raise InputError(f"the format of {name or path} cannot be told from its name or content; set `format` to one of {', '.join(READERS)}.")
 
 
+def first_columns(source: Source) -> set[str]:
+    """Return the columns of the first batch of a source; none where it cannot be read, which ``read`` says why."""
+    try:
+        batch = next(iter((READERS | CONVERTERS)[source.format or format_of(source.path, source.name)](source)), None)
+    except (InputError, OSError, KeyError):
+        return set()
+    return set() if batch is None else set(batch.table.column_names)
+
+
 def read(source: Source) -> Batch:
     """Return everything that a source holds as one batch.
 
@@ -83,11 +95,12 @@ def read(source: Source) -> Batch:
         if Path(path).is_file() and Path(path).stat().st_size == 0:
             raise InputError(f"{path} is empty.")
     kind = source.format or format_of(source.path, source.name)
-    if kind not in READERS:
-        raise InputError(f"{source.name}: there is no format `{kind}`; there are {', '.join(READERS)}.")
+    readers = READERS | CONVERTERS
+    if kind not in readers:
+        raise InputError(f"{source.name}: there is no format `{kind}`; there are {', '.join(readers)}.")
     if kind not in ("huggingface", "hub") and any(Path(path).is_dir() for path in local_paths(source.path)):
         raise InputError(f"{source.name} is a folder; a source of format {kind} is a file.")
-    batches = list(READERS[kind](source))
+    batches = list(readers[kind](source))
     if not any(len(batch.rows) or batch.rejected for batch in batches):
         raise InputError(f"{source.name} holds no rows.")
     whole = join(batches)
