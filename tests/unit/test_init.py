@@ -69,6 +69,7 @@ def test_params_are_whole_commented_and_valid(train: str, tmp_path: Path) -> Non
         "label": "label",
         "uid": None,
         "annotators": None,
+        "groups": [],
         "format": None,
         "encoding": None,
         "label_separator": None,
@@ -214,3 +215,40 @@ def test_snli(real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert "diagnostics: 1,104 rows from diagnostic-full.tsv, out of distribution\n" in said
     assert "test: 9,824 rows from s1.test+s2.test+labels.test, in distribution\n" in said
+
+
+def test_a_preset_names_columns_classes_and_conversions(tmp_path: Path) -> None:
+    rows = [
+        f'{{"guid": "g{number}", "sentence": "It was _ {number}.", "option1": "a", "option2": "b", "answer": "{1 + number % 2}"}}'
+        for number in range(12)
+    ]
+    target = '"target": {"span1_text": "%s", "span1_index": %d, "span2_text": "she", "span2_index": 3}'
+    schemas = [
+        f'{{"text": "Ann told Bea she won.", {target % (noun, place)}, "label": {label}}}'
+        for noun, place, label in (("Ann", 0, "true"), ("Bea", 2, "false"))
+    ]
+    for name, lines in (("train", rows), ("wsc", schemas)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    init("workspaces/_test_init", [str(tmp_path / "train.jsonl")], evaluation=[f"wsc={tmp_path / 'wsc.jsonl'}:ood"], preset="winogrande")
+    ingest = open_workspace(SPACE).settings["ingest"]
+    assert (ingest.options, ingest.label, ingest.uid) == ((("option1",), ("option2",)), ("answer",), ("guid",))
+    assert ingest.evaluation["wsc"].files[0].format == "wsc"
+    assert ingest.train[0].format is None
+
+
+def test_a_preset_leaves_out_columns_that_a_file_lacks(tmp_path: Path) -> None:
+    lines = [
+        "premise\thypothesis\tlabel",
+        *(f"a {number}\tb\t{['entailment', 'neutral', 'contradiction'][number % 3]}" for number in range(12)),
+    ]
+    (tmp_path / "train.tsv").write_text("\n".join(lines) + "\n")
+    init("workspaces/_test_init", [str(tmp_path / "train.tsv")], preset="snli", text="premise", text_pair="hypothesis")
+    ingest = open_workspace(SPACE).settings["ingest"]
+    assert (ingest.uid, ingest.annotators, ingest.text) == ((), (), (("premise",), ("hypothesis",)))
+    assert ingest.labels == ("entailment", "neutral", "contradiction")
+    assert ingest.groups[2] == "Logic"
+
+
+def test_an_unknown_preset_is_refused(train: str) -> None:
+    with pytest.raises(InputError, match="--preset sst: there is no such preset; there are snli, multinli, qnli, winogrande"):
+        init("workspaces/_test_init", [train], preset="sst")

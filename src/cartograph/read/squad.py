@@ -19,7 +19,7 @@ from cartograph.read.source import BATCH_ROWS, Batch, Rejected, Source, open_tex
 
 _END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9])")
 _SHORT = re.compile(
-    r"(?:^|[\s(\[\"'“])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|No|Mt|Gen|Col|Lt|Capt|Rev|ca|cf|e\.g|i\.e)\.$"
+    r"(?:^|[\s(\[\"'“])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|No|Mt|Gen|Col|Lt|Capt|Rev|ca|cf|b|d|e\.g|i\.e)\.$"
 )
 
 
