@@ -106,7 +106,12 @@ def markdown(comparison: Comparison, chosen: Chosen, metrics: Sequence[str]) -> 
         lines = table_lines(comparison, chosen, metric)
         sets = sets_of(lines)
         head = ["Trained on", "Rows", *(f"{name} ({DOMAINS[domain]})" for name, domain in sets)]
-        parts += [f"## {METRIC_NAMES[metric].capitalize()}, in per cent", "", _line(head), _line(["---", "---:", *["---:"] * len(sets)])]
+        parts += [
+            f"## {METRIC_NAMES[metric][:1].upper()}{METRIC_NAMES[metric][1:]}, in per cent",
+            "",
+            _line(head),
+            _line(["---", "---:", *["---:"] * len(sets)]),
+        ]
         parts += [_line(cells) for cells in _table(lines, sets)]
         parts.append("")
     parts += [
