@@ -21,8 +21,9 @@ from pathlib import Path
 from project_copy import copy_project
 
 PARAMS = """\
-ingest: {source: planted-nli, rows: 1200, seed: 13}
-train: {model: bow, epochs: 6}
+ingest: {source: planted-nli, rows: 600, seed: 13}
+train: {model: bow, epochs: 4}
+retrain: {seeds: [1]}
 """
 
 
