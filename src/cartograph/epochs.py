@@ -111,11 +111,12 @@ def align_epochs(tables: Sequence[pa.Table], source: Path, *, intersection: bool
         tables = _common(tables, source, intersection)
     uids = tables[0].column("uid").combine_chunks()
     gold = tables[0].column("gold").to_numpy().copy()
-    logits = np.empty((len(uids), len(tables), widths[0]), np.float32)
+    # One epoch after the other in memory: that is how they are written here and how they are read for the measures.
+    by_epoch = np.empty((len(tables), len(uids), widths[0]), np.float32)
     for epoch, table in enumerate(tables):
         _require_same_gold(uids, gold, table.column("gold").to_numpy(), epoch, source)
-        logits[:, epoch] = logits_of(table)
-    return Dynamics(uids.to_numpy(zero_copy_only=False), gold, logits)
+        by_epoch[epoch] = logits_of(table)
+    return Dynamics(uids.to_numpy(zero_copy_only=False), gold, by_epoch.transpose(1, 0, 2))
 
 
 def _epoch_files(folder: Path) -> list[Path]:
