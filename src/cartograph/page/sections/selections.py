@@ -67,7 +67,8 @@ def _table(lines: Sequence[Line], sets: Sequence[tuple[str, str]], metric: str) 
         meaning = "every row" if line.name == WHOLE else strategy_named(line.title).meaning
         values = [f"{mean_text(line.cells[name])} {mark(line, name)}".rstrip() if name in line.cells else None for name, _ in sets]
         cells.append([line.title, meaning, line.fraction, line.rows, *values])
-    caption = f"{METRIC_NAMES[metric][:1].upper()}{METRIC_NAMES[metric][1:]} in per cent, mean over seeds ± s.d.; ▲ ▼ above or below random rows by a paired test at 5 %"
+    told = METRIC_NAMES[metric][:1].upper() + METRIC_NAMES[metric][1:]
+    caption = f"{told} in per cent, mean over seeds ± s.d.; ▲ ▼ above or below random rows by a paired test at 5 %"
     return Table(caption, columns, cells)
 
 
