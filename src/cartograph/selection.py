@@ -133,5 +133,5 @@ def _require_classes(strategy: Strategy, candidates: Candidates, fraction: float
         raise InputError(
             f"selection `{strategy.name}` at {fraction:g} keeps none of the {given[lost[0]]:,} rows of class {labels[lost[0]]!r}, which a "
             "model could then not learn; choose a larger fraction, set `select.class_balance: true`, or allow it with "
-            "`select.may_lose_class: true`."
+            "`select.lost_classes: tell`."
         )
