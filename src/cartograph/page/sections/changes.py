@@ -102,4 +102,4 @@ def _listed(audit: Audit, changes: Sequence[Mapping[str, Any]]) -> Table:
         for row, text in zip(shown, rows, strict=True)
     ]
     columns = (Column("uid", "code"), Column("Text"), Column("Label"), Column("Became"), Column("Why"), Column("By"))
-    return Table("Changes", columns, cells)
+    return Table(f"The changes ({count(len(cells))})", columns, cells, folded=True)
