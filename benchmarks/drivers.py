@@ -13,8 +13,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from kill_and_rerun import PARAMS, audit
+from kill_and_rerun import audit
 from project_copy import copy_project
+
+PARAMS = """\
+ingest: {source: planted-nli, rows: 600, seed: 13}
+train: {model: bow, epochs: 4}
+"""
+"""A small corpus; all the steps and cells of the default audit."""
 
 EMPTY = """\
 import flows
