@@ -6,10 +6,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: audit test check bench dvc-yaml repro chromium clean
+.PHONY: audit collect test check bench dvc-yaml repro chromium clean
 
 audit: $(READY)
 	@python -m flows.audit --workspace $(WORKSPACE)
+
+# WORKSPACE is an audit's by default; the built-in collection has its own.
+collect: $(READY)
+	@python -m flows.collect --workspace $(if $(filter .,$(WORKSPACE)),workspaces/paraphrases,$(WORKSPACE))
 
 repro: $(READY)
 	@dvc repro $(if $(filter .,$(WORKSPACE)),,$(WORKSPACE)/dvc.yaml)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import typer
-from prefect import flow
+from prefect import Flow, flow
 from prefect.futures import PrefectFuture, as_completed
 from prefect.logging.configuration import setup_logging
 from prefect.states import Failed
@@ -122,15 +122,20 @@ def main(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Audit a labelled dataset: the whole DAG under Prefect."""
+    conduct(audit, workspace, force, verbose=verbose, debug=debug)
+
+
+def conduct(run: Flow[..., Any], workspace: str, force: list[str] | None, *, verbose: bool, debug: bool) -> None:
+    """Run a flow over a workspace's steps from a command line: its lines, where its report is, and its exit code."""
     level = "INFO" if verbose else "ERROR" if debug else "CRITICAL"
     os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", level)
     setup_logging(incremental=False)
-    ended = audit(workspace, force, return_state=True)
+    ended = run(workspace, force, return_state=True)
     error = error_of(ended)
     if error is None and not ended.is_completed():
         if debug:
             ended.result()
-        error = CartographError(f"the audit ended as {ended.name}: {ended.message}")
+        error = CartographError(f"the {run.name} ended as {ended.name}: {ended.message}")
     space = open_workspace(workspace) if error is None or isinstance(error, GateError) else None
     if space is not None:
         report = space.path / "reports" / "report.html"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cartograph.config import read_yaml
 from cartograph.errors import CartographError
@@ -14,7 +15,7 @@ from tasks.receipt import fresh
 from tasks.step import Step
 from tasks.workspace import ROOT, Workspace
 
-_MARK = "committed"
+_MARK, _LOCK = "committed", "dvc.lock"
 
 
 def commit(steps: Sequence[Step], workspace: Workspace) -> bool:
@@ -53,7 +54,7 @@ def _states(steps: Sequence[Step], workspace: Workspace) -> dict[str, str]:
         step.name: digest_json(
             {
                 "receipt": digest_path(path) if (path := workspace.resolve(step.receipt_name)).exists() else None,
-                "stage": stages[step.section],
+                "stage": stages[step.name.partition("@")[0]],
                 "params": {name: sections.get(name) for name in (step.section, *step.reads)},
             }
         )

@@ -7,12 +7,20 @@ from collections.abc import Sequence
 from cartograph.config import Settings
 from tasks.step import Step
 
+COLLECTION = "collect"
+"""The section whose presence in a params.yaml makes its workspace a collection of pairs."""
+
 
 def steps_of(settings: Settings) -> tuple[Step, ...]:
     """Return the steps that an audit with these settings has, in order, a matrix step as its cells."""
-    from tasks import STEPS
+    return tuple(cell for step in pipeline(settings) if step.when(settings) for cell in step.expand(settings))
 
-    return tuple(cell for step in STEPS if step.when(settings) for cell in step.expand(settings))
+
+def pipeline(settings: Settings) -> tuple[Step, ...]:
+    """Return the steps that are declared for such settings: those of an audit, or of a collection of pairs."""
+    from tasks import STEPS, collection
+
+    return collection(settings) if COLLECTION in settings else STEPS
 
 
 def upstream(step: Step, steps: Sequence[Step], settings: Settings) -> set[str]:

@@ -80,7 +80,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     audit = publication if cleaned is None else _with(publication, cleaned)
     with tempfile.TemporaryDirectory() as temporary:
         write_files(out.workspace, inputs, Path(temporary), points=params.interactive_points)
-        _publish(audit, models, experiment, Path(temporary))
+        publish_runs(audit, models, experiment, Path(temporary))
     published = {
         "experiment": experiment,
         "fingerprint": publication.fingerprint,
@@ -112,7 +112,12 @@ STEP = Step(
 )
 
 
-def _publish(audit: Publication, models: Sequence[Model], experiment: str, folder: Path) -> None:
+def publish_runs(audit: Publication, models: Sequence[Model], experiment: str, folder: Path) -> None:
+    """Write a run with the files of a folder, and one beneath it per model, wherever MLflow is.
+
+    Raises:
+        InputError: it cannot be used; the message says whether anything was written.
+    """
     uri = os.environ.get(VARIABLE) or f"sqlite:///{ROOT / 'mlflow.db'}"
     runs: _Runs | None = None
     with _quietly():

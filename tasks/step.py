@@ -70,11 +70,14 @@ class Matrix:
     Attributes:
         axes: keys of the step's own section that hold the axes' values, in order, each with the name that its value has in a
             cell and in the braces of declared inputs: ``{"subset": "subsets", "seed": "seeds"}``.
+        fixed: further values that every cell has, and no name.
         more: for an axis, the values that it has besides, as other keys or sections say.
-        keys: the keys of the step's own section that ``more`` looks at: like the axes' keys, they say which cells there are.
+        keys: the keys of the step's own section that ``more`` looks at, or that a value of an axis follows from: like the axes' keys, they
+            say which cells there are.
     """
 
     axes: Mapping[str, str]
+    fixed: Mapping[str, Any] = field(default_factory=dict)
     more: Mapping[str, Callable[[Settings], Sequence[Any]]] = field(default_factory=dict)
     keys: Paths = ()
 
@@ -115,6 +118,7 @@ class Step:
         cell: the values of the cell that this is, set by ``expand``.
         spread: the keys of its section that the matrix spreads over cells, set by ``expand``: a cell depends on its own values
             alone, so one more seed trains one more model per version, and none again.
+        of: its section in params.yaml, where that is not its name: the rounds of a collection share one.
     """
 
     name: str
@@ -133,22 +137,24 @@ class Step:
     matrix: Matrix | None = None
     cell: Mapping[str, Any] = field(default_factory=dict)
     spread: Paths = ()
+    of: str = ""
 
     @property
     def section(self) -> str:
-        """Its section in params.yaml: its name, without the cell."""
-        return self.name.partition("@")[0]
+        """Its section in params.yaml: its name, without the cell, unless it says otherwise."""
+        return self.of or self.name.partition("@")[0]
 
     def expand(self, settings: Settings) -> tuple[Step, ...]:
         """Return the step itself, or a matrix step's cells."""
         if self.matrix is None:
             return (self,)
-        return tuple(self.in_cell(cell) for cell in self.matrix.cells(self.name, settings))
+        return tuple(self.in_cell(cell) for cell in self.matrix.cells(self.section, settings))
 
     def in_cell(self, cell: Mapping[str, Any]) -> Step:
         """Return a matrix step as the plain step of one cell."""
-        spread = (*self.matrix.axes.values(), *self.matrix.keys) if self.matrix else ()
-        return replace(self, name=f"{self.name}@{'-'.join(map(str, cell.values()))}", matrix=None, cell=cell, spread=spread)
+        spread, fixed = ((*self.matrix.axes.values(), *self.matrix.keys), self.matrix.fixed) if self.matrix else ((), {})
+        name = f"{self.name}@{'-'.join(map(str, cell.values()))}"
+        return replace(self, name=name, matrix=None, cell={**fixed, **cell}, spread=spread)
 
     def inputs_of(self, settings: Settings) -> Paths:
         """Return the declared inputs under these settings."""

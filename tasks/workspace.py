@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cartograph.config import Params, Settings, load_settings
+from cartograph.config import Params, Settings, load_settings, read_yaml
 from cartograph.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -133,7 +133,7 @@ def open_workspace(path: str | Path = ".") -> Workspace:
     Raises:
         InputError: not a folder inside the project, or its params.yaml is missing or wrong.
     """
-    from tasks import STEPS
+    from tasks import sections
 
     given = Path(path).expanduser()
     folder = given.resolve() if given.exists() else (ROOT / given).resolve()
@@ -145,4 +145,4 @@ def open_workspace(path: str | Path = ".") -> Workspace:
         raise InputError(
             f"workspace {folder} does not exist; make it with `python -m tasks init {given} --train FILE --text COLUMN --label COLUMN`."
         )
-    return Workspace(folder, load_settings(folder / "params.yaml", {step.name: step.params for step in STEPS}))
+    return Workspace(folder, load_settings(folder / "params.yaml", sections(read_yaml(folder / "params.yaml"))))

@@ -39,8 +39,8 @@ class Encoder:
     ) -> None:
         self.pooling = pooling
         self.max_length = min(max_length, longest_input(network.config, tokenizer))
-        self._network = network.eval()
-        self._tokenizer = tokenizer
+        self.network = network.eval()
+        self.tokenizer = tokenizer
         self._tokenizer_files = saved_tokenizer or tokenizer_files(tokenizer)
 
     @classmethod
@@ -64,7 +64,7 @@ class Encoder:
 
     def save(self, folder: Path) -> None:
         """Write the files that ``from_pretrained`` reads, and how texts are read, into an existing folder."""
-        save_network(self._network.cpu(), self._tokenizer_files, folder)
+        save_network(self.network.cpu(), self._tokenizer_files, folder)
         reading = {"pooling": self.pooling, "max_length": self.max_length, "tokenizer": sorted(self._tokenizer_files)}
         (folder / READING).write_text(json.dumps(reading, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
@@ -85,13 +85,13 @@ class Encoder:
             (n_distinct, width) vectors and (n_sides,) rows of them.
         """
         places = {side: place for place, side in enumerate(dict.fromkeys(sides))}
-        fields = tokens_of(self._tokenizer, list(places), self.max_length)
+        fields = tokens_of(self.tokenizer, list(places), self.max_length)
         order = np.argsort(-fields["input_ids"].lengths, kind="stable")
-        network = self._network.to(device)
+        network = self.network.to(device)
         vectors = np.empty((0, 0), np.float32)
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
-            inputs = padded_tokens(self._tokenizer, {name: field.take(rows) for name, field in fields.items()})
+            inputs = padded_tokens(self.tokenizer, {name: field.take(rows) for name, field in fields.items()})
             with torch.no_grad():
                 states = network(**{name: tensor.to(device) for name, tensor in inputs.items()}).last_hidden_state
             pooled = _pooled(states, inputs["attention_mask"].to(device), self.pooling).cpu().numpy()

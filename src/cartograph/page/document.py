@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from html import escape
@@ -11,16 +12,18 @@ from typing import Any
 import numpy as np
 
 from cartograph.page.audit import Audit
+from cartograph.page.blocks import Section
 from cartograph.page.encode import script_hash, script_json
 from cartograph.page.figure import drawn_rows, map_content
 from cartograph.page.rows import carried_rows
 from cartograph.page.sections import SECTIONS
-from cartograph.page.verdict import verdict
+from cartograph.page.verdict import Verdict, verdict
 
 BASE_BYTES = 6_000_000
 ROW_BYTES = 200
 
-_SCRIPTS = ("dom", "rows", "chart", "card", "tables", "sections", "canvas", "map", "page")
+_SCRIPTS = ("dom", "content", "rows", "chart", "card", "tables", "sections", "canvas", "map", "top", "page")
+_PLAIN = ("dom", "content", "chart", "tables", "sections", "top", "plain")
 _POLICY = "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
 
 
@@ -52,17 +55,34 @@ def page(audit: Audit) -> str:
         "sections": [section.content() for section in sections],
         "map": map_content(figure, carried),
     }
-    scripts = {"app": _script(), "plotly": get_plotlyjs(), "start": "cartographMap();"}
+    scripts = {"app": _script(_SCRIPTS), "plotly": get_plotlyjs(), "start": "cartographMap();"}
     without_rows = len(_fill(audit, content, None, scripts).encode())
     rows = carried_rows(audit, drawn, listed, BASE_BYTES + ROW_BYTES * audit.rows - without_rows)
     return _fill(audit, content, rows, scripts)
 
 
+def plain_page(name: str, kind: str, top: Verdict, sections: Sequence[Section]) -> str:
+    """Return a page without a map as one HTML document; the same values give the same bytes.
+
+    Args:
+        name: the workspace's.
+        kind: what the page is, such as ``Pair collection``.
+        top: what stands above the sections.
+        sections: none of which refers to rows of an audit.
+    """
+    content = {"name": name, "kind": kind, "verdict": asdict(top), "sections": [section.content() for section in sections]}
+    return _filled(f"{name}: {kind.lower()}", "", content, None, {"app": _script(_PLAIN), "plotly": "", "start": ""})
+
+
 def _fill(audit: Audit, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:
     still = f'<img class="still" src="{escape(audit.still)}" alt="Data map">' if audit.still else ""
+    return _filled(f"{audit.origin.name}: data audit", still, content, rows, scripts)
+
+
+def _filled(title: str, still: str, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:
     parts = {
         "policy": _POLICY.format(scripts=" ".join(script_hash(source) for source in scripts.values())),
-        "title": escape(f"{audit.origin.name}: data audit"),
+        "title": escape(title),
         "style": _asset("page.css") + _asset("map.css") + _asset("print.css"),
         "still": still,
         "rows": script_json(rows),
@@ -82,6 +102,6 @@ def _asset(name: str) -> str:
     return (files("cartograph.page") / "assets" / name).read_text(encoding="utf-8")
 
 
-def _script() -> str:
-    modules = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
+def _script(names: Sequence[str]) -> str:
+    modules = "\n".join(_asset(f"{name}.js") for name in names)
     return f'"use strict";\n(() => {{\n{modules}}})();\n'

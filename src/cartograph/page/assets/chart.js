@@ -1,6 +1,7 @@
 // Small still charts: lines over epochs or rows, and small maps. Each says in words what it shows.
 
-const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
+const DASHES = ["", "6 3", "2 3", "8 3 2 3", "4 2", "10 4", "1 4"];
+const COLORS = 7;
 
 function ticks(low, high, most) {
   const span = high - low || 1;
@@ -54,7 +55,7 @@ function lineChart(chart) {
   const labels = spread(ends, 17, size.top + 4, size.height - size.bottom);
   chart.series.forEach((series, index) => {
     const points = series.values.map((value, place) => (value === null ? null : [across(chart.x[place]), up(value)])).filter(Boolean);
-    const color = `var(--series-${(index % 4) + 1})`;
+    const color = `var(--series-${(index % COLORS) + 1})`;
     node.append(svg("path", { class: "line", d: path(points), stroke: color, "stroke-dasharray": DASHES[index % DASHES.length] }));
     if (points.length) node.append(svg("circle", { cx: points.at(-1)[0], cy: points.at(-1)[1], r: 3.5, fill: color }));
     node.append(svg("text", { class: "name", x: size.width - size.right + 12, y: labels[index] + 4, fill: color }, series.name));
@@ -88,7 +89,7 @@ function dotPlot(plot) {
   let top = size.top;
   plot.dots.forEach((dot, index) => {
     const y = top + heights[index] - 13;
-    const color = dot.style === null ? "var(--ink)" : `var(--series-${(dot.style % 4) + 1})`;
+    const color = dot.style === null ? "var(--ink)" : `var(--series-${(dot.style % COLORS) + 1})`;
     if (headings[index]) node.append(svg("text", { class: "tick", x: 0, y: y - 20 }, dot.group));
     node.append(svg("text", { class: "name", x: 0, y: y + 4, fill: color }, dot.name));
     for (const mark of dot.marks) node.append(svg("line", { class: "mark", x1: across(mark), x2: across(mark), y1: y - 6, y2: y + 6, stroke: color }));

@@ -1,21 +1,4 @@
-// The page: its top, its sections, and the map's start once Plotly is there.
-
-function figureTile(figure) {
-  return el("div", { class: `tile ${figure.state}` }, el("dt", {}, figure.label), el("dd", { class: "value" }, figure.value), el("dd", { class: "note" }, figure.note));
-}
-
-function header() {
-  const { sentence, lines, figures } = content.verdict;
-  return el("header", { class: "top" },
-    el("p", { class: "name" }, "Data audit", el("span", {}, content.name)),
-    el("h1", {}, sentence),
-    lines.map((line) => el("p", { class: "lead" }, line)),
-    el("dl", { class: "tiles" }, figures.map(figureTile)));
-}
-
-function navigation() {
-  return el("nav", { "aria-label": "Sections" }, el("ul", {}, content.sections.map((section) => el("li", {}, el("a", { href: `#${section.id}` }, section.short)))));
-}
+// The page around the map, and the map's start once Plotly is there.
 
 // The page's own colours, for what Plotly draws; the grid's holds on light and dark.
 function theme() {
@@ -59,14 +42,9 @@ async function startMap() {
   map.frame.dataset.ready = "true";
 }
 
-const parts = [header(), navigation(), el("main", { id: "main", tabindex: "-1" }, content.sections.map(sectionOf))];
-document.getElementById("page").replaceChildren(...parts);
+build();
 refilter();
 if (map.list.length) pin(map.list[0]);
-
-// A table that is wider than the page can be scrolled by keyboard; the others are no stop.
-const reach = () => document.querySelectorAll(".scroll").forEach((box) => (box.scrollWidth > box.clientWidth ? box.setAttribute("tabindex", "0") : box.removeAttribute("tabindex")));
-new ResizeObserver(reach).observe(document.body);
 
 // Called once Plotly's script has been read; the page is painted before.
 window.cartographMap = () => requestAnimationFrame(() => setTimeout(startMap));

@@ -10,8 +10,6 @@ function decode(column) {
   return new ARRAYS[column.type](bytes.buffer);
 }
 
-const parse = (id) => JSON.parse(document.getElementById(id).textContent);
-const content = parse("data-content");
 const carried = parse("data-rows");
 
 const columns = {};

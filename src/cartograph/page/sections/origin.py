@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cartograph.page.audit import Audit
+from cartograph.page.audit import Audit, Origin
 from cartograph.page.blocks import Block, Column, Command, Section, Table
 from cartograph.page.words import cut
 
 
 def origin_section(audit: Audit) -> Section:
+    """Return how an audit was made."""
+    return how_made(audit.origin)
+
+
+def how_made(origin: Origin) -> Section:
     """Return the command, the parameters with their seeds, the versions and the data's digests."""
-    origin = audit.origin
     blocks: list[Block] = [Command(origin.command)]
     for section, keys in origin.parameters.items():
         set_keys = [(key, cut(_written(value), 300)) for key, value in keys.items() if value not in (None, [], {})]

@@ -1,0 +1,54 @@
+"""A collection of pairs as a Prefect flow: every round of every method a cached task; the same scheduling as an audit's."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from cartograph.errors import CartographError, InputError
+from flows.audit import audit, conduct
+from tasks import console
+from tasks.dag import COLLECTION
+from tasks.workspace import Workspace, open_workspace
+
+DEFAULT = "workspaces/paraphrases"
+
+collect = audit.with_options(name="collect", flow_run_name="collect {workspace}")
+"""The flow: it runs whatever steps its workspace has, and a collection's are its rounds."""
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command()
+def main(
+    workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of the collection; the built-in one by default.")] = DEFAULT,
+    force: Annotated[list[str] | None, typer.Option("--force", help="Run this step even where it is fresh; may be repeated.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show Prefect's own log lines.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Collect labels for a pairwise task: rounds, methods and seeds under Prefect; goes on where it was stopped."""
+    try:
+        require_collection(open_workspace(workspace))
+    except CartographError as error:
+        console.complain(str(error))
+        raise typer.Exit(error.exit_code) from error
+    conduct(collect, workspace, force, verbose=verbose, debug=debug)
+
+
+def require_collection(space: Workspace) -> None:
+    """Check that a workspace is a collection.
+
+    Raises:
+        InputError: it is an audit.
+    """
+    if COLLECTION not in space.settings:
+        raise InputError(
+            f"{space.path / 'params.yaml'} has no section `{COLLECTION}`, so this is an audit: run `python -m flows.audit`, "
+            "or make a collection with `python -m tasks init-pairs`."
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(app())

@@ -1,0 +1,3 @@
+// A page without a map.
+
+build();

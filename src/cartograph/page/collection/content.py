@@ -1,0 +1,54 @@
+"""Everything that the page of a collection is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cartograph.page.audit import Origin
+
+NAMES = {
+    "uncertainty": "uncertainty",
+    "adaptive-retrieval": "adaptive retr.",
+    "static-retrieval": "static retr.",
+    "random": "random",
+    "stated": "stated",
+    "stratified-match": "strat. match",
+    "stratified-all-positives": "strat. all pos.",
+}
+"""Method -> its name where there is little room."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A finished collection.
+
+    Attributes:
+        methods: in the order in which params.yaml lists them.
+        summary: rows of ``pairs.comparison.SUMMARY``.
+        differences: rows of ``pairs.comparison.DIFFERENCES``.
+        metrics: flat numbers of the comparison.
+        task: flat numbers of the step ``pairs``.
+        encoded: flat numbers of the step ``encode``.
+        findings: method -> ``reliability`` and ``mistakes`` of its first seed's last model.
+        versions: ``<method>-<seed>`` -> version, rows, positive.
+        texts: most characters of a text shown.
+        origin: how the collection was made.
+    """
+
+    methods: Sequence[str]
+    summary: Sequence[Mapping[str, Any]]
+    differences: Sequence[Mapping[str, Any]]
+    metrics: Mapping[str, float]
+    task: Mapping[str, float]
+    encoded: Mapping[str, float]
+    findings: Mapping[str, Mapping[str, Any]]
+    versions: Mapping[str, Mapping[str, Any]]
+    texts: int
+    origin: Origin
+
+    @property
+    def best(self) -> str:
+        """The method with the highest average precision."""
+        return max(self.methods, key=lambda method: self.metrics[f"{method}.average_precision"])

@@ -1,0 +1,270 @@
+"""The sections of a collection's page, and what stands above them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Dot, DotPlot, Dots, Facts, Section, Series, Table
+from cartograph.page.collection.content import NAMES, Collection
+from cartograph.page.sections.origin import how_made
+from cartograph.page.verdict import Figure, Verdict
+from cartograph.page.words import count, counted, cut
+from cartograph.pairs.choose import METHODS
+from cartograph.pairs.comparison import MEASURES
+
+_MEASURE = "average_precision"
+_STATIC = "static-retrieval"
+_BINS = 10
+_SHOWN = 10
+
+
+def sections(found: Collection) -> list[Section]:
+    """Return the sections in their order."""
+    return [_methods(found), _curves(found), _balanced(found), _beliefs(found), _mistakes(found), _data(found), how_made(found.origin)]
+
+
+def top(found: Collection) -> Verdict:
+    """Return the sentence, the lines under it, and four figures."""
+    best, metrics, task = found.best, found.metrics, found.task
+    ratio = round(task["test.pairs"] / max(task["test.positives"], 1))
+    precision = _percent(metrics[f"{best}.{_MEASURE}"])
+    sentence = (
+        f"Labels chosen by {_said(best)} gave {precision} average precision over all {count(int(task['test.pairs']))} test pairs, "
+        f"of which 1 in {count(ratio)} is positive"
+    )
+    figures = (
+        Figure("Average precision", precision, f"{_said(best)}; 95 % interval {_ends(metrics, f'{best}.{_MEASURE}')}"),
+        Figure(
+            "Precision at recall 20 %",
+            _percent(metrics[f"{best}.precision_at_recall_20"]),
+            f"interval {_ends(metrics, f'{best}.precision_at_recall_20')}",
+        ),
+        Figure(
+            "Labels",
+            count(int(metrics[f"{best}.labels"])),
+            f"{count(round(metrics[f'{best}.positive']))} of them positive, for each method and seed",
+        ),
+        Figure("Candidates found", f"{100 * found.encoded['recall']:.1f}\u00a0%", "of the exact nearest neighbours, on a sample"),
+    )
+    return Verdict(f"{sentence}.", tuple(line for line in (_hidden(found), _saved(found)) if line), figures)
+
+
+def _hidden(found: Collection) -> str:
+    """Return what the balanced test hides, where somebody stated one."""
+    name = "stated" if "stated" in found.methods else found.best
+    accuracy = found.metrics.get(f"{name}.stated.accuracy")
+    if accuracy is None:
+        return ""
+    return (
+        f"On the stated test pairs, which somebody balanced, the model of {_said(name)} labels scores {_percent(accuracy)} accuracy; "
+        f"over all pairs its average precision is {_percent(found.metrics[f'{name}.{_MEASURE}'])}."
+    )
+
+
+def _saved(found: Collection) -> str:
+    needed = found.metrics.get(f"{found.best}.labels_to_static")
+    if _STATIC not in found.methods or found.best == _STATIC or needed is None:
+        return ""
+    whole = found.metrics[f"{_STATIC}.labels"]
+    return (
+        f"{_said(found.best).capitalize()} passed what static retrieval got from {count(int(whole))} labels after {count(int(needed))}: "
+        f"{whole / needed:.1f} times fewer."
+    )
+
+
+def _methods(found: Collection) -> Section:
+    last = max(row["round"] for row in found.summary)
+    rows = {(row["method"], row["measure"]): row for row in found.summary if row["round"] == last}
+    plots = []
+    for measure, called in MEASURES.items():
+        dots = []
+        for style, method in enumerate(found.methods):
+            row = rows[method, measure]
+            mean, low, high = (100 * row[part] for part in ("mean", "low", "high"))
+            dots.append(Dot(NAMES[method], mean, low, high, f"{mean:.1f}", style=style))
+        highest = max(dot.high for dot in dots)
+        plots.append(DotPlot(called.capitalize(), "over all test pairs, in per cent", "per cent", dots, (0.0, max(1.06 * highest, 1.0))))
+    seeds = max(row["seeds"] for row in found.summary)
+    note = (
+        f"A dot is the mean over {counted(seeds, 'seed')}, its line the 95 % interval for other utterances of the same kind"
+        f"{' and other seeds' if seeds > 1 else ''} (bootstrap over utterances)."
+    )
+    blocks: list[Block] = [Dots(plots, note), _table(found, rows)]
+    if found.differences:
+        blocks.append(_differences(found))
+    lead = "All methods asked for the same number of labels, or as many as there are, and trained the same model on them."
+    return Section("methods", "Who chooses the labels", lead, blocks, short="Methods")
+
+
+def _table(found: Collection, rows: dict[tuple[str, str], Any]) -> Table:
+    cells: list[Sequence[Cell]] = []
+    for method in found.methods:
+        first, second = (rows[method, measure] for measure in MEASURES)
+        line: list[Cell] = [method, METHODS[method], round(first["labels"]), round(first["positive"])]
+        line += [100 * first["mean"], _interval(first), 100 * second["mean"], _interval(second)]
+        needed = found.metrics.get(f"{method}.labels_to_static")
+        cells.append((*line, None if needed is None else int(needed)))
+    columns = (
+        Column("Method"),
+        Column("Asks about"),
+        Column("Labels", "count"),
+        Column("Positives", "count", "found among them, mean over seeds"),
+        Column("Average precision", "points", "in per cent, over all test pairs"),
+        Column("95 %"),
+        Column("P@R20", "points", "precision, in per cent, where a fifth of the positives is found"),
+        Column("95 % "),
+        Column(
+            "Labels to static", "count", "labels after which its average precision reaches that of static retrieval with all of its labels"
+        ),
+    )
+    return Table("Methods after the last round", columns, cells)
+
+
+def _differences(found: Collection) -> Table:
+    cells = [
+        (f"{row['method']} \u2212 {row['against']}", MEASURES[row["measure"]], 100 * row["difference"], _interval(row))
+        for row in found.differences
+    ]
+    columns = (
+        Column("Difference"),
+        Column("Measure"),
+        Column("Points", "points"),
+        Column("95 % interval", meaning="on the same draws of the utterances and the same seeds; one that holds 0 shows no difference"),
+    )
+    return Table("Differences in points", columns, cells)
+
+
+def _curves(found: Collection) -> Section:
+    labels = sorted({round(row["labels"]) for row in found.summary})
+
+    def line(method: str, value: Any) -> Series:
+        own = {round(row["labels"]): value(row) for row in found.summary if (row["method"], row["measure"]) == (method, _MEASURE)}
+        return Series(NAMES[method], [own.get(number) for number in labels])
+
+    charts = [
+        Chart(
+            "Average precision",
+            "over all test pairs, after each round",
+            "labels",
+            labels,
+            [line(m, lambda row: row["mean"]) for m in found.methods],
+        ),
+        Chart(
+            "Share of positives",
+            "among all labels asked for so far",
+            "labels",
+            labels,
+            [line(m, lambda row: row["positive"] / max(row["labels"], 1)) for m in found.methods],
+        ),
+    ]
+    lead = "A method that chooses by its own model finds positives that the encoder does not, and the negatives that tell them apart."
+    return Section("curves", "What each label buys", lead, [Charts(charts)], short="Curves")
+
+
+def _balanced(found: Collection) -> Section:
+    names = {
+        "stated.accuracy": Column("Accuracy", "points", "on the stated test pairs, in per cent"),
+        "stated.f1": Column("F1", "points", "of the positive class on the stated test pairs"),
+        "stated.clean_map": Column("Clean MAP", "points", "mean average precision over queries with a positive and a negative stated pair"),
+    }
+    shown = {name: column for name, column in names.items() if any(f"{method}.{name}" in found.metrics for method in found.methods)}
+    if not shown:
+        why = "The test split has no stated negative pairs, so there is no balanced test to set beside all pairs."
+        return Section("balanced", "What a balanced test hides", why=why, short="Balanced test")
+    cells: list[Sequence[Cell]] = []
+    for method in found.methods:
+        values = [found.metrics.get(f"{method}.{name}") for name in (*shown, _MEASURE)]
+        cells.append((method, *(None if value is None else 100 * value for value in values)))
+    columns = (Column("Method"), *shown.values(), Column("Average precision", "points", "over all test pairs, in per cent"))
+    pairs, positives = (int(found.metrics[f"{found.methods[0]}.stated.{name}"]) for name in ("pairs", "positives"))
+    lead = (
+        f"The balanced test has {count(pairs)} pairs, {_percent(positives / pairs)} of them positive; all pairs have 1 in "
+        f"{count(round(found.task['test.pairs'] / found.task['test.positives']))}. The same models, scored on both."
+    )
+    return Section(
+        "balanced", "What a balanced test hides", lead, [Table("The same models on both tests", columns, cells)], short="Balanced test"
+    )
+
+
+def _beliefs(found: Collection) -> Section:
+    middles = [(place + 0.5) / _BINS for place in range(_BINS)]
+    series = []
+    for method in found.methods:
+        bins = {min(int(one["mean"] * _BINS), _BINS - 1): one["share"] for one in found.findings[method]["reliability"]}
+        series.append(Series(NAMES[method], [bins.get(place) for place in range(_BINS)]))
+    series.append(Series("as it says", middles))
+    meaning = "share of positives among all test pairs of like probability"
+    chart = Chart("Calibration", meaning, "probability given", middles, series, (0.0, 1.0))
+    lead = (
+        "A probability is fitted on the pairs that a method asked about, which are not like all pairs: where a line lies below the "
+        "probabilities, the model is surer than it should be of pairs that nobody asked about."
+    )
+    return Section("beliefs", "Are probabilities what they say", lead, [Charts([chart])], short="Calibration")
+
+
+def _mistakes(found: Collection) -> Section:
+    names = list(dict.fromkeys(name for name in (found.best, "stated", _STATIC) if name in found.methods))
+    columns = (Column("Left"), Column("Right"), Column("Probability", "probability"))
+    blocks: list[Block] = []
+    for name in names:
+        shown = found.findings[name]["mistakes"][:_SHOWN]
+        cells = [(cut(one["left"], found.texts), cut(one["right"], found.texts), one["probability"]) for one in shown]
+        blocks.append(Table(f"Trained on {_said(name)} labels", columns, cells))
+    lead = (
+        "Test pairs that the model holds most likely positive and that no label calls so: real mistakes, or positives that nobody stated. "
+        "The shares of real ones that people find can be set as `compare.real_near` and `compare.real_random`."
+    )
+    return Section("mistakes", "The surest false positives", lead, blocks, short="Mistakes")
+
+
+def _data(found: Collection) -> Section:
+    task = found.task
+    facts = [("Utterances", count(int(task["utterances.left"])))]
+    if task["utterances.right"]:
+        facts = [("Left utterances", count(int(task["utterances.left"]))), ("Right utterances", count(int(task["utterances.right"])))]
+    splits = [
+        (split, *(int(task[f"{split}.{name}"]) for name in ("pairs", "positives")), _ratio(task, split), int(task[f"{split}.stated"]))
+        for split in ("train", "dev", "test")
+    ]
+    columns = (
+        Column("Split"),
+        Column("Pairs", "count", "all that there are"),
+        Column("Positives", "count"),
+        Column("One in", "count", "pairs per positive"),
+        Column("Stated", "count", "pairs that somebody labelled"),
+    )
+    cells = [
+        (name, made["version"], made["rows"], made["positive"], f"data/compare/collected/{name}.parquet")
+        for name, made in found.versions.items()
+    ]
+    made = (
+        Column("Method and seed"),
+        Column("Version", "code"),
+        Column("Labels", "count"),
+        Column("Positives", "count"),
+        Column("File", "code"),
+    )
+    blocks: list[Block] = [Facts(facts), Table("All pairs", columns, splits), Table("What was collected", made, cells)]
+    return Section("data", "The task, and the datasets collected", "The same labels are always the same version.", blocks, short="Data")
+
+
+def _ratio(task: Any, split: str) -> int | None:
+    positives = task[f"{split}.positives"]
+    return round(task[f"{split}.pairs"] / positives) if positives else None
+
+
+def _said(method: str) -> str:
+    return {"uncertainty": "uncertainty sampling", "random": "random sampling"}.get(method, method.replace("-", " "))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}\u00a0%"
+
+
+def _interval(row: Any) -> str:
+    return f"{100 * row['low']:.1f} to {100 * row['high']:.1f}".replace("-", "\u2212")
+
+
+def _ends(metrics: Any, name: str) -> str:
+    return f"{100 * metrics[f'{name}.low']:.1f} to {100 * metrics[f'{name}.high']:.1f}\u00a0%"

@@ -1,0 +1,158 @@
+"""Methods side by side: means over seeds with intervals, paired differences, and how many labels each needs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cartograph.resampling import interval
+
+Draws = npt.NDArray[np.float64]
+
+MEASURES = {"average_precision": "average precision", "precision_at_recall_20": "precision at recall 20 %"}
+"""Name of a number -> how people call it; in the order of the draws' columns."""
+
+RESULTS = pa.schema(
+    [
+        pa.field("method", pa.string(), nullable=False),
+        pa.field("seed", pa.int64(), nullable=False),
+        pa.field("round", pa.int64(), nullable=False),
+        pa.field("labels", pa.int64(), nullable=False),
+        pa.field("positive", pa.int64(), nullable=False),
+        pa.field("set", pa.string(), nullable=False),
+        pa.field("measure", pa.string(), nullable=False),
+        pa.field("value", pa.float64(), nullable=False),
+    ]
+)
+"""One number of one model on the ``dev`` or ``test`` pairs."""
+
+SUMMARY = pa.schema(
+    [
+        pa.field("method", pa.string(), nullable=False),
+        pa.field("round", pa.int64(), nullable=False),
+        pa.field("labels", pa.float64(), nullable=False),
+        pa.field("positive", pa.float64(), nullable=False),
+        pa.field("measure", pa.string(), nullable=False),
+        pa.field("seeds", pa.int64(), nullable=False),
+        pa.field("mean", pa.float64(), nullable=False),
+        pa.field("low", pa.float64()),
+        pa.field("high", pa.float64()),
+    ]
+)
+"""The mean over seeds on the test pairs; after the last round with its 95 % interval for other utterances of the same kind and other
+seeds."""
+
+DIFFERENCES = pa.schema(
+    [
+        pa.field("method", pa.string(), nullable=False),
+        pa.field("against", pa.string(), nullable=False),
+        pa.field("measure", pa.string(), nullable=False),
+        pa.field("difference", pa.float64(), nullable=False),
+        pa.field("low", pa.float64(), nullable=False),
+        pa.field("high", pa.float64(), nullable=False),
+    ]
+)
+"""The best method less each other, after the last round, on the same draws and seeds."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One round of one method and seed.
+
+    Attributes:
+        numbers: flat, as the round wrote them.
+        draws: (resamples, 2) of the test pairs' measures; None before the last round.
+    """
+
+    method: str
+    seed: int
+    round: int
+    numbers: Mapping[str, float]
+    draws: Draws | None
+
+
+def results(arms: Sequence[Arm]) -> pa.Table:
+    """Return every measure of every arm as ``RESULTS``."""
+    rows = []
+    for arm in arms:
+        for name, value in arm.numbers.items():
+            split, _, measure = name.partition(".")
+            if split in ("dev", "test"):
+                head = {"method": arm.method, "seed": arm.seed, "round": arm.round}
+                counts = {"labels": int(arm.numbers["labels"]), "positive": int(arm.numbers["positive"])}
+                rows.append({**head, **counts, "set": split, "measure": measure, "value": value})
+    return pa.Table.from_pylist(rows, schema=RESULTS)
+
+
+def summary(arms: Sequence[Arm], seed: int) -> pa.Table:
+    """Return the mean of each measure over seeds, by method and round, as ``SUMMARY``."""
+    rows: list[dict[str, Any]] = []
+    for method, number in dict.fromkeys((arm.method, arm.round) for arm in arms):
+        own = [arm for arm in arms if (arm.method, arm.round) == (method, number)]
+        for place, measure in enumerate(MEASURES):
+            values = np.array([arm.numbers[f"test.{measure}"] for arm in own])
+            drawn = [arm.draws[:, place] for arm in own if arm.draws is not None]
+            ends = interval(values, _whole(np.stack(drawn, axis=1)), np.random.default_rng(seed)) if drawn else {}
+            counts = {name: float(np.mean([arm.numbers[name] for arm in own])) for name in ("labels", "positive")}
+            rows.append({"method": method, "round": number, **counts, "measure": measure, "seeds": len(own), "mean": values.mean(), **ends})
+    return pa.Table.from_pylist(rows, schema=SUMMARY)
+
+
+def differences(arms: Sequence[Arm], seed: int) -> pa.Table:
+    """Return the best method less each other after the last round, as ``DIFFERENCES``; best by mean average precision."""
+    final: dict[str, list[Arm]] = {}
+    for arm in arms:
+        if arm.draws is not None:
+            final.setdefault(arm.method, []).append(arm)
+    best = max(final, key=lambda method: float(np.mean([arm.numbers["test.average_precision"] for arm in final[method]])))
+    rows = []
+    for method in (name for name in final if name != best):
+        for place, measure in enumerate(MEASURES):
+            values, draws = _less(final[best], final[method], measure, place)
+            ends = interval(values, _whole(draws), np.random.default_rng(seed))
+            rows.append({"method": best, "against": method, "measure": measure, "difference": float(values.mean()), **ends})
+    return pa.Table.from_pylist(rows, schema=DIFFERENCES)
+
+
+def labels_needed(table: pa.Table, method: str, target: float) -> int | None:
+    """Return after how many labels a method's mean average precision reaches a target; None where it never does.
+
+    Args:
+        table: of ``SUMMARY``.
+        method: which.
+        target: in [0, 1].
+    """
+    for row in sorted(table.to_pylist(), key=lambda row: row["round"]):
+        if (row["method"], row["measure"]) == (method, "average_precision") and row["mean"] >= target:
+            return int(row["labels"])
+    return None
+
+
+def collection_version(left: Sequence[str], right: Sequence[str], label: Sequence[int]) -> str:
+    """Return the version of a collected dataset: 12 hexadecimal digits of its content; the order of its rows does not count."""
+    lines = sorted(repr(row) for row in zip(left, right, label, strict=True))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
+
+
+def _less(ones: Sequence[Arm], others: Sequence[Arm], measure: str, place: int) -> tuple[Draws, Draws]:
+    """Return one method's numbers less another's, seed by seed: as they are, and on each draw."""
+    name = f"test.{measure}"
+    values = [one.numbers[name] - other.numbers[name] for one, other in zip(ones, others, strict=True)]
+    draws = [
+        one.draws[:, place] - other.draws[:, place]
+        for one, other in zip(ones, others, strict=True)
+        if one.draws is not None and other.draws is not None
+    ]
+    return np.array(values), np.stack(draws, axis=1)
+
+
+def _whole(draws: Draws) -> Draws:
+    """Return the draws that had a positive pair."""
+    kept: Draws = draws[~np.isnan(draws).any(axis=1)]
+    return kept

@@ -1,0 +1,94 @@
+"""Still figures of a collection: the curves of Mussmann, Jia & Liang 2020, Figs 3 and 4, and how far probabilities can be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from cartograph.palette import INK, MUTED, RULE, percent
+from cartograph.still import figure_style
+
+COLOURS = ("#0b5cad", "#a84e00", "#00705a", "#7a3e9d", "#7d5a00", "#a1295f", "#4b5563")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (8, 3)), (0, (1, 3)))
+
+
+def curve_figure(summary: pa.Table, methods: Sequence[str]) -> Figure:
+    """Draw average precision and the share of positives over the number of labels, a line per method, at its end the 95 % interval.
+
+    Args:
+        summary: of ``comparison.SUMMARY``.
+        methods: in the order of their colours.
+    """
+    rows = [row for row in summary.to_pylist() if row["measure"] == "average_precision"]
+    with figure_style():
+        figure = Figure(figsize=(9.6, 4.2), dpi=100, facecolor="white")
+        grid = figure.add_gridspec(1, 2, left=0.07, right=0.985, top=0.72, bottom=0.13, wspace=0.17)
+        left, right = figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[0, 1])
+        for place, method in enumerate(methods):
+            own = sorted((row for row in rows if row["method"] == method), key=lambda row: row["round"])
+            style = {
+                "color": COLOURS[place % 7],
+                "marker": _MARKERS[place % 7],
+                "linestyle": _DASHES[place % 7],
+                "markersize": 4.5,
+                "linewidth": 1.5,
+            }
+            labels = [row["labels"] for row in own]
+            left.plot(labels, [row["mean"] for row in own], label=method, **style)
+            end = own[-1]
+            left.vlines(end["labels"], end["low"], end["high"], color=style["color"], linewidth=1.2, alpha=0.6)
+            right.plot(labels, [row["positive"] / max(row["labels"], 1) for row in own], **style)
+        _finish(left, "average precision over all pairs")
+        _finish(right, "positive among all labels asked for")
+        right.yaxis.set_major_formatter(lambda share, _: percent(share))
+        figure.text(0.07, 0.955, "What labels buy, by who chooses them", fontsize=13, weight="bold", va="center")
+        figure.legend(loc="upper left", bbox_to_anchor=(0.062, 0.92), ncols=4, frameon=False, columnspacing=1.4, handlelength=2.6)
+    return figure
+
+
+def reliability_figure(reliability: Mapping[str, Sequence[Mapping[str, float]]], methods: Sequence[str]) -> Figure:
+    """Draw, over all pairs, the share of positives among pairs of like probability; on the diagonal, probabilities are what they say.
+
+    Args:
+        reliability: method -> per bin ``mean``, ``share`` and ``pairs``.
+        methods: in the order of their colours.
+    """
+    with figure_style():
+        figure = Figure(figsize=(5.2, 4.6), dpi=100, facecolor="white")
+        axes = figure.add_axes((0.12, 0.11, 0.84, 0.72))
+        axes.plot([0, 1], [0, 1], color=MUTED, linewidth=0.9, linestyle=(0, (4, 3)))
+        for place, method in enumerate(methods):
+            own = reliability.get(method, ())
+            axes.plot(
+                [one["mean"] for one in own],
+                [one["share"] for one in own],
+                color=COLOURS[place % 7],
+                marker=_MARKERS[place % 7],
+                linestyle=_DASHES[place % 7],
+                markersize=4.5,
+                linewidth=1.3,
+                label=method,
+            )
+        axes.set_xlim(-0.02, 1.02)
+        _finish(axes, "share of positives, over all pairs")
+        axes.set_ylim(-0.02, 1.02)
+        axes.set_xlabel("probability given by the model", color=INK)
+        axes.legend(frameon=False, fontsize=8, loc="upper left")
+        figure.text(0.12, 0.945, "Are probabilities what they say?", fontsize=13, weight="bold", va="center")
+    return figure
+
+
+def _finish(axes: Axes, name: str) -> None:
+    axes.set_ylim(bottom=0)
+    axes.set_title(name, loc="left", fontsize=9, color=MUTED)
+    axes.set_xlabel("labels", color=INK)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 10 else f"{value:g}")
+    axes.grid(axis="y", color=RULE, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)

@@ -1,0 +1,174 @@
+"""One round of a collection: which pairs come next, and how good the model is that all labels so far make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from cartograph.errors import InputError
+from cartograph.pairs import choose
+from cartograph.pairs.balanced import accuracy_and_f1, clean_map
+from cartograph.pairs.calibration import Calibration
+from cartograph.pairs.candidates import Candidates, Kind, nearest
+from cartograph.pairs.estimate import NEAR, POSITIVE, RANDOM, Sample, curve
+from cartograph.pairs.learner import Read
+from cartograph.pairs.space import Keys
+from cartograph.pairs.task import Task
+
+SeedSet = Literal["similar", "stated", "random"]
+_BINS = 10
+_SHOWN = 25
+
+
+@dataclass(frozen=True)
+class Method:
+    """How one arm of a collection chooses.
+
+    Attributes:
+        name: of ``choose.METHODS``.
+        seed: of everything drawn at random.
+        seed_set: where an adaptive method begins.
+        neighbours: candidates per left utterance.
+        index: of the search for them.
+    """
+
+    name: str
+    seed: int
+    seed_set: SeedSet = "similar"
+    neighbours: int = 50
+    index: Kind = "auto"
+
+
+def require_budget(task: Task, sizes: list[int]) -> None:
+    """Check that there are as many pairs as a collection asks about.
+
+    Raises:
+        InputError: there are fewer.
+    """
+    size = task.space("train").size
+    if sum(sizes) > size:
+        raise InputError(
+            f"the budget is {sum(sizes):,} labels, but the train split has only {size:,} pairs; "
+            "lower `collect.first_round` or `collect.rounds`."
+        )
+
+
+def next_batch(
+    method: Method,
+    task: Task,
+    number: int,
+    size: int,
+    asked: Keys,
+    similar: Candidates,
+    model: tuple[Read, Calibration] | None,
+    found_by_uncertainty: int = 0,
+) -> Keys:
+    """Return the pairs that a round asks about, none of which was asked before.
+
+    Args:
+        method: who chooses.
+        task: whose train split.
+        number: of the round, from 1.
+        size: how many pairs; ``stated`` may give fewer.
+        asked: ascending keys of all earlier rounds.
+        similar: candidates under the encoder before any training, for ``static-retrieval`` and seed sets.
+        model: vectors and calibration after the earlier rounds; needed by adaptive methods from round 2 on.
+        found_by_uncertainty: positives among the pairs that uncertainty sampling has asked about by the end of this round; for
+            ``stratified-match``.
+
+    Raises:
+        InputError: fewer candidates are left.
+    """
+    space, rng = task.space("train"), np.random.default_rng((method.seed, number))
+    name = method.name
+    if name in choose.ADAPTIVE and number == 1:
+        name = {"similar": "static-retrieval", "stated": "stated", "random": "random"}[method.seed_set]
+    if name == "random":
+        return choose.at_random(space, size, asked, rng)
+    if name == "stated":
+        return choose.of_stated(task.stated("train")[0], size, asked, rng)
+    if name == "static-retrieval":
+        return choose.most_similar(similar, size, asked)
+    if name in choose.STRATIFIED:
+        had = int(task.labels(asked).sum())
+        wanted = size if name == "stratified-all-positives" else max(found_by_uncertainty - had, 0)
+        return choose.stratified(space, task.positives("train"), wanted, size, asked, rng)
+    if model is None:
+        raise InputError(f"`{name}` chooses by a model, and there is none yet.")
+    read, calibration = model
+    near = nearest(space, *read.sides(space), method.neighbours, kind=method.index)
+    if name == "adaptive-retrieval":
+        return choose.most_similar(near, size, asked)
+    return choose.least_sure(near, calibration.probability(near.similarity), size, asked)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """How good a model is on one split.
+
+    Attributes:
+        numbers: flat, by name.
+        reliability: per tenth of probability: its mean, the share of positives, and how many pairs there are; over all pairs.
+        mistakes: keys of the negatives that score highest, the highest first.
+        mistaken: their probabilities.
+        score: (n_sample,) of the sample.
+    """
+
+    numbers: dict[str, float]
+    reliability: list[dict[str, float]]
+    mistakes: Keys
+    mistaken: npt.NDArray[np.float64]
+    score: npt.NDArray[np.float32]
+
+
+def score(task: Task, split: str, sample: Sample, read: Read, calibration: Calibration) -> Scored:
+    """Score a model on all pairs of a split, by its sample, and on the split's stated pairs."""
+    space = task.space(split)
+    cosine = read.cosine(space, sample.keys)
+    found = curve(sample, cosine)
+    probability = calibration.probability(cosine)
+    threshold = found.threshold_at()
+    above = cosine >= threshold
+    numbers = {
+        "average_precision": found.average_precision,
+        "precision_at_recall_20": found.precision_at(),
+        "pairs": float(sample.pairs),
+        "positives": float(sample.positives),
+        "near_negatives": float(np.count_nonzero(sample.kind == NEAR)),
+        "random_negatives": float(np.count_nonzero(sample.kind == RANDOM)),
+        "false_positives.near": float(sample.weight[above & (sample.kind == NEAR)].sum()),
+        "false_positives.random": float(sample.weight[above & (sample.kind == RANDOM)].sum()),
+        **_balanced(task, split, read, calibration),
+    }
+    negative = np.flatnonzero(sample.kind != POSITIVE)
+    worst = negative[np.lexsort((sample.keys[negative], -cosine[negative]))[:_SHOWN]]
+    return Scored(numbers, _reliability(sample, probability), sample.keys[worst], probability[worst], cosine)
+
+
+def _balanced(task: Task, split: str, read: Read, calibration: Calibration) -> dict[str, float]:
+    space = task.space(split)
+    stated, label = task.stated(split)
+    keys = np.union1d(stated, task.positives(split))
+    if not len(stated) or not (label == 0).any():
+        return {}
+    labels = task.labels(keys)
+    probability = calibration.probability(read.cosine(space, keys))
+    accuracy, f1 = accuracy_and_f1(labels, probability)
+    numbers = {"stated.pairs": float(len(keys)), "stated.positives": float(labels.sum()), "stated.accuracy": accuracy, "stated.f1": f1}
+    mean = None if task.symmetric else clean_map(space.pairs(keys)[0], labels, probability)
+    return numbers if mean is None else numbers | {"stated.clean_map": mean}
+
+
+def _reliability(sample: Sample, probability: npt.NDArray[Any]) -> list[dict[str, float]]:
+    bins = np.minimum((probability * _BINS).astype(int), _BINS - 1)
+    weight = np.bincount(bins, sample.weight, _BINS)
+    mean = np.bincount(bins, sample.weight * probability, _BINS)
+    positive = np.bincount(bins, sample.weight * (sample.kind == POSITIVE), _BINS)
+    return [
+        {"mean": float(mean[place] / weight[place]), "share": float(positive[place] / weight[place]), "pairs": float(weight[place])}
+        for place in range(_BINS)
+        if weight[place] > 0
+    ]

@@ -1,0 +1,224 @@
+"""A pairwise task from the pairs that somebody stated, and from tables of entities where pairs name ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from cartograph.errors import InputError
+from cartograph.pairs.closure import components
+from cartograph.pairs.splits import SPLITS, split_components
+from cartograph.pairs.task import Task
+from cartograph.read.source import Batch
+
+Contradictions = Literal["fail", "drop"]
+_POSITIVE, _NEGATIVE = {"1", "true", "yes", "1.0"}, {"0", "false", "no", "0.0"}
+_NONE = -1
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column holds what.
+
+    Attributes:
+        left: text of the left utterance; where there are entity tables, nothing reads it.
+        right: text of the right one.
+        label: 1 or 0; None: all pairs are positive.
+        left_id: what tells left utterances apart; None: their texts do.
+        right_id: likewise of the right ones.
+        prefix: a column put before the right text where a file has it, such as a document's title.
+    """
+
+    left: str
+    right: str
+    label: str | None = "label"
+    left_id: str | None = None
+    right_id: str | None = None
+    prefix: str | None = None
+
+
+@dataclass(frozen=True)
+class StatedFile:
+    """One file of stated pairs, and the split that it belongs to (None: splits are drawn)."""
+
+    name: str
+    batch: Batch
+    split: str | None
+
+
+@dataclass(frozen=True)
+class Built:
+    """A task and what its making found.
+
+    Attributes:
+        task: the task.
+        left_ids: what tells the left utterances apart.
+        right_ids: likewise of the right ones; ``left_ids`` where symmetric.
+        unreadable: records that could not be read.
+        dropped: counts of pairs left out, by reason.
+    """
+
+    task: Task
+    left_ids: Sequence[str]
+    right_ids: Sequence[str]
+    unreadable: int
+    dropped: Mapping[str, int]
+
+
+@dataclass
+class _Side:
+    """The utterances of a side as they turn up."""
+
+    known: dict[str, int] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+    closed: str = ""
+
+    def row(self, name: str, text: str, where: str) -> int:
+        found = self.known.get(name)
+        if found is not None:
+            return found
+        if self.closed:
+            raise InputError(f"{where} names `{name}`, which is not an id of {self.closed}; correct the pair, or add the entity.")
+        self.known[name] = len(self.texts)
+        self.texts.append(text)
+        return len(self.texts) - 1
+
+
+def entity_side(name: str, batch: Batch, id_column: str, text_columns: Sequence[str]) -> tuple[dict[str, int], list[str]]:
+    """Return id -> row and the texts of an entity table; several text columns are joined by a blank.
+
+    Raises:
+        InputError: a column is missing, or an id stands there twice.
+    """
+    ids = _column(batch, id_column, name)
+    parts = [_column(batch, column, name) for column in text_columns]
+    known: dict[str, int] = {}
+    for row, (one, number) in enumerate(zip(ids, batch.rows.to_pylist(), strict=True)):
+        if one in known:
+            raise InputError(f"{name} row {number}: id `{one}` is there twice; ids must be unique.")
+        known[one] = row
+    return known, [" ".join(part for part in texts if part) for texts in zip(*parts, strict=True)]
+
+
+def build_task(
+    files: Sequence[StatedFile],
+    columns: Columns,
+    *,
+    symmetric: bool,
+    transitive: bool,
+    contradictions: Contradictions,
+    rng: np.random.Generator,
+    tables: Mapping[str, tuple[str, dict[str, int], list[str]]] | None = None,
+) -> Built:
+    """Return the task that stated pairs make.
+
+    Args:
+        files: of stated pairs; with splits all or none.
+        columns: of each of them.
+        symmetric: whether both sides are one set.
+        transitive: whether what equals the same is equal.
+        contradictions: what becomes of a pair that is stated both positive and negative.
+        rng: of the drawn splits, where files have none: half, a quarter, a quarter of the utterances, by connected components.
+        tables: ``left`` and ``right`` (or ``left`` alone where symmetric) entity tables: name, id -> row, texts.
+
+    Raises:
+        InputError: a pair names an unknown id or has a label that is none; a pair contradicts another, where that fails; or no pair is
+            positive.
+    """
+    left, right = _sides(tables or {}, symmetric)
+    stated: dict[tuple[int, int], tuple[int, str]] = {}
+    dropped = {"the same utterance twice": 0, "contradictory": 0, "utterance of another split": 0}
+    contradicted: set[tuple[int, int]] = set()
+    split_of: dict[int, int] = {}
+    for file in files:
+        own = _NONE if file.split is None else SPLITS.index(file.split)
+        for one, other, label, where in _pairs(file, columns, left, right):
+            if symmetric and one == other:
+                dropped["the same utterance twice"] += 1
+                continue
+            pair = (min(one, other), max(one, other)) if symmetric else (one, other)
+            before = stated.setdefault(pair, (label, where))
+            if before[0] != label:
+                if contradictions == "fail":
+                    raise InputError(
+                        f"{where} states a pair as {_named(label)}, {before[1]} the same pair as {_named(before[0])}; correct one, or set "
+                        "`pairs.contradictions: drop` to leave such pairs out."
+                    )
+                contradicted.add(pair)
+            for row in pair if symmetric else pair[:1]:
+                split_of[row] = max(split_of.get(row, _NONE), own)
+    dropped["contradictory"] = len(contradicted)
+    kept = [(pair, label) for pair, (label, _) in stated.items() if pair not in contradicted]
+    pairs = np.array([pair for pair, _ in kept], np.int64).reshape(-1, 2)
+    labels = np.array([label for _, label in kept], np.int8)
+    if not (labels == 1).any():
+        raise InputError(f"none of the {len(labels):,} stated pairs is positive; check `pairs.label`, or which pairs were given.")
+    drawn = any(file.split is None for file in files)
+    split = _drawn(pairs, len(left.texts), len(right.texts), symmetric, rng) if drawn else _given(split_of, len(left.texts))
+    if symmetric:
+        across = split[pairs[:, 0]] != split[pairs[:, 1]]
+        dropped["utterance of another split"] = int(across.sum())
+        pairs, labels = pairs[~across], labels[~across]
+    task = Task(left.texts, right.texts, split, symmetric, symmetric and transitive, pairs[:, 0].copy(), pairs[:, 1].copy(), labels)
+    return Built(task, list(left.known), list(right.known), sum(len(file.batch.rejected) for file in files), dropped)
+
+
+def _sides(tables: Mapping[str, tuple[str, dict[str, int], list[str]]], symmetric: bool) -> tuple[_Side, _Side]:
+    sides = {name: _Side(dict(known), list(texts), title) for name, (title, known, texts) in tables.items()}
+    left = sides.get("left", _Side())
+    return left, left if symmetric else sides.get("right", _Side())
+
+
+def _pairs(file: StatedFile, columns: Columns, left: _Side, right: _Side):  # type: ignore[no-untyped-def]
+    batch, name = file.batch, file.name
+    left_ids = _column(batch, columns.left_id or columns.left, name)
+    right_ids = _column(batch, columns.right_id or columns.right, name)
+    left_texts = left_ids if left.closed else _column(batch, columns.left, name)
+    right_texts = right_ids if right.closed else _column(batch, columns.right, name)
+    has_prefix = columns.prefix is not None and columns.prefix in batch.table.column_names
+    prefixes = _column(batch, columns.prefix or "", name) if has_prefix else [""] * len(left_ids)
+    labels = ["1"] * len(left_ids) if columns.label is None else _column(batch, columns.label, name)
+    for number, one, other, text, other_text, prefix, label in zip(
+        batch.rows.to_pylist(), left_ids, right_ids, left_texts, right_texts, prefixes, labels, strict=True
+    ):
+        where = f"{name} row {number}"
+        if not one or not other:
+            raise InputError(f"{where} has no {'left' if not one else 'right'} utterance; every pair needs two.")
+        whole = f"{prefix} {other_text}" if prefix else other_text
+        yield left.row(one, text, where), right.row(whole if columns.right_id is None else other, whole, where), _label(label, where), where
+
+
+def _column(batch: Batch, column: str, name: str) -> list[str]:
+    if column not in batch.table.column_names:
+        raise InputError(f"{name} has no column `{column}`; its columns are {', '.join(batch.table.column_names)}.")
+    return [(value or "").strip() if not isinstance(value, list) else " ".join(value) for value in batch.table[column].to_pylist()]
+
+
+def _label(value: str, where: str) -> int:
+    lowered = value.lower()
+    if lowered in _POSITIVE:
+        return 1
+    if lowered in _NEGATIVE:
+        return 0
+    raise InputError(f"{where}: label `{value[:40]}` is neither 1 nor 0.")
+
+
+def _named(label: int) -> str:
+    return "positive" if label else "negative"
+
+
+def _given(split_of: Mapping[int, int], n_left: int) -> np.ndarray:
+    split = np.zeros(n_left, np.int8)
+    split[list(split_of)] = list(split_of.values())
+    return split
+
+
+def _drawn(pairs: np.ndarray, n_left: int, n_right: int, symmetric: bool, rng: np.random.Generator) -> np.ndarray:
+    if symmetric:
+        return split_components(components(pairs[:, 0], pairs[:, 1], n_left), rng)
+    whole = components(pairs[:, 0], n_left + pairs[:, 1], n_left + n_right)
+    _, own = np.unique(whole[:n_left], return_inverse=True)
+    return split_components(own, rng)

@@ -1,0 +1,88 @@
+"""A pairwise task: its texts, its splits, the pairs that somebody stated, and the labels that follow from them for every pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from cartograph.pairs.closure import components
+from cartograph.pairs.space import Keys, Rows, Space, is_among
+from cartograph.pairs.splits import SPLITS
+
+Labels = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Texts and stated pairs.
+
+    Attributes:
+        left: texts of the left side.
+        right: texts of the right side; ``left`` itself where symmetric.
+        split: (n_left,) split of each left utterance, an index into ``SPLITS``. A symmetric task's pairs stand within one split; the
+            right side of any other is shared by all.
+        symmetric: whether both sides are one set.
+        transitive: whether what equals the same is equal: positives are then all pairs within a component of the stated positives.
+        stated_left: (n_stated,) left rows of the stated pairs.
+        stated_right: (n_stated,) their right rows.
+        stated_label: (n_stated,) 1 for a positive pair, 0 for a negative one.
+    """
+
+    left: Sequence[str]
+    right: Sequence[str]
+    split: npt.NDArray[np.int8]
+    symmetric: bool
+    transitive: bool
+    stated_left: Rows
+    stated_right: Rows
+    stated_label: Labels
+
+    def space(self, split: str) -> Space:
+        """Return all pairs of a split."""
+        left = np.flatnonzero(self.split == SPLITS.index(split)).astype(np.int64)
+        return Space(left, left if self.symmetric else np.arange(len(self.right)), len(self.right), self.symmetric)
+
+    def stated(self, split: str) -> tuple[Keys, Labels]:
+        """Return the keys of a split's stated pairs, ascending, each once, and their imputed labels."""
+        inside = self.split[self.stated_left] == SPLITS.index(split)
+        keys = np.unique(self.space(split).keys(self.stated_left[inside], self.stated_right[inside]))
+        return keys, self.labels(keys)
+
+    def labels(self, keys: Keys) -> Labels:
+        """Return the imputed label of each pair: positive if stated so, or if the closure of stated positives has it; else negative."""
+        if self._component is not None:
+            same: Labels = (self._component[keys // len(self.right)] == self._component[keys % len(self.right)]).astype(np.int8)
+            return same
+        return is_among(keys, self._positive).astype(np.int8)
+
+    def positives(self, split: str) -> Keys:
+        """Return the keys of a split's positive pairs, ascending."""
+        space = self.space(split)
+        if self._component is None:
+            return self._positive[np.isin(self._positive // len(self.right), space.left)]
+        members = space.left[np.argsort(self._component[space.left], kind="stable")]
+        starts = np.flatnonzero(np.diff(self._component[members], prepend=-1, append=-1))
+        found = [np.empty(0, np.int64)]
+        for start, stop in pairwise(starts.tolist()):
+            if stop - start > 1:
+                first, second = np.triu_indices(stop - start, 1)
+                found.append(space.keys(members[start:stop][first], members[start:stop][second]))
+        return np.sort(np.concatenate(found))
+
+    @cached_property
+    def _component(self) -> Rows | None:
+        if not (self.symmetric and self.transitive):
+            return None
+        positive = self.stated_label == 1
+        return components(self.stated_left[positive], self.stated_right[positive], len(self.left))
+
+    @cached_property
+    def _positive(self) -> Keys:
+        positive = self.stated_label == 1
+        space = Space(np.arange(len(self.left)), np.arange(len(self.right)), len(self.right), self.symmetric)
+        return np.unique(space.keys(self.stated_left[positive], self.stated_right[positive]))

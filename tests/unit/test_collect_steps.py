@@ -1,0 +1,229 @@
+"""A whole collection in a real workspace: rounds, methods, resumption, people who answer, and its page."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from cartograph.errors import GateError, InputError
+from cartograph.models.cosine import CosineModel
+from cartograph.pairs.choose import METHODS
+from cartograph.pairs.tables import keys_of, load_task
+from tasks import COLLECTION_SECTIONS
+from tasks.collect import Params
+from tasks.dag import pipeline, steps_of, upstream
+from tasks.digest import digest_path
+from tasks.receipt import fresh
+from tasks.running import Outcome, run_step
+from tasks.workspace import ROOT, Workspace, open_workspace
+
+SPACE = ROOT / "workspaces" / "_test_collect"
+SMALL: dict[str, dict[str, Any]] = {
+    "pairs": {"rows": 400},
+    "encode": {"neighbours": 15, "near": 15, "random_negatives": 300},
+    "collect": {"first_round": 30, "rounds": 3, "epochs": 2, "resamples": 20},
+    "publish": {"enabled": False},
+}
+
+
+def space(**changes: dict[str, Any]) -> Workspace:
+    sections = {name: {**SMALL.get(name, {}), **changes.get(name, {})} for name in COLLECTION_SECTIONS}
+    SPACE.mkdir(parents=True, exist_ok=True)
+    (SPACE / "params.yaml").write_text(json.dumps(sections), encoding="utf-8")
+    return open_workspace(SPACE)
+
+
+def run_all(workspace: Workspace) -> dict[str, Outcome]:
+    return {step.name: run_step(step, workspace) for step in steps_of(workspace.settings)}
+
+
+def content(name: str) -> Any:
+    return json.loads((SPACE / name).read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def done() -> Iterator[Workspace]:
+    shutil.rmtree(SPACE, ignore_errors=True)
+    workspace = space(collect={"methods": list(METHODS)})
+    run_all(workspace)
+    yield workspace
+    shutil.rmtree(SPACE, ignore_errors=True)
+
+
+@pytest.fixture
+def empty() -> Iterator[None]:
+    shutil.rmtree(SPACE, ignore_errors=True)
+    yield
+    shutil.rmtree(SPACE, ignore_errors=True)
+
+
+def rounds_of(method: str) -> list[Any]:
+    folders = [f"match-{number}/1" if method == "stratified-match" else f"round-{number}/{method}-1" for number in (1, 2, 3)]
+    return [pq.read_table(SPACE / "data" / folder / "collected.parquet") for folder in folders]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_label_is_asked_twice_and_none_is_lost(done: Workspace, method: str) -> None:
+    task = load_task(SPACE / "data/pairs")
+    tables = rounds_of(method)
+    for number, table in enumerate(tables, start=1):
+        keys = keys_of(table, len(task.right))
+        assert len(set(keys.tolist())) == len(keys)
+        assert task.space("train").contains(keys).all()
+        assert table["label"].to_numpy().tolist() == task.labels(keys).tolist()
+        assert table.slice(0, len(tables[number - 2])).equals(tables[number - 2]) or number == 1
+        assert set(table["round"].to_pylist()) == set(range(1, number + 1))
+    if method != "stated":
+        assert [len(table) for table in tables] == [30, 75, 142]
+
+
+def test_stratified_collections_have_the_positives_that_they_are_to_have(done: Workspace) -> None:
+    def positives(method: str) -> list[int]:
+        return [int((table["label"].to_numpy() == 1).sum()) for table in rounds_of(method)]
+
+    assert positives("stratified-match") == positives("uncertainty")
+    every = len(load_task(SPACE / "data/pairs").positives("train"))
+    assert positives("stratified-all-positives") == [min(size, every) for size in (30, 75, 142)]
+    assert positives("random")[-1] <= 5
+
+
+def test_steps_stand_after_what_they_read_and_write_where_no_other_does(done: Workspace) -> None:
+    seen: set[str] = set()
+    outputs: list[str] = []
+    steps = steps_of(done.settings)
+    for step in steps:
+        assert upstream(step, steps, done.settings) <= seen, step.name
+        seen.add(step.name)
+        outputs += step.outputs_of(done.settings)
+    assert len(outputs) == len(set(outputs))
+
+
+def test_one_more_seed_collects_once_more_and_nothing_again(done: Workspace) -> None:
+    more = Workspace(SPACE, {**done.settings, "collect": done.settings["collect"].model_copy(update={"seeds": (1, 2)})})
+    stale = {step.name for step in steps_of(more.settings) if fresh(step, more) is None}
+    assert {name for name in stale if name.startswith(("round-", "match-")) and not name.endswith("2")} == set()
+    assert "round-1@random-2" in stale
+    assert "compare" in stale
+
+
+def test_a_collection_that_was_stopped_ends_in_the_same_bytes(done: Workspace) -> None:
+    folder, receipt = SPACE / "data/round-3/uncertainty-1", SPACE / "data/round-3/uncertainty-1.receipt.json"
+    before = digest_path(folder)
+    shutil.rmtree(folder)
+    receipt.unlink()
+    (SPACE / "data/round-2/uncertainty-1/next.parquet").unlink()
+    outcomes = run_all(done)
+    assert {name for name, outcome in outcomes.items() if outcome.executed} == {"round-2@uncertainty-1", "round-3@uncertainty-1"}
+    assert digest_path(folder) == before
+
+
+def test_the_last_model_comes_back_with_its_calibration(done: Workspace) -> None:
+    model = CosineModel.load(SPACE / "data/round-3/uncertainty-1/model")
+    task = load_task(SPACE / "data/pairs")
+    vectors = model.embedder.vectors(model.embedder.encode(task.left))
+    keys = rounds_of("uncertainty")[-1]
+    cosine = (vectors[keys["left"].to_numpy()] * vectors[keys["right"].to_numpy()]).sum(axis=1)
+    probability = model.calibration.probability(cosine)
+    assert probability.sum() == pytest.approx((keys["label"].to_numpy() == 1).sum(), abs=0.05)
+
+
+def test_the_comparison_says_who_is_best_and_what_was_collected(done: Workspace) -> None:
+    metrics, versions = content("reports/compare.metrics.json"), content("data/compare/versions.json")
+    for method in METHODS:
+        assert 0 <= metrics[f"{method}.average_precision.low"] <= metrics[f"{method}.average_precision.high"] <= 1
+        assert versions[f"{method}-1"]["rows"] == metrics[f"{method}.labels"]
+    assert metrics["uncertainty.average_precision"] > metrics["random.average_precision"]
+    table = pq.read_table(SPACE / "data/compare/collected/uncertainty-1.parquet")
+    assert table.column_names == ["left", "right", "label", "round"]
+    page = (SPACE / "reports/report.html").read_text(encoding="utf-8")
+    assert "Who chooses the labels" in page
+    assert set(re.findall(r"\w+://[^\"' ]+", page)) == {"http://www.w3.org/2000/svg"}
+
+
+def answer(number: int, word: str | None = None) -> None:
+    """Fill a round's sheet in as somebody who knows the truth would, or with one word."""
+    task, path = load_task(SPACE / "data/pairs"), SPACE / f"review/round-{number:02d}.csv"
+    header, *lines = path.read_text(encoding="utf-8-sig").splitlines()
+    keys = np.array([int(re.match(r"p(\d+),", line)[1]) for line in lines])  # type: ignore[index]
+    words = [word or ("yes" if label else "no") for label in task.labels(keys)]
+    filled = (f"{line.removesuffix(',,')},{one}," for line, one in zip(lines, words, strict=True))
+    path.write_text("\n".join([header, *filled]), encoding="utf-8")
+
+
+def test_people_answer_round_by_round(empty: None) -> None:
+    workspace = space(collect={"methods": ["uncertainty"], "oracle": "people", "rounds": 2})
+    steps = {step.name: step for step in steps_of(workspace.settings)}
+    run_step(steps["pairs"], workspace)
+    run_step(steps["encode"], workspace)
+    first, second = steps["round-1@uncertainty-1"], steps["round-2@uncertainty-1"]
+    with pytest.raises(GateError, match=r"^round 1 asks about 30 pairs: answer them in .*/review/round-01\.csv \(yes, no, or skip\)"):
+        run_step(first, workspace)
+    sheet = SPACE / "review/round-01.csv"
+    before = sheet.read_bytes()
+    with pytest.raises(GateError, match=r"^review/round-01\.csv: 30 of the 30 pairs have no answer yet"):
+        run_step(first, workspace)
+    assert sheet.read_bytes() == before
+    answer(1)
+    run_step(first, workspace)
+    with pytest.raises(GateError, match=r"^round 2 asks about 45 pairs"):
+        run_step(second, workspace)
+    answer(2, word="skip")
+    assert run_step(second, workspace).receipt.summary.startswith("75 labels, ")
+    numbers = content("data/round-2/uncertainty-1/scores.json")["numbers"]
+    assert (numbers["labels"], numbers["told"]) == (75, 30)
+    assert not run_step(first, workspace).executed
+
+
+def test_answers_count_from_the_moment_they_change(empty: None) -> None:
+    workspace = space(collect={"methods": ["uncertainty"], "oracle": "people", "rounds": 1})
+    steps = {step.name: step for step in steps_of(workspace.settings)}
+    run_step(steps["pairs"], workspace)
+    run_step(steps["encode"], workspace)
+    first = steps["round-1@uncertainty-1"]
+    with pytest.raises(GateError):
+        run_step(first, workspace)
+    answer(1)
+    run_step(first, workspace)
+    before = content("data/round-1/uncertainty-1/scores.json")["numbers"]["positive"]
+    path = SPACE / "review/round-01.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace(",yes,", ",skip,", 1), encoding="utf-8")
+    assert run_step(first, workspace).executed
+    assert content("data/round-1/uncertainty-1/scores.json")["numbers"]["positive"] == before - 1
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"methods": ["stratified-match"]}, "method `stratified-match` matches what `uncertainty` found; list that too"),
+        ({"oracle": "people"}, "oracle `people`: list one method and one seed; nobody answers the same pairs for several"),
+        ({"oracle": "people", "methods": ["stratified-all-positives"]}, "needs to know all labels, which people do not tell"),
+        ({"seeds": [1, 1]}, "a method or a seed is listed twice"),
+    ],
+)
+def test_parameters_that_do_not_go_together_are_refused(given: dict[str, Any], wanted: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(wanted)):
+        Params.model_validate(given)
+
+
+def test_a_task_without_test_positives_is_refused(empty: None, tmp_path: Path) -> None:
+    lines = {"train": "a,b,1\nc,d,1", "dev": "e,f,1", "test": "g,h,0"}
+    for name, text in lines.items():
+        (tmp_path / f"{name}.csv").write_text(f"left,right,label\n{text}\n", encoding="utf-8")
+    workspace = space(pairs={"source": "files", **{name: [str(tmp_path / f"{name}.csv")] for name in lines}})
+    [step, *_] = pipeline(workspace.settings)
+    with pytest.raises(InputError, match=r"^the test split has no positive pair among its 1; give it some, or leave splits to be drawn\.$"):
+        run_step(step, workspace)
+
+
+def test_a_collection_has_sections_of_its_own() -> None:
+    assert "collect" in open_workspace(ROOT / "workspaces/paraphrases").settings
+    assert "train" not in open_workspace(ROOT / "workspaces/paraphrases").settings
+    assert "collect" not in open_workspace(ROOT).settings

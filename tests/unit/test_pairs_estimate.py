@@ -1,0 +1,177 @@
+"""The estimator over all pairs against enumeration; balanced scores; calibration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, f1_score
+
+from cartograph.errors import InputError
+from cartograph.pairs.balanced import accuracy_and_f1, clean_map
+from cartograph.pairs.calibration import Calibration, calibrate
+from cartograph.pairs.candidates import nearest
+from cartograph.pairs.estimate import NEAR, POSITIVE, RANDOM, Sample, corrected, curve, draw_sample, resampled
+from cartograph.pairs.task import Task
+
+
+def small_task(n: int = 60) -> Task:
+    """Twenty groups of three that mean the same; all in the test split."""
+    first = np.concatenate([np.arange(0, n, 3), np.arange(1, n, 3)])
+    texts = [f"t{number}" for number in range(n)]
+    return Task(texts, texts, np.full(n, 2, np.int8), True, True, first, first + 1, np.ones(len(first), np.int8))
+
+
+def vectors_of(task: Task, noise: float, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    meaning = np.repeat(rng.normal(size=(len(task.left) // 3, 12)), 3, axis=0)
+    found = (meaning + noise * rng.normal(size=meaning.shape)).astype(np.float32)
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def all_pairs(task: Task) -> np.ndarray:
+    space = task.space("test")
+    one, other = np.triu_indices(len(space.left), 1)
+    return space.keys(one, other)
+
+
+def test_with_all_negatives_drawn_the_estimate_is_the_truth() -> None:
+    task = small_task()
+    vectors = vectors_of(task, 1.0)
+    space = task.space("test")
+    sample = draw_sample(task, "test", nearest(space, vectors, vectors, 4), 10_000, np.random.default_rng(0))
+    assert (sample.weight == 1).all()
+    assert sorted(sample.keys.tolist()) == sorted(all_pairs(task).tolist())
+    score = (vectors[sample.keys // 60] * vectors[sample.keys % 60]).sum(axis=1)
+    found = curve(sample, score)
+    assert found.average_precision == pytest.approx(average_precision_score(sample.kind == POSITIVE, score))
+
+
+def test_the_estimate_is_unbiased_and_less_spread_than_plain_sampling() -> None:
+    task = small_task()
+    vectors, scorer = vectors_of(task, 1.0), vectors_of(task, 0.8, seed=0)
+    space, near = task.space("test"), nearest(task.space("test"), vectors, vectors, 4)
+    keys = all_pairs(task)
+    label = task.labels(keys)
+
+    def scored(keys: np.ndarray) -> np.ndarray:
+        return (scorer[keys // 60] * scorer[keys % 60]).sum(axis=1)
+
+    threshold = float(np.quantile(scored(keys)[label == 1], 0.3))
+    truth = np.count_nonzero((scored(keys) >= threshold) & (label == 0))
+    ours, plain = [], []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        sample = draw_sample(task, "test", near, 100, rng)
+        ours.append(sample.weight[(sample.kind != POSITIVE) & (scored(sample.keys) >= threshold)].sum())
+        negatives = space.draw(100 + int((sample.kind == NEAR).sum()), np.sort(keys[label == 1]), rng)
+        plain.append((space.size - (label == 1).sum()) / len(negatives) * np.count_nonzero(scored(negatives) >= threshold))
+    error = np.std(ours) / len(ours) ** 0.5
+    assert truth > 20
+    assert abs(np.mean(ours) - truth) < 3 * error
+    assert np.std(ours) < 0.8 * np.std(plain)
+
+
+def test_a_near_negative_counts_once_in_whichever_order_it_was_found() -> None:
+    task = small_task()
+    vectors = vectors_of(task, 1.0)
+    near = nearest(task.space("test"), vectors, vectors, 4)
+    sample = draw_sample(task, "test", near, 50, np.random.default_rng(0))
+    assert (sample.weight[sample.kind == NEAR] == 1).all()
+    assert sample.weight.sum() == pytest.approx(60 * 59 / 2)
+    legacy = draw_sample(task, "test", near, 50, np.random.default_rng(0), legacy=True)
+    assert set(legacy.weight[legacy.kind == NEAR].tolist()) == {1.0, 2.0}
+    assert legacy.weight.sum() == pytest.approx(60 * 59 / 2)
+
+
+def test_a_split_without_positives_is_refused() -> None:
+    task = small_task()
+    vectors = vectors_of(task, 1.0)
+    with pytest.raises(
+        InputError, match=r"^the dev split has no positive pair among its 0, so it has no precision or recall; give it some\.$"
+    ):
+        draw_sample(task, "dev", nearest(task.space("test"), vectors, vectors, 4), 10, np.random.default_rng(0))
+
+
+def literal() -> tuple[Sample, np.ndarray]:
+    kind = np.array([POSITIVE, POSITIVE, NEAR, NEAR, RANDOM], np.int8)
+    return Sample(np.arange(5), kind, np.array([1.0, 1.0, 1.0, 1.0, 10.0]), 100), np.array([0.9, 0.5, 0.7, 0.5, 0.6])
+
+
+def test_precision_and_recall_by_hand() -> None:
+    sample, score = literal()
+    found = curve(sample, score)
+    assert found.score.tolist() == [0.9, 0.7, 0.6, 0.5]
+    assert found.recall.tolist() == [0.5, 0.5, 0.5, 1.0]
+    assert found.precision.tolist() == [1.0, 0.5, 1 / 12, 2 / 14]
+    assert found.average_precision == pytest.approx(0.5 + 0.5 * 2 / 14)
+    assert found.precision_at(0.2) == 1.0
+    assert found.precision_at(0.8) == 2 / 14
+
+
+def test_measured_shares_of_real_mistakes_weigh_them() -> None:
+    sample, score = literal()
+    found = curve(corrected(sample, 0.5, 0.1), score)
+    assert found.precision[-1] == pytest.approx(2 / (2 + 0.5 * 2 + 0.1 * 10))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5)), min_size=3, max_size=40))
+def test_the_curve_is_scikit_learns_with_weights(rows: list[tuple[int, int]]) -> None:
+    kind = np.array([POSITIVE, *(row[0] for row in rows)], np.int8)
+    score = np.array([3, *(row[1] for row in rows)], float)
+    weight = np.where(kind == RANDOM, 7.5, 1.0)
+    found = curve(Sample(np.arange(len(kind)), kind, weight, 100), score)
+    assert found.average_precision == pytest.approx(average_precision_score(kind == POSITIVE, score, sample_weight=weight))
+
+
+def test_draws_spread_around_the_estimate_and_are_the_same_for_every_scoring() -> None:
+    task = small_task(120)
+    vectors = vectors_of(task, 0.9)
+    space = task.space("test")
+    sample = draw_sample(task, "test", nearest(space, vectors, vectors, 4), 300, np.random.default_rng(0))
+    score = (vectors[sample.keys // 120] * vectors[sample.keys % 120]).sum(axis=1)
+    first, second = resampled(sample, space, [score, score], 300, np.random.default_rng(1))
+    assert np.array_equal(first, second)
+    value = curve(sample, score).average_precision
+    low, high = np.quantile(first[:, 0], [0.025, 0.975])
+    assert low < value < high
+    assert 0 < first[:, 1].std() < 0.4
+
+
+def test_balanced_scores() -> None:
+    label = np.array([1, 0, 1, 0, 1, 1])
+    probability = np.array([0.9, 0.8, 0.4, 0.1, 0.7, 0.6])
+    accuracy, f1 = accuracy_and_f1(label, probability)
+    assert accuracy == pytest.approx(4 / 6)
+    assert f1 == pytest.approx(f1_score(label, probability >= 0.5))
+    # Query 2 has positives alone and is not clean.
+    assert clean_map(np.array([0, 0, 1, 1, 2, 2]), label, probability) == pytest.approx(1.0)
+    assert clean_map(np.array([0, 0, 0, 0, 2, 2]), label, probability) == pytest.approx((1 + 2 / 3) / 2)
+    assert clean_map(np.array([0, 1]), np.array([1, 0]), np.array([0.1, 0.2])) is None
+
+
+def test_calibration_is_logistic_regression_and_rises() -> None:
+    rng = np.random.default_rng(0)
+    cosine = rng.uniform(-1, 1, 5000)
+    label = (rng.uniform(size=5000) < 1 / (1 + np.exp(-(6 * cosine - 2)))).astype(int)
+    fitted = calibrate(cosine, label)
+    assert fitted.w / fitted.deviation == pytest.approx(6, rel=0.1)
+    assert (fitted.probability(cosine) - label).sum() == pytest.approx(0, abs=1e-4)
+    assert np.all(np.diff(fitted.probability(np.linspace(-1, 1, 50))) > 0)
+
+
+@pytest.mark.parametrize("label", [[0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1]])
+def test_calibration_stays_finite_and_rising_whatever_the_labels(label: list[int]) -> None:
+    fitted = calibrate(np.array([0.1, 0.2, 0.3, 0.4]), np.array(label))
+    probability = fitted.probability(np.array([0.1, 0.4]))
+    assert np.isfinite(probability).all()
+    assert 0 < fitted.w < 1000
+    assert probability[1] >= probability[0]
+
+
+def test_calibration_survives_a_file(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    fitted = calibrate(np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 1, 0, 1]))
+    fitted.save(tmp_path / "calibration.json")
+    assert Calibration.load(tmp_path / "calibration.json") == fitted

@@ -1,0 +1,195 @@
+"""Tasks from stated pairs: presets' formats, ids, splits, and every way in which the input can be wrong."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cartograph.errors import GateError, InputError
+from cartograph.pairs.answers import answer_sheet, read_answers, require_consistent
+from cartograph.pairs.rounds import require_budget
+from cartograph.pairs.stated import Built, Columns, StatedFile, build_task, entity_side
+from cartograph.pairs.tables import load_task, save_task
+from cartograph.planted.paraphrases import generate
+from cartograph.read import Batch
+
+
+def batch(**columns: list[str]) -> Batch:
+    table = pa.table(columns)
+    return Batch(table, pa.array(range(1, table.num_rows + 1)))
+
+
+def build(*files: StatedFile, columns: Columns | None = None, **given: Any) -> Built:
+    how = {"symmetric": True, "transitive": True, "contradictions": "fail", "rng": np.random.default_rng(0), **given}
+    return build_task(files, columns or Columns("q1", "q2"), **how)
+
+
+def pairs(*rows: tuple[str, str, str], name: str = "pairs.csv", split: str | None = None) -> StatedFile:
+    one, other, label = (list(part) for part in zip(*rows, strict=True))
+    return StatedFile(name, batch(q1=one, q2=other, label=label), split)
+
+
+def test_texts_tell_utterances_apart_unless_ids_do() -> None:
+    task = build(pairs(("a", "b", "1"), ("b", "c", "0"), ("c", "d", "1"))).task
+    assert list(task.left) == ["a", "b", "c", "d"]
+    file = StatedFile("q.tsv", batch(qid1=["1", "3"], qid2=["2", "4"], q1=["a", "a"], q2=["b", "c"], label=["1", "0"]), None)
+    task = build(file, columns=Columns("q1", "q2", "label", "qid1", "qid2")).task
+    assert list(task.left) == ["a", "b", "a", "c"]
+
+
+def test_no_stated_pair_crosses_a_drawn_split() -> None:
+    stated = generate(400, 3).stated
+    built = build(StatedFile("x", Batch(stated, pa.array(range(stated.num_rows))), None), columns=Columns("left", "right"))
+    task = built.task
+    assert (task.split[task.stated_left] == task.split[task.stated_right]).all()
+    assert built.dropped == {"the same utterance twice": 0, "contradictory": 0, "utterance of another split": 0}
+    assert set(task.split.tolist()) == {0, 1, 2}
+
+
+def test_an_utterance_of_two_given_splits_belongs_to_the_later_one() -> None:
+    train, test = pairs(("a", "b", "1"), ("c", "d", "1"), split="train"), pairs(("b", "e", "1"), name="test.csv", split="test")
+    built = build(train, pairs(("x", "y", "1"), name="dev.csv", split="dev"), test)
+    assert built.task.split[[built.left_ids.index(name) for name in "abe"]].tolist() == [0, 2, 2]
+    assert built.dropped["utterance of another split"] == 1
+
+
+def test_positives_alone_are_enough() -> None:
+    task = build(StatedFile("p.tsv", batch(q1=list("acegik"), q2=list("bdfhjl")), None), columns=Columns("q1", "q2", None)).task
+    assert task.stated_label.tolist() == [1] * 6
+
+
+def test_a_title_goes_before_the_right_text_where_a_file_has_one() -> None:
+    titled = StatedFile("dev.tsv", batch(Q=["q"], T=["Cave"], S=["It is cold."], label=["1"]), "dev")
+    plain = StatedFile("train.tsv", batch(Q=["p"], S=["It is cold."], label=["1"]), "train")
+    other = StatedFile("test.tsv", batch(Q=["r"], T=["Ice"], S=["Warm."], label=["1"]), "test")
+    task = build(plain, titled, other, columns=Columns("Q", "S", prefix="T"), symmetric=False).task
+    assert list(task.right) == ["It is cold.", "Cave It is cold.", "Ice Warm."]
+    assert task.split.tolist() == [0, 1, 2]
+
+
+def entities() -> dict[str, Any]:
+    left = entity_side(
+        "tableA.csv", batch(id=["1", "2", "3"], name=["sony tv", "lg tv", "pen"], price=["9", "", "1"]), "id", ["name", "price"]
+    )
+    right = entity_side("tableB.csv", batch(id=["7", "8"], name=["sony television", "biro"]), "id", ["name"])
+    return {"left": ("tableA.csv", *left), "right": ("tableB.csv", *right)}
+
+
+def test_entities_that_nobody_paired_are_there_too() -> None:
+    file = StatedFile("train.csv", batch(l=["1", "3"], r=["7", "8"], label=["1", "1"]), None)
+    task = build(file, columns=Columns("", "", "label", "l", "r"), symmetric=False, tables=entities()).task
+    assert list(task.left) == ["sony tv 9", "lg tv", "pen 1"]
+    assert list(task.right) == ["sony television", "biro"]
+    assert sum(task.space(split).size for split in ("train", "dev", "test")) == 6
+
+
+def test_a_pair_with_an_unknown_id_is_named() -> None:
+    file = StatedFile("train.csv", batch(l=["1", "9"], r=["7", "8"], label=["1", "1"]), None)
+    wanted = "train.csv row 2 names `9`, which is not an id of tableA.csv; correct the pair, or add the entity."
+    with pytest.raises(InputError, match=f"^{re.escape(wanted)}$"):
+        build(file, columns=Columns("", "", "label", "l", "r"), symmetric=False, tables=entities())
+
+
+def test_contradictory_labels_are_named_whichever_way_round_the_pair_stands() -> None:
+    file = pairs(("a", "b", "1"), ("c", "d", "1"), ("b", "a", "0"))
+    wanted = "pairs.csv row 3 states a pair as negative, pairs.csv row 1 the same pair as positive; correct one, or set"
+    with pytest.raises(InputError, match=f"^{re.escape(wanted)}"):
+        build(file)
+    built = build(file, contradictions="drop")
+    assert built.dropped["contradictory"] == 1
+    assert len(built.task.stated_label) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "wanted"),
+    [
+        (pairs(("a", "b", "0")), "none of the 1 stated pairs is positive; check `pairs.label`, or which pairs were given."),
+        (pairs(("a", "b", "maybe")), "pairs.csv row 1: label `maybe` is neither 1 nor 0."),
+        (pairs(("a", "", "1")), "pairs.csv row 1 has no right utterance; every pair needs two."),
+        (StatedFile("p.csv", batch(q1=["a"], text=["b"]), None), "p.csv has no column `q2`; its columns are q1, text."),
+    ],
+)
+def test_what_is_wrong_is_named(file: StatedFile, wanted: str) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(wanted)}$"):
+        build(file)
+
+
+def test_an_id_twice_in_an_entity_table_is_named() -> None:
+    with pytest.raises(InputError, match=r"^a\.csv row 2: id `1` is there twice; ids must be unique\.$"):
+        entity_side("a.csv", batch(id=["1", "1"], name=["x", "y"]), "id", ["name"])
+
+
+def test_a_budget_above_the_pool_is_refused() -> None:
+    task = build(pairs(("a", "b", "1"), ("c", "d", "1"), split="train")).task
+    wanted = "the budget is 7 labels, but the train split has only 6 pairs; lower `collect.first_round` or `collect.rounds`."
+    with pytest.raises(InputError, match=f"^{re.escape(wanted)}$"):
+        require_budget(task, [4, 3])
+
+
+def test_tasks_survive_their_files(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    built = build(pairs(("a", "b", "1"), ("c", "d", "0")))
+    save_task(built.task, built.left_ids, built.right_ids, tmp_path)
+    again = load_task(tmp_path)
+    assert again.left == list(built.task.left)
+    assert again.symmetric
+    assert again.transitive
+    assert again.right is again.left
+    assert again.positives("train").tolist() == built.task.positives("train").tolist()
+
+
+def answering() -> tuple[Any, np.ndarray]:
+    task = build(pairs(("=a", "b", "1"), ("b", "c", "1"), ("d", "e", "1"), split="train")).task
+    return task, np.array([1, 2, 7], np.int64)
+
+
+def filled(task: Any, keys: np.ndarray, *words: str) -> bytes:
+    header, *lines = answer_sheet(task, keys).decode("utf-8-sig").splitlines()
+    return "\n".join([header, *(f"{line.removesuffix(',,')},{word}," for line, word in zip(lines, words, strict=True))]).encode()
+
+
+def test_answers_come_back_as_people_write_them() -> None:
+    task, keys = answering()
+    sheet = answer_sheet(task, keys)
+    assert b"'=a" in sheet
+    assert read_answers(filled(task, keys, "Yes", " no", "skip"), "review/round-01.csv", task, keys).tolist() == [1, 0, -1]
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "wanted"),
+    [
+        (("yes", "", ""), GateError, "s.csv: 2 of the 3 pairs have no answer yet"),
+        (("yes", "perhaps", "no"), InputError, "s.csv line 3: `perhaps` is no answer; write yes, no, or skip."),
+    ],
+)
+def test_answers_that_are_none_are_named(words: tuple[str, ...], kind: type[Exception], wanted: str) -> None:
+    task, keys = answering()
+    with pytest.raises(kind, match=f"^{re.escape(wanted)}"):
+        read_answers(filled(task, keys, *words), "s.csv", task, keys)
+
+
+def test_contradictory_answers_are_named() -> None:
+    task, keys = answering()
+    twice = filled(task, keys, "yes", "no", "no") + b"\np1,x,y,no,\n"
+    with pytest.raises(InputError, match=r"^s\.csv line 5 answers pair p1 otherwise than line 2; correct one\.$"):
+        read_answers(twice, "s.csv", task, keys)
+    same = filled(task, keys, "yes", "no", "no") + b"\np1,x,y,yes,\n"
+    assert read_answers(same, "s.csv", task, keys).tolist() == [1, 0, 0]
+
+
+def test_a_sheet_of_other_pairs_is_refused() -> None:
+    task, keys = answering()
+    with pytest.raises(InputError, match=r"^s\.csv lacks 1 of the 2 pairs that this round asks about, such as p3"):
+        read_answers(filled(task, keys, "yes", "no", "no"), "s.csv", task, np.array([1, 3]))
+
+
+def test_answers_that_together_contradict_are_named() -> None:
+    task, _ = answering()
+    width = len(task.right)
+    keys = np.array([0 * width + 1, 1 * width + 2, 0 * width + 2], np.int64)
+    require_consistent(task, keys, np.array([1, 0, 0], np.int8), "review")
+    with pytest.raises(InputError, match=r"^review: pair p2 \(“=a”, “c”\) is answered no, but other answers make the two the same"):
+        require_consistent(task, keys, np.array([1, 1, 0], np.int8), "review")
