@@ -46,9 +46,9 @@ def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
     in_file = content.get(step.section) or {}
     stage: dict[str, Any] = {}
     if step.matrix is not None:
-        values = step.matrix.values(step.section, workspace.settings)
+        values, section = step.matrix.values(step.section, workspace.settings), step.section
         stage["matrix"] = {
-            axis: f"${{{step.section}.{key}}}" if values[axis] == in_file.get(key) else values[axis] for axis, key in step.matrix.axes.items()
+            axis: f"${{{section}.{key}}}" if values[axis] == in_file.get(key) else values[axis] for axis, key in step.matrix.axes.items()
         }
         items = {axis: f"${{item.{axis}}}" for axis in step.matrix.axes}
         step = step.in_cell(items)
