@@ -5,6 +5,8 @@ from typing import Any
 
 from cartograph.config import Params, Settings
 from tasks import (
+    aflite,
+    bias,
     clean,
     collect,
     collection_report,
@@ -12,6 +14,7 @@ from tasks import (
     embed,
     encode,
     evaluate,
+    features,
     ingest,
     measure,
     noise,
@@ -32,6 +35,9 @@ STEPS: tuple[Step, ...] = (
     train.STEP,
     measure.STEP,
     noise.STEP,
+    features.STEP,
+    aflite.STEP,
+    bias.STEP,
     clean.STEP,
     select.STEP,
     retrain.STEP,

@@ -1,4 +1,4 @@
-"""The step `embed`: every text's vector by a frozen encoder, made once for all trainings of the model `probe`."""
+"""The step `embed`: every text's vector by a frozen encoder, made once for all trainings of the model `probe` and for frozen features."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.console import progress
+from tasks.features import is_wanted as is_filtered
+from tasks.features import needs_encoder
 from tasks.pretrained import local_folder
 from tasks.step import Inputs, Out, Step
 from tasks.workspace import ingested, user_file
@@ -19,9 +21,11 @@ _DATA = "data/embed"
 
 
 class Params(Section):
-    """Parameters of the frozen encoder; the model `probe` alone reads them."""
+    """Parameters of the frozen encoder; the model `probe` and frozen features alone read them."""
 
-    pretrained: str | None = Field(None, description="probe only: the encoder that makes its vectors: a model's folder, or a hub id")
+    pretrained: str | None = Field(
+        None, description="probe and frozen features only: the encoder that makes the vectors: a model's folder, or a hub id"
+    )
     max_length: int = Field(128, ge=4, description="tokens; longer texts are cut")
     batch_size: int = Field(64, ge=1, description="texts read together")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu, or cuda")
@@ -46,7 +50,8 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
         raise InputError("section `embed` was not read with its own model.")
     if params.pretrained is None:
         if _is_wanted(settings):
-            raise InputError("model `probe` needs `embed.pretrained`: the folder of an encoder, or a hub id; set it in params.yaml.")
+            what = "features of a frozen encoder need" if needs_encoder(settings) else "model `probe` needs"
+            raise InputError(f"{what} `embed.pretrained`: the folder of an encoder, or a hub id; set it in params.yaml.")
         return ingested(settings)
     local = (user_file(params.pretrained),) if local_folder(params.pretrained) else ()
     return (*ingested(settings), *local)
@@ -54,7 +59,9 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
 
 def _is_wanted(settings: Settings) -> bool:
     train = settings["train"]
-    return getattr(train, "model", None) == "probe" and getattr(train, "dynamics", None) is None
+    probes = getattr(train, "model", None) == "probe" and getattr(train, "dynamics", None) is None
+    compared = "probe" in getattr(settings.get("bias"), "models", ()) and is_filtered(settings)
+    return probes or compared or needs_encoder(settings)
 
 
 STEP = Step(

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 STEP_NAME = "publish"
 DIGEST_CHARACTERS = 36
 """Most characters of a dataset's digest that MLflow takes."""
-_TABLES = {"data/clean": ("cleaned.parquet", "changes.parquet"), "data/evaluate": ("evaluation.md", "evaluation.csv")}
+_TABLES = {
+    "data/clean": ("cleaned.parquet", "changes.parquet"),
+    "data/aflite": ("filtered.parquet", "aflite.parquet"),
+    "data/evaluate": ("evaluation.md", "evaluation.csv"),
+}
 """Files of other outputs that are published with the reports."""
 
 
@@ -29,7 +33,8 @@ class Dataset:
 
     Attributes:
         name: the workspace's name; ``<workspace>/<set>`` for an evaluation set.
-        context: ``audited`` (the train set), ``cleaned`` (what became of it), ``random`` (a part of it) or ``evaluation``.
+        context: ``audited`` (the train set), ``cleaned`` (what became of it), ``filtered`` (what withstood AFLite), ``random`` (a part of
+            it) or ``evaluation``.
         digest: of its content, cut to what MLflow takes.
         path: its Parquet file, from the project's root.
         columns: name -> Arrow type, as text.

@@ -58,6 +58,16 @@ def cleaned_dataset(workspace: Workspace, inputs: Mapping[str, Path]) -> Dataset
     return _train_set(workspace, inputs, "cleaned") if "data/clean" in inputs else None
 
 
+def filtered_dataset(workspace: Workspace, inputs: Mapping[str, Path]) -> Dataset | None:
+    """Return the rows that withstood AFLite; None where the audit filters nothing."""
+    import pyarrow.parquet as pq
+
+    if "data/aflite" not in inputs:
+        return None
+    rows = pq.read_table(inputs["data/aflite"] / "filtered.parquet")
+    return dataset_of(workspace, rows, workspace.name, "filtered", "data/aflite/filtered.parquet")
+
+
 def _train_set(workspace: Workspace, inputs: Mapping[str, Path], subset: str) -> Dataset:
     import pyarrow.parquet as pq
 

@@ -23,7 +23,7 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.digest import digest_json, digest_path
 from tasks.publication import STEP_NAME, Dataset, Publication, read_publication, write_files
-from tasks.publication_models import Model, cleaned_dataset, read_models
+from tasks.publication_models import Model, cleaned_dataset, filtered_dataset, read_models
 from tasks.retrained import retrained
 from tasks.selected import selection_file
 from tasks.step import Inputs, Out, Step
@@ -65,7 +65,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
 
     names = [name for step in STEPS if step.name != STEP_NAME and step.when(settings) for name in step.outputs_of(settings)]
     reports = [name for name in names if name.startswith("reports/") and Path(name).suffix]
-    tables = [name for name in ("data/clean", "data/evaluate") if name in names]
+    tables = [name for name in ("data/clean", "data/aflite", "data/evaluate") if name in names]
     models = retrained(settings)
     subsets = dict.fromkeys(["cleaned"] * ("data/clean" in tables) + [subset for subset, _ in models])
     return ("params.yaml", "data/ingest", "data/measure", *reports, *tables, *map(selection_file, subsets), *models.values())
@@ -75,9 +75,10 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     """Publish the audit; return where, and how much."""
     experiment = params.experiment or out.workspace.name
     publication = read_publication(out.workspace, inputs)
-    cleaned = cleaned_dataset(out.workspace, inputs)
+    versions = {"cleaned": cleaned_dataset(out.workspace, inputs), "filtered": filtered_dataset(out.workspace, inputs)}
+    made = {name: dataset for name, dataset in versions.items() if dataset is not None}
     models = read_models(out.workspace, inputs, publication)
-    audit = publication if cleaned is None else _with(publication, cleaned)
+    audit = _with(publication, made)
     with tempfile.TemporaryDirectory() as temporary:
         write_files(out.workspace, inputs, Path(temporary), points=params.interactive_points)
         publish_runs(audit, models, experiment, Path(temporary))
@@ -86,8 +87,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
         "fingerprint": publication.fingerprint,
         "datasets": {dataset.name: dataset.digest for dataset in publication.datasets},
     }
-    if cleaned is not None:
-        published["cleaned"] = cleaned.digest
+    published |= {name: dataset.digest for name, dataset in made.items()}
     with (out["data/publish"] / "published.json").open("w", encoding="utf-8") as file:
         json.dump(published, file, indent=1, ensure_ascii=False)
         file.write("\n")
@@ -95,9 +95,10 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     return f"{told}, {len(models)} retrained models" if models else told
 
 
-def _with(publication: Publication, cleaned: Dataset) -> Publication:
-    tags = publication.tags | {"cartograph.cleaned_version": cleaned.digest}
-    return replace(publication, datasets=(*publication.datasets, cleaned), tags=tags)
+def _with(publication: Publication, made: Mapping[str, Dataset]) -> Publication:
+    """Add the versions that were made of the train set."""
+    tags = publication.tags | {f"cartograph.{name}_version": dataset.digest for name, dataset in made.items()}
+    return replace(publication, datasets=(*publication.datasets, *made.values()), tags=tags)
 
 
 STEP = Step(

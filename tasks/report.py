@@ -10,6 +10,7 @@ from pydantic import Field
 
 from cartograph.config import Params as BaseParams
 from cartograph.config import Settings
+from tasks.features import is_wanted as is_filtered
 from tasks.receipt import versions
 from tasks.retrained import chosen_selections, retrained
 from tasks.selected import selections
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 PAGE = "reports/report.html"
 COMPARED = "data/evaluate"
 NOISE = "data/noise"
+AFLITE = ("data/aflite", "reports/aflite.metrics.json")
 CLEANED = ("data/clean/changes.parquet", "data/clean/version.json")
 STILL = "reports/figures/data_map.svg"
 ASSETS = user_file("src/cartograph/page/assets")
@@ -57,7 +59,21 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     compared = (COMPARED, "reports/evaluate.metrics.json") if retrained(settings) else ()
     noise = (NOISE, "reports/noise.metrics.json") if "noise" in settings else ()
     cleaned = CLEANED if "clean" in settings else ()
-    return ("params.yaml", "data/ingest", "data/train", "data/measure", *metrics, STILL, ASSETS, *noise, *cleaned, *truth, *compared)
+    filtered = AFLITE if is_filtered(settings) else ()
+    return (
+        "params.yaml",
+        "data/ingest",
+        "data/train",
+        "data/measure",
+        *metrics,
+        STILL,
+        ASSETS,
+        *noise,
+        *cleaned,
+        *filtered,
+        *truth,
+        *compared,
+    )
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
@@ -96,6 +112,7 @@ def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> A
         comparison=_comparison(inputs),
         selections=_selections(inputs, workspace),
         noise=_noise(inputs, measures),
+        aflite=_aflite(inputs),
         cleaned=_cleaned(inputs),
         limits=Limits(**params.model_dump(), max_points=_setting(workspace, "max_points"), seed=_setting(workspace, "seed")),
     )
@@ -137,6 +154,18 @@ def _cleaned(inputs: Mapping[str, Path]) -> Any:
     if CLEANED[0] not in inputs:
         return None
     return Cleaned(pq.read_table(inputs[CLEANED[0]]), _json(inputs[CLEANED[1]]))
+
+
+def _aflite(inputs: Mapping[str, Path]) -> Any:
+    """Return the filter's rows and rounds; None where nothing was filtered."""
+    import pyarrow.parquet as pq
+
+    from cartograph.page import Aflite
+
+    if AFLITE[0] not in inputs:
+        return None
+    folder = inputs[AFLITE[0]]
+    return Aflite(*(pq.read_table(folder / f"{name}.parquet") for name in ("aflite", "history")), _json(folder / "aflite.json"))
 
 
 def _comparison(inputs: Mapping[str, Path]) -> Any:

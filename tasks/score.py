@@ -7,9 +7,10 @@ import json
 from cartograph.config import Params as BaseParams
 from cartograph.config import Settings
 from cartograph.errors import InputError
+from tasks.features import is_wanted as is_filtered
 from tasks.step import Inputs, Out, Step
 
-_NOISE = "data/noise"
+_NOISE, _AFLITE = "data/noise", "data/aflite"
 
 
 class Params(BaseParams):
@@ -30,8 +31,9 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     measures = pq.read_table(inputs["data/measure"] / "measures.parquet")
     truth = pq.read_table(inputs["data/truth"] / "truth.parquet")
     suspects = pq.read_table(inputs[_NOISE] / "noise.parquet") if _NOISE in inputs else None
+    aflite = pq.read_table(inputs[_AFLITE] / "aflite.parquet") if _AFLITE in inputs else None
     try:
-        table, metrics = score(measures, truth, suspects)
+        table, metrics = score(measures, truth, suspects, aflite)
     except ValueError as error:
         raise InputError(f"the map cannot be scored: {error}; run the audit from its start with `--force ingest`.") from error
     pq.write_table(table, out["data/score"] / "score.parquet")
@@ -41,11 +43,13 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     told = "planted flips: average precision {average_precision:.2f}".format(**metrics)
     if suspects is not None:
         told += ", precision {precision:.2f}, recall {recall:.2f}".format(**metrics)
-    return told.replace(" 0.", " .")
+    told = told.replace(" 0.", " .")
+    return told if aflite is None else f"{told}; give-away rows filtered, odds ratio {metrics['give_away.odds_ratio']:.1f}"
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    return ("data/truth", "data/measure", *((_NOISE,) if "noise" in settings else ()))
+    noise = (_NOISE,) if "noise" in settings else ()
+    return ("data/truth", "data/measure", *noise, *((_AFLITE,) if is_filtered(settings) else ()))
 
 
 STEP = Step(

@@ -58,6 +58,24 @@ def out_of_fold_logistic(
     return [_centred(scores) for scores in out]
 
 
+def held_out_logistic(
+    features: sparse.csr_array, labels: Ids, n_classes: int, train: npt.NDArray[np.bool_], penalty: float
+) -> npt.NDArray[np.float32]:
+    """Return the scores of every row by a model that was fitted on some of them, ``(n_examples, n_classes)``, as above.
+
+    Args:
+        features: float32, ``(n_examples, n_features)``, finite.
+        labels: label ids in [0, n_classes), ``(n_examples,)``; of rows outside ``train`` they count for nothing.
+        n_classes: two or more.
+        train: which rows are learnt from, ``(n_examples,)``.
+        penalty: as above.
+    """
+    wanted = _wanted(n_classes)
+    targets = np.stack([labels == label for label in wanted], axis=1).astype(np.float32)
+    used = np.repeat(train[:, None], len(wanted), axis=1).astype(np.float32)
+    return _centred(_newton(features, features.T.tocsr(), targets, used, np.full(len(wanted), penalty, np.float32)))
+
+
 def leave_one_out_bayes(features: sparse.csr_array, labels: Ids, n_classes: int, smoothing: Sequence[float]) -> list[Singles]:
     """Return, per smoothing, naive Bayes scores of each row from the counts of *all other* rows, ``(n_examples, n_classes)``.
 

@@ -187,6 +187,33 @@ NOISE = pa.schema(
 """How suspect each training row's label is: ``probability`` that it is wrong in [0, 1], ``flagged`` as a suspect, the most
 probable other class ``suggested`` with its mean predicted probability, ``rank`` (1 = most suspect), and why, in words."""
 
+AFLITE = pa.schema(
+    [
+        pa.field("uid", pa.string(), nullable=False),
+        pa.field("kept", pa.bool_(), nullable=False),
+        pa.field("removed_in_round", pa.int32()),
+        pa.field("predictability_first", pa.float64()),
+        pa.field("predictability_last", pa.float64()),
+        pa.field("n_predictions", pa.int32(), nullable=False),
+    ]
+)
+"""What AFLite did with each row of its pool (the train rows, or those that the features' model did not learn from) or of an evaluation
+set that it filtered alongside: ``removed_in_round`` is null for a row that stayed; predictability in [0, 1], higher = easier to guess,
+in the first and in the last round that held the row out, null where none did; out-of-sample predictions in its last round."""
+
+AFLITE_HISTORY = pa.schema(
+    [
+        pa.field("round", pa.int32(), nullable=False),
+        pa.field("size", pa.int64(), nullable=False),
+        pa.field("bias", pa.float64(), nullable=False),
+        pa.field("accuracy", pa.float64(), nullable=False),
+        pa.field("eligible", pa.int64(), nullable=False),
+        pa.field("removed", pa.int64(), nullable=False),
+        pa.field("never_held_out", pa.int64(), nullable=False),
+    ]
+)
+"""The rounds of a filter, as ``aflite.Round`` describes them."""
+
 SUBSET = pa.schema([pa.field("uid", pa.string(), nullable=False), pa.field("label", pa.int32(), nullable=False)])
 """A train set made from the ingested one: which rows, in which order of uid, under which label."""
 

@@ -10,6 +10,26 @@ from cartograph.errors import InputError
 from cartograph.schema import LABEL, UID, dataset_info
 
 
+def rows_of(examples: pa.Table, uids: pa.Array, what: str) -> pa.Table:
+    """Return the rows that ``uids`` name, in their order.
+
+    Args:
+        examples: a set of examples (``schema.examples_schema``).
+        uids: strings.
+        what: where the uids are from, for messages.
+
+    Raises:
+        InputError: a uid is not in the set.
+    """
+    places = pc.index_in(uids, value_set=examples[UID].combine_chunks())
+    if places.null_count:
+        raise InputError(
+            f"{what} names uid {uids.filter(pc.is_null(places))[0].as_py()!r}, which the set does not have ({places.null_count:,} such "
+            "rows); it was made from other data: run the audit again."
+        )
+    return examples.take(places).combine_chunks()
+
+
 def take_subset(examples: pa.Table, subset: pa.Table, what: str = "the subset") -> pa.Table:
     """Return the rows of a train set that a subset names, under the subset's labels.
 

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 from scipy import sparse  # type: ignore[import-untyped]
 
 from cartograph.errors import InputError
+from cartograph.schema import dataset_info
 
 Row = str | Sequence[str]
 
@@ -56,6 +58,17 @@ def text_features(rows: Sequence[Row], *, max_features: int = 2**18) -> sparse.c
         kept = np.sort(kept[np.argsort(-frequency[kept], kind="stable")[:max_features]])
     weighted = TfidfTransformer(sublinear_tf=True).fit_transform(_columns(counts, kept))
     return sparse.csr_array(weighted, dtype=np.float32)
+
+
+def text_rows(table: pa.Table) -> list[Row]:
+    """Return what ``text_features`` reads of a set of examples (``schema.examples_schema``): an entry per row, of a choice per option."""
+    info = dataset_info(table.schema)
+    columns = [table[name].to_pylist() for name in info.fields]
+    if info.task == "single":
+        return list(columns[0])
+    if info.task == "pair":
+        return list(zip(*columns, strict=True))
+    return [(text, option) for text, *options in zip(*columns, strict=True) for option in options]
 
 
 def _fields(rows: Sequence[Row]) -> Iterator[Sequence[str]]:

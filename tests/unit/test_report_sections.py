@@ -14,9 +14,10 @@ import pytest
 from cartograph.comparison import DIFFERENCES, Comparison, EvaluationSet, compare
 from cartograph.errors import InputError
 from cartograph.noise_figures import EXPERIMENT
-from cartograph.page import Audit, Cleaned, Limits, Noise, Origin, Selections, align, page
+from cartograph.page import Aflite, Audit, Cleaned, Limits, Noise, Origin, Selections, align, page
 from cartograph.page.blocks import Charts, Checks, Dots, Facts, Map, Planes, Regions, RowTables, SuspectTable, Table
 from cartograph.page.sections import SECTIONS
+from cartograph.page.sections.aflite import aflite_section
 from cartograph.page.sections.changes import changes_section
 from cartograph.page.sections.extremes import extremes_section
 from cartograph.page.sections.origin import origin_section
@@ -28,7 +29,7 @@ from cartograph.page.sections.training import training_section
 from cartograph.page.sections.validation import validation_section
 from cartograph.page.sections.worth import worth_section, worth_sentence
 from cartograph.page.verdict import verdict
-from cartograph.schema import CHANGES, HISTORY, MEASURES, NOISE, QUARANTINE, DatasetInfo, examples_schema
+from cartograph.schema import AFLITE, AFLITE_HISTORY, CHANGES, HISTORY, MEASURES, NOISE, QUARANTINE, DatasetInfo, examples_schema
 from cartograph.selection_table import Chosen
 from tests.report_audit import retrained
 
@@ -161,13 +162,54 @@ def cleaned(audit: Audit) -> Audit:
     return replace(suspected(audit), cleaned=Cleaned(pa.Table.from_pylist(changes, schema=CHANGES), version))
 
 
+def filtered(audit: Audit) -> Audit:
+    """Of rows 1 to 7 the last two went, one a round; row 0 was held back."""
+    kept = [True] * 5 + [False] * 2
+    rows = {
+        "uid": [f"u{row}" for row in range(1, 8)],
+        "kept": kept,
+        "removed_in_round": [None] * 5 + [2, 1],
+        "predictability_first": [0.5, None, 0.25, 0.5, 0.5, 0.8, 1.0],
+        "predictability_last": [0.5, None, 0.25, 0.5, 0.5, 0.9, 1.0],
+        "n_predictions": [4, 0, 4, 4, 4, 5, 5],
+    }
+    history = {
+        "round": [1, 2, 3],
+        "size": [7, 6, 5],
+        "bias": [0.7, 0.6, 0.44],
+        "accuracy": [0.7, 0.6, 0.44],
+        "eligible": [2, 1, 0],
+        "removed": [1, 1, 0],
+        "never_held_out": [1, 1, 1],
+    }
+    record = {
+        "features": {"source": "finetuned", "width": 4, "pool": 7, "held_back": 1, "sets": ["dev", "train"]},
+        "variant": "slicing",
+        "n_partitions": 5,
+        "train_size": 2,
+        "slice_size": 1,
+        "threshold": 0.75,
+        "rows": 7,
+        "kept": 5,
+        "removed": 2,
+        "rounds": 2,
+        "bias_before": 0.7,
+        "bias_after": 0.44,
+        "stop_reason": "target size reached",
+        "evaluation": {"dev": {"rows": 4, "kept": 3}},
+    }
+    return replace(audit, aflite=Aflite(pa.table(rows, schema=AFLITE), pa.table(history, schema=AFLITE_HISTORY), record))
+
+
 def block(section: object, kind: type) -> object:
     return next(item for item in section.blocks if isinstance(item, kind))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("build", SECTIONS, ids=lambda build: build.__name__)
 @pytest.mark.parametrize(
-    "change", [lambda audit: audit, planted, compared, suspected, cleaned], ids=["plain", "planted", "compared", "suspected", "cleaned"]
+    "change",
+    [lambda audit: audit, planted, compared, suspected, cleaned, filtered],
+    ids=["plain", "planted", "compared", "suspected", "cleaned", "filtered"],
 )
 def test_every_section_has_an_anchor_and_blocks_or_a_reason(
     audit: Audit, build: Callable[..., object], change: Callable[[Audit], Audit]
@@ -183,8 +225,32 @@ def test_every_section_has_an_anchor_and_blocks_or_a_reason(
 
 
 def test_section_ids_are_distinct(audit: Audit) -> None:
-    ids = [section.id for build in SECTIONS if (section := build(selected(cleaned(compared(planted(audit)))))) is not None]
+    ids = [section.id for build in SECTIONS if (section := build(filtered(selected(cleaned(compared(planted(audit))))))) is not None]
     assert len(set(ids)) == len(ids) == len(SECTIONS)
+
+
+def test_the_filter_says_what_was_guessed_and_what_withstood(audit: Audit) -> None:
+    section = aflite_section(filtered(audit))
+    assert section is not None
+    lead = section.lead.replace("\u00a0", " ")
+    assert "nothing but a model trained on 1 of the rows, which left the pool guess 70 % of the labels" in lead
+    assert "29 % of 7; of the 5 that stayed they guess 44 %" in lead
+    first, stayed = block(section, RowTables).lists  # type: ignore[attr-defined]
+    assert (first.name, list(first.rows)) == ("Went first", [7, 6])
+    assert (stayed.name, list(stayed.rows)[:2]) == ("Withstood", [2, 3])
+    assert 0 not in section.listed()
+    facts = dict(block(section, Facts).facts)  # type: ignore[attr-defined]
+    assert facts["dev"].replace("\u00a0", " ") == "filtered alike: 3 of 4 rows stay (75 %)"
+
+
+def test_the_filters_preference_for_give_away_words_is_told(audit: Audit) -> None:
+    told = planted(audit)
+    numbers = {"give_away.odds_ratio": 4.2, "give_away.odds_ratio.low": 3.1, "give_away.odds_ratio.high": 5.6}
+    numbers |= {"give_away.filtered": 0.7, "no_give_away.filtered": 0.3}
+    section = planted_section(replace(told, metrics={**told.metrics, "score": {**told.metrics["score"], **numbers}}))
+    facts = [fact for item in section.blocks if isinstance(item, Facts) for fact in item.facts]  # type: ignore[union-attr]
+    assert any(name == "Odds ratio" and value.startswith("4.2 (95\u00a0% interval 3.1 to 5.6)") for name, value in facts)
+    assert ("Taken out", "70\u00a0% of the rows with a give-away word, 30\u00a0% of the others") in facts
 
 
 def test_the_sentence_says_what_was_found(audit: Audit) -> None:

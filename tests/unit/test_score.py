@@ -99,6 +99,20 @@ def test_suspects_are_scored_by_their_rank_and_the_flagged_ones_by_their_number(
     assert alone.column("suspect_rank").null_count == alone.column("flagged").null_count == 5
 
 
+def filtered(kept: dict[str, bool]) -> pa.Table:
+    rows = [{"uid": uid, "kept": stays, "n_predictions": 3} for uid, stays in kept.items()]
+    return pa.Table.from_pylist([dict.fromkeys(schema.AFLITE.names) | row for row in rows], schema=schema.AFLITE)
+
+
+def test_the_filters_preference_for_give_away_words() -> None:
+    table, metrics = score(MAP, PLANTED, aflite=filtered({"a": False, "b": True, "d": False, "e": True}))
+    assert table.column("filtered").to_pylist() == [True, False, None, True, False]
+    assert metrics["give_away.odds_ratio"] == pytest.approx((2.5 * 1.5) / (1.5 * 0.5))
+    assert metrics["give_away.odds_ratio.low"] < 1 < metrics["give_away.odds_ratio.high"]
+    assert (metrics["give_away.filtered"], metrics["no_give_away.filtered"]) == (pytest.approx(2 / 3), 0)
+    assert score(MAP, PLANTED)[0].column("filtered").null_count == 5
+
+
 def test_no_suspect_flagged_is_a_precision_of_none() -> None:
     none = suspects([(uid, rank, False) for rank, uid in enumerate("acbde", start=1)])
     metrics = score(MAP, PLANTED, none)[1]

@@ -101,6 +101,21 @@ class Selections:
 
 
 @dataclass(frozen=True)
+class Aflite:
+    """What was filtered out because it is easy to guess.
+
+    Attributes:
+        rows: ``schema.AFLITE``, of the filter's pool.
+        history: ``schema.AFLITE_HISTORY``.
+        record: sizes, features and why it ended, as in ``data/aflite/aflite.json``.
+    """
+
+    rows: pa.Table
+    history: pa.Table
+    record: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Audit:
     """The tables of one audit. Every per-row array is in the order of ``measures``.
 
@@ -121,6 +136,7 @@ class Audit:
         noise: the suspects; None where none were looked for.
         cleaned: what cleaning changed; None where nothing was cleaned.
         selections: models trained on selections; None where none was.
+        aflite: the filter's rows and rounds; None where nothing was filtered.
     """
 
     examples: pa.Table
@@ -140,6 +156,7 @@ class Audit:
     noise: Noise | None = None
     cleaned: Cleaned | None = None
     selections: Selections | None = None
+    aflite: Aflite | None = None
 
     @property
     def rows(self) -> int:

@@ -22,28 +22,36 @@ SCORE = pa.schema(
         pa.field("flipped", pa.bool_(), nullable=False),
         pa.field("suspect_rank", pa.int64()),
         pa.field("flagged", pa.bool_()),
+        pa.field("filtered", pa.bool_()),
     ]
 )
 """One row per train example, sorted by uid; rank 1 has the lowest confidence, and equal ones are ranked by uid. ``suspect_rank`` 1 is the
-most suspect, ``flagged`` says that it is a suspect; both null where no suspects were looked for."""
+most suspect, ``flagged`` says that it is a suspect; both null where no suspects were looked for.
+``filtered`` says that AFLite took it out; null where it was not in the filter's pool."""
 
 _QUALITIES = ("average_precision", "precision", "recall")
 _QUARTILES = {"q25": 0.25, "median": 0.5, "q75": 0.75}
 
 
-def score(measures: pa.Table, truth: pa.Table, suspects: pa.Table | None = None) -> tuple[pa.Table, dict[str, float]]:
+def score(
+    measures: pa.Table, truth: pa.Table, suspects: pa.Table | None = None, aflite: pa.Table | None = None
+) -> tuple[pa.Table, dict[str, float]]:
     """Compare a map of a generated train set, and its suspects, with what was planted in it.
 
     Args:
         measures: ``schema.MEASURES`` of the train set.
         truth: ``schema.TRUTH``; rows of other sets are passed over.
         suspects: ``schema.NOISE`` of the train set; None where none were looked for.
+        aflite: ``schema.AFLITE`` of the filter's pool; None where nothing was filtered.
 
     Returns:
         A table of ``SCORE``, and flat numbers. Against the flipped rows: ``average_precision`` of the suspects' ranking, ``precision`` and
         ``recall`` of the flagged ones (precision 0 where none is); ``low_confidence.average_precision`` of ranking by low
         confidence, ``low_confidence.precision`` and ``.recall`` of as many least confident rows as there are flipped ones (so
         the two are equal). Without suspects low confidence stands in for them under all three names.
+        Of the filter ``give_away.odds_ratio``: the odds that a row with a planted give-away word is taken out, over those of a row
+        without one (higher than 1 = taken out by preference), the ends of its 95 % interval (``.low``, ``.high``), and the
+        shares taken out (``give_away.filtered``, ``no_give_away.filtered``).
         For each kind its ``count``, ``kind.<kind>.region.<region>`` (share of the kind's rows, in [0, 1]), and of confidence and
         variability the mean (``kind.<kind>.confidence``) and the quartiles (``kind.<kind>.confidence.median``, …).
 
@@ -65,6 +73,9 @@ def score(measures: pa.Table, truth: pa.Table, suspects: pa.Table | None = None)
         for name, values in (("confidence", confidence[rows]), ("variability", variability[rows])):
             metrics |= {f"kind.{kind}.{key}": value for key, value in _spread(name, values).items()}
         metrics |= {f"kind.{kind}.region.{region}": float(np.mean(regions[rows] == region)) for region in schema.REGIONS}
+    if aflite is not None:
+        table = table.append_column("filtered", _filtered(table, aflite))
+        metrics |= _preference(table)
     table = table.append_column("rank", pa.array(rank)).append_column("flipped", pa.array(flipped))
     for field in SCORE:
         if field.name not in table.column_names:
@@ -76,6 +87,26 @@ def _found(table: pa.Table, flipped: npt.NDArray[np.bool_]) -> tuple[float, floa
     rank, flagged = table.column("suspect_rank").to_numpy(), table.column("flagged").to_numpy(zero_copy_only=False).astype(np.bool_)
     hits = int(np.count_nonzero(flipped & flagged))
     return average_precision(flipped, -rank.astype(np.float64)), hits / max(int(flagged.sum()), 1), hits / int(flipped.sum())
+
+
+def _filtered(table: pa.Table, aflite: pa.Table) -> pa.Array:
+    places = pc.index_in(table.column("uid"), value_set=aflite["uid"].combine_chunks())
+    return pc.invert(aflite["kept"].combine_chunks().take(places.combine_chunks()))
+
+
+def _preference(table: pa.Table) -> dict[str, float]:
+    """Return the odds ratio of being taken out, by Haldane and Anscombe's correction (half a row added to each count)."""
+    known = table.filter(pc.is_valid(table.column("filtered")))
+    gone, planted = (known.column(name).to_numpy(zero_copy_only=False).astype(np.bool_) for name in ("filtered", "give_away"))
+    counts = {(a, b): int(((planted == a) & (gone == b)).sum()) for a in (True, False) for b in (True, False)}
+    log = sum((1 if a == b else -1) * np.log(number + 0.5) for (a, b), number in counts.items())
+    half = 1.959964 * np.sqrt(sum(1 / (number + 0.5) for number in counts.values()))
+    found = {"odds_ratio": log, "odds_ratio.low": log - half, "odds_ratio.high": log + half}
+    shares = {
+        f"{name}.filtered": float(gone[planted == value].mean()) if (planted == value).any() else 0.0
+        for name, value in (("give_away", True), ("no_give_away", False))
+    }
+    return {f"give_away.{name}": float(np.exp(value)) for name, value in found.items()} | shares
 
 
 def _joined(measures: pa.Table, truth: pa.Table, suspects: pa.Table | None) -> pa.Table:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Section
+from cartograph.page.sections.aflite import aflite_section
 from cartograph.page.sections.changes import changes_section
 from cartograph.page.sections.extremes import extremes_section
 from cartograph.page.sections.map import map_section
@@ -32,6 +33,7 @@ SECTIONS: tuple[Builder, ...] = (
     changes_section,
     worth_section,
     selections_section,
+    aflite_section,
     training_section,
     planted_section,
     origin_section,

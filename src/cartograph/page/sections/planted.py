@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -31,6 +33,8 @@ def planted_section(audit: Audit) -> Section | None:
     flipped = groups.get("flipped", np.empty(0, dtype=np.int64))
     if len(flipped):
         blocks += [Charts((_gain(score),)), Facts(_facts(audit, score))]
+    if "give_away.odds_ratio" in audit.metrics.get("score", {}):
+        blocks.append(Facts(_filter_facts(audit.metrics["score"])))
     blocks.append(_table(audit, groups, places[_flags(score, "give_away")], places[~_flags(score, "give_away")]))
     return Section("planted", "Against the planted truth", _lead(score), blocks, short="Planted truth")
 
@@ -123,6 +127,17 @@ def _facts(audit: Audit, score: pa.Table) -> list[tuple[str, str]]:
             ("recall", "Recall", "share of the flips that are among the suspects"),
         )
     return [(title, f"{probability(metrics[name], digits)}: {meaning}") for name, title, meaning in meanings if name in metrics]
+
+
+def _filter_facts(metrics: Mapping[str, float]) -> list[tuple[str, str]]:
+    """Return how AFLite took to the planted give-away words."""
+    ratio, low, high = (metrics[f"give_away.odds_ratio{part}"] for part in ("", ".low", ".high"))
+    shares = [f"{100 * metrics[f'{name}.filtered']:.0f}\u00a0%" for name in ("give_away", "no_give_away")]
+    meaning = "odds that AFLite takes a row with a give-away word out, over those of a row without one; 1 = no preference"
+    return [
+        ("Odds ratio", f"{ratio:.1f} (95\u00a0% interval {low:.1f} to {high:.1f}): {meaning}"),
+        ("Taken out", f"{shares[0]} of the rows with a give-away word, {shares[1]} of the others"),
+    ]
 
 
 def _table(audit: Audit, groups: dict[str, Ints], with_word: Ints, without_word: Ints) -> Table:

@@ -1,0 +1,88 @@
+"""What a filter leaves: who stayed, who went when, and how every round went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+STOPPED_AT_TARGET = "target size reached"
+STOPPED_AT_THRESHOLD = "fewer rows at the threshold than a slice"
+STOPPED_AT_ONE_CLASS = "one class left"
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of the filter.
+
+    Attributes:
+        number: from 1 on.
+        size: rows in play before anything was removed.
+        bias: representation bias R: mean predictability of these rows, in [0, 1] (eqs 2-5).
+        accuracy: share of all out-of-sample predictions that were right, in [0, 1].
+        eligible: rows whose predictability was at least the threshold.
+        removed: rows removed; 0 in a last round that only measured what was kept.
+        never_held_out: rows without any prediction, which cannot be removed.
+    """
+
+    number: int
+    size: int
+    bias: float
+    accuracy: float
+    eligible: int
+    removed: int
+    never_held_out: int
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """A set that was filtered alongside: arrays as in ``Result``, of its own rows."""
+
+    kept: npt.NDArray[np.bool_]
+    removed_in_round: npt.NDArray[np.int32]
+    predictability_first: npt.NDArray[np.float64]
+    predictability_last: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A filtered set. Arrays are in the order of the features given.
+
+    Attributes:
+        kept: (n_examples,) which rows stayed.
+        removed_in_round: (n_examples,) number of the round, 0 for a row that stayed.
+        predictability_first: (n_examples,) in the first round that held the row out, NaN where none did.
+        predictability_last: (n_examples,) in the last round that held the row out, NaN where none did.
+        n_predictions: (n_examples,) out-of-sample predictions of the row in the last round that it was part of.
+        history: the rounds in their order.
+        stop_reason: one of the ``STOPPED_…`` texts.
+        evaluation: the sets that were filtered alongside, by name.
+    """
+
+    kept: npt.NDArray[np.bool_]
+    removed_in_round: npt.NDArray[np.int32]
+    predictability_first: npt.NDArray[np.float64]
+    predictability_last: npt.NDArray[np.float64]
+    n_predictions: npt.NDArray[np.int32]
+    history: tuple[Round, ...]
+    stop_reason: str
+    evaluation: Mapping[str, Filtered] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> npt.NDArray[np.intp]:
+        """Places of the rows that stayed, rising."""
+        return np.flatnonzero(self.kept)
+
+
+def hardest_first(
+    removed_in_round: npt.NDArray[np.int32], predictability_last: npt.NDArray[np.float64], rng: np.random.Generator
+) -> npt.NDArray[np.intp]:
+    """Return the order in which rows resist: those that stayed, least predictable first, then those removed last.
+
+    The first rows of any number are what AFLite would keep of that many, as far as one run can tell. Ties in random order; a row
+    never held out counts as the least predictable of its round.
+    """
+    last = np.where(removed_in_round == 0, np.iinfo(np.int32).max, removed_in_round)
+    return np.lexsort((rng.random(len(last)), np.nan_to_num(predictability_last, nan=-1.0), -last))

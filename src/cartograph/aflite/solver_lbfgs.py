@@ -1,0 +1,144 @@
+"""Many smooth convex problems minimised together: L-BFGS with curvature pairs of its own for each, and one shared preconditioner.
+
+What is shared is the work (one evaluation serves all problems that still move), never the mathematics: each problem has its own
+step length, history and stopping test, and leaves when it has converged.
+
+Reference: Nocedal and Wright, Numerical Optimization, algorithms 7.4 and 7.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+Objective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""(points (k, size), numbers of their problems (k,)) -> values (k,) in float64, gradients (k, size)."""
+
+Precondition = Callable[[Tensor], Tensor]
+"""(k, size) -> (k, size): a symmetric positive definite matrix, roughly the inverse Hessian, times each row."""
+
+_MEMORY = 8
+_ARMIJO = 1e-4
+_SHRINK = 0.3
+_MOST_HALVINGS = 12
+_FLOAT_NOISE = 2e-7
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Where the problems ended.
+
+    Attributes:
+        points: (n_problems, size).
+        passes: evaluations of the objective, each of all problems that still moved.
+        unconverged: problems that stopped at ``most_passes``, or where float32 shows no further descent above the tolerance.
+    """
+
+    points: Tensor
+    passes: int
+    unconverged: int
+
+
+def minimise(objective: Objective, start: Tensor, precondition: Precondition, *, tolerance: float, most_passes: int) -> Minimum:
+    """Minimise each problem from its own start.
+
+    Args:
+        objective: evaluates some of the problems.
+        start: (n_problems, size) float32.
+        precondition: shared by all problems.
+        tolerance: a problem is done when its preconditioned gradient norm, sqrt(g' H g), which bounds how far its value can still
+            fall (half the square of it, where H is the inverse Hessian), is at most this.
+        most_passes: bound on evaluations.
+    """
+    points, active = start.clone(), torch.arange(len(start), device=start.device)
+    value, gradient = objective(points, active)
+    history = _History()
+    passes, stuck = 1, 0
+    while len(active) and passes < most_passes:
+        eased = precondition(gradient)
+        moving = _dot(gradient, eased) > tolerance**2
+        if not moving.all():
+            active, value, gradient, eased = active[moving], value[moving], gradient[moving], eased[moving]
+            history.keep(moving)
+            if not len(active):
+                break
+        direction = -history.apply(gradient, precondition)
+        slope = _dot(gradient, direction)
+        uphill = slope >= 0
+        if uphill.any():
+            direction[uphill], slope[uphill] = -eased[uphill], -_dot(gradient, eased)[uphill]
+        found = _line_search(objective, points[active], value, gradient, direction, slope, active)
+        passes += found.passes
+        history.add(found.points - points[active], found.gradient - gradient)
+        points[active], value, gradient = found.points, found.value, found.gradient
+        if not found.moved.all():
+            stuck += int((~found.moved).sum())
+            active, value, gradient = active[found.moved], value[found.moved], gradient[found.moved]
+            history.keep(found.moved)
+    return Minimum(points, passes, len(active) + stuck)
+
+
+@dataclass
+class _Found:
+    points: Tensor
+    value: Tensor
+    gradient: Tensor
+    moved: Tensor
+    passes: int
+
+
+def _line_search(
+    objective: Objective, points: Tensor, value: Tensor, gradient: Tensor, direction: Tensor, slope: Tensor, active: Tensor
+) -> _Found:
+    """Go along each direction as far as its value falls enough: the whole step first, then less where it must be."""
+    length = torch.ones_like(value)
+    trial = points + direction
+    reached, slope_there = objective(trial, active)
+    passes = 1
+    noise = _FLOAT_NOISE * value.abs()
+    short = reached > value + _ARMIJO * length * slope.double() + noise
+    for _ in range(_MOST_HALVINGS):
+        if not short.any():
+            break
+        length[short] *= _SHRINK
+        trial[short] = points[short] + length[short, None].to(points.dtype) * direction[short]
+        reached[short], slope_there[short] = objective(trial[short], active[short])
+        passes += 1
+        short = reached > value + _ARMIJO * length * slope.double() + noise
+    trial[short], reached[short], slope_there[short] = points[short], value[short], gradient[short]
+    return _Found(trial, reached, slope_there, ~short, passes)
+
+
+class _History:
+    """The last steps and changes of the gradient of each problem, newest last."""
+
+    def __init__(self) -> None:
+        self._pairs: list[tuple[Tensor, Tensor, Tensor]] = []
+
+    def add(self, step: Tensor, change: Tensor) -> None:
+        product = _dot(step, change)
+        useful = product > 1e-8 * torch.sqrt(_dot(step, step) * _dot(change, change))
+        weight = torch.where(useful, 1.0 / product.clamp_min(1e-30), torch.zeros_like(product))
+        self._pairs = [*self._pairs[-(_MEMORY - 1) :], (step, change, weight)]
+
+    def keep(self, kept: Tensor) -> None:
+        self._pairs = [(step[kept], change[kept], weight[kept]) for step, change, weight in self._pairs]
+
+    def apply(self, gradient: Tensor, precondition: Precondition) -> Tensor:
+        """Return the inverse Hessian's estimate times the gradient: the two loops."""
+        rest, factors = gradient.clone(), []
+        for step, change, weight in reversed(self._pairs):
+            factor = weight * _dot(step, rest)
+            rest -= factor[:, None] * change
+            factors.append(factor)
+        result = precondition(rest)
+        for (step, change, weight), factor in zip(self._pairs, reversed(factors), strict=True):
+            result += (factor - weight * _dot(change, result))[:, None] * step
+        return result
+
+
+def _dot(one: Tensor, other: Tensor) -> Tensor:
+    return (one * other).sum(dim=1)

@@ -1,0 +1,101 @@
+"""The data of a round as the solver reads it: rows of a matrix that may lie on a disk, in blocks, by every core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+Ids = npt.NDArray[np.int64]
+Device = Literal["auto", "cpu", "cuda"]
+Found = TypeVar("Found")
+
+_BLOCK_ELEMENTS = 2**19
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One round's data: rows of a matrix that may lie on a disk, read in blocks.
+
+    Attributes:
+        features: (n_rows_in_all, d), an array or a memory map.
+        rows: (n_examples,) which of its rows are in play, rising.
+        labels: (n_examples,) label ids in [0, classes).
+        classes: two or more, each of which occurs.
+        device: where it is computed.
+        resident: whether the rows in play are copied once, onto the device, instead of read in blocks at every pass.
+    """
+
+    features: Any
+    rows: Ids
+    labels: Ids
+    classes: int
+    device: torch.device
+    resident: Tensor | None
+
+    @property
+    def columns(self) -> int:
+        """Weight vectors per classifier."""
+        return 1 if self.classes == 2 else self.classes
+
+    def take(self, places: Ids) -> Tensor:
+        """Return the features of some examples, by their places in ``rows``."""
+        if self.resident is not None:
+            return self.resident[torch.from_numpy(places).to(self.device)]
+        return torch.from_numpy(np.ascontiguousarray(self.features[self.rows[places]], dtype=np.float32)).to(self.device)
+
+    def each_part(self, columns: int, work: Callable[[Iterator[tuple[slice, Tensor]]], Found]) -> list[Found]:
+        """Return what ``work`` makes of consecutive parts of the examples, one part per core, in their order.
+
+        Each part is handed over as blocks, which fit into a cache together with ``columns`` scores of each example. One thread per
+        part, each at work on whole blocks, needs no barrier at every operation, at which threads of a busy machine wait.
+        """
+        size = max(256, _BLOCK_ELEMENTS // columns)
+        number = 1 if self.device.type != "cpu" else min(cores(), max(1, len(self.rows) // size))
+        edges = [len(self.rows) * part // number for part in range(number + 1)]
+        parts = [self._blocks(edges[part], edges[part + 1], size) for part in range(number)]
+        if number == 1:
+            return [work(parts[0])]
+        with ThreadPoolExecutor(number, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            return list(pool.map(work, parts))
+
+    def _blocks(self, start: int, stop: int, size: int) -> Iterator[tuple[slice, Tensor]]:
+        for first in range(start, stop, size):
+            part = slice(first, min(first + size, stop))
+            yield part, self.take(np.arange(part.start, part.stop)) if self.resident is None else self.resident[part]
+
+
+def problem(features: Any, rows: Ids, labels: Ids, classes: int, device: Device, *, keep_bytes: int) -> Problem:
+    """Return a round's data; rows that take at most ``keep_bytes`` are copied onto the device once."""
+    where = torch.device("cuda" if device == "cuda" or (device == "auto" and torch.cuda.is_available()) else "cpu")
+    resident = None
+    if len(rows) * features.shape[1] * 4 <= keep_bytes:
+        whole = features if len(rows) == len(features) else features[rows]
+        resident = torch.from_numpy(np.require(np.ascontiguousarray(whole, dtype=np.float32), requirements="W")).to(where)
+    return Problem(features, rows, labels, classes, where, resident)
+
+
+def cores() -> int:
+    """Return the CPU cores that this process may use, at most ``OMP_NUM_THREADS`` where that is set."""
+    number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return min(number, int(asked)) if asked.isdigit() and int(asked) else number
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Have torch use one thread here: the parts of a problem are what is done at the same time."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,71 @@
+"""How near held-out rows are to the rows trained on: cosine distances to the nearest of the same class, and of the others.
+
+The measure of Le Bras et al. 2020, Table 3: small distances within a class and large ones to the others mean that the features alone
+sort the rows. Exact search by Faiss; cost O(n_held_out · n_train · d).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Singles = npt.NDArray[np.float32]
+Ids = npt.NDArray[np.int64]
+
+TOPS = (1, 5, 10, 50)
+
+NEIGHBOURS = pa.schema(
+    [
+        pa.field("version", pa.string(), nullable=False),
+        pa.field("set", pa.string(), nullable=False),
+        pa.field("label", pa.int32(), nullable=False),
+        pa.field("against", pa.string(), nullable=False),
+        pa.field("top", pa.int32(), nullable=False),
+        pa.field("rows", pa.int64(), nullable=False),
+        pa.field("distance", pa.float64()),
+    ]
+)
+"""Mean over the held-out ``rows`` of a label of the summed distances to their ``top`` nearest train rows ``against`` the ``same`` class or
+the ``others``; null where there are fewer train rows than that, or no held-out row."""
+
+
+def neighbour_distances(train: Singles, train_labels: Ids, held_out: Singles, labels: Ids, n_classes: int) -> list[dict[str, object]]:
+    """Return the columns ``label`` to ``distance`` of ``NEIGHBOURS``, a dictionary per class, side and top.
+
+    Args:
+        train: (n_train, d) features.
+        train_labels: (n_train,) label ids.
+        held_out: (n_examples, d) features.
+        labels: (n_examples,) label ids.
+        n_classes: number of classes.
+    """
+    train, held_out = _unit(train), _unit(held_out)
+    found: list[dict[str, object]] = []
+    for label in range(n_classes):
+        rows = held_out[labels == label]
+        for against, chosen in (("same", train_labels == label), ("others", train_labels != label)):
+            nearest = _nearest(train[chosen], rows)
+            for top in TOPS:
+                mean = float(nearest[:, :top].sum(axis=1).mean()) if len(rows) and nearest.shape[1] >= top else None
+                found.append({"label": label, "against": against, "top": top, "rows": len(rows), "distance": mean})
+    return found
+
+
+def _nearest(train: Singles, rows: Singles) -> Singles:
+    """Return the distances of each row to its nearest train rows, nearest first, ``(n_rows, at most the largest top)``."""
+    import faiss
+
+    wanted = min(TOPS[-1], len(train))
+    if not wanted or not len(rows):
+        return np.empty((len(rows), 0), np.float32)
+    index = faiss.IndexFlatIP(train.shape[1])
+    index.add(train)
+    similarity, _ = index.search(rows, wanted)
+    distance: Singles = np.maximum(1.0 - similarity, 0.0).astype(np.float32)
+    return distance
+
+
+def _unit(features: Singles) -> Singles:
+    length = np.linalg.norm(features, axis=1, keepdims=True)
+    return np.ascontiguousarray(features / np.where(length > 0, length, 1.0), dtype=np.float32)

@@ -1,0 +1,120 @@
+"""Before and after: models trained on all rows, on as many random rows as a filter kept, and on those it kept.
+
+Tested where they were trained, as Le Bras et al. 2020 do (Tables 1, 2): the first two on a whole evaluation set, the last on what the same
+filter left of it; and crosswise, to tell a harder test from a poorer train set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cartograph.bias.partial import with_input
+from cartograph.schema import LABEL
+
+Ids = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+FULL, RANDOM, FILTERED = "full", "random", "filtered"
+
+ACCURACIES = pa.schema(
+    [
+        pa.field("model", pa.string(), nullable=False),
+        pa.field("input", pa.string(), nullable=False),
+        pa.field("trained_on", pa.string(), nullable=False),
+        pa.field("train_rows", pa.int64(), nullable=False),
+        pa.field("seed", pa.int64(), nullable=False),
+        pa.field("set", pa.string(), nullable=False),
+        pa.field("tested_on", pa.string(), nullable=False),
+        pa.field("test_rows", pa.int64(), nullable=False),
+        pa.field("accuracy", pa.float64()),
+        pa.field("majority", pa.float64()),
+    ]
+)
+"""One accuracy of one model: ``trained_on`` ``full``, ``random`` or ``filtered``, ``tested_on`` the ``full`` or the ``filtered`` evaluation
+set; ``majority`` is the share of the most frequent label there. Null where no row is left."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """An evaluation set and what the filter left of it: ``kept`` is (n_examples,)."""
+
+    rows: pa.Table
+    kept: Bools
+
+
+Predict = Callable[[str, str, int, pa.Table, Mapping[str, pa.Table]], Mapping[str, Ids]]
+"""(model, input, seed, train set, evaluation sets) -> predicted label ids of each evaluation set."""
+
+
+def compare_versions(
+    pool: pa.Table,
+    kept: Bools,
+    evaluation: Mapping[str, Tested],
+    models: Sequence[tuple[str, str]],
+    seeds: Sequence[int],
+    predict: Predict,
+    *,
+    deterministic: Callable[[str], bool] = lambda model: False,
+    progress: Callable[[int, int], None] | None = None,
+) -> pa.Table:
+    """Return ``ACCURACIES``.
+
+    Args:
+        pool: the filter's train rows (``schema.examples_schema``).
+        kept: (n_rows,) which of them it kept.
+        evaluation: sets by name.
+        models: (model, input) pairs; inputs as in ``partial``.
+        seeds: of the random subsets, and of trainings.
+        predict: trains a model and predicts.
+        deterministic: models that a seed does not change: on ``full`` and ``filtered`` they are trained once.
+        progress: called with (models trained, models to train).
+    """
+    every = list(_cells(models, seeds, deterministic))
+    rows: list[dict[str, object]] = []
+    for number, (model, given, version, seed) in enumerate(every):
+        train = with_input(pool.filter(pa.array(_chosen(version, kept, seed))), given)
+        tests = {name: with_input(tested.rows, given) for name, tested in evaluation.items()}
+        predicted = predict(model, given, seed, train, tests)
+        for name, tested in evaluation.items():
+            told = {"model": model, "input": given, "trained_on": version, "train_rows": train.num_rows, "seed": seed, "set": name}
+            gold = tested.rows[LABEL].to_numpy()
+            for part, used in ((FULL, np.ones(len(gold), bool)), (FILTERED, tested.kept)):
+                rows.append(told | {"tested_on": part, **_scores(gold[used], predicted[name][used])})
+        if progress is not None:
+            progress(number + 1, len(every))
+    return pa.Table.from_pylist(rows, schema=ACCURACIES)
+
+
+def _cells(models: Sequence[tuple[str, str]], seeds: Sequence[int], fixed: Callable[[str], bool]) -> Iterator[tuple[str, str, str, int]]:
+    for model, given in models:
+        for version in (FULL, RANDOM, FILTERED):
+            for seed in seeds[:1] if fixed(model) and version != RANDOM else seeds:
+                yield model, given, version, seed
+
+
+def _chosen(version: str, kept: Bools, seed: int) -> Bools:
+    if version == FULL:
+        return np.ones(len(kept), bool)
+    if version == FILTERED:
+        return kept
+    chosen = np.zeros(len(kept), bool)
+    chosen[np.random.default_rng([seed, 7]).choice(len(kept), int(kept.sum()), replace=False)] = True
+    return chosen
+
+
+def _scores(gold: Ids, predicted: Ids) -> dict[str, object]:
+    if not len(gold):
+        return {"test_rows": 0, "accuracy": None, "majority": None}
+    return {"test_rows": len(gold), "accuracy": float(np.mean(gold == predicted)), "majority": float(np.bincount(gold).max() / len(gold))}
+
+
+def held_out(rows: pa.Table, kept: Bools, share: float, rng: np.random.Generator) -> tuple[pa.Table, Bools, Tested]:
+    """Return the pool without a random part, what was kept of it, and that part, for data without evaluation sets."""
+    out = np.zeros(len(kept), bool)
+    out[rng.choice(len(kept), max(1, round(share * len(kept))), replace=False)] = True
+    return rows.filter(pa.array(~out)), kept[~out], Tested(rows.filter(pa.array(out)), kept[out])

@@ -1,0 +1,148 @@
+"""Words that give a label away: pointwise mutual information of word and label, and the baseline that has nothing else.
+
+PMI(word, label) = log p(word, label) − log p(word) p(label), over rows that have the word, with pseudo-counts added to every joint
+count (Gururangan et al., NAACL 2018). Max-PMI predicts the label of the largest PMI among a row's words (Le Bras et al. 2020, Table 1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cartograph.schema import LABEL, dataset_info
+
+Words = list[frozenset[str]]
+
+_WORD = re.compile(r"\w+(?:['’]\w+)?")
+_SEPARATOR = ": "
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """How words and labels go together in a train set.
+
+    Attributes:
+        words: distinct words, sorted; with several fields the field's name, a colon and a blank stand before each.
+        counts: (n_words, n_classes) rows of each label that have the word.
+        pmi: (n_words, n_classes) in nats; > 0: the word speaks for the label.
+    """
+
+    words: tuple[str, ...]
+    counts: npt.NDArray[np.int64]
+    pmi: npt.NDArray[np.float64]
+
+
+def words_of(table: pa.Table) -> tuple[Words, npt.NDArray[np.int64], int]:
+    """Return the distinct words and the label of every row, and the number of classes.
+
+    Of a choice every option is a row of its own, whose label is whether it is the right one.
+    """
+    info = dataset_info(table.schema)
+    labels = table[LABEL].to_numpy().astype(np.int64)
+    if info.task == "choice":
+        options = [table[name].to_pylist() for name in info.options]
+        rows = [frozenset(_WORD.findall(option.lower())) for row in zip(*options, strict=True) for option in row]
+        return rows, (labels[:, None] == np.arange(len(info.options))).astype(np.int64).reshape(-1), 2
+    columns = [table[name].to_pylist() for name in info.text]
+    if len(columns) == 1:
+        return [frozenset(_WORD.findall(text.lower())) for text in columns[0]], labels, len(info.labels)
+    found = [
+        frozenset(f"{name}{_SEPARATOR}{word}" for name, text in zip(info.text, row, strict=True) for word in _WORD.findall(text.lower()))
+        for row in zip(*columns, strict=True)
+    ]
+    return found, labels, len(info.labels)
+
+
+def count_words(rows: Words, labels: npt.NDArray[np.int64], n_classes: int, smoothing: float) -> WordTable:
+    """Return the table of words of a train set.
+
+    Args:
+        rows: distinct words of each row.
+        labels: (n_examples,) label ids.
+        n_classes: number of classes.
+        smoothing: added to the count of each word with each label; 100 suits hundreds of thousands of rows, 10 a few thousand.
+    """
+    counted = [
+        Counter(word for row, label in zip(rows, labels, strict=True) if label == place for word in row) for place in range(n_classes)
+    ]
+    words = tuple(sorted(set().union(*counted)))
+    counts = np.array([[found[word] for found in counted] for word in words], np.int64).reshape(len(words), n_classes)
+    smoothed = counts + smoothing
+    joint = smoothed / smoothed.sum()
+    pmi = np.log(joint) - np.log(joint.sum(axis=1, keepdims=True)) - np.log(joint.sum(axis=0, keepdims=True))
+    return WordTable(words, counts, pmi)
+
+
+def predict_by_words(table: WordTable, rows: Words, n_options: int = 0) -> npt.NDArray[np.int64]:
+    """Return the label that Max-PMI predicts for each row: of an unknown row the label of the most frequent words.
+
+    Args:
+        table: of the train set.
+        rows: distinct words of each row.
+        n_options: of a choice: options per row; the one is predicted whose words speak most for being right.
+    """
+    place = {word: number for number, word in enumerate(table.words)}
+    usual = np.full(table.pmi.shape[1], -np.inf)
+    usual[int(table.counts.sum(axis=0).argmax())] = -1e9
+    best = np.array([table.pmi[known].max(axis=0) if (known := [place[word] for word in row if word in place]) else usual for row in rows])
+    predicted: npt.NDArray[np.int64] = (best[:, 1].reshape(-1, n_options) if n_options else best).argmax(axis=1).astype(np.int64)
+    return predicted
+
+
+def revealing_words(table: WordTable, label: int, number: int, least: int = 10) -> list[int]:
+    """Return the places of the words that speak most for a label, among those that ``least`` rows have, most revealing first."""
+    common = np.flatnonzero(table.counts.sum(axis=1) >= least)
+    order = np.lexsort((common, -table.pmi[common, label]))
+    return [int(common[place]) for place in order[:number] if table.pmi[common[place], label] > 0]
+
+
+REVEALING = pa.schema(
+    [
+        pa.field("listed", pa.string(), nullable=False),
+        pa.field("label", pa.int32(), nullable=False),
+        pa.field("rank", pa.int32(), nullable=False),
+        pa.field("word", pa.string(), nullable=False),
+        pa.field("rows_before", pa.int64(), nullable=False),
+        pa.field("share_before", pa.float64(), nullable=False),
+        pa.field("pmi_before", pa.float64(), nullable=False),
+        pa.field("rows_after", pa.int64(), nullable=False),
+        pa.field("share_after", pa.float64()),
+        pa.field("pmi_after", pa.float64()),
+    ]
+)
+"""The words that speak most for a label ``before`` a filter or ``after`` it (``listed``): rows that have the word, the share of them with
+the label, and PMI, on both sides; null where no row has the word any more. Of a choice label 1 is the right option."""
+
+
+def words_table(before: pa.Table, after: pa.Table, *, number: int, smoothing: float) -> pa.Table:
+    """Return ``REVEALING`` of a train set and what a filter left of it.
+
+    Args:
+        before: ``schema.examples_schema``.
+        after: some of its rows.
+        number: words listed per label and side.
+        smoothing: of ``count_words``.
+    """
+    tables = {name: count_words(*words_of(rows), smoothing) for name, rows in (("before", before), ("after", after))}
+    places = {name: {word: place for place, word in enumerate(table.words)} for name, table in tables.items()}
+    found = []
+    for listed, table in tables.items():
+        for label in range(table.pmi.shape[1]):
+            for rank, place in enumerate(revealing_words(table, label, number), start=1):
+                row: dict[str, object] = {"listed": listed, "label": label, "rank": rank, "word": table.words[place]}
+                for name, other in tables.items():
+                    row |= _of_word(other, places[name].get(table.words[place]), label, name)
+                found.append(row)
+    return pa.Table.from_pylist(found, schema=REVEALING)
+
+
+def _of_word(table: WordTable, place: int | None, label: int, name: str) -> dict[str, object]:
+    if place is None:
+        return {f"rows_{name}": 0, f"share_{name}": None, f"pmi_{name}": None}
+    rows = int(table.counts[place].sum())
+    return {f"rows_{name}": rows, f"share_{name}": float(table.counts[place, label] / rows), f"pmi_{name}": float(table.pmi[place, label])}
