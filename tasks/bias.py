@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from cartograph.bias.versions import Tested
+    from cartograph.bias.versions import Evaluated
     from cartograph.recipe import Recipe
 
 DATA, METRICS = "data/bias", "reports/bias.metrics.json"
@@ -96,11 +96,11 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     return _summary(accuracies, len(kept), int(kept.sum())) if params.models else f"{neighbours.num_rows:,} distances"
 
 
-def _evaluation(inputs: Mapping[str, Path], folder: Path) -> dict[str, Tested]:
+def _evaluation(inputs: Mapping[str, Path], folder: Path) -> dict[str, Evaluated]:
     """Return the evaluation sets that were filtered alongside, those in distribution first."""
     import pyarrow.parquet as pq
 
-    from cartograph.bias.versions import Tested
+    from cartograph.bias.versions import Evaluated
     from cartograph.schema import dataset_info
     from cartograph.subsets import rows_of
 
@@ -110,7 +110,7 @@ def _evaluation(inputs: Mapping[str, Path], folder: Path) -> dict[str, Tested]:
         rows = rows_of(
             pq.read_table(inputs[f"data/ingest/{path.name}"]), left["uid"].combine_chunks(), f"{aflite.DATA}/evaluation/{path.name}"
         )
-        found[path.stem] = Tested(rows, left["kept"].to_numpy(zero_copy_only=False).astype(bool))
+        found[path.stem] = Evaluated(rows, left["kept"].to_numpy(zero_copy_only=False).astype(bool))
     return dict(sorted(found.items(), key=lambda item: (dataset_info(item[1].rows.schema).domain, item[0])))
 
 
@@ -179,7 +179,7 @@ def _words(params: Params, pool: pa.Table, kept: np.ndarray) -> pa.Table:
     return words_table(pool, pool.filter(pa.array(kept)), number=params.words, smoothing=params.smoothing)
 
 
-def _neighbours(folder: Path, pool: pa.Table, kept: np.ndarray, evaluation: Mapping[str, Tested]) -> pa.Table:
+def _neighbours(folder: Path, pool: pa.Table, kept: np.ndarray, evaluation: Mapping[str, Evaluated]) -> pa.Table:
     import pyarrow as pa
 
     from cartograph.bias.neighbours import NEIGHBOURS, neighbour_distances

@@ -12,7 +12,7 @@ import pytest
 from cartograph.bias.guess import guess
 from cartograph.bias.neighbours import TOPS, neighbour_distances
 from cartograph.bias.partial import WHOLE, partial_inputs, with_input
-from cartograph.bias.versions import ACCURACIES, Tested, compare_versions, held_out
+from cartograph.bias.versions import ACCURACIES, Evaluated, compare_versions, held_out
 from cartograph.bias.words import REVEALING, count_words, predict_by_words, revealing_words, words_of, words_table
 from cartograph.schema import Task, dataset_info
 from tests.training_sets import info_of, small_set, table
@@ -92,7 +92,7 @@ def test_neighbours_by_brute_force() -> None:
 
 
 def test_versions_are_tested_where_they_were_trained_and_crosswise() -> None:
-    pool, tests = small_set(rows=50), Tested(small_set(rows=20, seed=9), np.arange(20) < 5)
+    pool, tests = small_set(rows=50), Evaluated(small_set(rows=20, seed=9), np.arange(20) < 5)
     kept, seen = np.arange(50) % 5 == 0, []
 
     def predict(model: str, given: str, seed: int, train: pa.Table, evaluation: Mapping[str, pa.Table]) -> dict[str, np.ndarray]:

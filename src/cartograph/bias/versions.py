@@ -40,7 +40,7 @@ set; ``majority`` is the share of the most frequent label there. Null where no r
 
 
 @dataclass(frozen=True)
-class Tested:
+class Evaluated:
     """An evaluation set and what the filter left of it: ``kept`` is (n_examples,)."""
 
     rows: pa.Table
@@ -54,7 +54,7 @@ Predict = Callable[[str, str, int, pa.Table, Mapping[str, pa.Table]], Mapping[st
 def compare_versions(
     pool: pa.Table,
     kept: Bools,
-    evaluation: Mapping[str, Tested],
+    evaluation: Mapping[str, Evaluated],
     models: Sequence[tuple[str, str]],
     seeds: Sequence[int],
     predict: Predict,
@@ -113,8 +113,8 @@ def _scores(gold: Ids, predicted: Ids) -> dict[str, object]:
     return {"test_rows": len(gold), "accuracy": float(np.mean(gold == predicted)), "majority": float(np.bincount(gold).max() / len(gold))}
 
 
-def held_out(rows: pa.Table, kept: Bools, share: float, rng: np.random.Generator) -> tuple[pa.Table, Bools, Tested]:
+def held_out(rows: pa.Table, kept: Bools, share: float, rng: np.random.Generator) -> tuple[pa.Table, Bools, Evaluated]:
     """Return the pool without a random part, what was kept of it, and that part, for data without evaluation sets."""
     out = np.zeros(len(kept), bool)
     out[rng.choice(len(kept), max(1, round(share * len(kept))), replace=False)] = True
-    return rows.filter(pa.array(~out)), kept[~out], Tested(rows.filter(pa.array(out)), kept[out])
+    return rows.filter(pa.array(~out)), kept[~out], Evaluated(rows.filter(pa.array(out)), kept[out])
