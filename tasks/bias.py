@@ -218,7 +218,8 @@ def _summary(accuracies: pa.Table, rows: int, kept: int) -> str:
     return f"{first['model']} on {first['set']}: {full} of {rows:,} rows, random {kept:,} {chance}, filtered {left}"
 
 
-def _wanted(settings: Settings) -> bool:
+def is_wanted(settings: Settings) -> bool:
+    """Return whether an audit with these settings measures before and after a filter."""
     return features.is_wanted(settings) and bool(getattr(settings.get("bias"), "enabled", False))
 
 
@@ -240,6 +241,6 @@ STEP = Step(
     outputs=(DATA, METRICS),
     resources="gpu",
     libraries=(*train.STEP.libraries, "faiss-cpu", "scipy"),
-    when=_wanted,
+    when=is_wanted,
     reads=("train",),
 )

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from cartograph.config import Params as BaseParams
 from cartograph.config import Settings
+from tasks.bias import is_wanted as is_compared
 from tasks.features import is_wanted as is_filtered
 from tasks.receipt import versions
 from tasks.retrained import chosen_selections, retrained
@@ -24,6 +25,7 @@ PAGE = "reports/report.html"
 COMPARED = "data/evaluate"
 NOISE = "data/noise"
 AFLITE = ("data/aflite", "reports/aflite.metrics.json")
+BIAS = ("data/bias", "reports/bias.metrics.json")
 CLEANED = ("data/clean/changes.parquet", "data/clean/version.json")
 STILL = "reports/figures/data_map.svg"
 ASSETS = user_file("src/cartograph/page/assets")
@@ -59,7 +61,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     compared = (COMPARED, "reports/evaluate.metrics.json") if retrained(settings) else ()
     noise = (NOISE, "reports/noise.metrics.json") if "noise" in settings else ()
     cleaned = CLEANED if "clean" in settings else ()
-    filtered = AFLITE if is_filtered(settings) else ()
+    filtered = (*(AFLITE if is_filtered(settings) else ()), *(BIAS if is_compared(settings) else ()))
     return (
         "params.yaml",
         "data/ingest",
@@ -113,6 +115,7 @@ def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> A
         selections=_selections(inputs, workspace),
         noise=_noise(inputs, measures),
         aflite=_aflite(inputs),
+        bias=_bias(inputs),
         cleaned=_cleaned(inputs),
         limits=Limits(**params.model_dump(), max_points=_setting(workspace, "max_points"), seed=_setting(workspace, "seed")),
     )
@@ -166,6 +169,17 @@ def _aflite(inputs: Mapping[str, Path]) -> Any:
         return None
     folder = inputs[AFLITE[0]]
     return Aflite(*(pq.read_table(folder / f"{name}.parquet") for name in ("aflite", "history")), _json(folder / "aflite.json"))
+
+
+def _bias(inputs: Mapping[str, Path]) -> Any:
+    """Return what was told before and after the filter; None where that was not measured."""
+    import pyarrow.parquet as pq
+
+    from cartograph.page import Bias
+
+    if BIAS[0] not in inputs:
+        return None
+    return Bias(*(pq.read_table(inputs[BIAS[0]] / f"{name}.parquet") for name in ("accuracies", "words", "neighbours")))
 
 
 def _comparison(inputs: Mapping[str, Path]) -> Any:

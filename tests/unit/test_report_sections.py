@@ -11,13 +11,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cartograph.bias.neighbours import NEIGHBOURS
+from cartograph.bias.versions import ACCURACIES
+from cartograph.bias.words import REVEALING
 from cartograph.comparison import DIFFERENCES, Comparison, EvaluationSet, compare
 from cartograph.errors import InputError
 from cartograph.noise_figures import EXPERIMENT
-from cartograph.page import Aflite, Audit, Cleaned, Limits, Noise, Origin, Selections, align, page
+from cartograph.page import Aflite, Audit, Bias, Cleaned, Limits, Noise, Origin, Selections, align, page
 from cartograph.page.blocks import Charts, Checks, Dots, Facts, Map, Planes, Regions, RowTables, SuspectTable, Table
 from cartograph.page.sections import SECTIONS
 from cartograph.page.sections.aflite import aflite_section
+from cartograph.page.sections.bias import bias_section
 from cartograph.page.sections.changes import changes_section
 from cartograph.page.sections.extremes import extremes_section
 from cartograph.page.sections.origin import origin_section
@@ -201,6 +205,28 @@ def filtered(audit: Audit) -> Audit:
     return replace(audit, aflite=Aflite(pa.table(rows, schema=AFLITE), pa.table(history, schema=AFLITE_HISTORY), record))
 
 
+def biased(audit: Audit) -> Audit:
+    """A linear model that is right on 8 of 10 rows before and on 5 of 10 after, and the hypothesis alone."""
+    right = {
+        ("full", "full"): 0.8,
+        ("random", "full"): 0.75,
+        ("filtered", "filtered"): 0.5,
+        ("full", "filtered"): 0.55,
+        ("filtered", "full"): 0.7,
+    }
+    first = {"train_rows": 8, "seed": 1, "set": "dev", "test_rows": 10, "majority": 0.5}
+    accuracies = [
+        {**first, "model": "linear", "input": given, "trained_on": trained, "tested_on": tested, "accuracy": value}
+        for given in ("whole input", "text alone")
+        for (trained, tested), value in right.items()
+    ]
+    word = {"listed": "before", "label": 1, "rank": 1, "word": "<i>nobody</i>", "rows_before": 5, "share_before": 0.9, "pmi_before": 0.7}
+    word |= {"rows_after": 0, "share_after": None, "pmi_after": None}
+    distance = {"version": "before", "set": "dev", "label": 0, "against": "same", "top": 1, "rows": 3, "distance": 0.25}
+    tables = ((accuracies, ACCURACIES), ([word], REVEALING), ([distance, {**distance, "version": "after", "distance": None}], NEIGHBOURS))
+    return replace(audit, bias=Bias(*(pa.Table.from_pylist(rows, schema=schema) for rows, schema in tables)))
+
+
 def block(section: object, kind: type) -> object:
     return next(item for item in section.blocks if isinstance(item, kind))  # type: ignore[attr-defined]
 
@@ -208,8 +234,8 @@ def block(section: object, kind: type) -> object:
 @pytest.mark.parametrize("build", SECTIONS, ids=lambda build: build.__name__)
 @pytest.mark.parametrize(
     "change",
-    [lambda audit: audit, planted, compared, suspected, cleaned, filtered],
-    ids=["plain", "planted", "compared", "suspected", "cleaned", "filtered"],
+    [lambda audit: audit, planted, compared, suspected, cleaned, filtered, biased],
+    ids=["plain", "planted", "compared", "suspected", "cleaned", "filtered", "biased"],
 )
 def test_every_section_has_an_anchor_and_blocks_or_a_reason(
     audit: Audit, build: Callable[..., object], change: Callable[[Audit], Audit]
@@ -225,7 +251,9 @@ def test_every_section_has_an_anchor_and_blocks_or_a_reason(
 
 
 def test_section_ids_are_distinct(audit: Audit) -> None:
-    ids = [section.id for build in SECTIONS if (section := build(filtered(selected(cleaned(compared(planted(audit))))))) is not None]
+    ids = [
+        section.id for build in SECTIONS if (section := build(biased(filtered(selected(cleaned(compared(planted(audit)))))))) is not None
+    ]
     assert len(set(ids)) == len(ids) == len(SECTIONS)
 
 
@@ -251,6 +279,17 @@ def test_the_filters_preference_for_give_away_words_is_told(audit: Audit) -> Non
     facts = [fact for item in section.blocks if isinstance(item, Facts) for fact in item.facts]  # type: ignore[union-attr]
     assert any(name == "Odds ratio" and value.startswith("4.2 (95\u00a0% interval 3.1 to 5.6)") for name, value in facts)
     assert ("Taken out", "70\u00a0% of the rows with a give-away word, 30\u00a0% of the others") in facts
+
+
+def test_before_and_after_are_told_where_each_was_trained(audit: Audit) -> None:
+    section = bias_section(biased(audit))
+    assert section is not None
+    lead = section.lead.replace("\u00a0", " ")
+    assert "On dev a linear model on words is right on 80.0 % of the rows when it learns from all, on 75.0 %" in lead
+    assert "and on 50.0 % when it learns from what the filter kept" in lead
+    table = block(section, Table)
+    assert table.cells[0][3:10] == [80.0, 75.0, 50.0, 50.0, 70.0, pytest.approx(55.0), 10]  # type: ignore[attr-defined]
+    assert table.cells[1][1] == "text alone"  # type: ignore[attr-defined]
 
 
 def test_the_sentence_says_what_was_found(audit: Audit) -> None:

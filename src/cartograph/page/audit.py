@@ -116,6 +116,21 @@ class Aflite:
 
 
 @dataclass(frozen=True)
+class Bias:
+    """What can be told from too little, before and after the filter.
+
+    Attributes:
+        accuracies: ``bias.versions.ACCURACIES``.
+        words: ``bias.words.REVEALING``.
+        neighbours: ``bias.neighbours.NEIGHBOURS``.
+    """
+
+    accuracies: pa.Table
+    words: pa.Table
+    neighbours: pa.Table
+
+
+@dataclass(frozen=True)
 class Audit:
     """The tables of one audit. Every per-row array is in the order of ``measures``.
 
@@ -137,6 +152,7 @@ class Audit:
         cleaned: what cleaning changed; None where nothing was cleaned.
         selections: models trained on selections; None where none was.
         aflite: the filter's rows and rounds; None where nothing was filtered.
+        bias: what simple models tell before and after it; None where that was not measured.
     """
 
     examples: pa.Table
@@ -157,6 +173,7 @@ class Audit:
     cleaned: Cleaned | None = None
     selections: Selections | None = None
     aflite: Aflite | None = None
+    bias: Bias | None = None
 
     @property
     def rows(self) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Section
 from cartograph.page.sections.aflite import aflite_section
+from cartograph.page.sections.bias import bias_section
 from cartograph.page.sections.changes import changes_section
 from cartograph.page.sections.extremes import extremes_section
 from cartograph.page.sections.map import map_section
@@ -34,6 +35,7 @@ SECTIONS: tuple[Builder, ...] = (
     worth_section,
     selections_section,
     aflite_section,
+    bias_section,
     training_section,
     planted_section,
     origin_section,

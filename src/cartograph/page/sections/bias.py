@@ -1,0 +1,127 @@
+"""Before and after the filter: models, halves of the input, words that give a label away, and distances to neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
+
+from cartograph.page.audit import Audit, Bias
+from cartograph.page.blocks import Block, Cell, Column, Section, Table
+from cartograph.page.words import count, cut
+
+_LONGEST = 40
+_WHOLE = "whole input"
+_NAMES = {"linear": "linear model on words", "max-pmi": "most revealing word alone"}
+
+
+def bias_section(audit: Audit) -> Section | None:
+    """Return what simple models tell before and after; None where that was not measured."""
+    if audit.bias is None:
+        return None
+    rows = audit.bias.accuracies.to_pylist()
+    blocks: list[Block] = []
+    if rows:
+        blocks.append(_models(rows))
+    if audit.bias.words.num_rows:
+        blocks.append(_words(audit, audit.bias))
+    blocks.append(_neighbours(audit, audit.bias))
+    return Section("bias", "Before and after the filter", _lead(rows), blocks, short="Bias")
+
+
+def _mean(rows: Sequence[dict[str, Any]], trained_on: str, tested_on: str) -> float | None:
+    found = [row["accuracy"] for row in rows if (row["trained_on"], row["tested_on"]) == (trained_on, tested_on)]
+    return None if not found or None in found else 100 * fmean(found)
+
+
+def _lead(rows: Sequence[dict[str, Any]]) -> str:
+    meaning = "A label that can be told from a single word, or from half of the input, is told for the wrong reason."
+    first = [row for row in rows if all(row[key] == rows[0][key] for key in ("model", "input", "set"))]
+    full, chance, left = (_mean(first, version, tested) for version, tested in (("full",) * 2, ("random", "full"), ("filtered",) * 2))
+    if full is None or chance is None or left is None:
+        return meaning
+    name = _NAMES.get(first[0]["model"], first[0]["model"])
+    return (
+        f"{meaning} On {cut(first[0]['set'], _LONGEST)} a {name} is right on {full:.1f}\u00a0% of the rows when it learns from all, on "
+        f"{chance:.1f}\u00a0% when it learns from as many random rows as the filter kept, and on {left:.1f}\u00a0% when it learns from "
+        "what the filter kept and is tested on what it kept."
+    )
+
+
+def _models(rows: Sequence[dict[str, Any]]) -> Table:
+    cells: list[list[Cell]] = []
+    for model, given, name in dict.fromkeys((row["model"], row["input"], row["set"]) for row in rows):
+        own = [row for row in rows if (row["model"], row["input"], row["set"]) == (model, given, name)]
+        last = next(row for row in own if row["tested_on"] == "filtered")
+        cells.append(
+            [
+                _NAMES.get(model, model),
+                given,
+                cut(name, _LONGEST),
+                _mean(own, "full", "full"),
+                _mean(own, "random", "full"),
+                _mean(own, "filtered", "filtered"),
+                None if last["majority"] is None else 100 * last["majority"],
+                _mean(own, "filtered", "full"),
+                _mean(own, "full", "filtered"),
+                last["test_rows"],
+            ]
+        )
+    columns = (
+        Column("Model"),
+        Column("Input", meaning="what the model is given of each row"),
+        Column("Set"),
+        Column("All rows", "points", "learnt from all rows of the pool; per cent right on the whole set"),
+        Column("Random", "points", "learnt from as many random rows as the filter kept; on the whole set; mean over seeds"),
+        Column("Filtered", "points", "learnt from the rows that the filter kept; on the rows of the set that it kept"),
+        Column("Largest class", "points", "right by always naming the largest class of the filtered set"),
+        Column("Filtered on whole", "points", "learnt from the rows that the filter kept; on the whole set"),
+        Column("All on filtered", "points", "learnt from all rows; on the rows of the set that the filter kept"),
+        Column("Rows", "count", "rows of the set that the filter kept"),
+    )
+    return Table("Per cent right, before and after", columns, cells)
+
+
+def _words(audit: Audit, bias: Bias) -> Table:
+    names = ("another option", "the right option") if audit.info.task == "choice" else audit.info.labels
+    cells: list[list[Cell]] = []
+    for row in bias.words.to_pylist():
+        cells.append(
+            [
+                row["listed"],
+                cut(names[row["label"]], _LONGEST),
+                cut(row["word"], _LONGEST),
+                row["rows_before"],
+                row["share_before"],
+                row["rows_after"],
+                row["share_after"],
+            ]
+        )
+    columns = (
+        Column("Listed", meaning="among the most revealing words before the filter, or after it"),
+        Column("Speaks for"),
+        Column("Word"),
+        Column("Rows before", "count", "rows that have the word"),
+        Column("Share before", "share", "of these rows, those with the label"),
+        Column("Rows after", "count"),
+        Column("Share after", "share"),
+    )
+    return Table("Words that give the label away", columns, cells, folded=True)
+
+
+def _neighbours(audit: Audit, bias: Bias) -> Table:
+    rows = bias.neighbours.to_pylist()
+    tops = sorted({row["top"] for row in rows})
+    keys = list(dict.fromkeys((row["set"], row["label"], row["against"]) for row in rows))
+    found = {(row["set"], row["label"], row["against"], row["version"], row["top"]): row["distance"] for row in rows}
+    cells: list[list[Cell]] = []
+    for name, label, against in keys:
+        line: list[Cell] = [cut(name, _LONGEST), cut(audit.info.labels[label], _LONGEST), against]
+        cells.append([*line, *(found.get((name, label, against, version, top)) for version in ("before", "after") for top in tops)])
+    columns = [Column("Set"), Column("Label"), Column("To rows of", meaning="the same label, or any other")]
+    for version in ("before", "after"):
+        for top in tops:
+            columns.append(
+                Column(f"{version.capitalize()} {count(top)}", "points", f"summed over the {count(top)} nearest train rows, mean")
+            )
+    return Table("Cosine distances to the nearest train rows", columns, cells, folded=True)
