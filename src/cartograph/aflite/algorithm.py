@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cartograph.aflite.checks import memory_to_keep, require_data, require_evaluation, require_sizes
-from cartograph.aflite.classifiers import Classifier, JointLogistic, OneByOne
+from cartograph.aflite.classifiers import Classifier, Device, JointLogistic, OneByOne
 from cartograph.aflite.pool import Pool
 from cartograph.aflite.result import STOPPED_AT_ONE_CLASS, STOPPED_AT_TARGET, STOPPED_AT_THRESHOLD, Result
 from cartograph.aflite.slices import Variant, choose_slice
-from cartograph.aflite.solver_problem import Device
 
 
 def aflite(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from cartograph.aflite.solver import Weights, correct_predictions, fit
-from cartograph.aflite.solver_problem import Device, Problem, problem
+if TYPE_CHECKING:
+    from cartograph.aflite.solver import Weights
+    from cartograph.aflite.solver_problem import Problem
+
+Device = Literal["auto", "cpu", "cuda"]
 
 Ids = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -61,6 +64,10 @@ class JointLogistic:
 
     def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Tally, list[Tally]]:
         """See ``Classifier``."""
+        # Torch is imported when it is needed: who only reads results can do without.
+        from cartograph.aflite.solver import correct_predictions
+        from cartograph.aflite.solver_problem import problem
+
         single = single_class(pool.labels, train)
         several = train[:, single < 0]
         classes = int(pool.labels.max()) + 1
@@ -79,6 +86,8 @@ class JointLogistic:
         return right(given, train), [right(other, np.zeros((len(other.rows), train.shape[1]), bool)) for other in unseen]
 
     def _fit(self, given: Problem, train: Bools, seed: int) -> Weights:
+        from cartograph.aflite.solver import fit
+
         alike = self._last is not None and self._last.coefficients.shape[2] == given.columns
         start = self._last.coefficients.mean(dim=0) if alike and self._last is not None else None
         weights = fit(given, train, penalty=self._penalty, start=start, tolerance=self._tolerance, seed=seed)

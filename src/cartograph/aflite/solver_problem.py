@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from cartograph.aflite.classifiers import Device
+
 Ids = npt.NDArray[np.int64]
-Device = Literal["auto", "cpu", "cuda"]
 Found = TypeVar("Found")
 
 _BLOCK_ELEMENTS = 2**19

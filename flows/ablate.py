@@ -1,0 +1,79 @@
+"""Experiments beside an audit, each by its name: `python -m flows.ablate NAME`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from prefect import flow
+from prefect.logging.configuration import setup_logging
+from prefect.states import Failed
+
+from cartograph.errors import CartographError, InputError
+from flows.as_task import error_of
+from tasks import console, synthetic
+from tasks.workspace import Workspace, open_workspace
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment.
+
+    Attributes:
+        what: in a line.
+        run: (workspace, an empty folder to write into) -> what was found, in a line.
+    """
+
+    what: str
+    run: Callable[[Workspace, Path], str]
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "synthetic": Experiment("circles with artefacts before and after AFLite (Le Bras et al. 2020, Fig. 2)", synthetic.run),
+}
+
+
+@flow(name="ablate", flow_run_name="ablate {experiment} {workspace}")
+def ablate(experiment: str, workspace: str = ".") -> Any:
+    """Run an experiment and leave what it finds in ``reports/ablate/<experiment>/`` of a workspace."""
+    try:
+        if experiment not in EXPERIMENTS:
+            raise InputError(f"no experiment is called `{experiment}`; known: {', '.join(EXPERIMENTS)}.")
+        space = open_workspace(workspace)
+        folder = space.path / "reports" / "ablate" / experiment
+        folder.mkdir(parents=True, exist_ok=True)
+        told = EXPERIMENTS[experiment].run(space, folder)
+    except CartographError as error:
+        return Failed(message=str(error), data={"message": str(error), "gate": False})
+    console.say(f"{experiment}: {told}")
+    console.say(f"Found      {folder}")
+    return None
+
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command(epilog=" ".join(f"{name}: {experiment.what}." for name, experiment in EXPERIMENTS.items()))
+def main(
+    experiment: Annotated[str, typer.Argument(help=f"One of {', '.join(EXPERIMENTS)}.")],
+    workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default.")] = ".",
+) -> None:
+    """Run an experiment."""
+    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
+    setup_logging(incremental=False)
+    ended = ablate(experiment, workspace, return_state=True)
+    error = error_of(ended)
+    if error is None and not ended.is_completed():
+        error = CartographError(f"the experiment ended as {ended.name}: {ended.message}")
+    if error is not None:
+        console.complain(str(error))
+        raise typer.Exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    sys.exit(app())
