@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from cartograph.config import read_yaml
 from cartograph.errors import CartographError
+from tasks.dag import steps_of
 from tasks.digest import digest_json, digest_path
 from tasks.receipt import fresh
 from tasks.step import Step
@@ -29,7 +30,9 @@ def commit(steps: Sequence[Step], workspace: Workspace) -> bool:
     if not (ROOT / ".dvc").is_dir():
         return False
     known, states = _read_mark(workspace), _states(steps, workspace)
-    changed = [step for step in steps if known.get(step.name) != states[step.name] and fresh(step, workspace)]
+    finished = {step.name: step for step in steps if known.get(step.name) != states[step.name] and fresh(step, workspace)}
+    # In the DAG's order, not in that of their ends: dvc.lock keeps the order in which stages come.
+    changed = [finished[step.name] for step in steps_of(workspace.settings) if step.name in finished]
     if not changed:
         return False
     file = f"{workspace.relative}/dvc.yaml" if workspace.path != ROOT else "dvc.yaml"
