@@ -122,6 +122,6 @@ def _neighbours(audit: Audit, bias: Bias) -> Table:
     for version in ("before", "after"):
         for top in tops:
             columns.append(
-                Column(f"{version.capitalize()} {count(top)}", "points", f"summed over the {count(top)} nearest train rows, mean")
+                Column(f"{version.capitalize()} {count(top)}", "probability", f"summed over the {count(top)} nearest train rows, mean")
             )
     return Table("Cosine distances to the nearest train rows", columns, cells, folded=True)
