@@ -12,6 +12,7 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks import train
 from tasks.console import progress
+from tasks.features import is_wanted as is_filtered
 from tasks.selected import selection_file, selection_name, selections
 from tasks.step import Inputs, Out, Step
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from cartograph.selection import Selection
 
 _ROWS, _MEASURES, _SUSPECTS = "data/ingest/train.parquet", "data/measure/measures.parquet", "data/noise/noise.parquet"
+_FILTERED = "data/aflite/aflite.parquet"
 _METRICS = "reports/select.metrics.json"
-_MODEL_NEEDED, _SUSPECTS_NEEDED = "AL-", "compose"
+_MODEL_NEEDED, _SUSPECTS_NEEDED, _FILTER_NEEDED = "AL-", "compose", "aflite"
 _TOLD = 2
 
 
@@ -32,7 +34,7 @@ class Params(Section):
 
     strategies: tuple[str, ...] = Field(
         ("random", "ambiguous", "hard-to-learn", "high-confidence"),
-        description="also low-variability, high-correctness, low-correctness, forgetting, AL-uncertainty, AL-greedyK, compose, "
+        description="also low-variability, high-correctness, low-correctness, forgetting, AL-uncertainty, AL-greedyK, aflite, compose, "
         "and mix-0.1 (ambiguous, a tenth replaced by easy rows); []: none",
     )
     fractions: tuple[float, ...] = Field((0.33,), description="shares of the rows to keep, each above 0 and at most 1")
@@ -99,9 +101,10 @@ def _candidates(params: Params, strategies: list[Strategy], rows: pa.Table, inpu
     import numpy as np
     import pyarrow.parquet as pq
 
+    from cartograph.aflite.tables import resistance
     from cartograph.measures import NEVER_LEARNT
     from cartograph.schema import LABEL, UID
-    from cartograph.select import ACQUISITION, Candidates
+    from cartograph.select import ACQUISITION, RESISTANCE, Candidates
 
     table = pq.read_table(inputs[_MEASURES]).sort_by(UID)
     _require_same(rows, table, _MEASURES)
@@ -109,6 +112,8 @@ def _candidates(params: Params, strategies: list[Strategy], rows: pa.Table, inpu
     known: dict[str, Any] = {name: table[name].to_numpy() for name in table.column_names if not table[name].null_count and name != UID}
     if never.null_count == 0:
         known["forgetting"] = table["forgetting"].fill_null(NEVER_LEARNT).to_numpy()
+    if _FILTERED in inputs:
+        known[RESISTANCE] = resistance(pq.read_table(inputs[_FILTERED]), rows[UID].combine_chunks())
     suspect = None
     if _SUSPECTS in inputs:
         noise = pq.read_table(inputs[_SUSPECTS]).sort_by(UID)
@@ -171,7 +176,14 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     suspects = (_SUSPECTS,) if any(name.startswith(_SUSPECTS_NEEDED) for name in names) else ()
     trained = settings["train"]
     asked = isinstance(trained, train.Params) and any(name.startswith(_MODEL_NEEDED) for name in names)
-    return (_ROWS, _MEASURES, *suspects, *(train.pretrained_files(trained) if asked and isinstance(trained, train.Params) else ()))
+    filtered = (_FILTERED,) if is_filtered(settings) and _FILTER_NEEDED in names else ()
+    return (
+        _ROWS,
+        _MEASURES,
+        *suspects,
+        *filtered,
+        *(train.pretrained_files(trained) if asked and isinstance(trained, train.Params) else ()),
+    )
 
 
 def _outputs(settings: Settings) -> tuple[str, ...]:

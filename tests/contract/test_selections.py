@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cartograph.errors import InputError
 from cartograph.schema import MEASURES, SELECTION
-from cartograph.select import ACQUISITION, STRATEGIES, SUSPECT, Acquisition, Candidates, Strategy, strategy_named
+from cartograph.select import ACQUISITION, RESISTANCE, STRATEGIES, SUSPECT, Acquisition, Candidates, Strategy, strategy_named
 from cartograph.selection import select, wanted_rows
 
 LABELS = ("no", "yes")
@@ -26,6 +26,7 @@ def candidates(rows: int = 40, seed: int = 0, levels: int = 5) -> Candidates:
             "variability": rng.integers(0, levels, rows) / (2 * levels),
             "correctness": rng.integers(0, levels, rows) / levels,
             "forgetting": rng.integers(-1, levels, rows),
+            RESISTANCE: rng.integers(1, levels, rows) + 0.5,
         },
         suspect=rng.random(rows) < 0.1,
         acquisition=Acquisition(
@@ -42,7 +43,7 @@ def strategy(request: pytest.FixtureRequest) -> Strategy:
 def test_it_is_listed_under_its_own_name_and_says_what_it_keeps(strategy: Strategy) -> None:
     assert strategy_named(strategy.name) is strategy
     assert strategy.meaning
-    assert set(strategy.needs) <= {*MEASURES.names, ACQUISITION, SUSPECT}
+    assert set(strategy.needs) <= {*MEASURES.names, ACQUISITION, RESISTANCE, SUSPECT}
 
 
 @pytest.mark.parametrize("fraction", [0.05, 0.33, 0.5, 0.8])
@@ -91,7 +92,9 @@ def test_what_it_needs_must_be_there(strategy: Strategy) -> None:
     if not strategy.needs:
         select(strategy, bare, 0.5, LABELS, seed=1)
         return
-    with pytest.raises(InputError, match=f"selection `{strategy.name}`.*(coordinates were imported|`noise`|trained on a random share)"):
+    with pytest.raises(
+        InputError, match=f"selection `{strategy.name}`.*(coordinates were imported|`noise`|trained on a random share|nothing was filtered)"
+    ):
         select(strategy, bare, 0.5, LABELS, seed=1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,9 @@ from sklearn.tree import DecisionTreeClassifier
 from cartograph.aflite import aflite, hardest_first
 from cartograph.aflite.slices import choose_alike, choose_slice
 from cartograph.aflite.splits import random_splits
+from cartograph.aflite.tables import resistance, rows_table
 from cartograph.errors import InputError
+from cartograph.select import RESISTANCE, Candidates, strategy_named
 
 
 def clouds(rows: int, width: int, classes: int, seed: int = 0, apart: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -336,3 +339,24 @@ def test_bad_data() -> None:
     features[17, 1] = np.nan
     with pytest.raises(InputError, match=r"features have nan in row 17, column 1: every value must be a finite number"):
         aflite(features, labels, **GOOD)
+
+
+def test_the_selection_aflite_keeps_what_the_filter_would_keep() -> None:
+    features, labels = clouds(120, 3, 2, apart=1.5)
+    result = aflite(features, labels, target_size=60, train_size=30, slice_size=10, n_partitions=16, threshold=0.5)
+    uids = [f"u{row}" for row in range(120)]
+    rows = rows_table(pa.array(uids), result, result.n_predictions)
+    known = resistance(rows, pa.array([*uids, "learnt from"]))
+    assert known[-1] == -1 and (known[:-1] > 0).all()
+    candidates = Candidates(np.array([*uids, "learnt from"], dtype=object), np.append(labels, 0), {RESISTANCE: known})
+    stayed = int(result.kept.sum())
+    picks = strategy_named("aflite").pick(candidates, stayed, np.random.default_rng(0))
+    assert sorted(picks.rows.tolist()) == result.rows.tolist()
+    last = int(result.removed_in_round.max())
+    assert set(picks.reasons) == {f"withstood the filter until round {last + 1}"}
+    more = strategy_named("aflite").pick(candidates, stayed + 5, np.random.default_rng(0))
+    assert (result.removed_in_round[more.rows[stayed:]] == last).all()
+    every = strategy_named("aflite").pick(candidates, 121, np.random.default_rng(0))
+    assert every.reasons[-1] == "not in the filter's pool"
+    with pytest.raises(InputError, match=r"takes what AFLite keeps, but nothing was filtered; set `aflite.enabled`"):
+        strategy_named("aflite").pick(Candidates(candidates.uids, candidates.labels), 5, np.random.default_rng(0))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cartograph.aflite.result import Filtered, Result
 from cartograph.schema import AFLITE, AFLITE_HISTORY
@@ -36,3 +37,20 @@ def history_table(result: Result) -> pa.Table:
     """Return ``schema.AFLITE_HISTORY``."""
     columns = zip(*(astuple(step) for step in result.history), strict=True)
     return pa.table([list(column) for column in columns], schema=AFLITE_HISTORY)
+
+
+def resistance(rows: pa.Table, uids: pa.Array) -> npt.NDArray[np.float64]:
+    """Return how long each row withstood the filter, ``(n_examples,)``, higher = longer: the number of its round plus what its last
+    predictability lacks to 1, in (round, round + 1]; a row that stayed has a round more than the last. −1 for a row outside the pool.
+
+    Args:
+        rows: ``schema.AFLITE``.
+        uids: strings, of any rows.
+    """
+    beside = rows.take(pc.index_in(uids, value_set=rows["uid"].combine_chunks()))
+    gone = beside["removed_in_round"].to_numpy(zero_copy_only=False).astype(np.float64)
+    last = np.nan_to_num(beside["predictability_last"].to_numpy(zero_copy_only=False).astype(np.float64), nan=0.0)
+    past = float(pc.max(rows["removed_in_round"]).as_py() or 0) + 1
+    # A predictability of 1 would fall into the round before.
+    found = np.where(np.isnan(gone), past, gone) + np.clip(1.0 - last, 1e-9, 1.0)
+    return np.where(pc.is_valid(beside["uid"]).to_numpy(zero_copy_only=False), found, -1.0)

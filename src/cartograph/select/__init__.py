@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from cartograph.errors import InputError
 from cartograph.select import (
+    aflite,
     al_greedy_k,
     al_uncertainty,
     ambiguous,
@@ -21,9 +22,9 @@ from cartograph.select import (
     mix,
     random,
 )
-from cartograph.select.base import ACQUISITION, SUSPECT, Acquisition, Candidates, Picks, Strategy
+from cartograph.select.base import ACQUISITION, RESISTANCE, SUSPECT, Acquisition, Candidates, Picks, Strategy
 
-__all__ = ["ACQUISITION", "STRATEGIES", "SUSPECT", "Acquisition", "Candidates", "Picks", "Strategy", "strategy_named"]
+__all__ = ["ACQUISITION", "RESISTANCE", "STRATEGIES", "SUSPECT", "Acquisition", "Candidates", "Picks", "Strategy", "strategy_named"]
 
 STRATEGIES: dict[str, Strategy] = {
     module.STRATEGY.name: module.STRATEGY
@@ -40,6 +41,7 @@ STRATEGIES: dict[str, Strategy] = {
         ambiguous,
         mix,
         compose,
+        aflite,
     )
 }
 """Name -> strategy, in the order of the paper's Table 2."""

@@ -14,7 +14,7 @@ from cartograph.errors import InputError
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
-SUSPECT, ACQUISITION = "suspect", "acquisition"
+SUSPECT, ACQUISITION, RESISTANCE = "suspect", "acquisition", "resistance"
 """What a strategy may need besides columns of ``schema.MEASURES``."""
 
 
@@ -44,7 +44,8 @@ class Candidates:
     Attributes:
         uids: (n_examples,) unique strings.
         labels: (n_examples,) label ids.
-        measures: name of a column of ``schema.MEASURES`` -> (n_examples,); a column that was not measured is absent.
+        measures: name of a column of ``schema.MEASURES`` -> (n_examples,); a column that was not measured is absent. Beside them
+            ``RESISTANCE`` to the filter, as ``aflite.tables.resistance`` has it, where there is one.
         suspect: (n_examples,): whether the label is thought wrong; None where nobody looked.
         acquisition: what a model of a random share says; None where there is none.
     """
@@ -105,7 +106,7 @@ class Strategy:
         meaning: what it keeps, in one line.
         choose: ``(candidates, n, rng)``, for a strategy with a share also ``share=``; returns exactly n picks. What it keeps with a
             smaller n and the same generator should be the first of what it keeps with a larger one, where the definition allows it.
-        needs: columns of ``schema.MEASURES``, ``SUSPECT`` or ``ACQUISITION``.
+        needs: columns of ``schema.MEASURES``, ``SUSPECT``, ``ACQUISITION`` or ``RESISTANCE``.
         share: for a strategy that mixes two kinds of rows, how much of the selection is of the second kind.
     """
 
@@ -134,6 +135,8 @@ def _missing(name: str, need: str) -> str:
         return f"selection `{name}` leaves suspects out, but the step `noise` has not looked for any; run it, or choose another strategy."
     if need == ACQUISITION:
         return f"selection `{name}` needs a model trained on a random share of the rows, and there is none; train one, or choose another."
+    if need == RESISTANCE:
+        return f"selection `{name}` takes what AFLite keeps, but nothing was filtered; set `aflite.enabled`, or choose another strategy."
     return (
         f"selection `{name}` needs `{need}` of every row, which takes training dynamics, but only coordinates were imported; "
         "train here (`train.dynamics: null`), import a folder of dynamics, or choose another strategy."
