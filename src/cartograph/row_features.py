@@ -41,8 +41,11 @@ def bow_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> 
     ends = np.cumsum([0, *(len(part) for part in rows.values())])
     parts = {name: weighted[start:end] for name, start, end in zip(rows, ends, ends[1:], strict=False)}
     width = min(dimensions, weighted.shape[1] - 1, parts["train"].shape[0] - 1)
-    if width < 1:
-        raise InputError("the train set has too few words or rows for a bag of words; take other features (`features.source`).")
+    if width < 1:  # a row or a word: nothing can be told from them
+        return {
+            name: join_options(np.zeros((table.num_rows, len(rows[name]) // max(table.num_rows, 1), 1), np.float32))
+            for name, table in tables.items()
+        }
     svd = TruncatedSVD(width, random_state=seed).fit(parts["train"])
     scale = np.sqrt(_SQUARED_NORM / max(float(np.mean((svd.transform(parts["train"]) ** 2).sum(axis=1))), 1e-12))
     found = {name: (svd.transform(part) * scale).astype(np.float32) for name, part in parts.items()}

@@ -24,6 +24,7 @@ ingest: {source: planted-nli, rows: 240, seed: 13}
 train: {model: bow, epochs: 2, learning_rate: 0.01}
 measure: {burn_in: 0}
 retrain: {subsets: [original, cleaned], seeds: [1]}
+aflite: {enabled: false}
 """
 
 

@@ -16,7 +16,7 @@ from cartograph.config import load_settings
 from cartograph.errors import InputError
 from cartograph.row_features import write_features
 from cartograph.schema import AFLITE, AFLITE_HISTORY, dataset_info
-from tasks import aflite, features, train
+from tasks import aflite, bias, features, train
 from tasks.embed import STEP as EMBED
 from tasks.embed import Params as EmbedParams
 from tasks.step import Inputs, Out
@@ -29,7 +29,7 @@ TRAIN, HELD = "data/ingest/train.parquet", "data/ingest/held.parquet"
 def settings_of(**sections: Any) -> dict[str, Any]:
     ingest = SimpleNamespace(evaluation={"held": "id"})
     first = {"ingest": ingest, "embed": EmbedParams(), "train": train.Params(epochs=2)}
-    return first | {"features": features.Params(), "aflite": aflite.Params()} | sections
+    return first | {"features": features.Params(), "aflite": aflite.Params(), "bias": bias.Params()} | sections
 
 
 @pytest.fixture
@@ -129,6 +129,47 @@ def test_rows_that_share_a_text_stay_together(space: Workspace) -> None:
         run(aflite.STEP, space)
 
 
+def test_before_and_after_by_quick_and_by_trained_models(space: Workspace) -> None:
+    run(features.STEP, space)
+    run(aflite.STEP, space)
+    space.settings["bias"] = bias.Params(models=("linear", "bow"), partial=("linear", "bow"), seeds=(1,), words=3)
+    told = run(bias.STEP, space)
+    folder = space.path / "data/bias"
+    accuracies = pq.read_table(folder / "accuracies.parquet").to_pylist()
+    assert {(row["model"], row["input"]) for row in accuracies} == {
+        (model, given) for model in ("linear", "bow") for given in ("whole input", "premise alone", "hypothesis alone")
+    }
+    assert len(accuracies) == 6 * 3 * 2
+    kept = pq.read_table(space.path / "data/aflite/filtered.parquet").num_rows
+    assert {row["train_rows"] for row in accuracies if row["trained_on"] != "full"} == {kept}
+    metrics = json.loads((space.path / bias.METRICS).read_text())
+    assert metrics["bias.linear.hypothesis_alone.held.full"] > metrics["bias.linear.premise_alone.held.full"] + 0.2
+    assert told.startswith("linear on held: ") and f"of 120 rows, random {kept}" in told
+    words = pq.read_table(folder / "words.parquet")
+    assert set(words["listed"].to_pylist()) <= {"before", "after"} and words.num_rows
+    neighbours = pq.read_table(folder / "neighbours.parquet").to_pylist()
+    assert {(row["version"], row["set"]) for row in neighbours} == {("before", "held"), ("after", "held")}
+    assert all(row["distance"] is None or 0 <= row["distance"] <= 2 * row["top"] for row in neighbours)
+
+
+def test_data_without_evaluation_sets_are_compared_on_a_part_held_out(space: Workspace) -> None:
+    space.settings["ingest"] = SimpleNamespace(evaluation={})
+    for step in (features.STEP, aflite.STEP, bias.STEP):
+        run(step, space)
+    accuracies = pq.read_table(space.path / "data/bias/accuracies.parquet").to_pylist()
+    assert {row["set"] for row in accuracies} == {"held out"}
+    assert {row["train_rows"] for row in accuracies if row["trained_on"] == "full"} == {96}
+    assert {row["test_rows"] for row in accuracies if row["tested_on"] == "full"} == {24}
+
+
+def test_bias_reads_what_its_models_need() -> None:
+    named = settings_of(bias=bias.Params(models=("probe",)))
+    assert "data/embed" in bias.STEP.inputs_of(named) and EMBED.when(named)
+    assert "data/embed" not in bias.STEP.inputs_of(settings_of())
+    assert not bias.STEP.when(settings_of(aflite=aflite.Params(enabled=False)))
+    assert not bias.STEP.when(settings_of(bias=bias.Params(enabled=False)))
+
+
 def test_frozen_features_need_an_encoder_and_its_step() -> None:
     frozen = settings_of(features=features.Params(source="frozen"))
     assert EMBED.when(frozen)
@@ -147,10 +188,12 @@ def test_frozen_features_need_an_encoder_and_its_step() -> None:
         ("features: {source: finetuned, model: big}", "model should be one of bow, tiny, probe, transformer, but is 'big'"),
         ("aflite: {threshold: 2}", "`aflite.threshold`"),
         ("aflite: {variant: slow}", "`aflite.variant`"),
+        ("bias: {models: [big]}", "models should be of linear, max-pmi, bow, tiny, probe, transformer, but one is 'big'"),
+        ("bias: {partial: [probe]}", "partial inputs of `probe` would need vectors of their own"),
     ],
 )
 def test_wrong_parameters(tmp_path: Path, section: str, message: str) -> None:
     (tmp_path / "params.yaml").write_text(section)
     with pytest.raises(InputError) as raised:
-        load_settings(tmp_path / "params.yaml", {"features": features.Params, "aflite": aflite.Params})
+        load_settings(tmp_path / "params.yaml", {"features": features.Params, "aflite": aflite.Params, "bias": bias.Params})
     assert message in str(raised.value)
