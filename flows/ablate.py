@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,9 @@ from prefect.logging.configuration import setup_logging
 from prefect.states import Failed
 
 from cartograph.errors import CartographError, InputError
+from cartograph.experiments import EXPERIMENTS as DATA_MAPS
 from flows.as_task import error_of
+from tasks import ablate as experiments
 from tasks import console, synthetic
 from tasks.workspace import Workspace, open_workspace
 
@@ -35,6 +38,10 @@ class Experiment:
 
 EXPERIMENTS: dict[str, Experiment] = {
     "synthetic": Experiment("circles with artefacts before and after AFLite (Le Bras et al. 2020, Fig. 2)", synthetic.run),
+    **{
+        name: Experiment(f"{found.meaning} (Swayamdipta et al. 2020, {found.source})", partial(experiments.run_beside, name))
+        for name, found in DATA_MAPS.items()
+    },
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from prefect.states import Failed
 
 from cartograph.errors import CartographError, GateError, InputError
 from flows.as_task import as_task, error_of
+from flows.runners import task_runner, trainings_at_once
 from flows.versions import commit
 from tasks import console
 from tasks.dag import steps_of, upstream
@@ -24,48 +26,53 @@ from tasks.receipt import fingerprint, fresh, read_receipt
 from tasks.step import Step
 from tasks.workspace import ROOT, Workspace, open_workspace
 
+_MOST_LOSSES = 3
+
 
 @dataclass
 class _Progress:
-    """Where an audit stands: the steps that wait, run, are done, and failed."""
+    """Where an audit stands: the steps that wait, run, are done, failed, and were lost with the process that ran them."""
 
     steps: tuple[Step, ...]
     waiting: list[Step]
+    at_once: int = 1
     running: dict[PrefectFuture[Any], Step] = field(default_factory=dict)
     done: list[Step] = field(default_factory=list)
     errors: dict[str, Exception] = field(default_factory=dict)
+    lost: Counter[str] = field(default_factory=Counter)
 
     def ready(self, workspace: Workspace) -> list[Step]:
-        """Return the waiting steps whose inputs are made; on an accelerator one step runs at a time."""
+        """Return the waiting steps whose inputs are made; of those that may use an accelerator, so many run at once."""
         finished = {step.name for step in self.done}
-        busy = any(step.resources == "gpu" for step in self.running.values())
+        free = self.at_once - sum(step.resources == "gpu" for step in self.running.values())
         found = []
         for step in self.waiting:
-            if not upstream(step, self.steps, workspace.settings) <= finished or (step.resources == "gpu" and busy):
+            if not upstream(step, self.steps, workspace.settings) <= finished or (step.resources == "gpu" and free < 1):
                 continue
-            busy = busy or step.resources == "gpu"
+            free -= step.resources == "gpu"
             found.append(step)
         return found
 
 
 @flow(name="audit", flow_run_name="audit {workspace}")
-def audit(workspace: str = ".", force: list[str] | None = None) -> Any:
+def audit(workspace: str = ".", force: list[str] | None = None, at_once: int = 1) -> Any:
     """Audit a workspace: run what is not fresh, record it in DVC, check the gates.
 
     Args:
         workspace: its folder, from the project's root.
         force: names of steps to run even where they are fresh.
+        at_once: how many steps that may use an accelerator run at the same time; more than one only where each has a process of its own.
     """
     try:
         space = open_workspace(workspace)
         with space.lock(f"python -m flows.audit --workspace {space.relative}"):
-            _run(space, force or [])
+            _run(space, force or [], at_once)
     except CartographError as error:
         return Failed(message=str(error), data={"message": str(error), "gate": isinstance(error, GateError)})
     return None
 
 
-def _run(space: Workspace, force: list[str]) -> None:
+def _run(space: Workspace, force: list[str], at_once: int) -> None:
     steps = steps_of(space.settings)
     unknown = set(force) - {name for step in steps for name in (step.name, step.section)}
     if unknown:
@@ -73,7 +80,7 @@ def _run(space: Workspace, force: list[str]) -> None:
             f"--force {sorted(unknown)[0]}: no such step; this audit's steps: {', '.join(dict.fromkeys(step.section for step in steps))}."
         )
     write(space)
-    state = _Progress(steps=steps, waiting=list(steps))
+    state = _Progress(steps=steps, waiting=list(steps), at_once=at_once)
     while state.waiting or state.running:
         for step in state.ready(space):
             _submit(step, space, bool({step.name, step.section} & set(force)), state)
@@ -101,6 +108,11 @@ def _collect(future: PrefectFuture[Any], space: Workspace, state: _Progress) -> 
     step = state.running.pop(future)
     future.wait()
     ended = future.state
+    if (ended.is_crashed() or not ended.is_final()) and state.lost[step.name] < _MOST_LOSSES:
+        state.lost[step.name] += 1
+        console.say(f"{step.name}: the process that ran it is gone ({ended.name}); running it again from its last checkpoint")
+        state.waiting.insert(0, step)
+        return
     receipt = read_receipt(step, space)
     if not ended.is_completed() or receipt is None:
         state.errors[step.name] = error_of(ended) or CartographError(f"step `{step.name}` ended as {ended.name}: {ended.message}")
@@ -118,19 +130,29 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 def main(
     workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default.")] = ".",
     force: Annotated[list[str] | None, typer.Option("--force", help="Run this step even where it is fresh; may be repeated.")] = None,
+    runner: Annotated[str, typer.Option("--runner", help="Where steps run: local, or dask.")] = "local",
+    address: Annotated[
+        str | None, typer.Option("--address", help="Scheduler of a running Dask cluster; without it a local one is made.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Trainings at once: processes here, or workers of a local cluster.")] = 1,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show Prefect's own log lines.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Audit a labelled dataset: the whole DAG under Prefect."""
-    conduct(audit, workspace, force, verbose=verbose, debug=debug)
+    try:
+        where, at_once = task_runner(runner, workers, address), trainings_at_once(runner, workers, address)
+    except CartographError as error:
+        console.complain(str(error))
+        raise typer.Exit(error.exit_code) from error
+    conduct(audit.with_options(task_runner=where), workspace, force, at_once, verbose=verbose, debug=debug)
 
 
-def conduct(run: Flow[..., Any], workspace: str, force: list[str] | None, *, verbose: bool, debug: bool) -> None:
+def conduct(run: Flow[..., Any], workspace: str, force: list[str] | None, at_once: int = 1, *, verbose: bool, debug: bool) -> None:
     """Run a flow over a workspace's steps from a command line: its lines, where its report is, and its exit code."""
     level = "INFO" if verbose else "ERROR" if debug else "CRITICAL"
     os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", level)
     setup_logging(incremental=False)
-    ended = run(workspace, force, return_state=True)
+    ended = run(workspace, force, at_once, return_state=True)
     error = error_of(ended)
     if error is None and not ended.is_completed():
         if debug:

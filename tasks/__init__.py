@@ -5,6 +5,7 @@ from typing import Any
 
 from cartograph.config import Params, Settings
 from tasks import (
+    ablate,
     aflite,
     bias,
     clean,
@@ -42,6 +43,7 @@ STEPS: tuple[Step, ...] = (
     select.STEP,
     retrain.STEP,
     evaluate.STEP,
+    ablate.STEP,
     score.STEP,
     report.STEP,
     publish.STEP,

@@ -40,7 +40,7 @@ def init(
     ] = "",
     encoding: Annotated[str, typer.Option(help="Encoding of text files; UTF-8 where left out.")] = "",
     label_separator: Annotated[str, typer.Option(help="Labels end before it: `:` for COARSE:fine.")] = "",
-    model: Annotated[str, typer.Option(help="bow, tiny, probe or transformer.")] = "bow",
+    model: Annotated[str, typer.Option(help="bow, lstm, esim, tiny, probe or transformer.")] = "bow",
     pretrained: Annotated[str, typer.Option(help="Folder or hub id of the model, for transformer and probe.")] = "",
     preset: Annotated[
         str, typer.Option(help="snli, multinli, qnli or winogrande: the columns, classes and conversions of its files.")

@@ -40,7 +40,8 @@ class Params(Section):
 
     model: str = Field(
         "bow",
-        description="bow (hashed n-grams), tiny (a small RoBERTa made from the data), probe (a head on a frozen encoder; see embed), "
+        description="bow (hashed n-grams), lstm or esim (over words, from scratch), tiny (a small RoBERTa made from the data), "
+        "probe (a head on a frozen encoder; see embed), "
         "or transformer (a pretrained encoder)",
     )
     epochs: int = Field(8, ge=1, description="passes over the train set; dynamics are recorded in each")

@@ -49,6 +49,14 @@ def available_threads(processes: int = 1) -> int:
     return max(cores // processes, 1)
 
 
+def available_gpus() -> list[str]:
+    """Return the names of the GPUs that this process may use, as CUDA_VISIBLE_DEVICES has them; none where there are none."""
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named is not None:
+        return [name for name in named.split(",") if name]
+    return [str(place) for place in range(torch.cuda.device_count())]
+
+
 @contextmanager
 def _generators() -> Iterator[None]:
     python, numpy, cpu = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002

@@ -1,0 +1,125 @@
+"""Training throughput: our Trainer, recorder and all, beside the usual recipe with every row padded to 128.
+
+`python benchmarks/throughput.py [--rows 1600] [--encoder FOLDER]`
+
+The same network (the small RoBERTa that is made from the data; with `--encoder` also that pretrained encoder), the same rows, batch
+size, optimiser and number of steps, on the CPU. The rows have SNLI's own lengths: they are the first of its development set,
+read from CARTOGRAPH_DATA or ../shared/data. The usual recipe is Hugging Face's Trainer with `padding="max_length"` at 128 and nothing
+recorded. Goal: at least 3 times as many rows a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import os
+import tempfile
+import time
+from pathlib import Path
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import numpy as np
+import pyarrow as pa
+import torch
+from transformers import PrinterCallback, Trainer, TrainingArguments
+
+from cartograph.dynamics import DynamicsRecorder
+from cartograph.models import model_class
+from cartograph.recipe import Recipe
+from cartograph.schema import DatasetInfo, examples_schema
+from cartograph.trainer import DynamicsTrainer, Watch
+from cartograph.trainer_isolation import isolated, seed_everything
+
+DATA = Path(os.environ.get("CARTOGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+LABELS = ("entailment", "neutral", "contradiction")
+LENGTH = 128
+
+
+def snli(rows: int) -> tuple[DatasetInfo, pa.Table]:
+    """Return the first rows of SNLI's development set."""
+    columns = [(DATA / f"snli/{name}.dev").read_text(encoding="utf-8").splitlines()[:rows] for name in ("s1", "s2", "labels")]
+    info = DatasetInfo("train", "train", "pair", ("premise", "hypothesis"), (), LABELS)
+    labels = [LABELS.index(label) for label in columns[2]]
+    uids = [f"u{row}" for row in range(rows)]
+    return info, pa.table([uids, columns[0], columns[1], labels, ["snli"] * rows, list(range(rows))], schema=examples_schema(info))
+
+
+def ours(recipe: Recipe, info: DatasetInfo, table: pa.Table, model: torch.nn.Module) -> float:
+    """Train with dynamics; return the seconds, encoding and epoch files included."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        started = time.perf_counter()
+        examples = model.encode(table, info)
+        watch = Watch(recorder=lambda: DynamicsRecorder(folder / "dynamics", uids=examples.uids))
+        DynamicsTrainer(recipe, model, examples, {}, folder / "trainer", watch=watch).train()
+        return time.perf_counter() - started
+
+
+def usual(recipe: Recipe, info: DatasetInfo, table: pa.Table, model: torch.nn.Module) -> float:
+    """Train the usual way; return the seconds, tokenising included."""
+    started = time.perf_counter()
+    texts = [table.column(name).to_pylist() for name in info.fields]
+    encoded = model.tokenizer(*texts, padding="max_length", truncation=True, max_length=LENGTH)
+    rows = [
+        {**{key: torch.tensor(values[row]) for key, values in encoded.items()}, "labels": torch.tensor(label)}
+        for row, label in enumerate(table.column("label").to_pylist())
+    ]
+    with tempfile.TemporaryDirectory() as name:
+        arguments = TrainingArguments(
+            output_dir=name,
+            num_train_epochs=recipe.epochs,
+            per_device_train_batch_size=recipe.batch_size,
+            learning_rate=recipe.learning_rate,
+            use_cpu=True,
+            report_to="none",
+            save_strategy="no",
+            logging_strategy="no",
+            disable_tqdm=True,
+        )
+        trainer = Trainer(model=model.network, args=arguments, train_dataset=rows)
+        trainer.remove_callback(PrinterCallback)
+        trainer.train()
+    return time.perf_counter() - started
+
+
+def compare(recipe: Recipe, rows: int, runs: int) -> None:
+    info, table = snli(rows)
+    torch.set_num_threads(1)
+    with isolated(recipe.seed, 1):
+        seed_everything(recipe.seed)
+        model = model_class(recipe.model).create(
+            info, table, max_length=LENGTH - 2 * (recipe.model == "tiny"), pretrained=recipe.pretrained
+        )
+        lengths = model.encode(table, info).lengths
+        times: dict[str, list[float]] = {"ours": [], "usual": []}
+        for run in range(runs):
+            for name in ("ours", "usual") if run % 2 == 0 else ("usual", "ours"):
+                seed_everything(recipe.seed)
+                times[name].append({"ours": ours, "usual": usual}[name](recipe, info, table, copy.deepcopy(model)))
+    seconds = {name: float(np.median(values)) for name, values in times.items()}
+    done = rows * recipe.epochs
+    print(
+        f"{recipe.model:<12} {rows:,} rows of {lengths.mean():.1f} tokens (longest {lengths.max()}), batch {recipe.batch_size}, "
+        f"{recipe.epochs} epochs, one thread: ours {done / seconds['ours']:.1f} rows/s, usual {done / seconds['usual']:.1f} rows/s, "
+        f"{seconds['usual'] / seconds['ours']:.2f} times as many (median of {runs})"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1600)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--encoder", default="")
+    arguments = parser.parse_args()
+    compare(Recipe(model="tiny", epochs=2, batch_size=32, learning_rate=0.001, device="cpu", threads=1), arguments.rows, arguments.runs)
+    if arguments.encoder:
+        recipe = Recipe(
+            model="transformer", epochs=1, batch_size=32, learning_rate=2e-5, device="cpu", threads=1, pretrained=arguments.encoder
+        )
+        compare(recipe, min(arguments.rows, 320), 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""Where the steps of a flow run: in its own process, in several, or on a Dask cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
+
+from cartograph.errors import InputError
+from tasks.surroundings import prepare
+
+RUNNERS = ("local", "dask")
+_PATIENCE = 10
+
+
+def task_runner(name: str = "local", workers: int = 1, address: str | None = None) -> TaskRunner[Any]:
+    """Return where steps run.
+
+    Args:
+        name: ``local`` or ``dask``.
+        workers: how many steps that train may run at once; 1 on ``local``: in this process, else in as many processes. On ``dask`` the
+            size of a local cluster, where no address is given; on a machine with GPUs each of its workers has one.
+        address: of the scheduler of a running Dask cluster, ``tcp://HOST:PORT``; its workers see this project under the same path.
+
+    Raises:
+        InputError: an unknown name, an address without Dask, or no scheduler at the address.
+    """
+    if name not in RUNNERS:
+        raise InputError(f"--runner {name}: there is no such runner; there are {', '.join(RUNNERS)}.")
+    if name == "local":
+        if address is not None:
+            raise InputError("--address is of a Dask scheduler; add --runner dask.")
+        return ThreadPoolTaskRunner() if workers == 1 else ProcessPoolTaskRunner(max_workers=workers, initializer=prepare)
+    from prefect_dask import DaskTaskRunner
+
+    if address is not None:
+        _require_scheduler(address)
+        return DaskTaskRunner(address=address)
+    return DaskTaskRunner(cluster_class=local_cluster, cluster_kwargs={"workers": workers})
+
+
+def trainings_at_once(name: str, workers: int, address: str | None) -> int:
+    """Return how many steps that may use an accelerator run at the same time: one per worker."""
+    if name == "local" or address is None:
+        return workers
+    from distributed import Client
+
+    with Client(address, timeout=_PATIENCE, set_as_default=False) as client:
+        return max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
+
+
+def _require_scheduler(address: str) -> None:
+    from distributed import Client
+
+    try:
+        Client(address, timeout=_PATIENCE, set_as_default=False).close()
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InputError(
+            f"--address {address}: no Dask scheduler answers there ({type(error).__name__}); start one with `dask scheduler`, and "
+            "`dask worker ADDRESS` from the project's root, or leave --address out for a cluster on this machine."
+        ) from error
+
+
+def local_cluster(workers: int) -> Any:
+    """Return a Dask cluster on this machine, a process per worker, one step at a time each; with GPUs one each, in turn."""
+    from distributed import Nanny, Scheduler, SpecCluster
+
+    from cartograph.trainer_isolation import available_gpus
+
+    gpus = available_gpus()
+    own = [{"CUDA_VISIBLE_DEVICES": gpus[place % len(gpus)]} if gpus else {} for place in range(workers)]
+    options = {"nthreads": 1, "memory_limit": 0, "dashboard": False}
+    here = {"host": "127.0.0.1", "dashboard": False, "dashboard_address": None}
+    spec = {place: {"cls": Nanny, "options": options | {"env": env}} for place, env in enumerate(own)}
+    return SpecCluster(workers=spec, scheduler={"cls": Scheduler, "options": here}, silence_logs="ERROR")

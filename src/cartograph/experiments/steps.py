@@ -1,0 +1,45 @@
+"""Finer than an epoch: is the map of dynamics at every so many steps the map of dynamics per epoch?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from cartograph.epochs import read_dynamics
+from cartograph.experiments.base import Experiment, Finding, Material
+from cartograph.experiments.figures import line_figure
+from cartograph.measures import compute_measures, gold_probabilities
+from cartograph.schema import UID
+from cartograph.stability import burn_out, pearson
+
+
+def run(material: Material) -> Finding:
+    """Record a fixed set of train rows at every so many optimiser steps; compare that map with the audit's."""
+    from cartograph.trainer_studies import step_dynamics
+
+    every, size = int(material.options["every"]), int(material.options["probe_rows"])
+    rng = np.random.default_rng(material.options["seed"])
+    number = material.examples.num_rows
+    drawn = np.sort(rng.choice(number, min(size, number), replace=False))
+    probe = material.examples.take(pa.array(drawn))
+    dynamics = read_dynamics(step_dynamics(material.recipe, material.examples, probe, material.folder, every=every))
+    material.tell(1, 1)
+    fine = compute_measures(dynamics.uids, dynamics.logits, dynamics.gold)
+    own = material.measures.take(
+        pa.compute.index_in(pa.array(dynamics.uids, pa.string()), value_set=material.measures[UID].combine_chunks())
+    )
+    shared = {name: pearson(getattr(fine, name), own[name].to_numpy()) for name in ("confidence", "variability")}
+    curve = burn_out(gold_probabilities(dynamics.uids, dynamics.logits, dynamics.gold))
+    readings = dynamics.logits.shape[1]
+    steps = [every * count for count in range(1, readings + 1)]
+    lines = {name: (steps, getattr(curve, name).tolist()) for name in ("confidence", "variability")}
+    told = (
+        f"{readings} readings of {len(drawn):,} rows, every {every} steps: r with the map per epoch is {shared['confidence']:.2f} for "
+        f"confidence, {shared['variability']:.2f} for variability"
+    )
+    rows = [{"steps": step, **{name: values[place] for name, (_, values) in lines.items()}} for place, step in enumerate(steps)]
+    figure = line_figure("Finer than an epoch: r with the map of all readings", "optimiser steps", {"Pearson's r": lines})
+    return Finding(told, {f"steps.{name}": r for name, r in shared.items()}, {"curve": pa.Table.from_pylist(rows)}, figure)
+
+
+EXPERIMENT = Experiment("steps", "is a map of many readings within an epoch another map?", run, "§2.1")

@@ -1,0 +1,152 @@
+"""The step `ablate`: the experiments that an audit is asked for, a cell each, with a table and a figure."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field, field_validator
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from tasks import train
+from tasks.console import progress
+from tasks.step import Inputs, Matrix, Out, Step
+from tasks.workspace import Workspace, ingested
+
+if TYPE_CHECKING:
+    from cartograph.experiments import Finding, Material
+
+_ROWS, _MEASURES, _DYNAMICS = "data/ingest/train.parquet", "data/measure/measures.parquet", "data/train"
+
+
+class Params(Section):
+    """The section ``ablate`` of params.yaml: which experiments, and how large."""
+
+    experiments: tuple[str, ...] = Field(
+        (), description="of burn-out, seeds, steps, dropout, agreement, models, order; each leaves a table and a figure; []: none"
+    )
+    seed: int = Field(13, ge=0, description="first seed of the experiments' trainings, samples and intervals")
+    seeds: int = Field(3, ge=2, description="seeds, order: how many seeds, one after the other (the paper: five)")
+    passes: int = Field(20, ge=2, description="dropout: passes with dropout on")
+    every: int = Field(20, ge=1, description="steps: optimiser steps between readings")
+    probe_rows: int = Field(1000, ge=2, description="steps: train rows that are read")
+    other_model: str = Field("tiny", description="models: the second model")
+    other_pretrained: str | None = Field(None, description="models: its folder or hub id, where it starts from one")
+
+    @field_validator("experiments")
+    @classmethod
+    def _distinct(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
+        if twice is not None:
+            raise ValueError(f"names {twice} twice; each is run once")
+        return values
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Run the cell's experiment; write its tables, numbers and figure; return what it found."""
+    from cartograph.experiments import EXPERIMENTS
+
+    name = out.cell["experiment"]
+    if name not in EXPERIMENTS:
+        raise InputError(f"`ablate.experiments` names `{name}`; there are {', '.join(EXPERIMENTS)}.")
+    [folder] = out.staged.values()
+    return _answer(name, params, out.workspace, inputs, out.checkpoints, folder)
+
+
+def run_beside(name: str, space: Workspace, folder: Path) -> str:
+    """Run an experiment on what an audit has left in a workspace, whether params.yaml names it or not; return what it found.
+
+    Raises:
+        InputError: the audit has not come so far.
+    """
+    params = space.settings["ablate"]
+    inputs = Inputs(space, _inputs(space.settings))
+    missing = next((path for path in inputs.values() if not path.exists()), None)
+    if missing is not None or not isinstance(params, Params):
+        raise InputError(f"experiment `{name}` needs {missing}, which an audit makes; run `python -m flows.audit` first.")
+    return _answer(name, params, space, inputs, space.state / "checkpoints" / f"experiment-{name}", folder)
+
+
+def _answer(name: str, params: Params, space: Workspace, inputs: Inputs, scratch: Path, folder: Path) -> str:
+    from cartograph.epochs import write_parquet
+    from cartograph.experiments import EXPERIMENTS
+    from cartograph.plots import save_figure
+
+    scratch.mkdir(parents=True, exist_ok=True)
+    with progress(f"ablate {name}") as tell:
+        found: Finding = EXPERIMENTS[name].run(replace(_material(params, inputs, space, scratch), tell=tell))
+    shutil.rmtree(scratch)
+    for title, table in found.tables.items():
+        write_parquet(table, folder / f"{title}.parquet")
+    for suffix in ("png", "svg"):
+        save_figure(found.figure, folder / f"{name}.{suffix}")
+    numbers = json.dumps(dict(found.numbers), indent=1, sort_keys=True)
+    (folder / "numbers.json").write_text(numbers + "\n", encoding="utf-8")
+    (folder / "finding.md").write_text(_page(name, found), encoding="utf-8")
+    return found.told
+
+
+def _material(params: Params, inputs: Inputs, space: Workspace, scratch: Path) -> Material:
+    import pyarrow.parquet as pq
+
+    from cartograph.experiments import Material
+    from tasks.pretrained import local_folder
+
+    settings = space.settings
+    trained, measured = settings["train"], settings["measure"]
+    if not isinstance(trained, train.Params):
+        raise InputError("section `train` was not read with its own model.")
+    named = [name for name in inputs if name.startswith("data/ingest/") and name != _ROWS]
+    dynamics = inputs[_DYNAMICS] / "dynamics"
+    options = measured.model_dump() | params.model_dump()
+    folder = local_folder(params.other_pretrained)
+    return Material(
+        examples=pq.read_table(inputs[_ROWS]).sort_by("uid"),
+        evaluation={Path(name).stem: pq.read_table(inputs[name]) for name in named},
+        measures=pq.read_table(inputs[_MEASURES]).sort_by("uid"),
+        dynamics=dynamics if dynamics.is_dir() else None,
+        recipe=train.recipe_of(trained, space),
+        options=options | ({"other_pretrained": str(folder)} if folder else {}),
+        folder=scratch,
+    )
+
+
+def _page(name: str, found: Finding) -> str:
+    from cartograph.experiments import EXPERIMENTS
+
+    experiment = EXPERIMENTS[name]
+    lines = [f"# {name}: {experiment.meaning}", "", f"{found.told[0].upper()}{found.told[1:]}.", "", f"Source: {experiment.source}.", ""]
+    for title, table in found.tables.items():
+        lines += [f"## {title}", "", f"| {' | '.join(table.column_names)} |", f"| {' | '.join('---' for _ in table.column_names)} |"]
+        lines += [f"| {' | '.join(_cell(value) for value in row.values())} |" for row in table.to_pylist()]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    trained = settings["train"]
+    pretrained = train.pretrained_files(trained) if isinstance(trained, train.Params) else ()
+    return (*ingested(settings), _MEASURES, _DYNAMICS, *(name.replace("{", "{{").replace("}", "}}") for name in pretrained))
+
+
+STEP = Step(
+    name="ablate",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    resources="gpu",
+    libraries=(*train.STEP.libraries, "matplotlib", "scipy"),
+    when=lambda settings: bool(settings["ablate"].experiments),  # type: ignore[attr-defined]
+    reads=("train", "measure"),
+    matrix=Matrix({"experiment": "experiments"}),
+)

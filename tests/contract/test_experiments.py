@@ -1,0 +1,117 @@
+"""What every listed experiment must do, on a small real map."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from matplotlib.figure import Figure
+
+from cartograph.datamap import map_table
+from cartograph.dynamics import read_dynamics
+from cartograph.errors import InputError
+from cartograph.experiments import EXPERIMENTS, Experiment, Material
+from cartograph.measures import compute_measures
+from cartograph.recipe import Recipe
+from cartograph.regions import assign_regions
+from cartograph.schema import examples_schema
+from cartograph.train import fit
+from tasks.ablate import STEP, Params
+from tasks.ingest import Params as IngestParams
+from tasks.measure import Params as MeasureParams
+from tasks.running import run_step
+from tasks.train import Params as TrainParams
+from tasks.workspace import Workspace
+from tests.training_sets import info_of, small_set
+
+RECIPE = Recipe(epochs=3, batch_size=8, learning_rate=0.02, seed=1, device="cpu", threads=1, max_length=32)
+SHARES = {"easy": 0.33, "ambiguous": 0.33, "hard": 0.1}
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
+    folder = tmp_path_factory.mktemp("material")
+    rows = small_set(rows=64)
+    rng = np.random.default_rng(0)
+    labels = info_of("single").labels
+    given = [[labels[label] if rng.random() < 0.8 else labels[1 - label] for _ in range(5)] for label in rows["label"].to_pylist()]
+    schema = examples_schema(info_of("single"), annotators=True)
+    columns = [pa.array(given) if name == "annotator_labels" else rows[name] for name in schema.names]
+    rows = pa.Table.from_arrays([column.cast(field.type) for column, field in zip(columns, schema, strict=True)], schema=schema)
+    fitted = fit(RECIPE, rows, {}, folder)
+    uids, gold, logits = read_dynamics(fitted.dynamics)
+    measures = compute_measures(uids, logits, gold)
+    regions = assign_regions(uids, measures.confidence, measures.variability, **SHARES, rng=rng)
+    options = Params(seeds=2, passes=3, every=4, probe_rows=20, other_model="bow").model_dump() | SHARES | {"burn_in": 0}
+    held = {"held": small_set(rows=30, seed=5, name="held", domain="id")}
+    return Material(rows, held, map_table(uids, gold, measures, regions), fitted.dynamics, RECIPE, options, folder)
+
+
+@pytest.fixture(params=EXPERIMENTS.values(), ids=lambda experiment: experiment.name)
+def experiment(request: pytest.FixtureRequest) -> Experiment:
+    return request.param
+
+
+def test_it_says_what_it_asks_and_answers_with_tables_a_figure_and_numbers(
+    experiment: Experiment, material: Material, tmp_path: Path
+) -> None:
+    assert EXPERIMENTS[experiment.name] is experiment
+    assert experiment.meaning.endswith("?")
+    told: list[tuple[int, int]] = []
+    found = experiment.run(replace(material, folder=tmp_path / "first", tell=lambda done, total: told.append((done, total))))
+    assert found.told
+    assert isinstance(found.figure, Figure)
+    assert found.tables
+    assert all(table.num_rows for table in found.tables.values())
+    assert found.numbers
+    assert all(np.isfinite(value) for value in found.numbers.values())
+    assert all(0 < done <= total for done, total in told)
+    again = experiment.run(replace(material, folder=tmp_path / "second"))
+    assert (again.told, dict(again.numbers)) == (found.told, dict(found.numbers))
+
+
+def test_what_it_needs_is_said(material: Material) -> None:
+    with pytest.raises(InputError, match=r"`burn-out` needs dynamics per epoch, but only coordinates were imported"):
+        EXPERIMENTS["burn-out"].run(replace(material, dynamics=None))
+    with pytest.raises(InputError, match=r"`dropout` needs an evaluation set of the train set's distribution"):
+        EXPERIMENTS["dropout"].run(replace(material, evaluation={}))
+    with pytest.raises(InputError, match=r"`agreement` needs the annotators' labels; name their column in `ingest.annotators`"):
+        EXPERIMENTS["agreement"].run(replace(material, examples=material.examples.drop(["annotator_labels"])))
+    few = material.examples.set_column(
+        material.examples.schema.get_field_index("annotator_labels"), "annotator_labels", pa.array([["quiet"]] * 64)
+    )
+    with pytest.raises(InputError, match="needs 30 rows or more with two annotators' labels, and the train set has 0"):
+        EXPERIMENTS["agreement"].run(replace(material, examples=few))
+
+
+def test_the_step_writes_them_a_cell_each(material: Material, tmp_path: Path) -> None:
+    for name, table in (("ingest/train", material.examples), ("measure/measures", material.measures)):
+        (tmp_path / f"data/{name}").parent.mkdir(parents=True)
+        pq.write_table(table, tmp_path / f"data/{name}.parquet")
+    shutil.copytree(material.dynamics, tmp_path / "data/train/dynamics")  # type: ignore[arg-type]
+    settings = {
+        "ingest": IngestParams(source="files", train="train.csv", text="text", label="label"),
+        "train": TrainParams(epochs=3, device="cpu", threads=1),
+        "measure": MeasureParams(),
+        "ablate": Params(experiments=("burn-out", "agreement", "nothing")),
+    }
+    cells = {step.name: step for step in STEP.expand(settings)}
+    assert list(cells) == ["ablate@burn-out", "ablate@agreement", "ablate@nothing"]
+    space = Workspace(tmp_path, settings)
+    done = run_step(cells["ablate@burn-out"], space)
+    folder = tmp_path / "data/ablate/burn-out"
+    assert {path.name for path in folder.iterdir()} == {"burn-out.png", "burn-out.svg", "curve.parquet", "finding.md", "numbers.json"}
+    assert json.loads((folder / "numbers.json").read_text())["burn_out.confidence.epoch_3"] == pytest.approx(1.0)
+    page = (folder / "finding.md").read_text()
+    assert page.startswith("# burn-out: how many epochs until the map is settled?")
+    assert done.receipt.summary[1:] in page
+    with pytest.raises(
+        InputError, match=r"`ablate.experiments` names `nothing`; there are burn-out, seeds, steps, dropout, agreement, models"
+    ):
+        run_step(cells["ablate@nothing"], space)

@@ -1,0 +1,98 @@
+"""The grid of retrained models on a real Dask cluster, one of whose workers is killed in the middle, and in several processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from conftest import Project
+
+GRID = """\
+ingest: {source: planted-nli, rows: 240, seed: 13}
+train: {model: bow, epochs: 2, learning_rate: 0.01}
+measure: {burn_in: 0}
+select: {strategies: [random, ambiguous], fractions: [0.5]}
+retrain: {subsets: [original], seeds: [1, 2], selections: true, epochs: 20}
+publish: {enabled: false}
+"""
+CELLS = {f"retrain@{name}-{seed}" for name in ("original", "random-0.5", "ambiguous-0.5") for seed in (1, 2)}
+
+
+@pytest.fixture(scope="module")
+def project(make_project: Callable[[], Project]) -> Project:
+    project = make_project()
+    project.params(GRID)
+    return project
+
+
+@pytest.fixture
+def cluster(project: Project) -> Iterator[tuple[str, list[subprocess.Popen[str]]]]:
+    """A scheduler and two workers, each a process of its own; address and workers."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{probe.getsockname()[1]}"
+    port = address.rpartition(":")[2]
+    scheduler = project.start("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
+    one = ["distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0"]
+    workers = [project.start(*one) for _ in range(2)]
+    yield address, workers
+    for process in (*workers, scheduler):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+        process.wait(30)
+
+
+def tables(project: Project) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (project.path / "data/evaluate").iterdir()}
+
+
+@pytest.mark.slow
+def test_a_killed_worker_changes_nothing(project: Project, cluster: tuple[str, list[subprocess.Popen[str]]]) -> None:
+    address, workers = cluster
+    project.run("tasks", "dvc-yaml")
+    flow = project.start("flows.audit", "--runner", "dask", "--address", address)
+    started = project.path / ".cartograph" / "checkpoints"
+    killed = False
+    for _ in range(3000):
+        if not killed and len(list(started.glob("retrain@*"))) >= 2:
+            os.killpg(workers[0].pid, signal.SIGKILL)
+            killed = True
+        if flow.poll() is not None:
+            break
+        time.sleep(0.1)
+    said = flow.communicate()[0]
+    assert killed, said
+    assert flow.returncode == 0, said
+    assert workers[1].poll() is None
+    assert set(project.executions()) >= CELLS
+    on_dask = tables(project)
+    project.run("flows.audit", "--force", "retrain", "--workers", "2")
+    assert all(number >= 2 for step, number in project.executions().items() if step in CELLS)
+    assert tables(project) == on_dask
+
+
+def test_an_address_where_nobody_answers(project: Project) -> None:
+    done = project.run("flows.audit", "--runner", "dask", "--address", "tcp://127.0.0.1:9", code=2)
+    assert "no Dask scheduler answers there" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "there is no such runner; there are local, dask" in project.run("flows.audit", "--runner", "ray", code=2).stderr
+    assert "add --runner dask" in project.run("flows.audit", "--address", "tcp://127.0.0.1:9", code=2).stderr
+
+
+def test_each_worker_of_a_local_cluster_has_a_gpu_of_its_own(project: Project) -> None:
+    code = (
+        "import os; from distributed import Client; from flows.runners import local_cluster\n"
+        "if __name__ == '__main__':\n"
+        "    with local_cluster(2) as cluster, Client(cluster) as client:\n"
+        "        print(sorted(client.run(os.getenv, 'CUDA_VISIBLE_DEVICES').values()))\n"
+    )
+    (project.path / "seen.py").write_text(code)
+    environment = project.environment | {"CUDA_VISIBLE_DEVICES": "3,5"}
+    done = subprocess.run([sys.executable, "seen.py"], cwd=project.path, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['3', '5']"
