@@ -33,6 +33,7 @@ STRATEGIES = [
     "forgetting",
     "AL-uncertainty",
     "AL-greedyK",
+    "AFLite",
     "low-correctness",
     "hard-to-learn",
     "ambiguous",

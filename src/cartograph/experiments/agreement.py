@@ -46,9 +46,7 @@ def run(material: Material) -> Finding:
         _told(len(rows), found, linear, curved),
         numbers,
         _tables(found, linear, curved),
-        heat_figure(
-            "Human agreement over the data map", means, sizes, x_edges, y_edges, "mean agreement of an annotator with the others' majority"
-        ),
+        heat_figure("Human agreement over the data map", means, sizes, x_edges, y_edges, "mean agreement with the others' majority"),
     )
 
 
