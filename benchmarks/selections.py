@@ -33,7 +33,7 @@ STRATEGIES = [
     "forgetting",
     "AL-uncertainty",
     "AL-greedyK",
-    "AFLite",
+    "aflite",
     "low-correctness",
     "hard-to-learn",
     "ambiguous",

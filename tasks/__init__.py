@@ -27,12 +27,14 @@ from tasks import (
     score,
     select,
     train,
+    tune,
 )
 from tasks.step import Step
 
 STEPS: tuple[Step, ...] = (
     ingest.STEP,
     embed.STEP,
+    tune.STEP,
     train.STEP,
     measure.STEP,
     noise.STEP,

@@ -9,7 +9,7 @@ import yaml
 RECIPES: dict[str, dict[str, object]] = {
     "bow": {},
     "lstm": {"learning_rate": 0.002},
-    "esim": {"learning_rate": 0.001},
+    "esim": {"learning_rate": 0.002},
     "tiny": {"learning_rate": 0.001},
     "probe": {},
     "transformer": {"epochs": 5, "batch_size": 32, "learning_rate": 0.00002},

@@ -53,6 +53,27 @@ def read_models(workspace: Workspace, inputs: Mapping[str, Path], publication: P
     return tuple(_model(subset, seed, inputs[folder], train_sets[subset], publication) for (subset, seed), folder in models.items())
 
 
+def read_trials(inputs: Mapping[str, Path], publication: Publication) -> tuple[Model, ...]:
+    """Gather the trials of a search for a learning rate; none where there was none."""
+    import pyarrow.parquet as pq
+
+    if "data/tune" not in inputs:
+        return ()
+    held = json.loads((inputs["data/tune"] / "best.json").read_text(encoding="utf-8"))["set"]
+    shared = {name: publication.tags[name] for name in _SHARED_TAGS if name in publication.tags}
+    return tuple(
+        Model(
+            name=f"tune trial {row['trial']}",
+            fingerprint=digest_json({"audit": publication.fingerprint, "trial": row["trial"], "learning_rate": row["learning_rate"]}),
+            params={"learning_rate": json.dumps(row["learning_rate"])},
+            metrics={f"{held}.accuracy": row["accuracy"]},
+            tags=shared | {"cartograph.trial": str(row["trial"])},
+            datasets=publication.datasets[:1],
+        )
+        for row in pq.read_table(inputs["data/tune"] / "trials.parquet").to_pylist()
+    )
+
+
 def cleaned_dataset(workspace: Workspace, inputs: Mapping[str, Path]) -> Dataset | None:
     """Return the cleaned train set; None where the audit cleans nothing."""
     return _train_set(workspace, inputs, "cleaned") if "data/clean" in inputs else None

@@ -23,7 +23,7 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.digest import digest_json, digest_path
 from tasks.publication import STEP_NAME, Dataset, Publication, read_publication, write_files
-from tasks.publication_models import Model, cleaned_dataset, filtered_dataset, read_models
+from tasks.publication_models import Model, cleaned_dataset, filtered_dataset, read_models, read_trials
 from tasks.retrained import retrained
 from tasks.selected import selection_file
 from tasks.step import Inputs, Out, Step
@@ -65,7 +65,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
 
     names = [name for step in STEPS if step.name != STEP_NAME and step.when(settings) for name in step.outputs_of(settings)]
     reports = [name for name in names if name.startswith("reports/") and Path(name).suffix]
-    tables = [name for name in ("data/clean", "data/aflite", "data/evaluate") if name in names]
+    tables = [name for name in ("data/clean", "data/aflite", "data/evaluate", "data/tune") if name in names]
     models = retrained(settings)
     subsets = dict.fromkeys(["cleaned"] * ("data/clean" in tables) + [subset for subset, _ in models])
     return ("params.yaml", "data/ingest", "data/measure", *reports, *tables, *map(selection_file, subsets), *models.values())
@@ -78,10 +78,11 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     versions = {"cleaned": cleaned_dataset(out.workspace, inputs), "filtered": filtered_dataset(out.workspace, inputs)}
     made = {name: dataset for name, dataset in versions.items() if dataset is not None}
     models = read_models(out.workspace, inputs, publication)
+    trials = read_trials(inputs, publication)
     audit = _with(publication, made)
     with tempfile.TemporaryDirectory() as temporary:
         write_files(out.workspace, inputs, Path(temporary), points=params.interactive_points)
-        publish_runs(audit, models, experiment, Path(temporary))
+        publish_runs(audit, (*models, *trials), experiment, Path(temporary))
     published = {
         "experiment": experiment,
         "fingerprint": publication.fingerprint,

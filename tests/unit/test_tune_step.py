@@ -1,0 +1,102 @@
+"""The step tune: rates drawn log-uniformly, taken up where a killed search stopped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from cartograph import train as training
+from cartograph.errors import InputError
+from tasks.ingest import Params as IngestParams
+from tasks.running import run_step
+from tasks.train import Params as TrainParams
+from tasks.tune import STEP, Params
+from tasks.workspace import Workspace
+from tests.training_sets import small_set
+
+
+def space(path: Path, domain: str = "id", **own: object) -> Workspace:
+    (path / "data/ingest").mkdir(parents=True, exist_ok=True)
+    pq.write_table(small_set(rows=60), path / "data/ingest/train.parquet")
+    pq.write_table(small_set(rows=20, seed=5, name="held", domain=domain), path / "data/ingest/held.parquet")  # type: ignore[arg-type]
+    ingest = IngestParams(
+        source="files", train="train.csv", evaluation={"held": {"files": ["h.csv"], "domain": domain}}, text="text", label="label"
+    )
+    train = TrainParams(epochs=2, batch_size=8, learning_rate=0.01, device="cpu", threads=1)
+    return Workspace(path, {"ingest": ingest, "train": train, "tune": Params(**own)})
+
+
+def test_it_tries_rates_and_names_the_best(tmp_path: Path) -> None:
+    done = run_step(STEP, space(tmp_path, trials=4))
+    trials = pq.read_table(tmp_path / "data/tune/trials.parquet").to_pylist()
+    assert [trial["trial"] for trial in trials] == [1, 2, 3, 4]
+    assert len({trial["learning_rate"] for trial in trials}) == 4
+    assert all(0.001 <= trial["learning_rate"] <= 0.1 for trial in trials)
+    best = json.loads((tmp_path / "data/tune/best.json").read_text())
+    assert best["accuracy"] == max(trial["accuracy"] for trial in trials)
+    assert f"best of 4 rates {best['learning_rate']:.3g}, accuracy held" in done.receipt.summary
+
+
+def test_rates_are_log_uniform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import optuna
+
+    drawn = [
+        optuna.samplers.RandomSampler(seed=13 * 10_007 + place).sample_independent(
+            None,
+            None,
+            "learning_rate",
+            optuna.distributions.FloatDistribution(0.001, 0.1, log=True),  # type: ignore[arg-type]
+        )
+        for place in range(300)
+    ]
+    shares = np.histogram(np.log10(drawn), bins=4, range=(-3, -1))[0] / 300
+    assert np.all(np.abs(shares - 0.25) < 0.08)
+
+
+def test_a_killed_search_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = tmp_path / "whole"
+    run_step(STEP, space(whole, trials=3))
+    cut = tmp_path / "cut"
+    tried: list[float] = []
+    fit = training.fit
+
+    def stopping(recipe, *arguments, **more):  # type: ignore[no-untyped-def]
+        tried.append(recipe.learning_rate)
+        if len(tried) == 3:
+            raise KeyboardInterrupt
+        return fit(recipe, *arguments, **more)
+
+    monkeypatch.setattr(training, "fit", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        run_step(STEP, space(cut, trials=3))
+    run_step(STEP, space(cut, trials=3))
+    assert len(tried) == 4, "two trials were finished and are not made again"
+    assert (cut / "data/tune/trials.parquet").read_bytes() == (whole / "data/tune/trials.parquet").read_bytes()
+
+
+def test_it_needs_held_out_rows_of_the_distribution(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="step `tune` needs an evaluation set of the train set's distribution"):
+        run_step(STEP, space(tmp_path, domain="ood", trials=1))
+
+
+def test_bounds_are_in_order() -> None:
+    with pytest.raises(ValueError, match=r"low should be below high, but they are 0.1 and 0.01"):
+        Params(low=0.1, high=0.01)
+
+
+def test_each_trial_is_a_run_of_its_own(tmp_path: Path) -> None:
+    from tasks.publication import Publication
+    from tasks.publication_models import read_trials
+
+    space_ = space(tmp_path, trials=2)
+    run_step(STEP, space_)
+    publication = Publication("f" * 64, {}, {}, {"mlflow.source.type": "LOCAL"}, ())
+    trials = read_trials({"data/tune": tmp_path / "data/tune"}, publication)
+    assert [trial.name for trial in trials] == ["tune trial 1", "tune trial 2"]
+    assert len({trial.fingerprint for trial in trials}) == 2
+    assert all(set(trial.metrics) == {"held.accuracy"} and float(trial.params["learning_rate"]) > 0 for trial in trials)
+    assert read_trials({}, publication) == ()
