@@ -29,7 +29,7 @@ check: $(READY)
 
 bench: $(READY)
 	@python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
-	@for name in measures recorder drivers noise aflite k_centre throughput grid; do echo "== benchmarks/$$name.py"; python benchmarks/$$name.py || exit 1; done
+	@for name in measures recorder drivers noise aflite k_centre throughput grid pairs; do echo "== benchmarks/$$name.py"; python benchmarks/$$name.py || exit 1; done
 
 dvc-yaml: $(READY)
 	@python -m tasks dvc-yaml

@@ -19,7 +19,7 @@ from cartograph.errors import CartographError, InputError
 from cartograph.experiments import EXPERIMENTS as DATA_MAPS
 from flows.as_task import error_of
 from tasks import ablate as experiments
-from tasks import console, synthetic
+from tasks import console, pair_tables, synthetic
 from tasks.workspace import Workspace, open_workspace
 
 
@@ -41,6 +41,10 @@ EXPERIMENTS: dict[str, Experiment] = {
     **{
         name: Experiment(f"{found.meaning} (Swayamdipta et al. 2020, {found.source})", partial(experiments.run_beside, name))
         for name, found in DATA_MAPS.items()
+    },
+    **{
+        name: Experiment(f"{what} (Mussmann, Jia & Liang 2020, {source})", partial(pair_tables.run, name))
+        for name, (what, source) in pair_tables.TABLES.items()
     },
 }
 

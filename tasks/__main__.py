@@ -16,6 +16,7 @@ from tasks import console  # noqa: E402
 from tasks.dag import steps_of  # noqa: E402
 from tasks.dvc_yaml import in_sync, write  # noqa: E402
 from tasks.init import init  # noqa: E402
+from tasks.init_pairs import init_pairs  # noqa: E402
 from tasks.receipt import fresh  # noqa: E402
 from tasks.review import review  # noqa: E402
 from tasks.running import run_step  # noqa: E402
@@ -24,6 +25,7 @@ from tasks.workspace import ROOT, Workspace, open_workspace  # noqa: E402
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 app.command()(init)
+app.command()(init_pairs)
 app.command()(review)
 
 WorkspaceOption = Annotated[str, typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default.")]

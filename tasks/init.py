@@ -48,7 +48,7 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Replace the params.yaml of an existing workspace.")] = False,
 ) -> None:
     """Make a workspace for your own data, and say what was understood of it."""
-    folder = _new_folder(workspace, force=force)
+    folder = new_folder(workspace, force=force)
     ingest = {
         "source": "files",
         "train": [_entry(path, preset) for path in train],
@@ -65,11 +65,11 @@ def init(
     if preset:
         ingest |= _not_given(preset, text=text, label=label, uid=uid, annotators=annotators, options=option)
         ingest |= dict.fromkeys(("uid", "annotators")) | _there(ingest)
-    pretrained = _stored(pretrained) if pretrained and _found(pretrained).exists() else pretrained
+    pretrained = stored(pretrained) if pretrained and _found(pretrained).exists() else pretrained
     content = render(ingest, recipe(model, pretrained), encoder(model, pretrained))
     params = _validated(content, folder)
     sets = _read(params)
-    with _made_whole(folder):
+    with made_whole(folder):
         (folder / "params.yaml").write_text(content, encoding="utf-8")
         from tasks.dvc_yaml import write
 
@@ -77,7 +77,12 @@ def init(
     _tell(folder, params, sets)
 
 
-def _new_folder(given: str, *, force: bool) -> Path:
+def new_folder(given: str, *, force: bool) -> Path:
+    """Return the folder of a workspace that is to be made.
+
+    Raises:
+        InputError: it is outside the project, a file, not empty, or a workspace already.
+    """
     path = Path(given).expanduser()
     folder = (path if path.is_absolute() else ROOT / path).resolve()
     if not folder.is_relative_to(ROOT) or folder == ROOT:
@@ -134,11 +139,11 @@ def _entry(given: str, preset: str = "") -> str | dict[str, str]:
         return given
     fields = fields_of(given)
     if fields:
-        return ",".join(f"{name}={_stored(path)}" for name, path in fields.items())
+        return ",".join(f"{name}={stored(path)}" for name, path in fields.items())
     base, _, split = given.rpartition(":")
     if base and not _found(given).exists() and _found(base).is_dir():
-        return {"path": _stored(base), "split": split}
-    entry: str | dict[str, str] = converted(preset, _stored(given), _found(given))
+        return {"path": stored(base), "split": split}
+    entry: str | dict[str, str] = converted(preset, stored(given), _found(given))
     return entry
 
 
@@ -147,7 +152,8 @@ def _found(given: str) -> Path:
     return path.resolve() if path.exists() or path.is_absolute() else (ROOT / path).resolve()
 
 
-def _stored(given: str) -> str:
+def stored(given: str) -> str:
+    """Return a path as params.yaml has it: from the project's root, or absolute where it is outside."""
     path = _found(given)
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
 
@@ -193,7 +199,7 @@ def _read(params: Params) -> list[IngestedSet]:
 
 
 @contextmanager
-def _made_whole(folder: Path) -> Iterator[None]:
+def made_whole(folder: Path) -> Iterator[None]:
     """Make a folder for the block to fill; where the block fails, everything is as it was before."""
     first_new = next((path for path in (*reversed(folder.parents), folder) if not path.exists()), None)
     kept = {name: (folder / name).read_bytes() for name in ("params.yaml", "dvc.yaml") if (folder / name).exists()}

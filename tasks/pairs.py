@@ -80,7 +80,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     from cartograph.pairs.splits import SPLITS
     from cartograph.pairs.tables import save_task
 
-    built, read = _planted(params) if params.source == "planted-paraphrases" else _from_files(params, inputs)
+    built, read = _planted(params) if params.source == "planted-paraphrases" else read_pairs(params, inputs)
     if built.unreadable > params.quarantine_limit * max(read, 1):
         raise GateError(
             f"{built.unreadable:,} of {read:,} records cannot be read, more than `pairs.quarantine_limit` allows "
@@ -121,7 +121,16 @@ def _planted(params: Params) -> tuple[Built, int]:
     return built, stated.num_rows
 
 
-def _from_files(params: Params, inputs: Mapping[str, Path]) -> tuple[Built, int]:
+def read_pairs(params: Params, inputs: Mapping[str, Path]) -> tuple[Built, int]:
+    """Return the task that the named files make, and how many records they have.
+
+    Args:
+        params: of source ``files``.
+        inputs: declared name (``user_file``) -> path on disk.
+
+    Raises:
+        InputError: a file cannot be read, or what it holds makes no task.
+    """
     import numpy as np
 
     from cartograph.pairs.stated import Columns, StatedFile, build_task
@@ -162,7 +171,8 @@ def _entry(table: EntityTable) -> FileEntry:
     return FileEntry(path=table.path, format=table.format, encoding=table.encoding, delimiter=table.delimiter)
 
 
-def _inputs(settings: Settings) -> tuple[str, ...]:
+def inputs_of(settings: Settings) -> tuple[str, ...]:
+    """Return the declared names of the files that the task is made from."""
     params: Any = settings["pairs"]
     if params.source != "files":
         return ()
@@ -170,4 +180,4 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     return files_of([*params.train, *params.dev, *params.test, *tables])
 
 
-STEP = Step(name="pairs", run=run, params=Params, inputs=_inputs, outputs=(DATA, METRICS), libraries=("numpy", "pyarrow"))
+STEP = Step(name="pairs", run=run, params=Params, inputs=inputs_of, outputs=(DATA, METRICS), libraries=("numpy", "pyarrow"))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
+
+from cartograph.config import Params
 
 RECIPES: dict[str, dict[str, object]] = {
     "bow": {},
@@ -16,7 +19,7 @@ RECIPES: dict[str, dict[str, object]] = {
 }
 """Keys of the section ``train`` that a model needs otherwise than their defaults are."""
 
-BUILT_IN_ONLY = {("ingest", "rows"), ("ingest", "seed")}
+BUILT_IN_ONLY = {("ingest", "rows"), ("ingest", "seed"), ("pairs", "rows")}
 """Keys that say nothing about a user's own files."""
 
 
@@ -42,14 +45,25 @@ def render(ingest: dict[str, Any], train: dict[str, object], embed: dict[str, ob
     from tasks import STEPS
 
     given: dict[str, dict[str, Any]] = {"ingest": ingest, "train": train, "embed": embed or {}}
-    lines = ["# The parameters of this audit: one section per step. Every key may be left out but those that name the data."]
-    for step in STEPS:
-        if not step.params.model_fields:
+    return render_sections("audit", {step.name: step.params for step in STEPS}, given)
+
+
+def render_sections(what: str, models: Mapping[str, type[Params]], given: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the text of a params.yaml.
+
+    Args:
+        what: what its workspace is: an audit, or a collection.
+        models: section -> model.
+        given: section -> keys that differ from their defaults.
+    """
+    lines = [f"# The parameters of this {what}: one section per step. Every key may be left out but those that name the data."]
+    for name, model in models.items():
+        if not model.model_fields:
             continue
-        values = step.params.model_construct().model_dump(mode="json", warnings=False) | given.get(step.name, {})
-        lines.append(f"{step.name}:")
-        for key, field in step.params.model_fields.items():
-            if (step.name, key) not in BUILT_IN_ONLY:
+        values = model.model_construct().model_dump(mode="json", warnings=False) | dict(given.get(name, {}))
+        lines.append(f"{name}:")
+        for key, field in model.model_fields.items():
+            if (name, key) not in BUILT_IN_ONLY:
                 lines += _key(key, values[key], field.description or "")
     return "\n".join(lines) + "\n"
 

@@ -34,6 +34,16 @@ def write_reviews(path: Path, rows: int, start: int = 0) -> None:
             writer.writerow([f"The {things[number % 5]} number {number} was {words[number % 3]}", kind])
 
 
+def write_duplicates(path: Path) -> None:
+    from cartograph.planted.paraphrases import generate
+
+    stated = [row for row in generate(600, 1).stated.to_pylist() if row["label"] == "1"]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["question", "duplicate"])
+        writer.writerows((row["left"], row["right"]) for row in stated)
+
+
 def write_encoder(folder: Path) -> None:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
@@ -53,6 +63,7 @@ def project(make_project: Callable[[], Project]) -> Project:
     write_reviews(project.path / "reviews.csv", 200)
     write_reviews(project.path / "reviews-test.csv", 40, start=200)
     write_encoder(project.path / "encoder")
+    write_duplicates(project.path / "duplicates.csv")
     return project
 
 

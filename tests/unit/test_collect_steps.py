@@ -17,7 +17,7 @@ from cartograph.errors import GateError, InputError
 from cartograph.models.cosine import CosineModel
 from cartograph.pairs.choose import METHODS
 from cartograph.pairs.tables import keys_of, load_task
-from tasks import COLLECTION_SECTIONS
+from tasks import COLLECTION_SECTIONS, pair_tables
 from tasks.collect import Params
 from tasks.dag import pipeline, steps_of, upstream
 from tasks.digest import digest_path
@@ -146,6 +146,29 @@ def test_the_comparison_says_who_is_best_and_what_was_collected(done: Workspace)
     page = (SPACE / "reports/report.html").read_text(encoding="utf-8")
     assert "Who chooses the labels" in page
     assert set(re.findall(r"\w+://[^\"' ]+", page)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_the_papers_tables_come_from_a_collection_that_is_done(done: Workspace, tmp_path: Path) -> None:
+    for name in pair_tables.TABLES:
+        folder = tmp_path / name
+        folder.mkdir()
+        pair_tables.run(name, done, folder)
+        header, rule, *lines = (folder / "table.md").read_text(encoding="utf-8").splitlines()
+        assert header.count("|") == rule.count("|")
+        assert lines
+        for line in lines:
+            assert line.count("|") == header.count("|")
+            assert all(float(number) >= 0 for number in re.findall(r"\| ([\d.,]+) ", line.replace(",", "")))
+
+
+def test_a_table_of_methods_that_were_not_collected_is_refused(done: Workspace, tmp_path: Path) -> None:
+    fewer = Workspace(SPACE, {**done.settings, "collect": done.settings["collect"].model_copy(update={"methods": ("uncertainty",)})})
+    with pytest.raises(
+        InputError, match=r"^pairs-methods compares `random`, which `collect\.methods` of .* does not list; add it and collect\.$"
+    ):
+        pair_tables.run("pairs-methods", fewer, tmp_path)
+    with pytest.raises(InputError, match=r"^pairs-methods is about a collection of pairs, and .* is an audit"):
+        pair_tables.run("pairs-methods", open_workspace(ROOT), tmp_path)
 
 
 def answer(number: int, word: str | None = None) -> None:

@@ -1,0 +1,79 @@
+"""A collection under Prefect, then under DVC: what the one did the other knows; and a user's own file of positives."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Project
+
+from cartograph.planted.paraphrases import generate
+
+SMALL = """\
+pairs: {rows: 400}
+encode: {neighbours: 15, near: 15, random_negatives: 300}
+collect: {methods: [uncertainty, random], seeds: [1], first_round: 30, rounds: 2, epochs: 2, resamples: 20}
+"""
+
+
+@pytest.fixture(scope="module")
+def project(make_project: Callable[[], Project]) -> Project:
+    project = make_project()
+    (project.path / "workspaces/paraphrases/params.yaml").write_text(SMALL, encoding="utf-8")
+    return project
+
+
+def test_what_the_flow_did_dvc_knows_and_the_other_way_round(project: Project) -> None:
+    project.run("flows.collect")
+    assert (project.path / "workspaces/paraphrases/reports/report.html").exists()
+    before = project.executions("workspaces/paraphrases")
+    assert before["round-2@uncertainty-1"] == 1
+    project.run("dvc", "repro", "workspaces/paraphrases/dvc.yaml")
+    project.run("flows.collect")
+    assert project.executions("workspaces/paraphrases") == before
+    file = project.path / "workspaces/paraphrases/params.yaml"
+    file.write_text(SMALL.replace("seeds: [1]", "seeds: [1, 2]"), encoding="utf-8")
+    project.run("flows.collect")
+    after = project.executions("workspaces/paraphrases")
+    assert {name: number for name, number in after.items() if name.endswith("-1")} == {
+        name: number for name, number in before.items() if name.endswith("-1")
+    }
+    assert after["round-2@random-2"] == 1
+
+
+def test_an_audit_is_no_collection(project: Project) -> None:
+    done = project.run("flows.collect", "--workspace", ".", code=2)
+    assert "has no section `collect`" in done.stderr
+
+
+def write(path: Path, header: list[str], rows: list[tuple[str, ...]]) -> str:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(rows)
+    return path.name
+
+
+def test_presets_read_their_files(project: Project) -> None:
+    stated = generate(300, 2).stated.to_pylist()
+    positive = [(row["left"], row["right"]) for row in stated if row["label"] == "1"]
+    qqp = [(str(n), f"l{n}", f"r{n}", row["left"], row["right"], row["label"]) for n, row in enumerate(stated)]
+    header = ["id", "qid1", "qid2", "question1", "question2", "is_duplicate"]
+    write(project.path / "qqp.csv", header, qqp)
+    write(project.path / "tableA.csv", ["id", "name"], [(str(n), left) for n, (left, _) in enumerate(positive)])
+    write(project.path / "tableB.csv", ["id", "title", "maker"], [(str(n), right, "x") for n, (_, right) in enumerate(positive)])
+    links = [(str(n), str(n), "1") for n in range(len(positive))] + [(str(n), str(n + 1), "0") for n in range(len(positive) - 1)]
+    write(project.path / "links.csv", ["ltable_id", "rtable_id", "label"], links)
+    said = project.run("tasks", "init-pairs", "workspaces/q", "--preset", "qqp", "--train", "qqp.csv").stdout
+    assert f"{2 * len(stated)} utterances" in said
+    tables = ["--left-table", "tableA.csv", "--right-table", "tableB.csv"]
+    project.run("tasks", "init-pairs", "workspaces/e", "--preset", "entities", "--train", "links.csv", *tables)
+    project.run("tasks", "run", "pairs", "--workspace", "workspaces/e")
+    numbers = json.loads((project.path / "workspaces/e/reports/pairs.metrics.json").read_text())
+    assert numbers["utterances.left"] == numbers["utterances.right"] == len(positive)
+    assert sum(numbers[f"{split}.positives"] for split in ("train", "dev", "test")) == len(positive)
+    failed = project.run("tasks", "init-pairs", "workspaces/x", "--preset", "quora", "--train", "qqp.csv", code=2)
+    assert "there are positives, qqp, wikiqa, entities" in failed.stderr
