@@ -22,7 +22,9 @@ collect: {methods: [uncertainty, random], seeds: [1], first_round: 30, rounds: 2
 @pytest.fixture(scope="module")
 def project(make_project: Callable[[], Project]) -> Project:
     project = make_project()
-    (project.path / "workspaces/paraphrases/params.yaml").write_text(SMALL, encoding="utf-8")
+    space = project.path / "workspaces/paraphrases"
+    space.mkdir(parents=True)
+    (space / "params.yaml").write_text(SMALL, encoding="utf-8")
     return project
 
 
