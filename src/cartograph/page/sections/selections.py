@@ -13,6 +13,7 @@ from cartograph.select import strategy_named
 from cartograph.selection_table import WHOLE, Curve, Line, curves, difference_cells, mark, mixing_curves, sets_of, table_lines
 
 _LONGEST = 40
+_EDGE = 0.02
 _NOTE = (
     "A difference is taken on the same rows of the set and the same seeds; its line is the 95 % interval for other rows of the same "
     "kind and other seeds. Nothing is corrected for the number of comparisons: of twenty selections that differ from random in nothing, "
@@ -103,7 +104,8 @@ def _charts(lines: Sequence[Line], name: str, domain: str, metric: str) -> list[
 def _chart(title: str, meaning: str, x_title: str, drawn: Sequence[Curve]) -> Chart:
     x = sorted({place for curve in drawn for place in curve.x})
     series = [Series(curve.name, [dict(zip(curve.x, curve.mean, strict=True)).get(place) for place in x]) for curve in drawn]
-    return Chart(title, meaning, x_title, x, series)
+    means = [value for curve in drawn for value in curve.mean]
+    return Chart(title, meaning, x_title, x, series, (max(min(means) - _EDGE, 0.0), min(max(means) + _EDGE, 1.0)))
 
 
 def _difference_table(lines: Sequence[Line]) -> Table:
