@@ -19,6 +19,8 @@ from tasks.step import Inputs, Matrix, Out, Step
 from tasks.workspace import ingested
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cartograph.recipe import Recipe
     from tasks.workspace import Workspace
 
@@ -68,14 +70,21 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     recipe = _recipe(params, out.workspace, seed)
     name = _SUBSET.format(subset=subset)
     rows = take_subset(pq.read_table(inputs[_ROWS]), pq.read_table(inputs[name]), name)
+    evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
+    described = {"subset": subset, "seed": seed, "rows": rows.num_rows}
+    described |= {"batch_size": recipe.batch_size, "learning_rate": recipe.learning_rate}
+    [folder] = out.staged.values()
+    # The fraction in a selection's name looks like a suffix.
+    folder.mkdir(exist_ok=True)
     if len(rows["label"].unique()) < 2:
+        if rows.num_rows and subset in chosen_selections(out.workspace.settings):
+            return _only_class(rows, recipe, evaluation, described, folder)
         raise InputError(
             f"{name} has {rows.num_rows:,} rows of fewer than two classes, and nothing can be learnt from them; "
-            f"{'keep more (section `select`)' if subset in chosen_selections(out.workspace.settings) else 'clean less (section `clean`)'}."
+            "clean less (section `clean`)."
         )
     out.checkpoints.mkdir(parents=True, exist_ok=True)
     write_parquet(rows, out.checkpoints / "subset.parquet")
-    evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
     processes = out.workspace.settings["train"].processes  # type: ignore[attr-defined]
     with progress(f"retrain {subset} {seed}") as tell:
         fitted = fit_files(
@@ -86,16 +95,25 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
             processes=None if processes == "auto" else processes,
             progress=tell,
         )
-    [folder] = out.staged.values()
-    # The fraction in a selection's name looks like a suffix.
-    folder.mkdir(exist_ok=True)
     shutil.copytree(fitted.predictions, folder / "predictions")
     shutil.copyfile(fitted.folder / "history.parquet", folder / "history.parquet")
-    described = {"subset": subset, "seed": seed, "rows": rows.num_rows}
-    described |= {"batch_size": recipe.batch_size, "learning_rate": recipe.learning_rate}
     _write(fitted.training | described, folder / "training.json")
     _write(fitted.metrics | {"rows": rows.num_rows}, folder / "metrics.json")
     return _summary(rows.num_rows, list(evaluation), fitted.metrics)
+
+
+def _only_class(rows: pa.Table, recipe: Recipe, evaluation: dict[str, Path], described: dict[str, Any], folder: Path) -> str:
+    """Leave what can be learnt from one class, which is to name it, as a failed training: a selection's failure is its own."""
+    import pyarrow.parquet as pq
+
+    from cartograph.constant import write_constant
+
+    metrics = write_constant(
+        rows["label"][0].as_py(), rows.num_rows, {name: pq.read_table(path) for name, path in evaluation.items()}, folder
+    )
+    training = {"model": recipe.model, "record": None, "epochs": 0, "source": "one class", "parameters": None, "device": None}
+    _write(training | described, folder / "training.json")
+    return _summary(rows.num_rows, list(evaluation), metrics)
 
 
 def _recipe(params: Params, workspace: Workspace, seed: int) -> Recipe:

@@ -20,6 +20,7 @@ from tasks.ingest import Params as IngestParams
 from tasks.retrain import STEP, Params
 from tasks.retrained import retrained
 from tasks.running import run_step
+from tasks.select import Params as SelectParams
 from tasks.step import Step
 from tasks.train import Params as TrainParams
 from tasks.train import recipe_of
@@ -189,6 +190,21 @@ def test_a_subset_of_one_class_is_refused(tmp_path: Path) -> None:
         InputError, match=r"data/select/cleaned\.parquet has \d+ rows of fewer than two classes.*clean less \(section `clean`\)"
     ):
         run_step(cell(workspace, "cleaned-1"), workspace)
+
+
+def test_a_selection_of_one_class_fails_alone(tmp_path: Path) -> None:
+    workspace = space(tmp_path, selections=True)
+    workspace.settings["select"] = SelectParams(strategies=("high-confidence",), fractions=(0.1,))
+    whole = pq.read_table(tmp_path / "data/select/original.parquet")
+    pq.write_table(whole.filter(pa.compute.equal(whole["label"], 1)).slice(0, 6), tmp_path / "data/select/high-confidence-0.1.parquet")
+    done = run_step(cell(workspace, "high-confidence-0.1-1"), workspace)
+    folder = tmp_path / "data/retrain/high-confidence-0.1-1"
+    metrics = json.loads((folder / "metrics.json").read_text())
+    held = pq.read_table(tmp_path / "data/ingest/held.parquet")
+    assert (metrics["train.failed"], metrics["rows"]) == (1, 6)
+    assert metrics["held.accuracy"] == held["label"].to_pylist().count(1) / held.num_rows
+    assert set(logits_of(pq.read_table(folder / "predictions/far.parquet")).argmax(axis=1)) == {1}
+    assert done.receipt.summary == "6 rows, FAILED: no better than the largest class"
 
 
 def test_cells_inputs_and_folders(tmp_path: Path) -> None:
