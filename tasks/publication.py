@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tasks.digest import digest_json, digest_path
 from tasks.provenance import dvc_lock, git_commit
+from tasks.selected import experiments_of
 from tasks.workspace import ROOT, Workspace, ingested
 
 if TYPE_CHECKING:
@@ -107,6 +108,13 @@ def write_files(workspace: Workspace, inputs: Mapping[str, Path], folder: Path, 
     for output, names in _TABLES.items():
         for name in names if output in inputs else ():
             shutil.copyfile(inputs[output] / name, folder / name)
+    if (compared := inputs.get("data/evaluate")) is not None and (compared / "selections.md").exists():
+        shutil.copyfile(compared / "selections.md", folder / "selections.md")
+    for output in experiments_of(workspace.settings):
+        name = Path(output).name
+        (folder / "experiments").mkdir(exist_ok=True)
+        for file, target in (("finding.md", f"{name}.md"), (f"{name}.png", f"{name}.png")):
+            shutil.copyfile(inputs[output] / file, folder / "experiments" / target)
     if (lock := dvc_lock(workspace, without=STEP_NAME)) is not None:
         (folder / "dvc.lock").write_text(lock, encoding="utf-8")
     (folder / "data_map.html").write_text(_interactive(workspace, inputs, points), encoding="utf-8")
@@ -164,6 +172,8 @@ def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 def _metrics(inputs: Mapping[str, Path]) -> Iterator[tuple[str, float]]:
     """Yield all numbers by name; those of the score against the planted truth under ``score.``."""
     for name, path in inputs.items():
+        if name.startswith("data/ablate/"):
+            yield from json.loads((path / "numbers.json").read_text(encoding="utf-8")).items()
         if name.endswith(".metrics.json"):
             prefix = "score." if Path(name).name == "score.metrics.json" else ""
             for key, value in json.loads(path.read_text(encoding="utf-8")).items():

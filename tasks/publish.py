@@ -25,7 +25,7 @@ from tasks.digest import digest_json, digest_path
 from tasks.publication import STEP_NAME, Dataset, Publication, read_publication, write_files
 from tasks.publication_models import Model, cleaned_dataset, filtered_dataset, read_models, read_trials
 from tasks.retrained import retrained
-from tasks.selected import selection_file
+from tasks.selected import experiments_of, selection_file
 from tasks.step import Inputs, Out, Step
 from tasks.tracking_uri import VARIABLE, database_server, reason, shown, sqlite_file
 from tasks.workspace import ROOT
@@ -68,7 +68,8 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     tables = [name for name in ("data/clean", "data/aflite", "data/evaluate", "data/tune") if name in names]
     models = retrained(settings)
     subsets = dict.fromkeys(["cleaned"] * ("data/clean" in tables) + [subset for subset, _ in models])
-    return ("params.yaml", "data/ingest", "data/measure", *reports, *tables, *map(selection_file, subsets), *models.values())
+    answers = experiments_of(settings)
+    return ("params.yaml", "data/ingest", "data/measure", *reports, *tables, *answers, *map(selection_file, subsets), *models.values())
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:

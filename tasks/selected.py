@@ -1,4 +1,4 @@
-"""Which selections an audit makes, and where each stands: for the steps that read them."""
+"""Which selections and experiments an audit makes, and where each stands: for the steps that read them."""
 
 from __future__ import annotations
 
@@ -23,3 +23,8 @@ def selections(settings: Settings) -> dict[str, tuple[str, float]]:
     if params is None:
         return {}
     return {selection_name(strategy, fraction): (strategy, fraction) for strategy in params.strategies for fraction in params.fractions}
+
+
+def experiments_of(settings: Settings) -> tuple[str, ...]:
+    """Return where the answers of an audit's experiments stand."""
+    return tuple(f"data/ablate/{name}" for name in getattr(settings.get("ablate"), "experiments", ()))
