@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cartograph.aflite.solver_problem import Problem
+from cartograph.aflite.solver_problem import Problem, at_once
 
 Bools = npt.NDArray[np.bool_]
 Objective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -62,13 +62,19 @@ def gathered(given: Problem, train: Bools, smooth: Tensor) -> Objective:
         weights = points.reshape(len(points), -1, given.columns)
         value = torch.empty(len(points), dtype=torch.float64, device=given.device)
         gradient = torch.empty_like(weights)
-        for place, number in enumerate(numbers.tolist()):
-            block = blocks[number]
-            scores = torch.addmm(weights[place, -1], block, weights[place, :-1])[:, :, None]
-            loss, residual = _loss(scores, labels[number], None if absent is None else absent[:, number : number + 1])
-            value[place] = loss.sum() / len(block)
-            gradient[place, :-1] = block.T @ residual[:, :, 0] / len(block)
-            gradient[place, -1] = residual[:, :, 0].sum(dim=0) / len(block)
+        asked = numbers.tolist()
+
+        def work(places: range) -> None:
+            for place in places:
+                block = blocks[asked[place]]
+                scores = torch.addmm(weights[place, -1], block, weights[place, :-1])[:, :, None]
+                own = None if absent is None else absent[:, asked[place], None]
+                loss, residual = _loss(scores, labels[asked[place]], own)
+                value[place] = loss.sum() / len(block)
+                gradient[place, :-1] = block.T @ residual[:, :, 0] / len(block)
+                gradient[place, -1] = residual[:, :, 0].sum(dim=0) / len(block)
+
+        at_once(work, given.spans(len(asked)))
         return _with_penalty(value, gradient, weights, smooth[numbers])
 
     return objective

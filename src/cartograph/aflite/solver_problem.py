@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from torch import Tensor
 from cartograph.aflite.classifiers import Device
 
 Ids = npt.NDArray[np.int64]
+Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 _BLOCK_ELEMENTS = 2**19
@@ -60,13 +62,14 @@ class Problem:
         part, each at work on whole blocks, needs no barrier at every operation, at which threads of a busy machine wait.
         """
         size = max(256, _BLOCK_ELEMENTS // columns)
-        number = 1 if self.device.type != "cpu" else min(cores(), max(1, len(self.rows) // size))
-        edges = [len(self.rows) * part // number for part in range(number + 1)]
-        parts = [self._blocks(edges[part], edges[part + 1], size) for part in range(number)]
-        if number == 1:
-            return [work(parts[0])]
-        with ThreadPoolExecutor(number, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            return list(pool.map(work, parts))
+        spans = self.spans(len(self.rows), size)
+        return at_once(work, [self._blocks(span.start, span.stop, size) for span in spans])
+
+    def spans(self, number: int, least: int = 1) -> list[range]:
+        """Return ``number`` things in consecutive spans, one per core, of ``least`` things each where that many are there."""
+        parts = 1 if self.device.type != "cpu" else min(cores(), max(1, number // least))
+        edges = [number * part // parts for part in range(parts + 1)]
+        return [range(*span) for span in pairwise(edges)]
 
     def _blocks(self, start: int, stop: int, size: int) -> Iterator[tuple[slice, Tensor]]:
         for first in range(start, stop, size):
@@ -82,6 +85,14 @@ def problem(features: Any, rows: Ids, labels: Ids, classes: int, device: Device,
         whole = features if len(rows) == len(features) else features[rows]
         resident = torch.from_numpy(np.require(np.ascontiguousarray(whole, dtype=np.float32), requirements="W")).to(where)
     return Problem(features, rows, labels, classes, where, resident)
+
+
+def at_once(work: Callable[[Given], Found], parts: Sequence[Given]) -> list[Found]:
+    """Return what ``work`` makes of each part, in their order; every part has a thread of its own, in which torch uses one."""
+    if len(parts) == 1:
+        return [work(parts[0])]
+    with ThreadPoolExecutor(len(parts), initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        return list(pool.map(work, parts))
 
 
 def cores() -> int:
