@@ -86,6 +86,13 @@ def write_cleaned(folder: Path, train: pa.Table) -> None:
     pq.write_table(schema.CHANGES.empty_table(), folder / "changes.parquet")
 
 
+def write_filtered(folder: Path, train: pa.Table) -> None:
+    """Write what withstood a filter: every other row."""
+    folder.mkdir(parents=True)
+    pq.write_table(train.take(list(range(0, train.num_rows, 2))), folder / "filtered.parquet")
+    pq.write_table(schema.AFLITE.empty_table(), folder / "aflite.parquet")
+
+
 def write_models(workspace: Workspace, inputs: Inputs) -> None:
     for (subset, seed), folder in retrained(workspace.settings).items():
         inputs[folder].mkdir(parents=True)
@@ -114,6 +121,7 @@ def write_audit(workspace: Workspace, inputs: Inputs) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps({f"{path.name.split('.')[0]}.share": 0.25}) if path.suffix == ".json" else f"<p>{name}</p>")
     write_cleaned(inputs["data/clean"], examples("train", "train", 40))
+    write_filtered(inputs["data/aflite"], examples("train", "train", 40))
     write_models(workspace, inputs)
     inputs["reports/ingest.metrics.json"].write_text('{"rows.train": 40, "validation.passed": 1}')
     inputs["reports/measure.metrics.json"].write_text('{"region.ambiguous.share": 0.33, "confidence.mean": 0.5}')
@@ -213,7 +221,7 @@ def test_one_run_holds_the_whole_audit(audit: Audit) -> None:
     metrics = {"rows.train": 40, "validation.passed": 1, "region.ambiguous.share": 0.33, "confidence.mean": 0.5}
     summary = audit.publish()
     [run] = audit.runs()
-    assert summary == f"experiment small, {len(run.data.metrics)} metrics, 4 datasets, 3 retrained models"
+    assert summary == f"experiment small, {len(run.data.metrics)} metrics, 5 datasets, 3 retrained models"
     assert metrics.items() <= run.data.metrics.items()
     assert run.data.metrics["score.score.share"] == 0.25
     assert run.data.params["ingest.rows"] == "6000"
@@ -227,10 +235,11 @@ def test_one_run_holds_the_whole_audit(audit: Audit) -> None:
     assert sorted((item.dataset.name, item.tags[0].value) for item in run.inputs.dataset_inputs) == [
         ("small", "audited"),
         ("small", "cleaned"),
+        ("small", "filtered"),
         ("small/challenge", "evaluation"),
         ("small/validation", "evaluation"),
     ]
-    inputs = {item.dataset.name: item for item in run.inputs.dataset_inputs if item.tags[0].value != "cleaned"}
+    inputs = {item.dataset.name: item for item in run.inputs.dataset_inputs if item.tags[0].value not in ("cleaned", "filtered")}
     assert run.data.tags["cartograph.dataset_version"] == inputs["small"].dataset.digest == audit.published["datasets"]["small"]
     assert len(inputs["small"].dataset.digest) == 36
     assert json.loads(inputs["small"].dataset.profile)["classes"] == {"no": 20, "yes": 20}
@@ -310,7 +319,7 @@ def test_an_audit_that_retrains_nothing_has_no_models(audit: Audit) -> None:
     audit.workspace = Workspace(audit.workspace.path, settings)
     audit.inputs = Inputs(audit.workspace, names)
     summary = audit.publish()
-    assert summary.endswith(" metrics, 4 datasets")
+    assert summary.endswith(" metrics, 5 datasets")
     assert audit.models() == {}
 
 
@@ -321,7 +330,7 @@ def test_the_artifacts_are_pages_figures_numbers_and_parameters(audit: Audit) ->
     assert folder.is_relative_to(audit.store.parent / "mlartifacts" / "small")
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert {"report.html", "data_map.html", "validation.json", "params.yaml", "figures/data_map.png", "figures/data_map.svg"} <= names
-    assert {"cleaned.parquet", "changes.parquet", "evaluation.md", "evaluation.csv"} <= names
+    assert {"cleaned.parquet", "changes.parquet", "filtered.parquet", "aflite.parquet", "evaluation.md", "evaluation.csv"} <= names
     assert {f"metrics/{step}.metrics.json" for step in ("ingest", "train", "measure", "score")} <= names
     page = (folder / "data_map.html").read_text(encoding="utf-8")
     assert HOSTILE not in page
@@ -392,7 +401,7 @@ def test_a_broken_attempt_is_completed_not_doubled(audit: Audit, monkeypatch: py
     [whole] = audit.runs()
     assert whole.info.run_id == broken.info.run_id
     assert whole.info.status == "FINISHED"
-    assert len(whole.inputs.dataset_inputs) == 4
+    assert len(whole.inputs.dataset_inputs) == 5
     assert {run.info.status for run in audit.models().values()} == {"FINISHED"}
     assert len(audit.models()) == 3
     history = audit.client.get_metric_history(whole.info.run_id, "rows.train")
@@ -413,7 +422,7 @@ def test_a_server_takes_an_audit_once_and_its_password_is_not_printed(
     [run] = [run for run in found if "mlflow.parentRunId" not in run.data.tags]
     assert len(found) == 4
     assert run.info.status == "FINISHED"
-    assert len(run.inputs.dataset_inputs) == 4
+    assert len(run.inputs.dataset_inputs) == 5
     assert {"report.html", "data_map.html", "figures"} <= {entry.path for entry in client.list_artifacts(run.info.run_id)}
     captured = capfd.readouterr()
     assert captured.out == captured.err == ""
@@ -536,7 +545,7 @@ def test_the_console_stays_quiet(audit: Audit, capfd: pytest.CaptureFixture[str]
 def test_what_is_published_carries_no_secret_no_date_and_no_run(audit: Audit) -> None:
     audit.publish()
     [run] = audit.runs()
-    assert set(audit.published) == {"experiment", "fingerprint", "datasets", "cleaned"}
+    assert set(audit.published) == {"experiment", "fingerprint", "datasets", "cleaned", "filtered"}
     text = json.dumps(audit.published)
     for digest in (audit.published["fingerprint"], audit.published["cleaned"], *audit.published["datasets"].values()):
         text = text.replace(digest, "")
