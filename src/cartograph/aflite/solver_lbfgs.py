@@ -72,7 +72,7 @@ def minimise(objective: Objective, start: Tensor, precondition: Precondition, *,
             direction[uphill], slope[uphill] = -eased[uphill], -_dot(gradient, eased)[uphill]
         found = _line_search(objective, points[active], value, gradient, direction, slope, active)
         passes += found.passes
-        history.add(found.points - points[active], found.gradient - gradient)
+        history.add(found.points - points[active], found.gradient - gradient, precondition)
         points[active], value, gradient = found.points, found.value, found.gradient
         if not found.moved.all():
             stuck += int((~found.moved).sum())
@@ -117,15 +117,20 @@ class _History:
 
     def __init__(self) -> None:
         self._pairs: list[tuple[Tensor, Tensor, Tensor]] = []
+        self._scale: Tensor | None = None
 
-    def add(self, step: Tensor, change: Tensor) -> None:
+    def add(self, step: Tensor, change: Tensor, precondition: Precondition) -> None:
         product = _dot(step, change)
         useful = product > 1e-8 * torch.sqrt(_dot(step, step) * _dot(change, change))
         weight = torch.where(useful, 1.0 / product.clamp_min(1e-30), torch.zeros_like(product))
         self._pairs = [*self._pairs[-(_MEMORY - 1) :], (step, change, weight)]
+        # How much longer the step was than the preconditioner says for such a change of the gradient.
+        said = _dot(change, precondition(change)).clamp_min(1e-30)
+        self._scale = torch.where(useful, product / said, torch.ones_like(product)).clamp(0.05, 20.0)
 
     def keep(self, kept: Tensor) -> None:
         self._pairs = [(step[kept], change[kept], weight[kept]) for step, change, weight in self._pairs]
+        self._scale = None if self._scale is None else self._scale[kept]
 
     def apply(self, gradient: Tensor, precondition: Precondition) -> Tensor:
         """Return the inverse Hessian's estimate times the gradient: the two loops."""
@@ -134,7 +139,7 @@ class _History:
             factor = weight * _dot(step, rest)
             rest -= factor[:, None] * change
             factors.append(factor)
-        result = precondition(rest)
+        result = precondition(rest) if self._scale is None else self._scale[:, None] * precondition(rest)
         for (step, change, weight), factor in zip(self._pairs, reversed(factors), strict=True):
             result += (factor - weight * _dot(change, result))[:, None] * step
         return result
