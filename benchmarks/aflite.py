@@ -3,12 +3,12 @@
 `python benchmarks/aflite.py [--parts parity,scaling,filter] [--fits 8] [--output FILE]`
 
 Data: made features with the shape of an encoder's: rows about 5 long, variances that fall off along turned axes, so that columns are
-correlated, and overlapping classes, as all-MiniLM-L6-v2 has them; and the same with a direction that all rows share and that is most of
-their length, as mean-pooled RoBERTa has it, which makes the problem worse conditioned. Ours fits all 64 classifiers of a round at once; the other side is a loop over scikit-learn's
-LogisticRegression (lbfgs, its default tolerance, iterations enough to converge) on the very same splits. Of that loop `--fits` fits are
-timed and the rest extrapolated, unless `--fits 64`; what is extrapolated is printed as such. `joblib` runs the same fits in two
-processes of one thread. newton-cholesky is scikit-learn's second-order solver at a tight tolerance: nearer to the optimum
-than its default, and so a second yardstick of parity.
+correlated, and overlapping classes, as all-MiniLM-L6-v2 has them; and the same with a direction that all rows share and that is most
+of their length, as mean-pooled RoBERTa has it, which makes the problem worse conditioned. Ours fits all 64 classifiers of a round at once;
+the other side is a loop over scikit-learn's LogisticRegression (lbfgs, its default tolerance, iterations enough to converge) on the very
+same splits. Of that loop `--fits` fits are timed and the rest extrapolated, unless `--fits 64`; what is extrapolated is printed as such.
+`joblib` runs the same fits in two processes of one thread. newton-cholesky is scikit-learn's second-order solver at a tight tolerance:
+nearer to the optimum than its default, and so a second yardstick of parity.
 
 Goals: 40 times as fast as the loop at N = 40,000, t = 10,000, d = 384, three classes, m = 64; equal predictions on 99.5 % of
 out-of-sample rows; predictability correlated at .995.
