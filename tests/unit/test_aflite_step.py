@@ -14,6 +14,7 @@ import pytest
 
 from cartograph.config import load_settings
 from cartograph.errors import InputError
+from cartograph.models import MODELS
 from cartograph.row_features import write_features
 from cartograph.schema import AFLITE, AFLITE_HISTORY, dataset_info
 from tasks import aflite, bias, features, train
@@ -185,10 +186,10 @@ def test_frozen_features_need_an_encoder_and_its_step() -> None:
     ("section", "message"),
     [
         ("features: {source: file}", "`features`: source `file` needs `file`"),
-        ("features: {source: finetuned, model: big}", "model should be one of bow, tiny, probe, transformer, but is 'big'"),
+        ("features: {source: finetuned, model: big}", f"model should be one of {', '.join(MODELS)}, but is 'big'"),
         ("aflite: {threshold: 2}", "`aflite.threshold`"),
         ("aflite: {variant: slow}", "`aflite.variant`"),
-        ("bias: {models: [big]}", "models should be of linear, max-pmi, bow, tiny, probe, transformer, but one is 'big'"),
+        ("bias: {models: [big]}", f"models should be of linear, max-pmi, {', '.join(MODELS)}, but one is 'big'"),
         ("bias: {partial: [probe]}", "partial inputs of `probe` would need vectors of their own"),
     ],
 )
