@@ -13,6 +13,9 @@ from cartograph.palette import INK, MUTED, RULE, percent
 from cartograph.still import figure_style
 
 COLOURS = ("#0b5cad", "#a84e00", "#00705a", "#7a3e9d", "#7d5a00", "#a1295f", "#4b5563")
+FEWEST = 10
+"""Fewest pairs of a bin whose share of positives is drawn."""
+
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (8, 3)), (0, (1, 3)))
 
@@ -59,11 +62,11 @@ def reliability_figure(reliability: Mapping[str, Sequence[Mapping[str, float]]],
         methods: in the order of their colours.
     """
     with figure_style():
-        figure = Figure(figsize=(5.2, 4.6), dpi=100, facecolor="white")
-        axes = figure.add_axes((0.12, 0.11, 0.84, 0.72))
+        figure = Figure(figsize=(5.6, 5.2), dpi=100, facecolor="white")
+        axes = figure.add_axes((0.11, 0.1, 0.85, 0.66))
         axes.plot([0, 1], [0, 1], color=MUTED, linewidth=0.9, linestyle=(0, (4, 3)))
         for place, method in enumerate(methods):
-            own = reliability.get(method, ())
+            own = [one for one in reliability.get(method, ()) if one["pairs"] >= FEWEST]
             axes.plot(
                 [one["mean"] for one in own],
                 [one["share"] for one in own],
@@ -78,8 +81,8 @@ def reliability_figure(reliability: Mapping[str, Sequence[Mapping[str, float]]],
         _finish(axes, "share of positives, over all pairs")
         axes.set_ylim(-0.02, 1.02)
         axes.set_xlabel("probability given by the model", color=INK)
-        axes.legend(frameon=False, fontsize=8, loc="upper left")
-        figure.text(0.12, 0.945, "Are probabilities what they say?", fontsize=13, weight="bold", va="center")
+        figure.legend(loc="upper left", bbox_to_anchor=(0.1, 0.93), ncols=3, frameon=False, fontsize=8, columnspacing=1.2)
+        figure.text(0.11, 0.957, "Are probabilities what they say?", fontsize=13, weight="bold", va="center")
     return figure
 
 

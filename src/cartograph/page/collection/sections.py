@@ -16,7 +16,7 @@ from cartograph.pairs.comparison import MEASURES
 _MEASURE = "average_precision"
 _STATIC = "static-retrieval"
 _BINS = 10
-_SHOWN = 10
+_SHOWN, _FEWEST = 10, 10
 
 
 def sections(found: Collection) -> list[Section]:
@@ -191,7 +191,11 @@ def _beliefs(found: Collection) -> Section:
     middles = [(place + 0.5) / _BINS for place in range(_BINS)]
     series = []
     for method in found.methods:
-        bins = {min(int(one["mean"] * _BINS), _BINS - 1): one["share"] for one in found.findings[method]["reliability"]}
+        bins = {
+            min(int(one["mean"] * _BINS), _BINS - 1): one["share"]
+            for one in found.findings[method]["reliability"]
+            if one["pairs"] >= _FEWEST
+        }
         series.append(Series(NAMES[method], [bins.get(place) for place in range(_BINS)]))
     series.append(Series("as it says", middles))
     meaning = "share of positives among all test pairs of like probability"
