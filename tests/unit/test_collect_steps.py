@@ -15,6 +15,8 @@ import pytest
 
 from cartograph.errors import GateError, InputError
 from cartograph.models.cosine import CosineModel
+from cartograph.page.audit import Origin
+from cartograph.page.collection import Collection, collection_page
 from cartograph.pairs.choose import METHODS
 from cartograph.pairs.tables import keys_of, load_task
 from tasks import COLLECTION_SECTIONS, pair_tables
@@ -146,6 +148,29 @@ def test_the_comparison_says_who_is_best_and_what_was_collected(done: Workspace)
     page = (SPACE / "reports/report.html").read_text(encoding="utf-8")
     assert "Who chooses the labels" in page
     assert set(re.findall(r"\w+://[^\"' ]+", page)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_what_a_text_holds_stays_text(done: Workspace) -> None:
+    hostile = "</script><script>alert(1)</script>"
+    compared = SPACE / "data/compare"
+    mistakes = [{"left": hostile, "right": hostile, "probability": 0.5}]
+    findings = {name: {**found, "mistakes": mistakes} for name, found in content("data/compare/findings.json").items()}
+    page = collection_page(
+        Collection(
+            methods=tuple(METHODS),
+            summary=pq.read_table(compared / "summary.parquet").to_pylist(),
+            differences=pq.read_table(compared / "differences.parquet").to_pylist(),
+            metrics=content("reports/compare.metrics.json"),
+            task=content("reports/pairs.metrics.json"),
+            encoded=content("reports/encode.metrics.json"),
+            findings=findings,
+            versions=content("data/compare/versions.json"),
+            texts=160,
+            origin=Origin(hostile, "command", {}, {}, {}),
+        )
+    )
+    assert "alert(1)" in page
+    assert "<script>alert" not in page
 
 
 def test_the_papers_tables_come_from_a_collection_that_is_done(done: Workspace, tmp_path: Path) -> None:
