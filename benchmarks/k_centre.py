@@ -64,7 +64,7 @@ def main() -> None:
         whole = each * (wanted - 1)
         print(
             f"{kind:<7} ours {seconds:7.1f} s; plain {1000 * each:6.1f} ms a pick, {whole:8.0f} s in all (by {arguments.picks} picks); "
-            f"{whole / seconds:6.1f} times as fast; first picks the same: {same}; {grown:.0f} MB beside {given.nbytes / 2**20:.0f}"
+            f"{whole / seconds:6.1f} times as fast; first picks the same: {same}; peak +{grown:.0f} MB over the data's making"
         )
 
 
