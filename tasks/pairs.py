@@ -88,11 +88,14 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
         )
     task = built.task
     sizes = {split: (task.space(split).size, len(task.positives(split)), len(task.stated(split)[0])) for split in SPLITS}
+    way = (
+        "give it some, or leave splits to be drawn"
+        if params.test
+        else "too many stated pairs hang together for splits to be drawn; name files"
+    )
     for split in ("train", "test"):
         if not sizes[split][1]:
-            raise InputError(
-                f"the {split} split has no positive pair among its {sizes[split][0]:,}; give it some, or leave splits to be drawn."
-            )
+            raise InputError(f"the {split} split has no positive pair among its {sizes[split][0]:,}; {way}.")
     save_task(task, built.left_ids, built.right_ids, out[DATA])
     numbers: dict[str, float] = {"utterances.left": len(task.left), "utterances.right": 0 if task.symmetric else len(task.right)}
     for split, (pairs, positives, stated) in sizes.items():

@@ -193,3 +193,10 @@ def test_answers_that_together_contradict_are_named() -> None:
     require_consistent(task, keys, np.array([1, 0, 0], np.int8), "review")
     with pytest.raises(InputError, match=r"^review: pair p2 \(“=a”, “c”\) is answered no, but other answers make the two the same"):
         require_consistent(task, keys, np.array([1, 1, 0], np.int8), "review")
+
+
+def test_entities_that_all_hang_together_are_split_by_the_left_ones() -> None:
+    rows = [(f"a{n}", f"b{n}", "1") for n in range(40)] + [(f"a{n}", f"b{n + 1}", "0") for n in range(39)]
+    task = build(pairs(*rows), symmetric=False).task
+    assert np.bincount(task.split).tolist() == [20, 10, 10]
+    assert sum(len(task.positives(split)) for split in ("train", "dev", "test")) == 40

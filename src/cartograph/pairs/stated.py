@@ -121,7 +121,8 @@ def build_task(
         symmetric: whether both sides are one set.
         transitive: whether what equals the same is equal.
         contradictions: what becomes of a pair that is stated both positive and negative.
-        rng: of the drawn splits, where files have none: half, a quarter, a quarter of the utterances, by connected components.
+        rng: of the drawn splits, where files have none: half, a quarter, a quarter of the left utterances; where symmetric, by connected
+            components of all stated pairs.
         tables: ``left`` and ``right`` (or ``left`` alone where symmetric) entity tables: name, id -> row, texts.
 
     Raises:
@@ -157,7 +158,7 @@ def build_task(
     if not (labels == 1).any():
         raise InputError(f"none of the {len(labels):,} stated pairs is positive; check `pairs.label`, or which pairs were given.")
     drawn = any(file.split is None for file in files)
-    split = _drawn(pairs, len(left.texts), len(right.texts), symmetric, rng) if drawn else _given(split_of, len(left.texts))
+    split = _drawn(pairs, len(left.texts), symmetric, rng) if drawn else _given(split_of, len(left.texts))
     if symmetric:
         across = split[pairs[:, 0]] != split[pairs[:, 1]]
         dropped["utterance of another split"] = int(across.sum())
@@ -216,9 +217,8 @@ def _given(split_of: Mapping[int, int], n_left: int) -> np.ndarray:
     return split
 
 
-def _drawn(pairs: np.ndarray, n_left: int, n_right: int, symmetric: bool, rng: np.random.Generator) -> np.ndarray:
+def _drawn(pairs: np.ndarray, n_left: int, symmetric: bool, rng: np.random.Generator) -> np.ndarray:
     if symmetric:
         return split_components(components(pairs[:, 0], pairs[:, 1], n_left), rng)
-    whole = components(pairs[:, 0], n_left + pairs[:, 1], n_left + n_right)
-    _, own = np.unique(whole[:n_left], return_inverse=True)
-    return split_components(own, rng)
+    # The right side is shared by all splits, so a stated pair stands where its left utterance does, and none can cross.
+    return split_components(np.arange(n_left), rng)
