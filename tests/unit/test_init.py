@@ -249,6 +249,31 @@ def test_a_preset_leaves_out_columns_that_a_file_lacks(tmp_path: Path) -> None:
     assert ingest.groups[2] == "Logic"
 
 
+def test_multinli_as_glue_has_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    labels = ("entailment", "neutral", "contradiction")
+    head = ["index", "promptID", "pairID", "genre", "sentence1", "sentence2", "label1", "gold_label"]
+    rows = [[str(n), "31193", f"{n}n", "government", f"A law {n}.", f"It says {n}.", labels[n % 3], labels[n % 3]] for n in range(30)]
+    (tmp_path / "train.tsv").write_text("\n".join("\t".join(row) for row in (head, *rows)) + "\n")
+    voted = [*head[:-1], "label2", "label3", "label4", "label5", "gold_label"]
+    dev = [[*row[:-1], *[row[-1]] * 4, row[-1]] for row in rows[:9]] + [[*rows[9][:-1], *["neutral"] * 4, "-"]]
+    (tmp_path / "dev.tsv").write_text("\n".join("\t".join(row) for row in (voted, *dev)) + "\n")
+    init("workspaces/_test_init", [str(tmp_path / "train.tsv")], evaluation=[f"matched={tmp_path / 'dev.tsv'}"], preset="multinli")
+    ingest = open_workspace(SPACE).settings["ingest"]
+    assert (ingest.uid, ingest.label[0], ingest.labels) == (("pairID",), "gold_label", labels)
+    said = capsys.readouterr().out
+    assert "train: 30 rows from train.tsv\n  classes  entailment 10, neutral 10, contradiction 10\n" in said
+    assert "matched: 9 rows from dev.tsv\n" in said
+
+
+def test_qnli_as_glue_has_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{n}\tWhat is {n}?\t{n} is a number.\t{('entailment', 'not_entailment')[n % 2]}" for n in range(20)]
+    (tmp_path / "train.tsv").write_text("\n".join(["index\tquestion\tsentence\tlabel", *rows]) + "\n")
+    init("workspaces/_test_init", [str(tmp_path / "train.tsv")], preset="qnli")
+    ingest = open_workspace(SPACE).settings["ingest"]
+    assert (ingest.text, ingest.uid) == ((("question",), ("sentence",)), ("index",))
+    assert "train: 20 rows from train.tsv\n  classes  entailment 10, not_entailment 10\n" in capsys.readouterr().out
+
+
 def test_an_unknown_preset_is_refused(train: str) -> None:
     with pytest.raises(InputError, match="--preset sst: there is no such preset; there are snli, multinli, qnli, winogrande"):
         init("workspaces/_test_init", [train], preset="sst")
