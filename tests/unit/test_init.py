@@ -262,7 +262,7 @@ def test_multinli_as_glue_has_it(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert (ingest.uid, ingest.label[0], ingest.labels) == (("pairID",), "gold_label", labels)
     said = capsys.readouterr().out
     assert "train: 30 rows from train.tsv\n  classes  entailment 10, neutral 10, contradiction 10\n" in said
-    assert "matched: 9 rows from dev.tsv\n" in said
+    assert "matched: 9 rows from dev.tsv, in distribution\n" in said
 
 
 def test_qnli_as_glue_has_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
