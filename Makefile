@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: audit collect test check bench dvc-yaml repro chromium clean
+.PHONY: audit collect test test-all check bench dvc-yaml repro chromium clean
 
 audit: $(READY)
 	@python -m flows.audit --workspace $(WORKSPACE)
@@ -18,7 +18,11 @@ collect: $(READY)
 repro: $(READY)
 	@dvc repro $(if $(filter .,$(WORKSPACE)),,$(WORKSPACE)/dvc.yaml)
 
+# All but the slow ones, within ten minutes on two cores; `make test-all` runs those too.
 test: $(READY) chromium
+	@python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
+
+test-all: $(READY) chromium
 	@python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(READY)

@@ -28,6 +28,7 @@ def project(make_project: Callable[[], Project]) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_what_the_flow_did_dvc_knows_and_the_other_way_round(project: Project) -> None:
     project.run("flows.collect")
     assert (project.path / "workspaces/paraphrases/reports/report.html").exists()

@@ -77,6 +77,7 @@ def test_a_killed_worker_changes_nothing(project: Project, cluster: tuple[str, l
     assert tables(project) == on_dask
 
 
+@pytest.mark.slow
 def test_an_address_where_nobody_answers(project: Project) -> None:
     done = project.run("flows.audit", "--runner", "dask", "--address", "tcp://127.0.0.1:9", code=2)
     assert "no Dask scheduler answers there" in done.stderr

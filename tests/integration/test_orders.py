@@ -90,12 +90,12 @@ def test_a_key_written_out_at_its_default_runs_nothing_but_what_shows_it(audited
     audited.run("flows.audit")
 
 
+@pytest.mark.slow
 def test_one_more_seed_trains_one_more_model_per_version_under_either_driver(audited: Project) -> None:
     rest = {"evaluate", "report", "publish"}
     audited.params(SMALL.replace("seeds: [1]", "seeds: [1, 2]"))
     audited.run("tasks", "dvc-yaml")
     assert audited.executed_by(repro(audited)) == {"retrain@original-2", "retrain@cleaned-2"} | rest
-    assert audited.executed_by(flow(audited)) == set()
     audited.params(SMALL.replace("seeds: [1]", "seeds: [1, 2, 3]"))
     assert audited.executed_by(flow(audited)) == {"retrain@original-3", "retrain@cleaned-3"} | rest
     assert UP_TO_DATE in audited.run("dvc", "status").stdout
