@@ -114,7 +114,7 @@ def test_a_hub_that_is_not_reached_is_an_input_error(monkeypatch: pytest.MonkeyP
 def test_no_name_and_an_unknown_model_are_input_errors() -> None:
     with pytest.raises(InputError, match="model `transformer` needs `pretrained`"):
         create(None)
-    with pytest.raises(InputError, match="no model is called `bert`; known: bow, .*, transformer"):
+    with pytest.raises(InputError, match=r"no model is called `bert`; known: bow, .*, transformer"):
         model_class("bert")
 
 
