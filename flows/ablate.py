@@ -13,11 +13,10 @@ from typing import Annotated, Any
 import typer
 from prefect import flow
 from prefect.logging.configuration import setup_logging
-from prefect.states import Failed
 
 from cartograph.errors import CartographError, InputError
 from cartograph.experiments import EXPERIMENTS as DATA_MAPS
-from flows.as_task import error_of
+from flows.as_task import ended_with, error_of
 from tasks import ablate as experiments
 from tasks import console, pair_tables, synthetic
 from tasks.workspace import Workspace, open_workspace
@@ -60,7 +59,7 @@ def ablate(experiment: str, workspace: str = ".") -> Any:
         folder.mkdir(parents=True, exist_ok=True)
         told = EXPERIMENTS[experiment].run(space, folder)
     except CartographError as error:
-        return Failed(message=str(error), data={"message": str(error), "gate": False})
+        return ended_with(error)
     console.say(f"{experiment}: {told}")
     console.say(f"Found      {folder}")
     return None

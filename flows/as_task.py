@@ -7,13 +7,16 @@ from typing import Any
 from prefect import Task, task
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.results import ResultRecord
-from prefect.states import Failed
+from prefect.states import Cancelled, Completed, Failed
 
-from cartograph.errors import CartographError, GateError, InputError
+from cartograph.errors import CartographError, GateError, InputError, WaitingError
 from tasks import console
 from tasks.running import run_step
 from tasks.step import Step
 from tasks.workspace import open_workspace
+
+WAITING = "Waiting"
+"""Name of the state in which people have to answer before a step, or a flow, goes on."""
 
 RETRIES = 2
 RETRY_DELAY_SECONDS = 5.0
@@ -32,7 +35,8 @@ def as_task(step: Step) -> Task[..., Any]:
         try:
             outcome = run_step(step, open_workspace(workspace), force=force)
         except CartographError as error:
-            return Failed(message=str(error), data={"message": str(error), "gate": isinstance(error, GateError)})
+            # Not completed, so that no cache takes it for the step's result; not failed either.
+            return Cancelled(name=WAITING, message=str(error), data=told(error)) if isinstance(error, WaitingError) else ended_with(error)
         return {"summary": outcome.receipt.summary, "executed": outcome.executed, "seconds": outcome.seconds}
 
     execute.__name__ = f"run_{step.name}"
@@ -58,9 +62,22 @@ def _worth_retrying(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bo
     return again
 
 
+def ended_with(error: CartographError) -> State[Any]:
+    """Return the state of a flow that ended with an error for the user; one that waits for people has not failed."""
+    if isinstance(error, WaitingError):
+        return Completed(name=WAITING, message=str(error), data=told(error))
+    return Failed(message=str(error), data=told(error))
+
+
+def told(error: CartographError) -> dict[str, Any]:
+    """Return an error for the user as the data of a state."""
+    return {"message": str(error), "exit_code": error.exit_code}
+
+
 def error_of(state: State[Any]) -> CartographError | None:
-    """Return the error for the user that a failed task or flow ended with, or None where it failed otherwise."""
+    """Return the error for the user that a task or flow ended with, or None where it ended otherwise."""
     data = state.data.result if isinstance(state.data, ResultRecord) else state.data
-    if not state.is_failed() or not isinstance(data, dict) or "gate" not in data:
+    if not (state.is_failed() or state.name == WAITING) or not isinstance(data, dict) or "exit_code" not in data:
         return None
-    return GateError(data["message"]) if data["gate"] else InputError(data["message"])
+    kind = next((kind for kind in (GateError, WaitingError) if kind.exit_code == data["exit_code"]), InputError)
+    return kind(data["message"])

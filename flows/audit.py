@@ -12,10 +12,9 @@ import typer
 from prefect import Flow, flow
 from prefect.futures import PrefectFuture, as_completed
 from prefect.logging.configuration import setup_logging
-from prefect.states import Failed
 
-from cartograph.errors import CartographError, GateError, InputError
-from flows.as_task import as_task, error_of
+from cartograph.errors import CartographError, GateError, InputError, WaitingError
+from flows.as_task import as_task, ended_with, error_of
 from flows.runners import task_runner, trainings_at_once
 from flows.versions import commit
 from tasks import console
@@ -24,6 +23,8 @@ from tasks.dvc_yaml import write
 from tasks.gates import check_gates
 from tasks.receipt import fingerprint, fresh, read_receipt
 from tasks.step import Step
+from tasks.waiting import PAGE as WAITING_PAGE
+from tasks.waiting import leave_word
 from tasks.workspace import ROOT, Workspace, open_workspace
 
 _MOST_LOSSES = 3
@@ -68,7 +69,7 @@ def audit(workspace: str = ".", force: list[str] | None = None, at_once: int = 1
         with space.lock(f"python -m flows.audit --workspace {space.relative}"):
             _run(space, force or [], at_once)
     except CartographError as error:
-        return Failed(message=str(error), data={"message": str(error), "gate": isinstance(error, GateError)})
+        return ended_with(error)
     return None
 
 
@@ -90,7 +91,10 @@ def _run(space: Workspace, force: list[str], at_once: int) -> None:
         _collect(finished, space, state)
     commit(state.done, space)
     if state.errors:
-        raise next(iter(state.errors.values()))
+        # What failed counts before what waits.
+        error = min(state.errors.values(), key=lambda error: isinstance(error, WaitingError))
+        leave_word(space, error)
+        raise error
     check_gates(space)
 
 
@@ -158,15 +162,16 @@ def conduct(run: Flow[..., Any], workspace: str, force: list[str] | None, at_onc
         if debug:
             ended.result()
         error = CartographError(f"the {run.name} ended as {ended.name}: {ended.message}")
-    space = open_workspace(workspace) if error is None or isinstance(error, GateError) else None
+    space = open_workspace(workspace) if error is None or isinstance(error, GateError | WaitingError) else None
     if space is not None:
-        report = space.path / "reports" / "report.html"
+        report = space.resolve(WAITING_PAGE if isinstance(error, WaitingError) else "reports/report.html")
         console.say("")
         if report.exists():
             console.say(f"Report     {report.relative_to(ROOT)}")
-        console.say("Compare    mlflow ui --backend-store-uri sqlite:///mlflow.db")
+        if not isinstance(error, WaitingError):
+            console.say("Compare    mlflow ui --backend-store-uri sqlite:///mlflow.db")
     if error is not None:
-        console.complain(str(error))
+        console.conclude(error)
         raise typer.Exit(error.exit_code)
 
 

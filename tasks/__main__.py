@@ -21,6 +21,7 @@ from tasks.receipt import fresh  # noqa: E402
 from tasks.review import review  # noqa: E402
 from tasks.running import run_step  # noqa: E402
 from tasks.step import Step  # noqa: E402
+from tasks.waiting import leave_word  # noqa: E402
 from tasks.workspace import ROOT, Workspace, open_workspace  # noqa: E402
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
@@ -42,7 +43,11 @@ def run(
     chosen = find_step(step, space)
     require_in_sync([space])
     with space.lock(f"python -m tasks run {step}"):
-        outcome = run_step(chosen, space, force=force)
+        try:
+            outcome = run_step(chosen, space, force=force)
+        except CartographError as error:
+            leave_word(space, error)
+            raise
     console.step_line(step, outcome.receipt.summary, outcome.seconds if outcome.executed else None)
 
 
@@ -100,7 +105,7 @@ def find_step(name: str, workspace: Workspace) -> Step:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return the exit code: 0 done, 1 a gate failed, 2 bad usage or input."""
+    """Run the command line; return the exit code: 0 done, 1 a gate failed, 2 bad usage or input, 3 people have to answer first."""
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
     try:
@@ -108,7 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
     except CartographError as error:
         if debug:
             raise
-        console.complain(str(error))
+        console.conclude(error)
         return error.exit_code
     except SystemExit as stop:
         return int(stop.code or 0)

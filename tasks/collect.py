@@ -109,7 +109,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
 
     Raises:
         InputError: the budget is above the pool, candidates run out, or answers do not fit.
-        GateError: people have not answered yet; the sheet is there.
+        WaitingError: people have not answered yet; the sheet is there.
     """
     return _Round(params, inputs, out).run()
 
@@ -199,20 +199,20 @@ class _Round:
         return int((found["label"].to_numpy() == 1).sum())
 
     def _answers(self, batch: Keys) -> Any:
-        from cartograph.errors import GateError
+        from cartograph.errors import WaitingError
         from cartograph.pairs.answers import answer_sheet, read_answers
 
         if self.params.oracle == "imputed":
             return self.task.labels(batch)
         name = sheet_of(self.number)
         if name in self.inputs:
-            return read_answers(self.inputs[name].read_bytes(), name, self.task, batch)
+            return read_answers(self.inputs[name].read_bytes(), name, batch)
         path = self.space.resolve(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(path.name + ".tmp")
         temporary.write_bytes(answer_sheet(self.task, batch))
         temporary.replace(path)
-        raise GateError(
+        raise WaitingError(
             f"round {self.number} asks about {len(batch):,} pairs: answer them in {path} (yes, no, or skip), and run this again."
         )
 
@@ -246,12 +246,27 @@ class _Round:
             sample = load_sample(path)
             scored = score(self.task, split, sample, read, model.calibration)
             numbers |= {f"{split}.{name}": value for name, value in scored.numbers.items()}
-            if split == "test" and self.number == self.params.rounds:
+            if split == "test":
                 # The same draws for every arm, so that arms can be compared draw by draw.
                 draws = next(resampled(sample, self.task.space(split), [scored.score], self.params.resamples, np.random.default_rng(0)))
                 np.save(self.folder / "resampled.npy", draws, allow_pickle=False)
+                self._write_balanced(read, model)
                 self._write_findings(scored)
         return numbers
+
+    def _write_balanced(self, read: Read, model: Any) -> None:
+        import numpy as np
+
+        from cartograph.pairs.balanced import balanced_draws
+        from cartograph.pairs.rounds import balanced_pairs
+
+        keys = balanced_pairs(self.task, "test")
+        if keys is None:
+            return
+        space = self.task.space("test")
+        probability = model.calibration.probability(read.cosine(space, keys))
+        draws = balanced_draws(space, keys, self.task.labels(keys), probability, self.params.resamples, np.random.default_rng(0))
+        np.save(self.folder / "balanced.npy", draws, allow_pickle=False)
 
     def _write_findings(self, scored: Scored) -> None:
         left, right = self.task.space("test").pairs(scored.mistakes)
@@ -259,7 +274,8 @@ class _Round:
             {"left": self.task.left[one], "right": self.task.right[other], "probability": round(float(probability), 6)}
             for one, other, probability in zip(left.tolist(), right.tolist(), scored.mistaken.tolist(), strict=True)
         ]
-        _write({"reliability": scored.reliability, "mistakes": mistakes}, self.folder / "findings.json")
+        putative = {name: keys.tolist() for name, keys in scored.putative.items()}
+        _write({"reliability": scored.reliability, "mistakes": mistakes, "putative": putative}, self.folder / "findings.json")
 
     def _save_next(self, table: pa.Table, read: Read, calibration: Any) -> None:
         import numpy as np

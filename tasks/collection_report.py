@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from cartograph.page.audit import Origin
 
 PAGE = "reports/report.html"
+WAITING = "reports/waiting.html"
+"""The page of a collection that waits for people: nobody's output, and gone once there is a report."""
+
 _ASSETS = user_file("src/cartograph/page/assets")
 _LIBRARIES = ("faiss-cpu", "matplotlib", "numpy", "pyarrow", "torch", "transformers")
 
@@ -56,6 +59,8 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
         )
     ).encode("utf-8")
     out[PAGE].write_bytes(page)
+    # Nobody is waited for any more.
+    (out.docs / Path(WAITING).name).unlink(missing_ok=True)
     return f"{PAGE}, {len(page) / 1e6:.1f} MB"
 
 

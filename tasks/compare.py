@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +23,14 @@ DATA, METRICS = "data/compare", "reports/compare.metrics.json"
 CURVES, RELIABILITY = "reports/figures/collection.svg", "reports/figures/reliability.svg"
 FIGURES = (CURVES, RELIABILITY, "reports/figures/collection.png", "reports/figures/reliability.png")
 STATIC = "static-retrieval"
+SHEET, CHECKS = "reports/mistakes.csv", "review/mistakes.csv"
+"""False positives to judge, and the sheet that comes back with people's judgements."""
 
 
 class Params(Section):
     """The section ``compare`` of params.yaml."""
 
     seed: int = Field(13, ge=0, description="seed of the draws behind intervals over seeds")
-    real_near: float = Field(
-        1.0, ge=0, le=1, description="share of false positives among near negatives that people found to be real (1: not measured)"
-    )
-    real_random: float = Field(1.0, ge=0, le=1, description="the same among random negatives")
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
@@ -45,6 +44,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     arms, folder = _arms(inputs, collect), out[DATA]
     versions = _versions(inputs, collect, folder)
     findings = {method: _json(_last(inputs, collect, method) / "findings.json") for method in collect.methods}
+    out[SHEET].write_bytes(_sheet(inputs, findings))
     tables = {"results": results(arms), "summary": summary(arms, params.seed), "differences": differences(arms, params.seed)}
     for name, table in tables.items():
         write_parquet(table, folder / f"{name}.parquet")
@@ -56,7 +56,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
             curve_figure(tables["summary"], collect.methods) if "collection" in name else reliability_figure(reliability, collect.methods)
         )
         save_figure(drawn, out[name])
-    metrics = _metrics(params, tables["summary"], arms, collect)
+    metrics = _metrics(params, tables["summary"], arms, collect) | _corrected(inputs, findings, arms, collect)
     _write(metrics, out[METRICS])
     best = max(collect.methods, key=lambda method: metrics[f"{method}.average_precision"])
     return f"best {best}, AP {metrics[f'{best}.average_precision']:.3f} of {len(collect.methods)} methods"
@@ -72,9 +72,9 @@ def _arms(inputs: Inputs, collect: Any) -> list[Arm]:
         for number in range(1, collect.rounds + 1):
             for seed in collect.seeds:
                 folder = inputs[folder_of(method, seed, number)]
-                drawn = folder / "resampled.npy"
-                draws = np.load(drawn, allow_pickle=False) if drawn.exists() else None
-                found.append(Arm(method, seed, number, _json(folder / "scores.json")["numbers"], draws))
+                draws, balanced = (folder / name for name in ("resampled.npy", "balanced.npy"))
+                loaded = [np.load(path, allow_pickle=False) if path.exists() else None for path in (draws, balanced)]
+                found.append(Arm(method, seed, number, _json(folder / "scores.json")["numbers"], *loaded))
     return found
 
 
@@ -115,9 +115,7 @@ def _with_texts(table: pa.Table, left: Any, right: Any) -> pa.Table:
 
 def _metrics(params: Params, summary: pa.Table, arms: list[Arm], collect: Any) -> dict[str, float]:
     """Return the last round's means by method, with their intervals, balanced scores, and labels to pass static retrieval."""
-    import numpy as np
-
-    from cartograph.pairs.comparison import labels_needed
+    from cartograph.pairs.comparison import balanced_scores, labels_needed
 
     metrics: dict[str, float] = {}
     for row in summary.to_pylist():
@@ -126,12 +124,10 @@ def _metrics(params: Params, summary: pa.Table, arms: list[Arm], collect: Any) -
             metrics |= {name: row["mean"], f"{name}.low": row["low"], f"{name}.high": row["high"]}
             metrics |= {f"{row['method']}.labels": row["labels"], f"{row['method']}.positive": row["positive"]}
     for method in collect.methods:
-        own = [arm.numbers for arm in arms if (arm.method, arm.round) == (method, collect.rounds)]
-        for name in sorted(set.intersection(*(set(numbers) for numbers in own))):
-            if name.startswith("test.stated."):
-                metrics[f"{method}.{name.removeprefix('test.')}"] = float(np.mean([numbers[name] for numbers in own]))
-        if params.real_near < 1 or params.real_random < 1:
-            metrics[f"{method}.precision_at_recall_20.corrected"] = float(np.mean([_corrected(params, numbers) for numbers in own]))
+        own = [arm for arm in arms if (arm.method, arm.round) == (method, collect.rounds)]
+        metrics |= {f"{method}.stated.{name}": value for name, value in balanced_scores(own, params.seed).items()}
+        if "test.stated.pairs" in own[0].numbers:
+            metrics |= {f"{method}.stated.{name}": own[0].numbers[f"test.stated.{name}"] for name in ("pairs", "positives")}
     if STATIC in collect.methods:
         target = metrics[f"{STATIC}.average_precision"]
         for method in collect.methods:
@@ -140,12 +136,49 @@ def _metrics(params: Params, summary: pa.Table, arms: list[Arm], collect: Any) -
     return metrics
 
 
-def _corrected(params: Params, numbers: Any) -> float:
-    """Return the precision at recall 20 % with the measured shares of real false positives."""
-    near, random = numbers["test.false_positives.near"], numbers["test.false_positives.random"]
-    precision = numbers["test.precision_at_recall_20"]
-    true = precision * (near + random) / max(1 - precision, 1e-12) if near + random else 1.0
-    return float(true / (true + params.real_near * near + params.real_random * random))
+def _sheet(inputs: Inputs, findings: Mapping[str, Any]) -> bytes:
+    """Return the false positives of all methods' models as one sheet, shuffled, so that nobody knows whose they are."""
+    import numpy as np
+
+    from cartograph.pairs.answers import answer_sheet
+    from cartograph.pairs.tables import load_task
+
+    drawn = {key for found in findings.values() for keys in found["putative"].values() for key in keys}
+    keys = np.random.default_rng(0).permutation(np.array(sorted(drawn), np.int64))
+    return answer_sheet(load_task(inputs["data/pairs"]), keys)
+
+
+def _corrected(inputs: Inputs, findings: Mapping[str, Any], arms: list[Arm], collect: Any) -> dict[str, float]:
+    """Return what the judged false positives make of each method's precision; nothing where nobody judged any.
+
+    Raises:
+        InputError: a judgement is none, or two of one pair differ.
+    """
+    import numpy as np
+
+    from cartograph.pairs.answers import answers_in
+    from cartograph.pairs.manual import corrected_precision, share_of_real
+
+    if CHECKS not in inputs:
+        return {}
+    judged, _ = answers_in(inputs[CHECKS].read_bytes(), CHECKS)
+    metrics: dict[str, float] = {}
+    for method, found in findings.items():
+        shares = {kind: share_of_real(keys, judged) for kind, keys in found["putative"].items()}
+        if not sum(share.judged for share in shares.values()):
+            continue
+        own = [arm.numbers for arm in arms if (arm.method, arm.round) == (method, collect.rounds)]
+        counts = [
+            [numbers[f"test.{name}"] for name in ("true_positives", "false_positives.near", "false_positives.random")] for numbers in own
+        ]
+        for kind, share in shares.items():
+            metrics |= {f"{method}.judged_{kind}": float(share.judged), f"{method}.real_{kind}": share.real}
+        # The more of them are real, the lower the precision.
+        for end, part in (("", "real"), (".low", "high"), (".high", "low")):
+            real = [getattr(shares[kind], part) for kind in ("near", "random")]
+            value = np.mean([corrected_precision(*row, *real) for row in counts])
+            metrics[f"{method}.precision_at_recall_20.corrected{end}"] = float(value)
+    return metrics
 
 
 def _json(path: Path) -> Any:
@@ -168,7 +201,8 @@ STEP = Step(
     run=run,
     params=Params,
     inputs=lambda settings: ("data/pairs", *rounds_of(settings)),
-    outputs=(DATA, *FIGURES, METRICS),
+    optional=(CHECKS,),
+    outputs=(DATA, *FIGURES, METRICS, SHEET),
     libraries=("matplotlib", "numpy", "pyarrow"),
     reads=(SECTION,),
 )

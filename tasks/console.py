@@ -11,6 +11,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from cartograph.errors import CartographError, WaitingError
+
 console = Console(highlight=False)
 
 
@@ -67,6 +69,14 @@ def step_line(step: str, summary: str, seconds: float | None) -> None:
 def say(message: str) -> None:
     """Print a line as it is, without markup."""
     console.print(escape(message), soft_wrap=True)
+
+
+def conclude(error: CartographError) -> None:
+    """Print what a command ended with: an error on standard error; where people have to answer first, that is none."""
+    if isinstance(error, WaitingError):
+        console.print(f"[bold]waiting[/bold] {escape(str(error))}", soft_wrap=True)
+    else:
+        complain(str(error))
 
 
 def complain(message: str) -> None:

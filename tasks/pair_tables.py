@@ -1,19 +1,21 @@
-"""The tables of Mussmann, Jia & Liang 2020 from a collection that is done: `python -m flows.ablate pairs-methods --workspace W`."""
+"""The tables and figures of Mussmann, Jia & Liang 2020 from a collection: `python -m flows.ablate pairs-methods --workspace W`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cartograph.errors import InputError
-from tasks.collect import SECTION, folder_of
-from tasks.compare import METRICS
+from tasks.collect import SECTION
+from tasks.compare import DATA, METRICS
 from tasks.dag import steps_of
-from tasks.pretrained import local_folder
 from tasks.receipt import fresh
 from tasks.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 TABLES = {
     "pairs-balanced": ("a classifier of pairs trained on stated data, on the balanced test and over all pairs", "Table 2"),
@@ -21,39 +23,54 @@ TABLES = {
     "pairs-positives": ("positives found by method", "Table 4"),
     "pairs-stratified": ("stratified samples, which need to know all labels, beside active collection", "Table 5"),
     "pairs-models": ("a cosine model and a classifier of pairs on each collected set", "Table 6"),
+    "pairs-seed-set": ("uncertainty sampling from different seed sets, after every round", "Fig. 3"),
+    "pairs-curves": ("average precision and the share of positives after every round, by method", "Fig. 4"),
 }
-"""Experiment -> what it is, and which table of the paper."""
+"""Experiment -> what it is, and where the paper has it."""
 
-_WANTED = {
+_WANTED: dict[str, tuple[str, ...]] = {
     "pairs-balanced": ("stated",),
     "pairs-methods": ("random", "stated", "static-retrieval", "adaptive-retrieval", "uncertainty"),
     "pairs-positives": ("random", "static-retrieval", "adaptive-retrieval", "uncertainty"),
     "pairs-stratified": ("stratified-match", "stratified-all-positives", "adaptive-retrieval", "uncertainty"),
     "pairs-models": ("stated", "static-retrieval", "stratified-match", "uncertainty"),
+    "pairs-seed-set": (),
+    "pairs-curves": ("static-retrieval", "uncertainty"),
 }
 
 Cells = Sequence[Sequence[str]]
 
 
 def run(name: str, space: Workspace, folder: Path) -> str:
-    """Write a table of the paper as Markdown; return where.
+    """Write a table of the paper as Markdown, and a figure where the paper has one; return where.
 
     Raises:
         InputError: the workspace is no collection, is not done, or lacks a method that the table compares.
     """
+    from tasks.pair_classifiers import balanced_table, models_table
+    from tasks.seed_sets import seed_set_tables
+
     if SECTION not in space.settings:
         raise InputError(
             f"{name} is about a collection of pairs, and {space.path} is an audit; name one with --workspace workspaces/paraphrases."
         )
     _require_done(name, space)
-    if name in ("pairs-balanced", "pairs-models"):
-        header, cells = _classifiers(name, space, folder)
+    if name == "pairs-seed-set":
+        tables = seed_set_tables(space, folder)
+    elif name == "pairs-curves":
+        tables = [_curves(space, folder)]
+    elif name == "pairs-balanced":
+        tables = [balanced_table(space, _WANTED[name])]
+    elif name == "pairs-models":
+        tables = [models_table(space, _WANTED[name])]
     else:
-        header, cells = _methods(name, json.loads(space.resolve(METRICS).read_text(encoding="utf-8")))
-    lines = ["| " + " | ".join(line) + " |" for line in (header, ["---"] * len(header), *cells)]
-    path = folder / "table.md"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return f"{len(cells)} lines in table.md"
+        tables = [_methods(name, _summary(space), space)]
+    texts = ["\n".join("| " + " | ".join(line) + " |" for line in (header, ["---"] * len(header), *cells)) for header, cells in tables]
+    seeds: Any = space.settings[SECTION]
+    note = f"Means over {len(seeds.seeds)} seed(s), with 95 % intervals for other utterances of the same kind"
+    note += " and other seeds." if len(seeds.seeds) > 1 else "; one seed shows nothing of what other seeds would give."
+    (folder / "table.md").write_text("\n\n".join([*texts, note]) + "\n", encoding="utf-8")
+    return f"{sum(len(cells) for _, cells in tables)} lines in table.md"
 
 
 def _require_done(name: str, space: Workspace) -> None:
@@ -68,62 +85,66 @@ def _require_done(name: str, space: Workspace) -> None:
         raise InputError(f"the collection {space.path} is not done; run `python -m flows.collect --workspace {space.relative}` first.")
 
 
-def _methods(name: str, metrics: dict[str, float]) -> tuple[list[str], Cells]:
+def _summary(space: Workspace) -> pa.Table:
+    import pyarrow.parquet as pq
+
+    return pq.read_table(space.resolve(DATA) / "summary.parquet")
+
+
+def _methods(name: str, summary: pa.Table, space: Workspace) -> tuple[list[str], Cells]:
+    collect: Any = space.settings[SECTION]
+    rows = {(row["method"], row["measure"]): row for row in summary.to_pylist() if row["round"] == collect.rounds}
     if name == "pairs-positives":
-        rows = [(method, f"{metrics[f'{method}.positive']:,.0f}", f"{metrics[f'{method}.labels']:,.0f}") for method in _WANTED[name]]
-        return ["Method", "Positives found", "Labels"], rows
+        found = [rows[method, "average_precision"] for method in _WANTED[name]]
+        return ["Method", "Positives found (fewest to most of any seed)", "Labels"], [
+            (row["method"], _counted(row), f"{row['labels']:,.0f}") for row in found
+        ]
     measures = ("precision_at_recall_20", "average_precision")
-    cells = [(method, *(_with_ends(metrics, f"{method}.{measure}") for measure in measures)) for method in _WANTED[name]]
+    cells = [(method, *(with_ends(rows[method, measure], "mean") for measure in measures)) for method in _WANTED[name]]
     return ["Method", "P@R20 %", "AP %"], cells
 
 
-def _with_ends(metrics: dict[str, float], name: str) -> str:
-    value, low, high = (100 * metrics[f"{name}{part}"] for part in ("", ".low", ".high"))
-    return f"{value:.1f} ({low:.1f} to {high:.1f})"
-
-
-def _classifiers(name: str, space: Workspace, folder: Path) -> tuple[list[str], Cells]:
+def _curves(space: Workspace, folder: Path) -> tuple[list[str], Cells]:
     collect: Any = space.settings[SECTION]
+    summary = _summary(space)
+    draw_curves(summary, collect.methods, folder)
+    return rounds_table(summary, "Method")
+
+
+def draw_curves(summary: pa.Table, names: Sequence[str], folder: Path) -> None:
+    """Write ``curves.png`` and ``curves.svg``: average precision and the share of positives over labels."""
+    from cartograph.pairs.figures import curve_figure
+    from cartograph.still import save_figure
+
+    for suffix in ("png", "svg"):
+        save_figure(curve_figure(summary, names), folder / f"curves.{suffix}")
+
+
+def rounds_table(summary: pa.Table, called: str) -> tuple[list[str], Cells]:
+    """Return a line per method (or what else stands in that column) and round."""
+    rows = {(row["method"], row["round"], row["measure"]): row for row in summary.to_pylist()}
     cells = []
-    for method in _WANTED[name]:
-        found = [_classifier(space, method, seed, folder / "training" / f"{method}-{seed}") for seed in collect.seeds]
-        mean = {key: sum(one[key] for one in found) / len(found) for key in found[0]}
-        if name == "pairs-balanced":
-            cells.append([method, *(f"{100 * mean[key]:.1f}" for key in ("accuracy", "f1", "precision", "average_precision"))])
-            continue
-        metrics = json.loads(space.resolve(METRICS).read_text(encoding="utf-8"))
-        cosine = [metrics[f"{method}.{measure}"] for measure in ("precision_at_recall_20", "average_precision")]
-        cells.append([method, *(f"{100 * value:.1f}" for value in (*cosine, mean["precision"], mean["average_precision"]))])
-    if name == "pairs-balanced":
-        return ["Trained on", "Balanced accuracy %", "Balanced F1 %", "All pairs P@R20 %", "All pairs AP %"], cells
-    return ["Trained on", "Cosine P@R20 %", "Cosine AP %", "Classifier P@R20 %", "Classifier AP %"], cells
+    for method, number in dict.fromkeys((method, number) for method, number, _ in rows):
+        first, second = (rows[method, number, measure] for measure in ("average_precision", "precision_at_recall_20"))
+        share = f"{100 * first['positive'] / max(first['labels'], 1):.1f}"
+        line = (method, str(number), f"{first['labels']:,.0f}", _counted(first), share)
+        cells.append((*line, with_ends(first, "mean"), with_ends(second, "mean")))
+    return [called, "Round", "Labels", "Positives (of any seed)", "Share %", "AP %", "P@R20 %"], cells
 
 
-def _classifier(space: Workspace, method: str, seed: int, folder: Path) -> dict[str, float]:
-    """Train a classifier of pairs on what a method collected, and score it on both tests."""
-    import numpy as np
-    import pyarrow.parquet as pq
+def _counted(row: Any) -> str:
+    spread = f" ({row['positive_low']:,.0f} to {row['positive_high']:,.0f})" if row["seeds"] > 1 else ""
+    return f"{row['positive']:,.0f}{spread}"
 
-    from cartograph.pairs.balanced import accuracy_and_f1
-    from cartograph.pairs.concat import concat_scores
-    from cartograph.pairs.estimate import curve
-    from cartograph.pairs.tables import UNTOLD, keys_of, load_sample, load_task
-    from cartograph.recipe import Recipe
 
-    collect, encode = space.settings[SECTION], space.settings["encode"]
-    pretrained = encode.pretrained  # type: ignore[attr-defined]
-    task, sample = load_task(space.resolve("data/pairs")), load_sample(space.resolve("data/encode/sample-test.parquet"))
-    table = pq.read_table(space.resolve(folder_of(method, seed, collect.rounds)) / "collected.parquet")  # type: ignore[attr-defined]
-    table = table.filter(table["label"].to_numpy() != UNTOLD)
-    stated = np.union1d(task.stated("test")[0], task.positives("test"))
-    scored = np.union1d(sample.keys, stated)
-    recipe = Recipe(seed=seed, evaluate="end")
-    if pretrained is not None:
-        local = str(local_folder(pretrained) or pretrained)
-        recipe = Recipe("transformer", 2, 16, 2e-5, seed, evaluate="end", pretrained=local)
-    folder.mkdir(parents=True, exist_ok=True)
-    score = concat_scores(task, keys_of(table, len(task.right)), table["label"].to_numpy(), scored, recipe, folder)
-    found = curve(sample, score[np.searchsorted(scored, sample.keys)])
-    probability = 1 / (1 + np.exp(-score[np.searchsorted(scored, stated)].astype(np.float64)))
-    accuracy, f1 = accuracy_and_f1(task.labels(stated), probability)
-    return {"accuracy": accuracy, "f1": f1, "precision": found.precision_at(), "average_precision": found.average_precision}
+def with_ends(numbers: Any, name: str = "") -> str:
+    """Return a number and its interval in per cent; ``numbers`` has ``name``, ``low`` and ``high``, or these behind ``name`` and a dot."""
+    value = numbers[name]
+    low, high = (numbers[end] if end in numbers else numbers[f"{name}.{end}"] for end in ("low", "high"))
+    return f"{100 * value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def metrics_of(space: Workspace) -> dict[str, float]:
+    """Return the numbers of a finished comparison."""
+    numbers: dict[str, float] = json.loads(space.resolve(METRICS).read_text(encoding="utf-8"))
+    return numbers

@@ -20,3 +20,9 @@ class GateError(CartographError):
     """The audit ran, and what it found is beyond a bound that the parameters set."""
 
     exit_code = 1
+
+
+class WaitingError(CartographError):
+    """All that can be done is done: people have to answer before it goes on. Neither finished nor failed."""
+
+    exit_code = 3

@@ -7,9 +7,11 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import Project
 
+from cartograph.pairs.tables import load_task
 from cartograph.planted.paraphrases import generate
 
 SMALL = """\
@@ -45,6 +47,57 @@ def test_what_the_flow_did_dvc_knows_and_the_other_way_round(project: Project) -
         name: number for name, number in before.items() if name.endswith("-1")
     }
     assert after["round-2@random-2"] == 1
+
+
+PEOPLE = SMALL.replace("[uncertainty, random]", "[uncertainty], oracle: people")
+
+
+def answer(space: Path, number: int, *, first: int | None = None) -> None:
+    """Fill in a round's sheet as somebody who knows the truth would; of the first rows alone where ``first`` is given."""
+    task, sheet = load_task(space / "data/pairs"), space / f"review/round-{number:02d}.csv"
+    rows = [*csv.reader(sheet.read_text(encoding="utf-8-sig").splitlines())]
+    for row in rows[1:][:first]:
+        row[3] = "yes" if task.labels(np.array([int(row[0][1:])]))[0] else "no"
+    write(sheet, rows[0], [tuple(row) for row in rows[1:]])
+
+
+@pytest.mark.slow
+def test_a_collection_waits_for_people_under_the_flow_and_under_dvc(make_project: Callable[[], Project]) -> None:
+    project = make_project()
+    space = project.path / "workspaces/paraphrases"
+    space.mkdir(parents=True)
+    (space / "params.yaml").write_text(PEOPLE, encoding="utf-8")
+    page = space / "reports/waiting.html"
+
+    done = project.run("flows.collect", code=3)
+    assert "waiting round 1 asks about 30 pairs" in done.stdout
+    assert "Report     workspaces/paraphrases/reports/waiting.html" in done.stdout
+    assert done.stderr == ""
+    assert "Round 1 of 2 waits for answers to 30 pairs" in page.read_text(encoding="utf-8")
+
+    answer(space, 1, first=10)
+    assert "20 of the 30 pairs have no answer yet" in project.run("flows.collect", code=3).stdout
+    assert "Round 1 of 2 waits for answers to 20 pairs" in page.read_text(encoding="utf-8")
+
+    answer(space, 1)
+    contradictory = (space / "review/round-01.csv").read_text(encoding="utf-8").replace(",yes,", ",maybe,", 1)
+    (space / "review/round-01.csv").write_text(contradictory, encoding="utf-8")
+    assert "`maybe` is no answer; write yes, no, or skip." in project.run("flows.collect", code=2).stderr
+    assert "Round 1 of 2 cannot use its answers as they are" in page.read_text(encoding="utf-8")
+
+    answer(space, 1)
+    assert "exited with 3" in project.run("dvc", "repro", "workspaces/paraphrases/dvc.yaml", code=255).stderr
+    assert "Round 2 of 2 waits for answers to 45 pairs" in page.read_text(encoding="utf-8")
+    assert project.executions("workspaces/paraphrases")["round-1@uncertainty-1"] == 1
+
+    answer(space, 2)
+    project.run("dvc", "repro", "workspaces/paraphrases/dvc.yaml")
+    assert (space / "reports/report.html").exists()
+    assert not page.exists()
+    before = project.executions("workspaces/paraphrases")
+    project.run("flows.collect")
+    assert project.executions("workspaces/paraphrases") == before
+    assert before["round-1@uncertainty-1"] == before["round-2@uncertainty-1"] == 1
 
 
 def test_an_audit_is_no_collection(project: Project) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from cartograph.errors import GateError, InputError
+from cartograph.errors import InputError, WaitingError
 from cartograph.models.cosine import CosineModel
 from cartograph.page.audit import Origin
 from cartograph.page.collection import Collection, collection_page
@@ -178,12 +178,22 @@ def test_the_papers_tables_come_from_a_collection_that_is_done(done: Workspace, 
         folder = tmp_path / name
         folder.mkdir()
         pair_tables.run(name, done, folder)
-        header, rule, *lines = (folder / "table.md").read_text(encoding="utf-8").splitlines()
-        assert header.count("|") == rule.count("|")
-        assert lines
-        for line in lines:
-            assert line.count("|") == header.count("|")
-            assert all(float(number) >= 0 for number in re.findall(r"\| ([\d.,]+) ", line.replace(",", "")))
+        *tables, note = (folder / "table.md").read_text(encoding="utf-8").split("\n\n")
+        assert note.startswith("Means over 1 seed(s), with 95 % intervals")
+        for table in tables:
+            header, rule, *lines = table.splitlines()
+            assert header.count("|") == rule.count("|")
+            assert lines
+            for line in lines:
+                assert line.count("|") == header.count("|")
+                for value, low, high in re.findall(r"\| ([\d.]+) \(([\d.]+) to ([\d.]+)\)", line):
+                    assert 0 <= float(low) <= float(high) <= 100
+                    assert 0 <= float(value) <= 100
+    seeds = json.loads((tmp_path / "pairs-seed-set/collections/similar/data/round-3/uncertainty-1/scores.json").read_text())
+    assert seeds == content("data/round-3/uncertainty-1/scores.json")
+    journal = (tmp_path / "pairs-seed-set/collections/stated/.cartograph/journal.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in journal] == [f"round-{number}@uncertainty-1" for number in (1, 2, 3)]
+    assert not (tmp_path / "pairs-seed-set/collections/similar/.cartograph/journal.jsonl").exists()
 
 
 def test_a_table_of_methods_that_were_not_collected_is_refused(done: Workspace, tmp_path: Path) -> None:
@@ -212,16 +222,16 @@ def test_people_answer_round_by_round(empty: None) -> None:
     run_step(steps["pairs"], workspace)
     run_step(steps["encode"], workspace)
     first, second = steps["round-1@uncertainty-1"], steps["round-2@uncertainty-1"]
-    with pytest.raises(GateError, match=r"^round 1 asks about 30 pairs: answer them in .*/review/round-01\.csv \(yes, no, or skip\)"):
+    with pytest.raises(WaitingError, match=r"^round 1 asks about 30 pairs: answer them in .*/review/round-01\.csv \(yes, no, or skip\)"):
         run_step(first, workspace)
     sheet = SPACE / "review/round-01.csv"
     before = sheet.read_bytes()
-    with pytest.raises(GateError, match=r"^review/round-01\.csv: 30 of the 30 pairs have no answer yet"):
+    with pytest.raises(WaitingError, match=r"^review/round-01\.csv: 30 of the 30 pairs have no answer yet"):
         run_step(first, workspace)
     assert sheet.read_bytes() == before
     answer(1)
     run_step(first, workspace)
-    with pytest.raises(GateError, match=r"^round 2 asks about 45 pairs"):
+    with pytest.raises(WaitingError, match=r"^round 2 asks about 45 pairs"):
         run_step(second, workspace)
     answer(2, word="skip")
     assert run_step(second, workspace).receipt.summary.startswith("75 labels, ")
@@ -236,7 +246,7 @@ def test_answers_count_from_the_moment_they_change(empty: None) -> None:
     run_step(steps["pairs"], workspace)
     run_step(steps["encode"], workspace)
     first = steps["round-1@uncertainty-1"]
-    with pytest.raises(GateError):
+    with pytest.raises(WaitingError):
         run_step(first, workspace)
     answer(1)
     run_step(first, workspace)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cartograph.errors import GateError, InputError
+from cartograph.errors import InputError, WaitingError
 from cartograph.pairs.answers import answer_sheet, read_answers, require_consistent
 from cartograph.pairs.rounds import require_budget
 from cartograph.pairs.stated import Built, Columns, StatedFile, build_task, entity_side
@@ -155,35 +155,35 @@ def test_answers_come_back_as_people_write_them() -> None:
     task, keys = answering()
     sheet = answer_sheet(task, keys)
     assert b"'=a" in sheet
-    assert read_answers(filled(task, keys, "Yes", " no", "skip"), "review/round-01.csv", task, keys).tolist() == [1, 0, -1]
+    assert read_answers(filled(task, keys, "Yes", " no", "skip"), "review/round-01.csv", keys).tolist() == [1, 0, -1]
 
 
 @pytest.mark.parametrize(
     ("words", "kind", "wanted"),
     [
-        (("yes", "", ""), GateError, "s.csv: 2 of the 3 pairs have no answer yet"),
+        (("yes", "", ""), WaitingError, "s.csv: 2 of the 3 pairs have no answer yet"),
         (("yes", "perhaps", "no"), InputError, "s.csv line 3: `perhaps` is no answer; write yes, no, or skip."),
     ],
 )
 def test_answers_that_are_none_are_named(words: tuple[str, ...], kind: type[Exception], wanted: str) -> None:
     task, keys = answering()
     with pytest.raises(kind, match=f"^{re.escape(wanted)}"):
-        read_answers(filled(task, keys, *words), "s.csv", task, keys)
+        read_answers(filled(task, keys, *words), "s.csv", keys)
 
 
 def test_contradictory_answers_are_named() -> None:
     task, keys = answering()
     twice = filled(task, keys, "yes", "no", "no") + b"\np1,x,y,no,\n"
     with pytest.raises(InputError, match=r"^s\.csv line 5 answers pair p1 otherwise than line 2; correct one\.$"):
-        read_answers(twice, "s.csv", task, keys)
+        read_answers(twice, "s.csv", keys)
     same = filled(task, keys, "yes", "no", "no") + b"\np1,x,y,yes,\n"
-    assert read_answers(same, "s.csv", task, keys).tolist() == [1, 0, 0]
+    assert read_answers(same, "s.csv", keys).tolist() == [1, 0, 0]
 
 
 def test_a_sheet_of_other_pairs_is_refused() -> None:
     task, keys = answering()
     with pytest.raises(InputError, match=r"^s\.csv lacks 1 of the 2 pairs that this round asks about, such as p3"):
-        read_answers(filled(task, keys, "yes", "no", "no"), "s.csv", task, np.array([1, 3]))
+        read_answers(filled(task, keys, "yes", "no", "no"), "s.csv", np.array([1, 3]))
 
 
 def test_answers_that_together_contradict_are_named() -> None:

@@ -171,10 +171,11 @@ class Checks(Block):
 
 @dataclass(frozen=True)
 class Series:
-    """A line of a chart."""
+    """A line of a chart; ``ends`` are the intervals of its values, where it has such."""
 
     name: str
     values: Sequence[float | None]
+    ends: Sequence[tuple[float, float] | None] = ()
 
 
 @dataclass(frozen=True)

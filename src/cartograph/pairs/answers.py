@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
-from cartograph.errors import GateError, InputError
+from cartograph.errors import InputError, WaitingError
 from cartograph.pairs.closure import components
 from cartograph.pairs.space import Keys
 from cartograph.pairs.tables import UNTOLD
@@ -12,6 +14,7 @@ from cartograph.pairs.task import Labels, Task
 from cartograph.spreadsheet import Record, read_sheet, write_sheet
 
 COLUMNS = ("pair", "left", "right", "label", "comment")
+_PAIR = re.compile(r"p(\d{1,18})")
 _MEANINGS = {"yes": 1, "1": 1, "y": 1, "true": 1, "no": 0, "0": 0, "n": 0, "false": 0, "skip": UNTOLD, "?": UNTOLD}
 
 
@@ -22,7 +25,7 @@ def answer_sheet(task: Task, keys: Keys) -> bytes:
     return write_sheet(COLUMNS, rows)
 
 
-def read_answers(content: bytes, name: str, task: Task, keys: Keys) -> Labels:
+def read_answers(content: bytes, name: str, keys: Keys) -> Labels:
     """Return the answer to each pair: 1, 0, or −1 where somebody wrote ``skip``.
 
     A pair may stand on several rows as long as they agree; rows of other pairs are passed over.
@@ -30,40 +33,48 @@ def read_answers(content: bytes, name: str, task: Task, keys: Keys) -> Labels:
     Args:
         content: of the sheet.
         name: what messages call it.
-        task: whose pairs.
         keys: (n,) the pairs of the round.
 
     Raises:
         InputError: the sheet lacks a pair, has a word that is no answer, or answers one pair in two ways.
-        GateError: a pair has no answer yet.
+        WaitingError: a pair has no answer yet.
     """
-    places = {f"p{key}": place for place, key in enumerate(keys.tolist())}
+    found, listed = answers_in(content, name)
+    missing = [key for key in keys.tolist() if key not in listed]
+    if missing:
+        raise InputError(
+            f"{name} lacks {len(missing):,} of the {len(keys):,} pairs that this round asks about, such as p{missing[0]}: parameters "
+            "changed since it was written, or rows were deleted. Move it away to have it written again; answers in it are then not read."
+        )
+    open_ = sum(key not in found for key in keys.tolist())
+    if open_:
+        raise WaitingError(f"{name}: {open_:,} of the {len(keys):,} pairs have no answer yet; write yes, no, or skip, and run again.")
+    return np.array([found[key] for key in keys.tolist()], np.int8)
+
+
+def answers_in(content: bytes, name: str) -> tuple[dict[int, int], set[int]]:
+    """Return the answers of a sheet, key -> 1, 0 or −1, and the keys of all pairs on it.
+
+    Raises:
+        InputError: it has a word that is no answer, or answers one pair in two ways.
+    """
     found: dict[int, tuple[int, Record]] = {}
-    seen: set[int] = set()
+    listed: set[int] = set()
     for record in read_sheet(content, name, COLUMNS[:1] + COLUMNS[3:4]):
-        place = places.get(record.cells["pair"].strip())
+        pair = _PAIR.fullmatch(record.cells["pair"].strip())
         word = record.cells["label"].strip().lower()
-        if place is None:
+        if pair is None:
             continue
-        seen.add(place)
+        key = int(pair[1])
+        listed.add(key)
         if not word:
             continue
         if word not in _MEANINGS:
             raise InputError(f"{name} {record.place}: `{word[:40]}` is no answer; write yes, no, or skip.")
-        before = found.setdefault(place, (_MEANINGS[word], record))
+        before = found.setdefault(key, (_MEANINGS[word], record))
         if before[0] != _MEANINGS[word]:
             raise InputError(f"{name} {record.place} answers pair {record.cells['pair']} otherwise than {before[1].place}; correct one.")
-    if len(seen) < len(keys):
-        missing = next(pair for pair, place in places.items() if place not in seen)
-        raise InputError(
-            f"{name} lacks {len(keys) - len(seen):,} of the {len(keys):,} pairs that this round asks about, such as {missing}: parameters "
-            "changed since it was written, or rows were deleted. Move it away to have it written again; answers in it are then not read."
-        )
-    if len(found) < len(keys):
-        raise GateError(
-            f"{name}: {len(keys) - len(found):,} of the {len(keys):,} pairs have no answer yet; write yes, no, or skip, and run again."
-        )
-    return np.array([found[place][0] for place in range(len(keys))], np.int8)
+    return {key: answer for key, (answer, _) in found.items()}, listed
 
 
 def require_consistent(task: Task, keys: Keys, labels: Labels, name: str) -> None:

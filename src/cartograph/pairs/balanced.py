@@ -7,33 +7,76 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cartograph.pairs.space import Keys, Space
+
 Scores = npt.NDArray[np.floating[Any]]
 Labels = npt.NDArray[np.integer[Any]]
+Floats = npt.NDArray[np.float64]
 
 
-def accuracy_and_f1(label: Labels, probability: Scores) -> tuple[float, float]:
+def accuracy_and_f1(label: Labels, probability: Scores, weight: Scores | None = None) -> tuple[float, float]:
     """Return accuracy and F1 of the positive class at p ≥ ½, each in [0, 1]; F1 is 0 where nothing is predicted positive.
 
     >>> accuracy_and_f1(np.array([1, 1, 0, 0]), np.array([0.9, 0.2, 0.8, 0.1]))
     (0.5, 0.5)
+
+    Args:
+        label: (n,) 1 = positive.
+        probability: (n,) of being positive.
+        weight: (n,) how often each pair counts, not all 0; None: once.
     """
-    predicted = probability >= 0.5
-    positive = label == 1
-    hits = int(np.count_nonzero(predicted & positive))
-    return float(np.mean(predicted == positive)), 2 * hits / max(int(predicted.sum() + positive.sum()), 1)
+    counts = np.ones(len(label)) if weight is None else weight
+    predicted, positive = probability >= 0.5, label == 1
+    hits = counts[predicted & positive].sum()
+    right = counts[predicted == positive].sum() / counts.sum()
+    return float(right), float(2 * hits / max(counts[predicted].sum() + counts[positive].sum(), 1))
 
 
 def clean_map(query: npt.NDArray[np.integer[Any]], label: Labels, score: Scores) -> float | None:
     """Return mean average precision over *clean* queries, those with a positive and a negative pair; None where there is none.
-
-    Pairs of one score are taken together, so their order does not count.
 
     Args:
         query: (n,) which query each pair belongs to.
         label: (n,) 1 = positive.
         score: (n,) higher = more likely positive.
     """
-    found = []
+    found = _clean(query, label, score)[1]
+    return float(found.mean()) if len(found) else None
+
+
+def balanced_draws(space: Space, keys: Keys, label: Labels, probability: Scores, resamples: int, rng: np.random.Generator) -> Floats:
+    """Return accuracy, F1 and clean MAP on each draw of the utterances with replacement, ``(resamples, 3)``.
+
+    A pair counts as often as its utterances were drawn, as in ``estimate.resampled``; nan where a draw has no pair or no clean query, and
+    for the clean MAP of a symmetric space.
+
+    Args:
+        space: of the split.
+        keys: (n,) its stated pairs.
+        label: (n,) 1 = positive.
+        probability: (n,) of being positive.
+        resamples: how many draws.
+        rng: of the draws.
+    """
+    left, right = space.pairs(keys)
+    queries, precision = _clean(left, label, probability)
+    rows = np.searchsorted(space.left, left)
+    others = np.searchsorted(space.right, right)
+    found = np.full((resamples, 3), np.nan)
+    for draw in found:
+        times = np.bincount(rng.integers(0, len(space.left), len(space.left)), minlength=len(space.left)).astype(np.float64)
+        weight = times[rows] * (times[others] if space.symmetric else 1.0)
+        if weight.any():
+            draw[:2] = accuracy_and_f1(label, probability, weight)
+        drawn = times[np.searchsorted(space.left, queries)]
+        if not space.symmetric and drawn.any():
+            draw[2] = drawn @ precision / drawn.sum()
+    return found
+
+
+def _clean(query: npt.NDArray[np.integer[Any]], label: Labels, score: Scores) -> tuple[npt.NDArray[np.integer[Any]], Floats]:
+    """Return the clean queries and the average precision of each; pairs of one score are taken together, so their order does not count."""
+    queries, found = [], []
     order = np.argsort(query, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(query[order])) + 1):
         positive = label[rows] == 1
@@ -42,5 +85,6 @@ def clean_map(query: npt.NDArray[np.integer[Any]], label: Labels, score: Scores)
         ranked = rows[np.argsort(-score[rows], kind="stable")]
         ends = np.flatnonzero(np.diff(score[ranked], append=-np.inf))
         hits = np.cumsum(label[ranked] == 1)[ends]
+        queries.append(query[rows[0]])
         found.append(float(np.sum(np.diff(hits, prepend=0) / positive.sum() * hits / (ends + 1))))
-    return float(np.mean(found)) if found else None
+    return np.array(queries, np.int64), np.array(found)

@@ -18,6 +18,9 @@ Draws = npt.NDArray[np.float64]
 MEASURES = {"average_precision": "average precision", "precision_at_recall_20": "precision at recall 20 %"}
 """Name of a number -> how people call it; in the order of the draws' columns."""
 
+BALANCED = ("accuracy", "f1", "clean_map")
+"""Scores on the stated test pairs, in the order of the columns of their draws."""
+
 RESULTS = pa.schema(
     [
         pa.field("method", pa.string(), nullable=False),
@@ -38,15 +41,17 @@ SUMMARY = pa.schema(
         pa.field("round", pa.int64(), nullable=False),
         pa.field("labels", pa.float64(), nullable=False),
         pa.field("positive", pa.float64(), nullable=False),
+        pa.field("positive_low", pa.float64(), nullable=False),
+        pa.field("positive_high", pa.float64(), nullable=False),
         pa.field("measure", pa.string(), nullable=False),
         pa.field("seeds", pa.int64(), nullable=False),
         pa.field("mean", pa.float64(), nullable=False),
-        pa.field("low", pa.float64()),
-        pa.field("high", pa.float64()),
+        pa.field("low", pa.float64(), nullable=False),
+        pa.field("high", pa.float64(), nullable=False),
     ]
 )
-"""The mean over seeds on the test pairs; after the last round with its 95 % interval for other utterances of the same kind and other
-seeds."""
+"""The mean over seeds on the test pairs, with its 95 % interval for other utterances of the same kind and other seeds; positives found,
+with the fewest and the most of any seed."""
 
 DIFFERENCES = pa.schema(
     [
@@ -67,14 +72,16 @@ class Arm:
 
     Attributes:
         numbers: flat, as the round wrote them.
-        draws: (resamples, 2) of the test pairs' measures; None before the last round.
+        draws: (resamples, 2) of the test pairs' measures.
+        balanced: (resamples, 3) of ``BALANCED`` on the stated test pairs; None where no negative pair is stated.
     """
 
     method: str
     seed: int
     round: int
     numbers: Mapping[str, float]
-    draws: Draws | None
+    draws: Draws
+    balanced: Draws | None = None
 
 
 def results(arms: Sequence[Arm]) -> pa.Table:
@@ -97,9 +104,11 @@ def summary(arms: Sequence[Arm], seed: int) -> pa.Table:
         own = [arm for arm in arms if (arm.method, arm.round) == (method, number)]
         for place, measure in enumerate(MEASURES):
             values = np.array([arm.numbers[f"test.{measure}"] for arm in own])
-            drawn = [arm.draws[:, place] for arm in own if arm.draws is not None]
-            ends = interval(values, _whole(np.stack(drawn, axis=1)), np.random.default_rng(seed)) if drawn else {}
+            drawn = np.stack([arm.draws[:, place] for arm in own], axis=1)
+            ends = interval(values, _whole(drawn), np.random.default_rng(seed))
             counts = {name: float(np.mean([arm.numbers[name] for arm in own])) for name in ("labels", "positive")}
+            found = [arm.numbers["positive"] for arm in own]
+            counts |= {"positive_low": float(min(found)), "positive_high": float(max(found))}
             rows.append({"method": method, "round": number, **counts, "measure": measure, "seeds": len(own), "mean": values.mean(), **ends})
     return pa.Table.from_pylist(rows, schema=SUMMARY)
 
@@ -107,8 +116,9 @@ def summary(arms: Sequence[Arm], seed: int) -> pa.Table:
 def differences(arms: Sequence[Arm], seed: int) -> pa.Table:
     """Return the best method less each other after the last round, as ``DIFFERENCES``; best by mean average precision."""
     final: dict[str, list[Arm]] = {}
+    last = max(arm.round for arm in arms)
     for arm in arms:
-        if arm.draws is not None:
+        if arm.round == last:
             final.setdefault(arm.method, []).append(arm)
     best = max(final, key=lambda method: float(np.mean([arm.numbers["test.average_precision"] for arm in final[method]])))
     rows = []
@@ -118,6 +128,24 @@ def differences(arms: Sequence[Arm], seed: int) -> pa.Table:
             ends = interval(values, _whole(draws), np.random.default_rng(seed))
             rows.append({"method": best, "against": method, "measure": measure, "difference": float(values.mean()), **ends})
     return pa.Table.from_pylist(rows, schema=DIFFERENCES)
+
+
+def balanced_scores(arms: Sequence[Arm], seed: int) -> dict[str, float]:
+    """Return the mean over seeds of each score on the stated test pairs, by name, with ``.low`` and ``.high``.
+
+    Args:
+        arms: one round of one method, a seed each.
+        seed: of the intervals' draws.
+    """
+    found: dict[str, float] = {}
+    for place, name in enumerate(BALANCED):
+        values = [arm.numbers[f"test.stated.{name}"] for arm in arms if arm.balanced is not None and f"test.stated.{name}" in arm.numbers]
+        if len(values) < len(arms):
+            continue
+        drawn = np.stack([arm.balanced[:, place] for arm in arms if arm.balanced is not None], axis=1)
+        ends = interval(np.array(values), _whole(drawn), np.random.default_rng(seed))
+        found |= {name: float(np.mean(values)), **{f"{name}.{end}": value for end, value in ends.items()}}
+    return found
 
 
 def labels_needed(table: pa.Table, method: str, target: float) -> int | None:
@@ -144,11 +172,7 @@ def _less(ones: Sequence[Arm], others: Sequence[Arm], measure: str, place: int) 
     """Return one method's numbers less another's, seed by seed: as they are, and on each draw."""
     name = f"test.{measure}"
     values = [one.numbers[name] - other.numbers[name] for one, other in zip(ones, others, strict=True)]
-    draws = [
-        one.draws[:, place] - other.draws[:, place]
-        for one, other in zip(ones, others, strict=True)
-        if one.draws is not None and other.draws is not None
-    ]
+    draws = [one.draws[:, place] - other.draws[:, place] for one, other in zip(ones, others, strict=True)]
     return np.array(values), np.stack(draws, axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Average precision over all pairs of a split, estimated from a few of them: Mussmann, Jia & Liang 2020, sections 2.2, A.2 and A.3.
+"""Average precision over all pairs of a split, estimated from a few of them: Mussmann, Jia & Liang 2020, sections 2.2 and A.2.
 
 Positives are few enough to score them all. False positives are counted exactly among the *near* negatives, where most of them are, and
 estimated from a uniform sample of the remaining ones, each of which stands for (remaining / sampled) others.
@@ -80,18 +80,6 @@ def draw_sample(task: Task, split: str, near: Candidates, number: int, rng: np.r
     return Sample(np.concatenate([positives, near_keys, drawn]), kinds, np.concatenate(weight), space.size)
 
 
-def corrected(sample: Sample, real_near: float, real_random: float) -> Sample:
-    """Return the sample with false positives weighed by the measured shares of them that are real (section A.3).
-
-    Args:
-        sample: as drawn.
-        real_near: share in [0, 1] of putative false positives among near negatives that people found to be real ones.
-        real_random: the same among random negatives.
-    """
-    factor = np.array([1.0, real_near, real_random])[sample.kind]
-    return Sample(sample.keys, sample.kind, sample.weight * factor, sample.pairs)
-
-
 @dataclass(frozen=True)
 class Curve:
     """Precision and recall at every distinct score, from the highest down.
@@ -165,27 +153,28 @@ def resampled(
 
 def _resampled(sample: Sample, space: Space, left: Keys, right: Keys, score: Floats, resamples: int, rng: np.random.Generator) -> Floats:
     positive = sample.kind == POSITIVE
-    kept = np.flatnonzero(score >= score[positive].min())
-    order = kept[np.argsort(-score[kept], kind="stable")]
-    ends = np.flatnonzero(np.diff(score[order], append=-np.inf))
-    left, right, is_positive, weight = left[order], right[order], positive[order], sample.weight[order]
+    # Recall changes at the positives' scores alone: all else is counted by the lowest of them that it reaches.
+    thresholds = np.unique(-score[positive])
+    kept = np.flatnonzero(-score <= thresholds[-1])
+    reached = np.searchsorted(thresholds, -score[kept])
+    left, right, is_positive, weight = left[kept], right[kept], positive[kept], sample.weight[kept]
     random = np.flatnonzero(sample.kind == RANDOM)
-    place = np.full(len(sample.keys), -1)
-    place[random] = np.arange(len(random))
-    drawn = place[order]
+    drawn = np.flatnonzero(sample.kind[kept] == RANDOM)
+    place = np.searchsorted(random, kept[drawn])
     # A sample that holds all remaining negatives varies no more than they do.
     partial = len(random) > 0 and bool(sample.weight[random[0]] > 1.0)
     found = np.full((resamples, 2), np.nan)
     for row in range(resamples):
         times = np.bincount(rng.integers(0, len(space.left), len(space.left)), minlength=len(space.left)).astype(np.float64)
-        counted = weight * times[left] * (times[right] if space.symmetric else 1.0)
+        counted = weight * times[left]
+        if space.symmetric:
+            counted *= times[right]
         if partial:
-            repeats = _POISSON[rng.integers(0, len(_POISSON), len(random), dtype=np.uint16)]
-            counted = np.where(drawn >= 0, counted * repeats[drawn], counted)
-        hits = np.cumsum(np.where(is_positive, counted, 0.0))[ends]
+            counted[drawn] *= _POISSON[rng.integers(0, len(_POISSON), len(random), dtype=np.uint16)[place]]
+        hits = np.cumsum(np.bincount(reached[is_positive], counted[is_positive], len(thresholds)))
         if hits[-1] <= 0:
             continue
-        taken = np.cumsum(counted)[ends]
+        taken = np.cumsum(np.bincount(reached, counted, len(thresholds)))
         recall, precision = hits / hits[-1], np.divide(hits, taken, out=np.zeros_like(hits), where=taken > 0)
         found[row] = np.sum(np.diff(recall, prepend=0.0) * precision), precision[int(np.argmax(recall >= RECALL - 1e-12))]
     return found

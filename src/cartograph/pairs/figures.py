@@ -21,7 +21,7 @@ _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), 
 
 
 def curve_figure(summary: pa.Table, methods: Sequence[str]) -> Figure:
-    """Draw average precision and the share of positives over the number of labels, a line per method, at its end the 95 % interval.
+    """Draw average precision and the share of positives over the number of labels, a line per method, with 95 % intervals.
 
     Args:
         summary: of ``comparison.SUMMARY``.
@@ -43,8 +43,10 @@ def curve_figure(summary: pa.Table, methods: Sequence[str]) -> Figure:
             }
             labels = [row["labels"] for row in own]
             left.plot(labels, [row["mean"] for row in own], label=method, **style)
-            end = own[-1]
-            left.vlines(end["labels"], end["low"], end["high"], color=style["color"], linewidth=1.2, alpha=0.6)
+            # Side by side, so that the intervals of several methods can be told apart.
+            aside = (place - (len(methods) - 1) / 2) * 0.007 * max(row["labels"] for row in rows)
+            low, high = ([row[end] for row in own] for end in ("low", "high"))
+            left.vlines([count + aside for count in labels], low, high, color=COLOURS[place % 7], linewidth=1.0, alpha=0.6)
             right.plot(labels, [row["positive"] / max(row["labels"], 1) for row in own], **style)
         _finish(left, "average precision over all pairs")
         _finish(right, "positive among all labels asked for")

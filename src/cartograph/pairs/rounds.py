@@ -15,6 +15,7 @@ from cartograph.pairs.calibration import Calibration
 from cartograph.pairs.candidates import Candidates, Kind, nearest
 from cartograph.pairs.estimate import NEAR, POSITIVE, RANDOM, Sample, curve
 from cartograph.pairs.learner import Read
+from cartograph.pairs.manual import putative
 from cartograph.pairs.space import Keys
 from cartograph.pairs.task import Task
 
@@ -115,6 +116,7 @@ class Scored:
         mistakes: keys of the negatives that score highest, the highest first.
         mistaken: their probabilities.
         score: (n_sample,) of the sample.
+        putative: ``near`` and ``random`` -> keys of false positives at recall 20 %, a few drawn for people to judge.
     """
 
     numbers: dict[str, float]
@@ -122,6 +124,7 @@ class Scored:
     mistakes: Keys
     mistaken: npt.NDArray[np.float64]
     score: npt.NDArray[np.float32]
+    putative: dict[str, Keys]
 
 
 def score(task: Task, split: str, sample: Sample, read: Read, calibration: Calibration) -> Scored:
@@ -139,20 +142,27 @@ def score(task: Task, split: str, sample: Sample, read: Read, calibration: Calib
         "positives": float(sample.positives),
         "near_negatives": float(np.count_nonzero(sample.kind == NEAR)),
         "random_negatives": float(np.count_nonzero(sample.kind == RANDOM)),
+        "true_positives": float(sample.weight[above & (sample.kind == POSITIVE)].sum()),
         "false_positives.near": float(sample.weight[above & (sample.kind == NEAR)].sum()),
         "false_positives.random": float(sample.weight[above & (sample.kind == RANDOM)].sum()),
         **_balanced(task, split, read, calibration),
     }
     negative = np.flatnonzero(sample.kind != POSITIVE)
     worst = negative[np.lexsort((sample.keys[negative], -cosine[negative]))[:_SHOWN]]
-    return Scored(numbers, _reliability(sample, probability), sample.keys[worst], probability[worst], cosine)
+    drawn = putative(sample, np.asarray(cosine, np.float64), threshold, np.random.default_rng(0))
+    return Scored(numbers, _reliability(sample, probability), sample.keys[worst], probability[worst], cosine, drawn)
+
+
+def balanced_pairs(task: Task, split: str) -> Keys | None:
+    """Return the keys of the balanced test: a split's stated pairs and all its positives; None where no negative pair is stated."""
+    stated, label = task.stated(split)
+    return np.union1d(stated, task.positives(split)) if (label == 0).any() else None
 
 
 def _balanced(task: Task, split: str, read: Read, calibration: Calibration) -> dict[str, float]:
     space = task.space(split)
-    stated, label = task.stated(split)
-    keys = np.union1d(stated, task.positives(split))
-    if not len(stated) or not (label == 0).any():
+    keys = balanced_pairs(task, split)
+    if keys is None:
         return {}
     labels = task.labels(keys)
     probability = calibration.probability(read.cosine(space, keys))

@@ -43,7 +43,7 @@ function spread(wanted, gap, low, high) {
 }
 
 function lineChart(chart) {
-  const values = chart.series.flatMap((series) => series.values).filter((value) => value !== null);
+  const values = chart.series.flatMap((series) => [...series.values, ...series.ends.flat()]).filter((value) => value !== null);
   const top = Math.max(...values);
   const y = chart.y_range ?? [Math.min(0, ...values), top > 0.5 && top <= 1 ? 1 : top * 1.05];
   const x = [chart.x[0], chart.x.at(-1)];
@@ -57,6 +57,13 @@ function lineChart(chart) {
     const points = series.values.map((value, place) => (value === null ? null : [across(chart.x[place]), up(value)])).filter(Boolean);
     const color = `var(--series-${(index % COLORS) + 1})`;
     node.append(svg("path", { class: "line", d: path(points), stroke: color, "stroke-dasharray": DASHES[index % DASHES.length] }));
+    // Side by side, so that the intervals of several lines at one x can be told apart.
+    const aside = (index - (chart.series.length - 1) / 2) * 4;
+    series.ends.forEach((ends, place) => {
+      if (!ends) return;
+      const at = across(chart.x[place]) + aside;
+      node.append(svg("line", { class: "interval", x1: at, x2: at, y1: up(ends[0]), y2: up(ends[1]), stroke: color }));
+    });
     if (points.length) node.append(svg("circle", { cx: points.at(-1)[0], cy: points.at(-1)[1], r: 3.5, fill: color }));
     node.append(svg("text", { class: "name", x: size.width - size.right + 12, y: labels[index] + 4, fill: color }, series.name));
   });

@@ -138,28 +138,61 @@ def _differences(found: Collection) -> Table:
 def _curves(found: Collection) -> Section:
     labels = sorted({round(row["labels"]) for row in found.summary})
 
-    def line(method: str, value: Any) -> Series:
-        own = {round(row["labels"]): value(row) for row in found.summary if (row["method"], row["measure"]) == (method, _MEASURE)}
-        return Series(NAMES[method], [own.get(number) for number in labels])
+    def line(method: str, measure: str, value: Any, ends: Any = None) -> Series:
+        own = {round(row["labels"]): row for row in found.summary if (row["method"], row["measure"]) == (method, measure)}
+        values = [value(own[number]) if number in own else None for number in labels]
+        return Series(NAMES[method], values, [ends(own[number]) if number in own else None for number in labels] if ends else ())
 
     charts = [
         Chart(
-            "Average precision",
+            called[0].upper() + called[1:],
             "over all test pairs, after each round",
             "labels",
             labels,
-            [line(m, lambda row: row["mean"]) for m in found.methods],
-        ),
+            [line(m, measure, lambda row: row["mean"], lambda row: (row["low"], row["high"])) for m in found.methods],
+        )
+        for measure, called in MEASURES.items()
+    ]
+    charts.append(
         Chart(
             "Share of positives",
-            "among all labels asked for so far",
+            "among all labels asked for so far, with the least and the most of any seed",
             "labels",
             labels,
-            [line(m, lambda row: row["positive"] / max(row["labels"], 1)) for m in found.methods],
-        ),
-    ]
+            [
+                line(m, _MEASURE, lambda row: _share(row, ""), lambda row: (_share(row, "_low"), _share(row, "_high")))
+                for m in found.methods
+            ],
+        )
+    )
     lead = "A method that chooses by its own model finds positives that the encoder does not, and the negatives that tell them apart."
-    return Section("curves", "What each label buys", lead, [Charts(charts)], short="Curves")
+    return Section("curves", "What each label buys", lead, [Charts(charts), _every_round(found)], short="Curves")
+
+
+def _share(row: Any, end: str) -> float:
+    return float(row[f"positive{end}"] / max(row["labels"], 1))
+
+
+def _every_round(found: Collection) -> Table:
+    rows = {(row["method"], row["round"], row["measure"]): row for row in found.summary}
+    cells: list[Sequence[Cell]] = []
+    for method, number in dict.fromkeys((row["method"], row["round"]) for row in found.summary):
+        first, second = (rows[method, number, measure] for measure in MEASURES)
+        spread = "" if first["seeds"] == 1 else f"{count(round(first['positive_low']))} to {count(round(first['positive_high']))}"
+        line: list[Cell] = [method, number, round(first["labels"]), round(first["positive"]), spread]
+        cells.append((*line, 100 * first["mean"], _interval(first), 100 * second["mean"], _interval(second)))
+    columns = (
+        Column("Method"),
+        Column("Round", "count"),
+        Column("Labels", "count"),
+        Column("Positives", "count", "mean over seeds"),
+        Column("of any seed"),
+        Column("Average precision", "points", "in per cent, over all test pairs"),
+        Column("95 %"),
+        Column("P@R20", "points", "precision, in per cent, where a fifth of the positives is found"),
+        Column("95 % "),
+    )
+    return Table("After every round", columns, cells, folded=True)
 
 
 def _balanced(found: Collection) -> Section:
@@ -174,9 +207,13 @@ def _balanced(found: Collection) -> Section:
         return Section("balanced", "What a balanced test hides", why=why, short="Balanced test")
     cells: list[Sequence[Cell]] = []
     for method in found.methods:
-        values = [found.metrics.get(f"{method}.{name}") for name in (*shown, _MEASURE)]
-        cells.append((method, *(None if value is None else 100 * value for value in values)))
-    columns = (Column("Method"), *shown.values(), Column("Average precision", "points", "over all test pairs, in per cent"))
+        line: list[Cell] = [method]
+        for name in (*shown, _MEASURE):
+            value = found.metrics.get(f"{method}.{name}")
+            line += [None, ""] if value is None else [100 * value, _ends(found.metrics, f"{method}.{name}")]
+        cells.append(line)
+    shown[_MEASURE] = Column("Average precision", "points", "over all test pairs, in per cent")
+    columns = (Column("Method"), *(each for place, column in enumerate(shown.values()) for each in (column, Column("95 %" + " " * place))))
     pairs, positives = (int(found.metrics[f"{found.methods[0]}.stated.{name}"]) for name in ("pairs", "positives"))
     lead = (
         f"The balanced test has {count(pairs)} pairs, {_percent(positives / pairs)} of them positive; all pairs have 1 in "
@@ -215,11 +252,45 @@ def _mistakes(found: Collection) -> Section:
         shown = found.findings[name]["mistakes"][:_SHOWN]
         cells = [(cut(one["left"], found.texts), cut(one["right"], found.texts), one["probability"]) for one in shown]
         blocks.append(Table(f"Trained on {_said(name)} labels", columns, cells))
+    judged = _judged(found)
     lead = (
-        "Test pairs that the model holds most likely positive and that no label calls so: real mistakes, or positives that nobody stated. "
-        "The shares of real ones that people find can be set as `compare.real_near` and `compare.real_random`."
+        "Test pairs that the model holds most likely positive and that no label calls so: real mistakes, or positives that nobody stated."
     )
+    if judged is None:
+        lead += (
+            " To learn which, fill in reports/mistakes.csv (yes: positive after all; no: a real mistake; skip), save it as "
+            "review/mistakes.csv and run the collection again: precision is then corrected by the shares of real ones."
+        )
+    else:
+        blocks.insert(0, judged)
+        lead += " People judged some of them; precision is corrected by the shares of real mistakes that they found."
     return Section("mistakes", "The surest false positives", lead, blocks, short="Mistakes")
+
+
+def _judged(found: Collection) -> Table | None:
+    """Return precision as people's judgements correct it, where there are any."""
+    cells: list[Sequence[Cell]] = []
+    for method in found.methods:
+        name = f"{method}.precision_at_recall_20"
+        value = found.metrics.get(f"{name}.corrected")
+        if value is None:
+            continue
+        line: list[Cell] = [method, 100 * found.metrics[name]]
+        for kind in ("near", "random"):
+            number = int(found.metrics[f"{method}.judged_{kind}"])
+            line += [number, 100 * found.metrics[f"{method}.real_{kind}"] if number else None]
+        cells.append((*line, 100 * value, _ends(found.metrics, f"{name}.corrected")))
+    columns = (
+        Column("Method"),
+        Column("P@R20", "points", "precision in per cent where a fifth of the positives is found, every unstated pair counted as negative"),
+        Column("Near judged", "count", "false positives that are near under the encoder, of one model per method"),
+        Column("Near real %", "points", "of them, in per cent: negative indeed"),
+        Column("Others judged", "count"),
+        Column("Others real %", "points"),
+        Column("P@R20 corrected", "points", "false positives weighed by the share that is real"),
+        Column("By chance", meaning="what the 95 % intervals of the two shares leave open"),
+    )
+    return Table("Precision as people correct it", columns, cells) if cells else None
 
 
 def _data(found: Collection) -> Section:

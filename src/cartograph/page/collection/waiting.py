@@ -1,0 +1,149 @@
+"""The page of a collection that waits for people: what it knows so far, and what is asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cartograph.page.audit import Origin
+from cartograph.page.blocks import Block, Chart, Charts, Column, Command, Definitions, Facts, Section, Series, Table
+from cartograph.page.sections.origin import how_made
+from cartograph.page.verdict import Figure, Verdict
+from cartograph.page.words import count, counted, cut
+from cartograph.pairs.comparison import MEASURES
+
+_SHOWN = 50
+_ANSWERS = (
+    ("yes", "The two say the same, or the right one answers the left one: a positive pair."),
+    ("no", "They do not."),
+    ("skip", "Nobody can tell; the pair is left out of training and never asked about again."),
+)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A collection that cannot go on.
+
+    Attributes:
+        number: of the round that waits.
+        rounds: how many there are to be.
+        why: the sentence that the command ended with.
+        waits: whether it waits for answers; otherwise there are some that it cannot use.
+        sheet: path of the round's sheet, as one types it.
+        answers: ``yes``, ``no``, ``skip`` and ``open`` -> how many pairs of the sheet; None where it cannot be read.
+        pairs: left text, right text and answer of the sheet's pairs.
+        summary: rows of ``pairs.comparison.SUMMARY``, of the rounds that are done; none before the first.
+        told: labels that people gave in the rounds that are done, skipped ones left out.
+        mistakes: the last model's surest false positives: ``left``, ``right``, ``probability``.
+        texts: most characters of a text shown.
+        origin: how the collection is made.
+    """
+
+    number: int
+    rounds: int
+    why: str
+    waits: bool
+    sheet: str
+    answers: Mapping[str, int] | None
+    pairs: Sequence[tuple[str, str, str]]
+    summary: Sequence[Mapping[str, Any]]
+    told: int
+    mistakes: Sequence[Mapping[str, Any]]
+    texts: int
+    origin: Origin
+
+
+def waiting_top(found: Waiting) -> Verdict:
+    """Return the sentence, the lines under it, and four figures."""
+    asked, left = (sum(found.answers.values()), found.answers["open"]) if found.answers else (0, 0)
+    if found.waits:
+        sentence = f"Round {found.number} of {found.rounds} waits for answers to {counted(left, 'pair')}"
+    else:
+        sentence = f"Round {found.number} of {found.rounds} cannot use its answers as they are"
+    last = found.summary[-2:]
+    figures = (
+        Figure("Answered", f"{count(asked - left)} of {count(asked)}" if found.answers else "\u2013", f"in {found.sheet}"),
+        Figure("Labels so far", count(found.told), f"from {counted(found.number - 1, 'round')}"),
+        Figure("Positives found", count(round(last[0]["positive"])) if last else "\u2013", "among them"),
+        Figure(
+            "Average precision",
+            f"{100 * last[0]['mean']:.1f}\u00a0%" if last else "\u2013",
+            f"over all test pairs; 95 % interval {_ends(last[0])}" if last else "there is no model before round 1 is answered",
+        ),
+    )
+    return Verdict(f"{sentence}.", (found.why,), figures)
+
+
+def waiting_sections(found: Waiting) -> list[Section]:
+    """Return the sections in their order."""
+    return [section for section in (_asked(found), _so_far(found), _mistakes(found), how_made(found.origin)) if section is not None]
+
+
+def _asked(found: Waiting) -> Section:
+    facts = [("Sheet", found.sheet)]
+    if found.answers is not None:
+        facts += [(name.capitalize(), count(number)) for name, number in found.answers.items()]
+    blocks: list[Block] = [Facts(facts), Definitions(_ANSWERS), Command(found.origin.command)]
+    cells = [(cut(left, found.texts), cut(right, found.texts), answer) for left, right, answer in found.pairs[:_SHOWN]]
+    if cells:
+        shown = f"The first {len(cells)} of its {count(len(found.pairs))} pairs" if len(cells) < len(found.pairs) else "Its pairs"
+        blocks.append(Table(shown, (Column("Left"), Column("Right"), Column("Answer")), cells))
+    lead = (
+        "Fill in the column `label` of the sheet in any spreadsheet, save it as CSV under the same name, and run the command again. "
+        "It may be filled in bit by bit: answers stay, no pair is asked about twice, and the page follows."
+    )
+    return Section("asked", "What is asked of you", lead, blocks, short="To answer")
+
+
+def _so_far(found: Waiting) -> Section | None:
+    if not found.summary:
+        return None
+    rows = {(row["round"], row["measure"]): row for row in found.summary}
+    numbers = list(dict.fromkeys(row["round"] for row in found.summary))
+    first, second = MEASURES
+    cells = [
+        (
+            number,
+            round(rows[number, first]["labels"]),
+            round(rows[number, first]["positive"]),
+            100 * rows[number, first]["mean"],
+            _ends(rows[number, first]),
+            100 * rows[number, second]["mean"],
+            _ends(rows[number, second]),
+        )
+        for number in numbers
+    ]
+    columns = (
+        Column("Round", "count"),
+        Column("Labels", "count", "asked for so far, skipped ones included"),
+        Column("Positives", "count"),
+        Column("Average precision", "points", "in per cent, over all test pairs"),
+        Column("95 %", meaning="interval for other utterances of the same kind"),
+        Column("P@R20", "points", "precision, in per cent, where a fifth of the positives is found"),
+        Column("95 % "),
+    )
+    blocks: list[Block] = [Table("After every round", columns, cells)]
+    if len(numbers) > 1:
+        blocks.insert(0, Charts([_chart(measure, [rows[number, measure] for number in numbers]) for measure in MEASURES]))
+    return Section("so-far", "What the answers bought so far", "The model is trained anew after every round.", blocks, short="So far")
+
+
+def _chart(measure: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
+    called = MEASURES[measure]
+    ends = [(row["low"], row["high"]) for row in rows]
+    line = Series(rows[0]["method"], [row["mean"] for row in rows], ends)
+    return Chart(called[0].upper() + called[1:], "over all test pairs", "labels", [round(row["labels"]) for row in rows], [line])
+
+
+def _mistakes(found: Waiting) -> Section | None:
+    if not found.mistakes:
+        return None
+    cells = [(cut(one["left"], found.texts), cut(one["right"], found.texts), one["probability"]) for one in found.mistakes]
+    lead = "Test pairs that the model holds most likely positive and that no label calls so."
+    table = Table("After the last round", (Column("Left"), Column("Right"), Column("Probability", "probability")), cells)
+    return Section("mistakes", "The surest false positives", lead, [table], short="Mistakes")
+
+
+def _ends(row: Mapping[str, Any]) -> str:
+    return f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"
