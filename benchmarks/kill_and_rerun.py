@@ -27,21 +27,33 @@ retrain: {seeds: [1]}
 """
 
 
-def audit(project: Path, environment: dict[str, str], kill_after: float | None = None) -> bool:
-    """Run the audit; return whether it was killed before it ended."""
-    command = [sys.executable, "-m", "flows.audit"]
+def run(
+    command: list[str], project: Path, environment: dict[str, str], kill_after: float | None = None, codes: tuple[int, ...] = (0,)
+) -> int | None:
+    """Run a module's command in a project; return its exit code, or None where it was killed before it ended."""
     process = subprocess.Popen(
-        command, cwd=project, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        [sys.executable, "-m", *command],
+        cwd=project,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
     )
     try:
         output, _ = process.communicate(timeout=kill_after)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        return True
-    if process.returncode != 0:
-        raise SystemExit(f"the audit failed:\n{output}")
-    return False
+        return None
+    if process.returncode not in codes:
+        raise SystemExit(f"{' '.join(command)} failed:\n{output}")
+    return process.returncode
+
+
+def audit(project: Path, environment: dict[str, str], kill_after: float | None = None) -> bool:
+    """Run the audit; return whether it was killed before it ended."""
+    return run(["flows.audit"], project, environment, kill_after) is None
 
 
 def outputs(project: Path) -> dict[str, str]:
