@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ class Model:
         tags: ``cartograph.dataset_version`` of the rows that it was trained on, ``cartograph.parent_version`` of those that they
             were made from, and the audit's.
         datasets: its train set first, then the evaluation sets.
+        curves: numbers that have a course: (step, value) each, by name.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Model:
     metrics: dict[str, float]
     tags: dict[str, str]
     datasets: tuple[Dataset, ...]
+    curves: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
 
 
 def read_models(workspace: Workspace, inputs: Mapping[str, Path], publication: Publication) -> tuple[Model, ...]:

@@ -161,7 +161,7 @@ class _Runs:
 
     def _publish_model(self, parent: str, model: Model) -> None:
         tags = model.tags | {"cartograph.fingerprint": model.fingerprint, "mlflow.parentRunId": parent}
-        content = digest_json([tags, model.params, model.metrics, [dataset.digest for dataset in model.datasets]])
+        content = digest_json([tags, model.params, model.metrics, [dataset.digest for dataset in model.datasets], dict(model.curves)])
         found = self._find(model.fingerprint, parent)
         if not _is_whole(found, content):
             run = found or self._begin(model.name, tags)
@@ -189,6 +189,8 @@ class _Runs:
         for start in range(0, len(params), _BATCH):
             self.client.log_batch(run_id, params=params[start : start + _BATCH])
         metrics = [Metric(_key(key), value, run.info.start_time, 0) for key, value in record.metrics.items()]
+        for key, points in record.curves.items() if isinstance(record, Model) else ():
+            metrics += [Metric(_key(key), value, run.info.start_time, step) for step, value in points]
         for start in range(0, len(metrics), _BATCH):
             self.client.log_batch(run_id, metrics=metrics[start : start + _BATCH])
         self.client.log_inputs(run_id, datasets=[_dataset_input(dataset) for dataset in record.datasets])

@@ -93,16 +93,40 @@ def _stated(workspace: Workspace, inputs: Inputs) -> Dataset:
 
 
 def _models(workspace: Workspace, inputs: Inputs, publication: Publication) -> list[Model]:
+    import pyarrow.parquet as pq
+
     collect: Any = workspace.settings[SECTION]
     versions = _json(inputs[COMPARED] / "versions.json")
+    results = pq.read_table(inputs[COMPARED] / "results.parquet").to_pylist()
     return [
-        _model(workspace, inputs, publication, method, seed, versions[f"{method}-{seed}"])
+        _model(workspace, inputs, publication, method, seed, versions[f"{method}-{seed}"], _curves(results, method, seed))
         for method in collect.methods
         for seed in collect.seeds
     ]
 
 
-def _model(workspace: Workspace, inputs: Inputs, publication: Publication, method: str, seed: int, made: Mapping[str, Any]) -> Model:
+def _curves(results: list[dict[str, Any]], method: str, seed: int) -> dict[str, list[tuple[int, float]]]:
+    """Return what has a course over the rounds, as (labels so far, value)."""
+    from cartograph.pairs.comparison import MEASURES
+
+    found: dict[str, list[tuple[int, float]]] = {}
+    for row in sorted(results, key=lambda row: row["round"]):
+        if (row["method"], row["seed"]) == (method, seed) and row["measure"] in MEASURES:
+            found.setdefault(f"{row['set']}.{row['measure']}", []).append((row["labels"], row["value"]))
+            if (row["set"], row["measure"]) == ("test", next(iter(MEASURES))):
+                found.setdefault("positive_share", []).append((row["labels"], row["positive"] / max(row["labels"], 1)))
+    return found
+
+
+def _model(
+    workspace: Workspace,
+    inputs: Inputs,
+    publication: Publication,
+    method: str,
+    seed: int,
+    made: Mapping[str, Any],
+    curves: Mapping[str, Any],
+) -> Model:
     collect: Any = workspace.settings[SECTION]
     numbers = _json(inputs[folder_of(method, seed, collect.rounds)] / "scores.json")["numbers"]
     path = workspace.resolve(f"{COMPARED}/collected/{method}-{seed}.parquet").relative_to(ROOT).as_posix()
@@ -121,9 +145,10 @@ def _model(workspace: Workspace, inputs: Inputs, publication: Publication, metho
         name=f"collect {method} seed {seed}",
         fingerprint=digest_json({"collection": publication.fingerprint, "method": method, "seed": seed}),
         params={"method": method, "seed": str(seed), "rounds": str(collect.rounds)},
-        metrics={name: float(value) for name, value in numbers.items()},
+        metrics={name: float(value) for name, value in numbers.items() if name not in curves},
         tags=tags,
         datasets=(collected,),
+        curves=curves,
     )
 
 

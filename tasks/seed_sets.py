@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from cartograph.pairs.comparison import MEASURES
 from tasks.collect import SECTION, folder_of
 from tasks.console import say
 from tasks.dag import steps_of
@@ -25,7 +24,7 @@ def seed_set_tables(space: Workspace, folder: Path) -> list[tuple[list[str], Cel
 
     The rounds are steps of a workspace of their own below ``folder``: those that were done before are not done again.
     """
-    from cartograph.pairs.comparison import Arm, differences, summary
+    from cartograph.pairs.comparison import MEASURES, Arm, differences, summary
 
     arms: list[Arm] = []
     for seed_set in _SEED_SETS:

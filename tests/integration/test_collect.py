@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from conftest import Project
 
@@ -34,6 +35,7 @@ def project(make_project: Callable[[], Project]) -> Project:
 def test_what_the_flow_did_dvc_knows_and_the_other_way_round(project: Project) -> None:
     project.run("flows.collect")
     assert (project.path / "workspaces/paraphrases/reports/report.html").exists()
+    assert curve_in_mlflow(project, "collect uncertainty seed 1", "test.average_precision") == [30, 75]
     before = project.executions("workspaces/paraphrases")
     assert before["round-2@uncertainty-1"] == 1
     project.run("dvc", "repro", "workspaces/paraphrases/dvc.yaml")
@@ -47,6 +49,17 @@ def test_what_the_flow_did_dvc_knows_and_the_other_way_round(project: Project) -
         name: number for name, number in before.items() if name.endswith("-1")
     }
     assert after["round-2@random-2"] == 1
+
+
+def curve_in_mlflow(project: Project, run: str, metric: str) -> list[int]:
+    """Return the steps at which a run has a metric: the labels asked for so far."""
+    from mlflow import MlflowClient
+
+    client = MlflowClient(tracking_uri=f"sqlite:///{project.path / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name("paraphrases")
+    assert experiment is not None
+    [found] = client.search_runs([experiment.experiment_id], f"tags.`mlflow.runName` = '{run}'")
+    return [point.step for point in client.get_metric_history(found.info.run_id, metric)]
 
 
 PEOPLE = SMALL.replace("[uncertainty, random]", "[uncertainty], oracle: people")
@@ -107,7 +120,7 @@ def test_an_audit_is_no_collection(project: Project) -> None:
 
 def write(path: Path, header: list[str], rows: list[tuple[str, ...]]) -> str:
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
         writer.writerow(header)
         writer.writerows(rows)
     return path.name
@@ -116,20 +129,22 @@ def write(path: Path, header: list[str], rows: list[tuple[str, ...]]) -> str:
 def test_presets_read_their_files(project: Project) -> None:
     stated = generate(300, 2).stated.to_pylist()
     positive = [(row["left"], row["right"]) for row in stated if row["label"] == "1"]
-    qqp = [(str(n), f"l{n}", f"r{n}", row["left"], row["right"], row["label"]) for n, row in enumerate(stated)]
+    qqp = [(str(n), f"l{n}", f"r{n}", f'Is it "{row["left"]}"?', row["right"], row["label"]) for n, row in enumerate(stated)]
     header = ["id", "qid1", "qid2", "question1", "question2", "is_duplicate"]
-    write(project.path / "qqp.csv", header, qqp)
+    write(project.path / "qqp.tsv", header, qqp)
     write(project.path / "tableA.csv", ["id", "name"], [(str(n), left) for n, (left, _) in enumerate(positive)])
     write(project.path / "tableB.csv", ["id", "title", "maker"], [(str(n), right, "x") for n, (_, right) in enumerate(positive)])
     links = [(str(n), str(n), "1") for n in range(len(positive))] + [(str(n), str(n + 1), "0") for n in range(len(positive) - 1)]
     write(project.path / "links.csv", ["ltable_id", "rtable_id", "label"], links)
-    said = project.run("tasks", "init-pairs", "workspaces/q", "--preset", "qqp", "--train", "qqp.csv").stdout
+    said = project.run("tasks", "init-pairs", "workspaces/q", "--preset", "qqp", "--train", "qqp.tsv").stdout
     assert f"{2 * len(stated)} utterances" in said
+    project.run("tasks", "run", "pairs", "--workspace", "workspaces/q")
+    assert 'Is it "' in pq.read_table(project.path / "workspaces/q/data/pairs/left.parquet")["text"][0].as_py()
     tables = ["--left-table", "tableA.csv", "--right-table", "tableB.csv"]
     project.run("tasks", "init-pairs", "workspaces/e", "--preset", "entities", "--train", "links.csv", *tables)
     project.run("tasks", "run", "pairs", "--workspace", "workspaces/e")
     numbers = json.loads((project.path / "workspaces/e/reports/pairs.metrics.json").read_text())
     assert numbers["utterances.left"] == numbers["utterances.right"] == len(positive)
     assert sum(numbers[f"{split}.positives"] for split in ("train", "dev", "test")) == len(positive)
-    failed = project.run("tasks", "init-pairs", "workspaces/x", "--preset", "quora", "--train", "qqp.csv", code=2)
+    failed = project.run("tasks", "init-pairs", "workspaces/x", "--preset", "quora", "--train", "qqp.tsv", code=2)
     assert "there are positives, qqp, wikiqa, entities" in failed.stderr

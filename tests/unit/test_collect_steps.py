@@ -25,6 +25,7 @@ from tasks.dag import pipeline, steps_of, upstream
 from tasks.digest import digest_path
 from tasks.receipt import fresh
 from tasks.running import Outcome, run_step
+from tasks.waiting import leave_word
 from tasks.workspace import ROOT, Workspace, open_workspace
 
 SPACE = ROOT / "workspaces" / "_test_collect"
@@ -196,6 +197,47 @@ def test_the_papers_tables_come_from_a_collection_that_is_done(done: Workspace, 
     assert not (tmp_path / "pairs-seed-set/collections/similar/.cartograph/journal.jsonl").exists()
 
 
+def test_judged_false_positives_correct_the_precision(done: Workspace) -> None:
+    [compare] = [step for step in steps_of(done.settings) if step.name == "compare"]
+    putative = content("data/compare/findings.json")["uncertainty"]["putative"]
+    task, sheet = load_task(SPACE / "data/pairs"), SPACE / "review/mistakes.csv"
+    header, *lines = (SPACE / "reports/mistakes.csv").read_text(encoding="utf-8-sig").splitlines()
+    asked = {int(line.partition(",")[0].removeprefix("p")) for line in lines}
+    assert asked >= {*putative["near"], *putative["random"]}
+    assert not task.labels(np.array(sorted(asked))).any()
+    sheet.parent.mkdir(exist_ok=True)
+    filled = [f"{line.removesuffix(',,')},{'no' if place % 4 else 'yes'}," for place, line in enumerate(lines)]
+    sheet.write_text("\n".join([header, *filled]), encoding="utf-8")
+    try:
+        assert run_step(compare, done).executed
+        metrics = content("reports/compare.metrics.json")
+        real = {int(line.partition(",")[0].removeprefix("p")): ",no," in line for line in filled}
+        near = [real[key] for key in putative["near"]]
+        assert metrics["uncertainty.judged_near"] == len(near)
+        assert metrics["uncertainty.real_near"] == pytest.approx(sum(near) / len(near))
+        plain, name = metrics["uncertainty.precision_at_recall_20"], "uncertainty.precision_at_recall_20.corrected"
+        assert plain < metrics[name] < 1
+        assert metrics[f"{name}.low"] <= metrics[name] <= metrics[f"{name}.high"]
+        run_step(steps_of(done.settings)[-1], done)
+        assert "Precision as people correct it" in (SPACE / "reports/report.html").read_text(encoding="utf-8")
+        sheet.write_text("\n".join([header, filled[0].replace(",yes,", ",perhaps,")]), encoding="utf-8")
+        with pytest.raises(InputError, match=r"^review/mistakes\.csv line 2: `perhaps` is no answer; write yes, no, or skip\.$"):
+            run_step(compare, done)
+    finally:
+        sheet.unlink()
+        run_all(done)
+
+
+def test_every_round_of_every_method_has_an_interval(done: Workspace) -> None:
+    rows = pq.read_table(SPACE / "data/compare/summary.parquet").to_pylist()
+    assert len(rows) == len(METHODS) * 3 * 2
+    for row in rows:
+        assert 0 <= row["low"] <= row["high"] <= 1
+    metrics = content("reports/compare.metrics.json")
+    for name in ("accuracy", "f1"):
+        assert 0 <= metrics[f"uncertainty.stated.{name}.low"] <= metrics[f"uncertainty.stated.{name}.high"] <= 1
+
+
 def test_a_table_of_methods_that_were_not_collected_is_refused(done: Workspace, tmp_path: Path) -> None:
     fewer = Workspace(SPACE, {**done.settings, "collect": done.settings["collect"].model_copy(update={"methods": ("uncertainty",)})})
     with pytest.raises(
@@ -231,8 +273,15 @@ def test_people_answer_round_by_round(empty: None) -> None:
     assert sheet.read_bytes() == before
     answer(1)
     run_step(first, workspace)
-    with pytest.raises(WaitingError, match=r"^round 2 asks about 45 pairs"):
+    with pytest.raises(WaitingError, match=r"^round 2 asks about 45 pairs") as waits:
         run_step(second, workspace)
+    leave_word(workspace, waits.value)
+    page = (SPACE / "reports/waiting.html").read_text(encoding="utf-8")
+    assert "Round 2 of 2 waits for answers to 45 pairs" in page
+    assert "What the answers bought so far" in page
+    assert "review/round-02.csv" in page
+    assert "review/round-02.csv" in (SPACE / "dvc.yaml").read_text(encoding="utf-8")
+    assert waits.value.exit_code == 3
     answer(2, word="skip")
     assert run_step(second, workspace).receipt.summary.startswith("75 labels, ")
     numbers = content("data/round-2/uncertainty-1/scores.json")["numbers"]
