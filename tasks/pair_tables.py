@@ -28,7 +28,7 @@ TABLES = {
 }
 """Experiment -> what it is, and where the paper has it."""
 
-_WANTED: dict[str, tuple[str, ...]] = {
+WANTED: dict[str, tuple[str, ...]] = {
     "pairs-balanced": ("stated",),
     "pairs-methods": ("random", "stated", "static-retrieval", "adaptive-retrieval", "uncertainty"),
     "pairs-positives": ("random", "static-retrieval", "adaptive-retrieval", "uncertainty"),
@@ -37,6 +37,7 @@ _WANTED: dict[str, tuple[str, ...]] = {
     "pairs-seed-set": (),
     "pairs-curves": ("static-retrieval", "uncertainty"),
 }
+"""Experiment -> methods that it compares."""
 
 Cells = Sequence[Sequence[str]]
 
@@ -60,9 +61,9 @@ def run(name: str, space: Workspace, folder: Path) -> str:
     elif name == "pairs-curves":
         tables = [_curves(space, folder)]
     elif name == "pairs-balanced":
-        tables = [balanced_table(space, _WANTED[name])]
+        tables = [balanced_table(space, WANTED[name])]
     elif name == "pairs-models":
-        tables = [models_table(space, _WANTED[name])]
+        tables = [models_table(space, WANTED[name])]
     else:
         tables = [_methods(name, _summary(space), space)]
     texts = ["\n".join("| " + " | ".join(line) + " |" for line in (header, ["---"] * len(header), *cells)) for header, cells in tables]
@@ -75,7 +76,7 @@ def run(name: str, space: Workspace, folder: Path) -> str:
 
 def _require_done(name: str, space: Workspace) -> None:
     collect: Any = space.settings[SECTION]
-    missing = [method for method in _WANTED[name] if method not in collect.methods]
+    missing = [method for method in WANTED[name] if method not in collect.methods]
     if missing:
         raise InputError(
             f"{name} compares `{missing[0]}`, which `collect.methods` of {space.path / 'params.yaml'} does not list; add it and collect."
@@ -95,12 +96,12 @@ def _methods(name: str, summary: pa.Table, space: Workspace) -> tuple[list[str],
     collect: Any = space.settings[SECTION]
     rows = {(row["method"], row["measure"]): row for row in summary.to_pylist() if row["round"] == collect.rounds}
     if name == "pairs-positives":
-        found = [rows[method, "average_precision"] for method in _WANTED[name]]
+        found = [rows[method, "average_precision"] for method in WANTED[name]]
         return ["Method", "Positives found (fewest to most of any seed)", "Labels"], [
             (row["method"], _counted(row), f"{row['labels']:,.0f}") for row in found
         ]
     measures = ("precision_at_recall_20", "average_precision")
-    cells = [(method, *(with_ends(rows[method, measure], "mean") for measure in measures)) for method in _WANTED[name]]
+    cells = [(method, *(with_ends(rows[method, measure], "mean") for measure in measures)) for method in WANTED[name]]
     return ["Method", "P@R20 %", "AP %"], cells
 
 

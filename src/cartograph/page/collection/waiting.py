@@ -13,7 +13,7 @@ from cartograph.page.verdict import Figure, Verdict
 from cartograph.page.words import count, counted, cut
 from cartograph.pairs.comparison import MEASURES
 
-_SHOWN = 50
+_SHOWN = 20
 _ANSWERS = (
     ("yes", "The two say the same, or the right one answers the left one: a positive pair."),
     ("no", "They do not."),
@@ -90,7 +90,7 @@ def _asked(found: Waiting) -> Section:
         shown = f"The first {len(cells)} of its {count(len(found.pairs))} pairs" if len(cells) < len(found.pairs) else "Its pairs"
         blocks.append(Table(shown, (Column("Left"), Column("Right"), Column("Answer")), cells))
     lead = (
-        "Fill in the column `label` of the sheet in any spreadsheet, save it as CSV under the same name, and run the command again. "
+        "Fill in the column “label” of the sheet in any spreadsheet, save it as CSV under the same name, and run the command again. "
         "It may be filled in bit by bit: answers stay, no pair is asked about twice, and the page follows."
     )
     return Section("asked", "What is asked of you", lead, blocks, short="To answer")
