@@ -1,9 +1,9 @@
 """Every table and figure of Mussmann, Jia & Liang 2020 by its entry of `flows.ablate`: on generated questions, or on WikiQA.
 
 `python benchmarks/pair_tables.py [--seeds 1,2,3] [--rows 12000]`: generated questions, cosine-bow; the classifier reads bags of n-grams.
-`python benchmarks/pair_tables.py --wikiqa --pretrained FOLDER [--seeds 1] [--first-round 246] [--near 5] [--random 8000]`: WikiQA with a frozen
-encoder; the classifier is that encoder, fine-tuned on the pairs (ConcatBERT: two epochs, batch 16, rate 2e-5). It must read every pair that
-it scores, so the sample of test pairs is small there.
+`python benchmarks/pair_tables.py --wikiqa --pretrained FOLDER [--seeds 1] [--first-round 246] [--near 5] [--random 8000]`: WikiQA with a
+frozen encoder; the classifier is that encoder, fine-tuned on the pairs (ConcatBERT: two epochs, batch 16, rate 2e-5). It must read every
+pair that it scores, so the sample of test pairs is small there.
 
 Every step is cached in workspaces/_tables-…, so that a run that was stopped goes on. Data as benchmarks/wikiqa.py.
 """
@@ -21,12 +21,13 @@ from tasks.surroundings import prepare
 
 prepare()
 
+from wikiqa import DATA  # noqa: E402
+
 from tasks import pair_tables  # noqa: E402
 from tasks.dag import steps_of  # noqa: E402
 from tasks.init_pairs import PRESETS  # noqa: E402
 from tasks.running import run_step  # noqa: E402
 from tasks.workspace import ROOT, Workspace, open_workspace  # noqa: E402
-from wikiqa import DATA  # noqa: E402
 
 METHODS = [*pair_tables.WANTED["pairs-methods"], "stratified-match", "stratified-all-positives"]
 
