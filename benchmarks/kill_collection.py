@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
+from kill_and_rerun import PARAMS as AUDIT
 from kill_and_rerun import outputs, run
 from project_copy import copy_project
 
@@ -104,7 +105,7 @@ def trial(oracle: str, collections: int, kills: int, rng: random.Random) -> bool
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
         space = project / "workspaces/paraphrases"
-        environment = copy_project(project, "") | {"PREFECT_HOME": str(project / "prefect")}
+        environment = copy_project(project, AUDIT) | {"PREFECT_HOME": str(project / "prefect")}
         space.mkdir(parents=True)
         (space / "params.yaml").write_text(PARAMS % (ORACLES[oracle], oracle), encoding="utf-8")
         started = time.perf_counter()
