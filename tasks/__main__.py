@@ -17,17 +17,19 @@ from tasks.dag import steps_of  # noqa: E402
 from tasks.dvc_yaml import in_sync, write  # noqa: E402
 from tasks.init import init  # noqa: E402
 from tasks.init_pairs import init_pairs  # noqa: E402
+from tasks.prune import prune  # noqa: E402
 from tasks.receipt import fresh  # noqa: E402
 from tasks.review import review  # noqa: E402
 from tasks.running import run_step  # noqa: E402
 from tasks.step import Step  # noqa: E402
 from tasks.waiting import leave_word  # noqa: E402
-from tasks.workspace import ROOT, Workspace, open_workspace  # noqa: E402
+from tasks.workspace import ROOT, Workspace, all_workspaces, open_workspace  # noqa: E402
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 app.command()(init)
 app.command()(init_pairs)
 app.command()(review)
+app.command()(prune)
 
 WorkspaceOption = Annotated[str, typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default.")]
 
@@ -84,12 +86,6 @@ def require_in_sync(spaces: list[Workspace]) -> None:
     for space in spaces:
         if not in_sync(space):
             raise InputError(f"{space.path / 'dvc.yaml'} is not what the steps say; write it with `make dvc-yaml` and commit it.")
-
-
-def all_workspaces() -> list[Workspace]:
-    """Return the root workspace and every folder below ``workspaces/`` that has a params.yaml."""
-    folders = sorted(path.parent for path in (ROOT / "workspaces").glob("**/params.yaml"))
-    return [open_workspace(folder) for folder in (ROOT, *folders)]
 
 
 def find_step(name: str, workspace: Workspace) -> Step:

@@ -146,3 +146,9 @@ def open_workspace(path: str | Path = ".") -> Workspace:
             f"workspace {folder} does not exist; make it with `python -m tasks init {given} --train FILE --text COLUMN --label COLUMN`."
         )
     return Workspace(folder, load_settings(folder / "params.yaml", sections(read_yaml(folder / "params.yaml"))))
+
+
+def all_workspaces() -> list[Workspace]:
+    """Return the root workspace and every folder below ``workspaces/`` that has a params.yaml."""
+    folders = sorted(path.parent for path in (ROOT / "workspaces").glob("**/params.yaml"))
+    return [open_workspace(folder) for folder in (ROOT, *folders)]

@@ -1,0 +1,142 @@
+"""What audits leave behind that no next one uses: found, measured, and said why."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cartograph.errors import InputError
+from tasks.dag import pipeline, steps_of
+from tasks.receipt import fingerprint, fresh, read_receipt
+from tasks.step import Step
+from tasks.workspace import ROOT, Workspace
+
+_DATA_DOCS = "reports/data_docs"
+_HALF_WRITTEN = ("dvc.yaml.tmp", "data/*.receipt.json.tmp", "data/*/*.receipt.json.tmp", "review/*.tmp")
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """Files that nothing uses.
+
+    Attributes:
+        what: what they are, in a word or two.
+        why: why no next audit uses them.
+        paths: files and folders to remove whole.
+        size: bytes on disk.
+    """
+
+    what: str
+    why: str
+    paths: tuple[Path, ...]
+    size: int
+
+
+def of_workspace(space: Workspace) -> Iterator[Leftover]:
+    """Yield what a workspace holds that its next audit would not use; the caller holds its lock.
+
+    Checkpoints that the next run of their step would take up are no leftovers, and neither are those of a step whose inputs are
+    not there, since nobody can tell.
+    """
+    steps = {step.name: step for step in steps_of(space.settings)}
+    yield from _checkpoints(space, steps)
+    yield from _found("staging", "half-written outputs of a run that was killed", _below(space.state / "staging"))
+    yield from _found("files", "cut short when a run was killed", [path for name in _HALF_WRITTEN for path in space.path.glob(name)])
+    yield from _data_docs(space)
+    yield from _prefect_results(space, steps)
+
+
+def of_project() -> Iterator[Leftover]:
+    """Yield what the project's root holds besides its workspaces that nothing uses."""
+    made = ROOT / "mlflow.db.new"
+    yield from _found("MLflow", "a database that was being made when a run was killed", [made] if made.exists() else [])
+
+
+def _checkpoints(space: Workspace, steps: dict[str, Step]) -> Iterator[Leftover]:
+    for folder in _below(space.state / "checkpoints"):
+        step = steps.get(folder.name)
+        if step is None:
+            yield from _found(f"checkpoints of {folder.name}", "of a step that this audit does not have", [folder])
+            continue
+        try:
+            wanted = None if fresh(step, space) else fingerprint(step, space)
+        except InputError:
+            continue
+        stale = [path for path in _below(folder) if path.name != wanted]
+        yield from _found(f"checkpoints of {folder.name}", "of parameters, inputs or code that are no longer these", stale)
+
+
+def _data_docs(space: Workspace) -> Iterator[Leftover]:
+    """Yield validation pages of sets that the audit no longer has; all of them where it has none."""
+    ingest = space.settings.get("ingest")
+    sets = {"index", "train", *getattr(ingest, "evaluation", {})} if ingest is not None else set()
+    pages = [path for path in _below(space.path / _DATA_DOCS) if path.suffix != ".html" or path.stem not in sets]
+    yield from _found("Data Docs", "pages of sets that this audit does not have", pages)
+
+
+def _prefect_results(space: Workspace, steps: dict[str, Step]) -> Iterator[Leftover]:
+    """Yield Prefect's records of results that no receipt of the workspace has: its cache would never be asked for them again."""
+    names = "|".join(re.escape(step.name) for step in pipeline(space.settings))
+    key = re.compile(rf"({names})(@.+)?-{re.escape(space.relative.replace('/', '-'))}-(?P<fingerprint>[0-9a-f]{{64}})")
+    receipts = (read_receipt(step, space) for step in steps.values())
+    current = {receipt.fingerprint for receipt in receipts if receipt is not None}
+    dead = [
+        path
+        for path in _below(prefect_storage())
+        if (match := key.fullmatch(path.name)) is not None and match["fingerprint"] not in current
+    ]
+    yield from _found("Prefect's results", f"{len(dead):,} records of steps that have run otherwise since", dead)
+
+
+def prefect_storage() -> Path:
+    """Return the folder in which Prefect keeps results, as its variables say."""
+    named = os.environ.get("PREFECT_LOCAL_STORAGE_PATH") or os.environ.get("PREFECT_RESULTS_LOCAL_STORAGE_PATH")
+    return Path(named) if named else Path(os.environ.get("PREFECT_HOME") or "~/.prefect").expanduser() / "storage"
+
+
+def _below(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _found(what: str, why: str, paths: Iterable[Path]) -> Iterator[Leftover]:
+    # An empty folder of staging or checkpoints is what every step leaves; it is no news.
+    kept = tuple(path for path in paths if path.is_file() or size_of(path))
+    if kept:
+        yield Leftover(what, why, kept, sum(map(size_of, kept)))
+
+
+def size_of(path: Path) -> int:
+    """Return the bytes of a file, or of all files below a folder; links count as themselves."""
+    if path.is_symlink() or not path.is_dir():
+        return path.lstat().st_size
+    return sum(size_of(child) for child in path.iterdir())
+
+
+def unused_cache(*, remove: bool) -> tuple[int, int]:
+    """Return bytes and number of the files in DVC's cache that nothing refers to, and have DVC remove them if asked.
+
+    What the project's folder, any commit of its git repository, or any experiment of DVC's refers to is in use.
+
+    Raises:
+        InputError: DVC cannot tell: its repository is in use, or a file of it cannot be read.
+    """
+    from dvc.exceptions import DvcException
+    from dvc.repo import Repo, lock_repo
+
+    keep = {"all_commits": True, "all_experiments": True}
+    try:
+        with Repo(str(ROOT)) as repo, lock_repo(repo):
+            cache = repo.cache.local
+            used = {found.value for names in repo.used_objs(**keep).values() for found in names}
+            unused = [Path(cache.oid_to_path(name)) for name in cache.all() if name not in used]
+            size = sum(map(size_of, unused))
+            if remove and unused:
+                repo.gc(**keep)
+    except DvcException as error:
+        raise InputError(
+            f"DVC cannot tell what of its cache is in use ({error}); `dvc gc --workspace --all-commits --dry` says more."
+        ) from error
+    return size, len(unused)
