@@ -15,7 +15,9 @@ def copy_code(target: Path, source: Path = ROOT) -> None:
     """Copy the code, and nothing that was made with it, to an existing folder."""
     for name in ("src", "tasks", "flows"):
         shutil.copytree(source / name, target / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    for name in (".gitignore", ".dvcignore", "pyproject.toml", "constraints.txt"):
+    (target / ".dvc").mkdir()
+    shutil.copytree(source / ".dvc" / "plots", target / ".dvc" / "plots")
+    for name in (".gitignore", ".dvcignore", ".dvc/config", ".dvc/.gitignore", "pyproject.toml", "constraints.txt"):
         shutil.copy(source / name, target / name)
 
 
@@ -28,6 +30,5 @@ def copy_project(target: Path, params: str, source: Path = ROOT) -> dict[str, st
     environment["PYTHONPATH"] = str(target / "src")
     environment["DVC_NO_ANALYTICS"] = "1"
     subprocess.run(["git", "init", "-q", "-b", "main"], cwd=target, check=True)
-    for command in (["dvc", "init", "-q"], ["dvc", "config", "core.analytics", "false"], ["tasks", "dvc-yaml"]):
-        subprocess.run([sys.executable, "-m", *command], cwd=target, env=environment, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "tasks", "dvc-yaml"], cwd=target, env=environment, check=True, capture_output=True)
     return environment

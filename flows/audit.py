@@ -84,7 +84,7 @@ def _run(space: Workspace, force: list[str], at_once: int) -> None:
     state = _Progress(steps=steps, waiting=list(steps), at_once=at_once)
     while state.waiting or state.running:
         for step in state.ready(space):
-            _submit(step, space, bool({step.name, step.section} & set(force)), state)
+            _submit(step, space, bool({step.name, step.section} & set(force)) or step.always(space.settings), state)
         if not state.running:
             break
         finished = next(iter(as_completed(list(state.running))))

@@ -16,6 +16,7 @@ from tasks import (
     encode,
     evaluate,
     features,
+    fetch,
     ingest,
     measure,
     noise,
@@ -32,6 +33,7 @@ from tasks import (
 from tasks.step import Step
 
 STEPS: tuple[Step, ...] = (
+    fetch.STEP,
     ingest.STEP,
     embed.STEP,
     tune.STEP,

@@ -46,7 +46,7 @@ def run(
     require_in_sync([space])
     with space.lock(f"python -m tasks run {step}"):
         try:
-            outcome = run_step(chosen, space, force=force)
+            outcome = run_step(chosen, space, force=force or chosen.always(space.settings))
         except CartographError as error:
             leave_word(space, error)
             raise

@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 
 _DATA = "data/evaluate"
 _METRICS = "reports/evaluate.metrics.json"
+_SCORES = {
+    "x": "value",
+    "y": "subset",
+    "x_label": "score",
+    "y_label": "trained on",
+    "title": "What each version is worth",
+    "template": "trained_on",
+}
 
 
 class Params(Section):
@@ -130,5 +138,6 @@ STEP = Step(
     outputs=(_DATA, _METRICS),
     libraries=("numpy", "pyarrow", "scipy"),
     when=lambda settings: bool(retrained(settings)),
+    plots={f"{_DATA}/evaluation.csv": _SCORES},
     reads=("retrain", "select", "ingest"),
 )

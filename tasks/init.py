@@ -16,6 +16,7 @@ from cartograph.errors import InputError
 from tasks.console import say
 from tasks.params_yaml import encoder, recipe, render
 from tasks.presets import converted, preset_keys
+from tasks.sources import FETCHED
 from tasks.workspace import ROOT, Workspace, open_workspace
 
 if TYPE_CHECKING:
@@ -68,12 +69,14 @@ def init(
     pretrained = stored(pretrained) if pretrained and _found(pretrained).exists() else pretrained
     content = render(ingest, recipe(model, pretrained), encoder(model, pretrained))
     params = _validated(content, folder)
-    sets = _read(params)
-    with made_whole(folder):
-        (folder / "params.yaml").write_text(content, encoding="utf-8")
-        from tasks.dvc_yaml import write
+    with tempfile.TemporaryDirectory() as fetched:
+        sets = _read(params, Path(fetched))
+        with made_whole(folder):
+            (folder / "params.yaml").write_text(content, encoding="utf-8")
+            from tasks.dvc_yaml import write
 
-        write(open_workspace(folder))
+            write(open_workspace(folder))
+            _keep(Path(fetched), folder)
     _tell(folder, params, sets)
 
 
@@ -132,14 +135,15 @@ def _there(ingest: dict[str, Any]) -> dict[str, Any]:
 
 def _entry(given: str, preset: str = "") -> str | dict[str, str]:
     """Return an entry of ``train`` or ``files`` with its paths from the project's root, or absolute where they are outside."""
+    from cartograph.read import is_remote
     from cartograph.read.hub import PREFIX
     from cartograph.read.lines import fields_of
 
-    if given.startswith(PREFIX):
+    if given.startswith(PREFIX) or is_remote(given):
         return given
     fields = fields_of(given)
     if fields:
-        return ",".join(f"{name}={stored(path)}" for name, path in fields.items())
+        return ",".join(f"{name}={path if is_remote(path) else stored(path)}" for name, path in fields.items())
     base, _, split = given.rpartition(":")
     if base and not _found(given).exists() and _found(base).is_dir():
         return {"path": stored(base), "split": split}
@@ -188,14 +192,26 @@ def _validated(content: str, folder: Path) -> Params:
     return params
 
 
-def _read(params: Params) -> list[IngestedSet]:
+def _read(params: Params, fetched: Path) -> list[IngestedSet]:
+    """Return the sets; what stands at URLs is fetched into a folder first."""
     from cartograph.ingest import ingest
+    from tasks import fetch
     from tasks.ingest import columns_of, inputs_of, labelling_of, read_sets
 
     space = Workspace(ROOT, {"ingest": params})
-    inputs = {name: space.resolve(name) for name in inputs_of(space.settings)}
+    entries = fetch.remote_entries(space.settings)
+    if entries:
+        fetch.fetch_all(entries, fetched, fetch.Params().max_megabytes, known=fetched)
+    inputs = {name: fetched / name if name.startswith(FETCHED) else space.resolve(name) for name in inputs_of(space.settings)}
     raw_sets, _ = read_sets(params, inputs)
     return ingest(raw_sets, columns_of(params), labelling_of(params))
+
+
+def _keep(fetched: Path, folder: Path) -> None:
+    """Put what was fetched to be understood where the audit's own step finds it."""
+    if (fetched / FETCHED).is_dir():
+        shutil.rmtree(folder / FETCHED, ignore_errors=True)
+        shutil.copytree(fetched / FETCHED, folder / FETCHED)
 
 
 @contextmanager

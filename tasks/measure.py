@@ -27,6 +27,13 @@ _DYNAMICS = "data/train"
 _TABLES = "data/measure"
 _METRICS = "reports/measure.metrics.json"
 _FIGURES = ("reports/figures/data_map.png", "reports/figures/data_map.svg")
+_DENSITIES = {
+    "x": "value",
+    "y": "share",
+    "y_label": "share of the rows",
+    "title": "Where the rows lie on the map",
+    "template": "map_densities",
+}
 _SHOWN = 3
 
 
@@ -60,11 +67,12 @@ class Params(Section):
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
-    """Write `measures.parquet`, `burn_out.parquet`, the metrics and the map; return the cuts of the regions as one line."""
+    """Write the measures, the burn-out curve, the densities, the metrics and the map; return the cuts of the regions as one line."""
     import numpy as np
     import pyarrow.parquet as pq
+    from pyarrow.csv import write_csv
 
-    from cartograph.datamap import burn_out_table, map_metrics, map_table
+    from cartograph.datamap import burn_out_table, density_table, map_metrics, map_table
     from cartograph.regions import assign_regions
     from cartograph.still import data_map, save_figure
 
@@ -76,6 +84,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     table = map_table(uids, gold, measures, regions)
     pq.write_table(table, out[_TABLES] / "measures.parquet", compression="zstd")
     pq.write_table(burn_out_table(curve), out[_TABLES] / "burn_out.parquet", compression="zstd")
+    write_csv(density_table(table), out[_TABLES] / "densities.csv")
     metrics = json.dumps(map_metrics(measures, regions), indent=1, sort_keys=True)
     out[_METRICS].write_text(metrics + "\n", encoding="utf-8")
     figure = data_map(table, max_points=params.max_points, seed=params.seed, title=_title(rows, inputs[_DYNAMICS] / "training.json"))
@@ -197,4 +206,5 @@ STEP = Step(
     inputs=(_ROWS, _DYNAMICS),
     outputs=(_TABLES, _METRICS, *_FIGURES),
     libraries=("matplotlib", "numpy", "pyarrow"),
+    plots={f"{_TABLES}/densities.csv": _DENSITIES, _FIGURES[0]: {}},
 )

@@ -65,6 +65,10 @@ class Params(Section):
             raise ValueError("source `files` needs `train`: at least one file of stated pairs")
         if bool(self.dev) != bool(self.test):
             raise ValueError("`dev` and `test` go together: name files for both, or for neither to have splits drawn")
+        tables = [table.path for table in (self.left_table, self.right_table) if table is not None]
+        remote = next((path for path in (*(entry.path for entry in (*self.train, *self.dev, *self.test)), *tables) if "://" in path), None)
+        if remote is not None:
+            raise ValueError(f"{remote.partition('?')[0]} is a URL; a collection reads files on disk: fetch it first, and name the file")
         if self.right_table is not None and self.left_table is None:
             raise ValueError("`right_table` needs a `left_table` beside it")
         return self

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from cartograph import config
 from cartograph.errors import InputError
+from tasks.digest import digest_path
 from tasks.workspace import user_file
 
 if TYPE_CHECKING:
     from cartograph.ingest import File
     from cartograph.read import Source
+
+FETCHED = "data/fetch"
+"""Where the files stand that were named by a URL."""
 
 
 def listed(value: Any) -> Any:
@@ -42,6 +47,13 @@ class FileEntry(config.Params):
     quoting: Literal["standard", "none"] | None = None
     columns: tuple[str, ...] = ()
     split: str | None = None
+    sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
+
+    @model_validator(mode="after")
+    def _one_checksum_for_one_file(self) -> FileEntry:
+        if self.sha256 is not None and (self.path.startswith("hub:") or "=" in self.path.partition("://")[0]):
+            raise ValueError("`sha256` is of one file; a hub's data set, or a file per field, has none")
+        return self
 
 
 Files = Annotated[tuple[Annotated[FileEntry, BeforeValidator(_path)], ...], BeforeValidator(listed)]
@@ -60,10 +72,40 @@ Evaluation = Annotated[EvaluationSet, BeforeValidator(_domain)]
 
 
 def files_of(entries: Sequence[FileEntry]) -> tuple[str, ...]:
-    """Return the declared names of the files on disk that the entries name, each once."""
+    """Return the declared names of the files on disk that the entries name, each once; of one at a URL, where the step `fetch` puts it."""
     from cartograph.read import local_paths
 
-    return tuple(dict.fromkeys(user_file(path) for entry in entries for path in local_paths(entry.path)))
+    return tuple(dict.fromkeys(_declared(path) for entry in entries for path in local_paths(entry.path)))
+
+
+def _declared(path: str) -> str:
+    from cartograph.read import is_remote
+
+    return fetched_name(path) if is_remote(path) else user_file(path)
+
+
+def fetched_name(url: str) -> str:
+    """Return the declared name of the file that the step `fetch` makes of a URL."""
+    from cartograph.read.remote import file_name
+
+    return f"{FETCHED}/{hashlib.sha256(url.encode()).hexdigest()[:8]}/{file_name(url)}"
+
+
+def check_sum(entry: FileEntry, found: str) -> None:
+    """Check a file's SHA-256 against that of its entry, where it has one.
+
+    Raises:
+        InputError: it is another file's.
+    """
+    from cartograph.read import is_remote
+    from cartograph.read.remote import shown
+
+    if entry.sha256 not in (None, found):
+        name = shown(entry.path) if is_remote(entry.path) else entry.path
+        raise InputError(
+            f"{name} is not the file that params.yaml names: its SHA-256 is {found}, `sha256` says {entry.sha256}; get the right file, or "
+            "take the new checksum over if the change is meant."
+        )
 
 
 def read_files(entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[str, Path], done: Callable[[], None]) -> tuple[File, ...]:
@@ -76,13 +118,15 @@ def read_files(entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[s
         done: called after each.
 
     Raises:
-        InputError: a source cannot be read, or is listed twice.
+        InputError: a source cannot be read, is not the file of its checksum, or is listed twice.
     """
     from cartograph.ingest import File
     from cartograph.read import read
 
     files = []
-    for source in sources_of(entries, usual, inputs):
+    for entry, source in zip(entries, sources_of(entries, usual, inputs), strict=True):
+        if entry.sha256 is not None and Path(source.path).is_file():
+            check_sum(entry, digest_path(Path(source.path)))
         files.append(File(source.name, read(source)))
         done()
     return tuple(files)
@@ -103,9 +147,9 @@ def _source(entry: FileEntry, usual: FileEntry, name: str, inputs: Mapping[str, 
 
     fields = fields_of(entry.path)
     if fields:
-        path = ",".join(f"{field}={inputs[user_file(file)]}" for field, file in fields.items())
+        path = ",".join(f"{field}={inputs[_declared(file)]}" for field, file in fields.items())
     else:
-        path = next((str(inputs[user_file(file)]) for file in local_paths(entry.path)), entry.path)
+        path = next((str(inputs[_declared(file)]) for file in local_paths(entry.path)), entry.path)
     return Source(
         path=path,
         name=name,

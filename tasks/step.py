@@ -63,6 +63,10 @@ def _always(settings: Settings) -> bool:
     return True
 
 
+def _never(settings: Settings) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Matrix:
     """The grid of a step that runs once per combination of values.
@@ -118,7 +122,10 @@ class Step:
         cell: the values of the cell that this is, set by ``expand``.
         spread: the keys of its section that the matrix spreads over cells, set by ``expand``: a cell depends on its own values
             alone, so one more seed trains one more model per version, and none again.
+        always: whether an audit runs it even where it is fresh, because it looks at what changes without any file here.
         of: its section in params.yaml, where that is not its name: the rounds of a collection share one.
+        plots: files among its outputs that `dvc plots` draws, each with how: DVC's ``x``, ``y``, ``title`` and ``template``; an image
+            needs none.
     """
 
     name: str
@@ -137,7 +144,9 @@ class Step:
     matrix: Matrix | None = None
     cell: Mapping[str, Any] = field(default_factory=dict)
     spread: Paths = ()
+    always: Callable[[Settings], bool] = field(default=_never)
     of: str = ""
+    plots: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def section(self) -> str:

@@ -72,6 +72,32 @@ def burn_out_table(curve: BurnOut | None) -> pa.Table:
     return pa.Table.from_arrays([pa.array(np.arange(1, len(curve.confidence) + 1, dtype=np.int32)), *columns], schema=BURN_OUT)
 
 
+DENSITY = pa.schema([("measure", pa.string()), ("value", pa.float64()), ("share", pa.float64())])
+"""The share of all rows about a value of a measure: the map's densities, for plotting."""
+
+_BINS = 40
+
+
+def density_table(measures: pa.Table) -> pa.Table:
+    """Return how the rows of a map are spread, as a table of ``DENSITY``.
+
+    Confidence and variability are counted in 40 bins each and named by their middles; correctness at the values that it takes.
+
+    Args:
+        measures: a table of ``schema.MEASURES``.
+    """
+    rows: list[tuple[str, float, float]] = []
+    for name in ("confidence", "variability"):
+        values = measures.column(name).to_numpy()
+        counts, edges = np.histogram(values, bins=_BINS, range=(0.0, max(_BOUNDS[name], float(values.max(initial=0.0)))))
+        rows += [(name, middle, count) for middle, count in zip((edges[:-1] + edges[1:]) / 2, counts, strict=True)]
+    taken, counts = np.unique(measures.column("correctness").to_numpy().round(6), return_counts=True)
+    rows += [("correctness", value, count) for value, count in zip(taken, counts, strict=True)]
+    n_examples = max(measures.num_rows, 1)
+    columns = [[row[0] for row in rows], [round(float(row[1]), 6) for row in rows], [round(row[2] / n_examples, 8) for row in rows]]
+    return pa.table(columns, schema=DENSITY)
+
+
 def map_metrics(measures: Measures, regions: Regions) -> dict[str, float]:
     """Return the map in numbers: counts and shares of regions, their cuts, means and quantiles; only what is defined."""
     n_examples = len(measures.confidence)

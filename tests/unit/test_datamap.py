@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cartograph.datamap import BURN_OUT, burn_out_table, coordinates, map_metrics, map_table
+from cartograph.datamap import BURN_OUT, burn_out_table, coordinates, density_table, map_metrics, map_table
 from cartograph.errors import InputError
 from cartograph.measures import Measures, compute_measures, gold_probabilities
 from cartograph.regions import Regions, assign_regions
@@ -113,3 +113,14 @@ def test_the_burn_out_table_has_null_where_there_is_no_correlation() -> None:
     assert table.column("variability").to_pylist()[0] is None
     assert table.column("confidence").to_pylist()[-1] == pytest.approx(1)
     assert burn_out_table(None).num_rows == 0
+
+
+def test_densities_count_every_row_once_per_measure() -> None:
+    _, uids, gold, measures, regions = tiny()
+    found = density_table(map_table(uids, gold, measures, regions)).to_pylist()
+    shares = {name: sum(row["share"] for row in found if row["measure"] == name) for name in ("confidence", "variability", "correctness")}
+    assert shares == pytest.approx(dict.fromkeys(shares, 1), abs=1e-6)
+    values = measures.confidence
+    expected = np.count_nonzero((values >= 0.5) & (values < 0.525)) / 6
+    assert [row["share"] for row in found if row["measure"] == "confidence" and row["value"] == 0.5125] == [pytest.approx(expected)]
+    assert {row["value"] for row in found if row["measure"] == "correctness"} == {round(value, 6) for value in measures.correctness}

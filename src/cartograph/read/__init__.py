@@ -8,9 +8,10 @@ from pathlib import Path
 
 from cartograph.errors import InputError
 from cartograph.read import delimited, hub, huggingface, jsonl, label_first, lines, parquet, squad, wsc
+from cartograph.read.remote import is_remote
 from cartograph.read.source import Batch, Rejected, Source, join, open_bytes, suffix_of
 
-__all__ = ["CONVERTERS", "READERS", "Batch", "Rejected", "Source", "format_of", "local_paths", "read"]
+__all__ = ["CONVERTERS", "READERS", "Batch", "Rejected", "Source", "format_of", "is_remote", "local_paths", "read"]
 
 READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {
     "csv": delimited.read_csv,
@@ -39,7 +40,7 @@ _SUFFIXES = {
 
 
 def local_paths(path: str) -> tuple[str, ...]:
-    """Return the files or folders on disk that a source's path names: none for a hub id, one per field for ``name=PATH,…``."""
+    """Return the files or folders that a source's path names, URLs among them: none for a hub id, one per field for ``name=PATH,…``."""
     if path.startswith(hub.PREFIX):
         return ()
     return tuple(lines.fields_of(path).values()) or (path,)
