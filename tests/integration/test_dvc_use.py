@@ -24,10 +24,10 @@ def project(make_project: Callable[[], Project]) -> Project:
     project = make_project()
     project.params(COMPARED)
     (project.path / "workspaces" / "other").mkdir(parents=True)
-    project.params(COMPARED.replace("rows: 240", "rows: 120"), "workspaces/other")
+    project.params(COMPARED.replace("seed: 13", "seed: 14"), "workspaces/other")
     project.run("tasks", "dvc-yaml")
     project.run("dvc", "repro")
-    project.run("flows.audit", "--workspace", "workspaces/other")
+    project.run("dvc", "repro", "workspaces/other/dvc.yaml")
     project.git("add", "-A")
     project.git("commit", "-q", "-m", "Two audits")
     return project

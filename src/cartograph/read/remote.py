@@ -200,16 +200,16 @@ def _explained(url: str) -> Iterator[None]:
         raise InputError(f"{name} is a folder; name a file.") from error
     except Exception as raised:
         # For http, whatever went wrong comes as a file that is not there.
-        error = raised.__cause__ if isinstance(raised, FileNotFoundError) and isinstance(raised.__cause__, Exception) else raised
-        status = getattr(error, "status", None)
-        if isinstance(error, FileNotFoundError) or status in (404, 410):
-            raise InputError(f"{name} does not exist; correct the URL.") from error
-        if isinstance(error, PermissionError) or status in (401, 403) or "Credentials" in type(error).__name__:
+        cause = raised.__cause__ if isinstance(raised, FileNotFoundError) and isinstance(raised.__cause__, Exception) else raised
+        status = getattr(cause, "status", None)
+        if isinstance(cause, FileNotFoundError) or status in (404, 410):
+            raise InputError(f"{name} does not exist; correct the URL.") from cause
+        if isinstance(cause, PermissionError) or status in (401, 403) or "Credentials" in type(cause).__name__:
             raise InputError(
-                f"{name} may not be read ({_reason(error)}); set the credentials that the library looks for: AWS_ACCESS_KEY_ID and "
+                f"{name} may not be read ({_reason(cause)}); set the credentials that the library looks for: AWS_ACCESS_KEY_ID and "
                 "AWS_SECRET_ACCESS_KEY or AWS_PROFILE for s3, a .netrc file (NETRC) for https."
-            ) from error
-        raise _Unreachable(f"{name} cannot be fetched ({_reason(error)}); check the address and the network, and try again.") from error
+            ) from cause
+        raise _Unreachable(f"{name} cannot be fetched ({_reason(cause)}); check the address and the network, and try again.") from cause
 
 
 def _reason(error: BaseException) -> str:

@@ -1,0 +1,40 @@
+"""Hooks of the documentation's build: formulas become MathML, which browsers draw themselves; no page fetches from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+from mkdocs.exceptions import PluginError
+
+_FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+_FETCHED = re.compile(
+    r"<(?:script|img|iframe|source|video|audio|embed)\b[^>]*\bsrc=\"?(?:https?:)?//[^\"\s>]+"
+    r"|<link\b(?=[^>]*\brel=\"?(?:stylesheet|icon|preload|preconnect|dns-prefetch|modulepreload))[^>]*\bhref=\"?(?:https?:)?//[^\"\s>]+"
+)
+_FETCHED_BY_STYLE = re.compile(r"(?:@import\s+|url\()[\"']?(?:https?:)?//[^\"')\s]+")
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Turn the formulas of a page into MathML."""
+    return _FORMULA.sub(_mathml, html)
+
+
+def _mathml(found: re.Match[str]) -> str:
+    return convert(unescape(found[2]).strip(), display="block" if found[1] == "div" else "inline")
+
+
+def on_post_build(config: Any) -> None:
+    """Check that no page and no style sheet has the browser fetch anything from another machine.
+
+    Raises:
+        PluginError: one does; the message names it and what it fetches.
+    """
+    for path in sorted(Path(config["site_dir"]).rglob("*")):
+        pattern = {".html": _FETCHED, ".css": _FETCHED_BY_STYLE}.get(path.suffix)
+        found = pattern.search(path.read_text(encoding="utf-8")) if pattern else None
+        if found:
+            raise PluginError(f"{path} has the browser fetch {found[0]!r}; a page must need nothing from elsewhere")
