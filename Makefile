@@ -1,6 +1,8 @@
 # Everything sets itself up: Python >= 3.11, git and make are all that has to be there.
 PYTHON ?= python3
-WORKSPACE ?= .
+# A built-in data set by its name: `make audit DATASET=digits` is `make audit WORKSPACE=workspaces/digits`.
+DATASET ?=
+WORKSPACE ?= $(if $(DATASET),workspaces/$(DATASET),.)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -33,7 +35,7 @@ check: $(READY)
 
 bench: $(READY)
 	@python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
-	@for name in measures recorder drivers noise aflite k_centre throughput grid pairs; do echo "== benchmarks/$$name.py"; python benchmarks/$$name.py || exit 1; done
+	@for name in measures recorder drivers noise aflite images k_centre throughput grid pairs; do echo "== benchmarks/$$name.py"; python benchmarks/$$name.py || exit 1; done
 
 dvc-yaml: $(READY)
 	@python -m tasks dvc-yaml

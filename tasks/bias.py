@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
-from cartograph.models import MODELS
+from cartograph.models import FROM_A_FOLDER, MODELS
 from tasks import aflite, features, train
 from tasks.console import progress
 from tasks.step import Inputs, Out, Step
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 DATA, METRICS = "data/bias", "reports/bias.metrics.json"
 _ROWS = "data/ingest/train.parquet"
-_QUICK = ("linear", "max-pmi")
+_WORDS = "max-pmi"
+_QUICK = ("linear", _WORDS)
 _HELD_OUT = 0.2
 HELD_OUT_NAME = "held out"
 
@@ -38,8 +39,8 @@ class Params(Section):
     enabled: bool = Field(True, description="measure before and after the filter")
     models: tuple[str, ...] = Field(
         ("linear", "max-pmi"),
-        description="trained on all rows, on as many random ones as the filter kept, and on those it kept: linear (on words), max-pmi (the "
-        "most revealing word), or models as in train",
+        description="trained on all rows, on as many random ones as the filter kept, and on those it kept: linear (on words, or pixels), "
+        "max-pmi (the most revealing word; not for images), or models as in train",
     )
     partial: tuple[str, ...] = Field(("linear",), description="models that are also given a part of the input alone")
     seeds: tuple[int, ...] = Field((1, 2, 3), min_length=1, description="a random subset each, and a training each")
@@ -81,8 +82,9 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     if not evaluation:
         pool, kept, part = held_out(pool, kept, _HELD_OUT, np.random.default_rng(params.seeds[0]))
         evaluation = {HELD_OUT_NAME: part}
-    models = [(model, WHOLE) for model in params.models]
-    models += [(model, part) for part in partial_inputs(dataset_info(pool.schema)) for model in params.partial]
+    info = dataset_info(pool.schema)
+    models = [(model, WHOLE) for model in params.models if not (info.images and model == _WORDS)]
+    models += [(model, part) for part in partial_inputs(info) for model in params.partial]
     with progress("bias", "models") as tell:
         accuracies = compare_versions(
             pool, kept, evaluation, models, params.seeds, _Predictor(params, out), deterministic=_QUICK.__contains__, progress=tell
@@ -93,7 +95,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     write_parquet(neighbours, out[DATA] / "neighbours.parquet")
     metrics = _metrics(accuracies)
     out[METRICS].write_text(json.dumps(metrics, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    return _summary(accuracies, len(kept), int(kept.sum())) if params.models else f"{neighbours.num_rows:,} distances"
+    return _summary(accuracies, len(kept), int(kept.sum())) if accuracies.num_rows else f"{neighbours.num_rows:,} distances"
 
 
 def _evaluation(inputs: Mapping[str, Path], folder: Path) -> dict[str, Evaluated]:
@@ -133,6 +135,7 @@ class _Predictor:
         import pyarrow.parquet as pq
 
         from cartograph.epochs import logits_of
+        from cartograph.subsets import rows_of
         from cartograph.train import fit
 
         folder = self._out.checkpoints / "fit"
@@ -142,15 +145,8 @@ class _Predictor:
         found = {}
         for name, test in tests.items():
             scored = pq.read_table(fitted.predictions / f"{name}.parquet")
-            predicted = dict(zip(scored["uid"].to_pylist(), logits_of(scored).argmax(axis=1).tolist(), strict=True))
-            found[name] = _array([predicted[uid] for uid in test["uid"].to_pylist()])
+            found[name] = logits_of(rows_of(scored, test["uid"].combine_chunks(), f"predictions/{name}.parquet"))
         return found
-
-
-def _array(values: list[int]) -> np.ndarray:
-    import numpy as np
-
-    return np.array(values, dtype=np.int64)
 
 
 def _recipe(model: str, out: Out, seed: int) -> Recipe:
@@ -163,10 +159,10 @@ def _recipe(model: str, out: Out, seed: int) -> Recipe:
     if not isinstance(trained, train.Params):
         raise InputError("section `train` was not read with its own model.")
     recipe = train.recipe_of(trained, out.workspace)
-    if model == "transformer" and trained.pretrained is None:
-        raise InputError("`bias.models` names `transformer`, which needs `train.pretrained`: a model's folder, or a hub id.")
+    if model in FROM_A_FOLDER and trained.pretrained is None:
+        raise InputError(f"`bias.models` names `{model}`, which needs `train.pretrained`: a model's folder, or a hub id.")
     if model != recipe.model:
-        start = str(out.workspace.resolve("data/embed")) if model == "probe" else trained.pretrained if model == "transformer" else None
+        start = str(out.workspace.resolve("data/embed")) if model == "probe" else trained.pretrained if model in FROM_A_FOLDER else None
         recipe = replace(recipe, model=model, learning_rate=model_class(model).learning_rate, pretrained=start)
     return replace(recipe, seed=seed, record="train_pass", evaluate="end", live=False)
 
@@ -174,8 +170,11 @@ def _recipe(model: str, out: Out, seed: int) -> Recipe:
 def _words(params: Params, pool: pa.Table, kept: np.ndarray) -> pa.Table:
     import pyarrow as pa
 
-    from cartograph.bias.words import words_table
+    from cartograph.bias.words import REVEALING, words_table
+    from cartograph.schema import dataset_info
 
+    if dataset_info(pool.schema).images:
+        return REVEALING.empty_table()
     return words_table(pool, pool.filter(pa.array(kept)), number=params.words, smoothing=params.smoothing)
 
 
@@ -205,7 +204,10 @@ def _metrics(accuracies: pa.Table) -> dict[str, float]:
     for row in accuracies.to_pylist():
         if row["accuracy"] is not None and (row["trained_on"] == "filtered") == (row["tested_on"] == "filtered"):
             given = "" if row["input"] == "whole input" else f".{row['input'].replace(' ', '_')}"
-            means.setdefault(f"bias.{row['model']}{given}.{row['set'].replace(' ', '_')}.{row['trained_on']}", []).append(row["accuracy"])
+            name = f"bias.{row['model']}{given}.{row['set'].replace(' ', '_')}.{row['trained_on']}"
+            means.setdefault(name, []).append(row["accuracy"])
+            if row["top5"] is not None:
+                means.setdefault(f"{name}.top5", []).append(row["top5"])
     return {name: sum(values) / len(values) for name, values in means.items()}
 
 
@@ -228,7 +230,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     if not isinstance(params, Params) or not isinstance(trained, train.Params):
         raise InputError("section `bias` was not read with its own model.")
     names = {*params.models, *params.partial}
-    started = train.pretrained_files(trained) if trained.model in names or "transformer" in names else ()
+    started = train.pretrained_files(trained) if trained.model in names or names & set(FROM_A_FOLDER) else ()
     embedded = ("data/embed",) if "probe" in names and "data/embed" not in started else ()
     return (*ingested(settings), features.DATA, aflite.DATA, *started, *embedded)
 

@@ -149,10 +149,11 @@ def _write_originals(
         write_parquet(_named(cleaned), folder / "cleaned.parquet")
         return [params.source]
     usual = FileEntry(path="-", format=params.format, encoding=params.encoding)
-    sources = sources_of(params.train, usual, inputs)
+    side = params.image_side if params.image else None
+    sources = sources_of(params.train, usual, inputs, side)
     with progress("clean", "files") as update:
         done = iter(range(1, len(sources) + 1))
-        files = read_files(params.train, usual, inputs, lambda: update(next(done), len(sources)))
+        files = read_files(params.train, usual, inputs, lambda: update(next(done), len(sources)), side)
     kept = kept_rows(files, columns_of(params), labelling_of(params), examples, cleaning.kept, cleaning.labels)
     whole = None
     if len(kept) == 1:

@@ -24,7 +24,9 @@ class Params(Section):
     """Parameters of the frozen encoder; the model `probe` and frozen features alone read them."""
 
     pretrained: str | None = Field(
-        None, description="probe and frozen features only: the encoder that makes the vectors: a model's folder, or a hub id"
+        None,
+        description="probe and frozen features only: the encoder (of texts, or of images) that makes the vectors: a model's folder, or "
+        "a hub id",
     )
     max_length: int = Field(128, ge=4, description="tokens; longer texts are cut")
     batch_size: int = Field(64, ge=1, description="texts read together")
@@ -33,15 +35,21 @@ class Params(Section):
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
-    """Write the embeddings of every ingested set, and the encoder beside them; return how many texts became what."""
+    """Write the embeddings of every ingested set, and of texts the encoder beside them; return how many rows became what."""
+    import pyarrow.parquet as pq
+
     from cartograph.models.embeddings import embed_sets
+    from cartograph.models.image_encoder import embed_images
+    from cartograph.schema import dataset_info
 
     folder = local_folder(params.pretrained)
     sets = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/")}
-    values = params.model_dump(exclude={"pretrained"})
-    with progress("embed", "texts") as tell:
-        embedded = embed_sets(str(folder or params.pretrained), sets, out[_DATA], progress=tell, **values)
-    return f"{embedded.texts:,} texts, {embedded.width} numbers each"
+    images = bool(dataset_info(pq.read_schema(sets["train"])).images)
+    values = params.model_dump(exclude={"pretrained", "max_length"} if images else {"pretrained"})
+    held = "images" if images else "texts"
+    with progress("embed", held) as tell:
+        embedded = (embed_images if images else embed_sets)(str(folder or params.pretrained), sets, out[_DATA], progress=tell, **values)
+    return f"{embedded.texts:,} {held}, {embedded.width} numbers each"
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

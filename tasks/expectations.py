@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from cartograph.ingest import IngestedSet
 
 MAX_EXAMPLES = 20
+SMALLEST_SIDE = 8
+"""Pixels: an image with fewer across or down raises a warning."""
 DOUBTFUL = 0.01
 """Share of rows that may repeat, contradict each other, be over-long or overlap before a warning is raised."""
 
 _WHERE, _CLASS_ROWS = "[where]", "[rows in class]"
 _INVENTED, _TWICE, _UNDONE = "[invented]", "[there twice]", "[change not made]"
 _LOST, _RELABELLED = "[dropped without a reason]", "[relabelled without a reason]"
+_SIDE, _ONE_COLOUR = "[pixels of the shorter side]", "[of one colour]"
 _CONTRADICTS, _REPEATS, _IN_TRAIN = "[contradicts another row]", "[repeats an earlier row]", "[also in train]"
 
 
@@ -204,10 +207,15 @@ def _frame(item: IngestedSet, train_keys: pd.Series) -> pd.DataFrame:
     """Return the set as read, with what the checks need beside each row."""
     import numpy as np
 
+    from cartograph.images import are_of_one_colour, sizes_of
     from cartograph.ingest.identity import content_keys, contradicting, repeated
 
-    frame = item.raw.select([*item.info.fields, "label", "uid"]).to_pandas().rename(columns=_titles(item.info.fields))
     keys = train_keys if item.info.domain == "train" else content_keys(item.raw, item.info.fields)
+    frame = item.raw.select([*item.info.text, *item.info.options, "label", "uid"]).to_pandas()
+    for name in item.info.images:
+        frame[name] = keys
+        frame[_SIDE], frame[_ONE_COLOUR] = sizes_of(item.raw[name])[:, :2].min(axis=1), are_of_one_colour(item.raw[name])
+    frame = frame.rename(columns=_titles(item.info.fields))
     labels = frame["label"].where(frame["label"].isin(item.info.labels))
     place = item.raw["source"].to_pandas().astype("str") + " row " + item.raw["row"].to_pandas().astype("str")
     frame[_WHERE] = frame["uid"].where(item.used, place)
@@ -242,14 +250,17 @@ def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_coun
         ),
         Check("records can be read", f"at least {enough:,} of {item.rows_read:,}", gxe.ExpectTableRowCountToBeBetween(min_value=enough)),
     ]
-    for name in info.fields:
+    for name in info.images:
+        checks += _image_checks(name, titles[name], limit)
+    for name in (*info.text, *info.options):
         checks += _text_checks(name, titles[name], limit, max_characters, words=name in info.text)
     usual = {"mostly": 1 - limit}
     rare = {"mostly": 1 - DOUBTFUL, "severity": "warning"}
     most, few = _at_most(limit), _at_most(DOUBTFUL)
     known = ", ".join(info.labels[:10]) + (", …" if len(info.labels) > 10 else "")
-    flags = [(_REPEATS, "rows do not repeat others"), (_CONTRADICTS, "equal texts have equal labels")]
-    flags += [(_IN_TRAIN, "texts are not in the train set too")] if info.domain != "train" else []
+    held = "images" if info.images else "texts"
+    flags = [(_REPEATS, "rows do not repeat others"), (_CONTRADICTS, f"equal {held} have equal labels")]
+    flags += [(_IN_TRAIN, f"{held} are not in the train set too")] if info.domain != "train" else []
     checks += [
         Check("labels are not null", most, gxe.ExpectColumnValuesToNotBeNull(column="label", **usual)),
         Check(
@@ -270,6 +281,19 @@ def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_coun
         smallest = gxe.ExpectColumnMinToBeBetween(column=_CLASS_ROWS, min_value=min_class_count, severity="warning")
         checks.append(Check("every class has enough rows", f"at least {min_class_count:,}", smallest))
     return checks
+
+
+def _image_checks(name: str, title: str, limit: float) -> list[Check]:
+    import great_expectations.expectations as gxe
+
+    few, rare = _at_most(DOUBTFUL), {"mostly": 1 - DOUBTFUL, "severity": "warning"}
+    side = gxe.ExpectColumnValuesToBeBetween(column=_SIDE, min_value=SMALLEST_SIDE, **rare)
+    colours = gxe.ExpectColumnValuesToBeInSet(column=_ONE_COLOUR, value_set=[False], **rare)
+    return [
+        Check(f"`{name}` is not null", _at_most(limit), gxe.ExpectColumnValuesToNotBeNull(column=title, mostly=1 - limit)),
+        Check(f"`{name}` has {SMALLEST_SIDE} pixels each way at least", f"{few} smaller", side),
+        Check(f"`{name}` shows something", f"{few} of one colour", colours),
+    ]
 
 
 def _text_checks(name: str, title: str, limit: float, max_characters: int, *, words: bool) -> list[Check]:

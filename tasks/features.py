@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
-from cartograph.models import MODELS
+from cartograph.models import FROM_A_FOLDER, MODELS
 from tasks import train
 from tasks.console import progress
 from tasks.pretrained import local_folder
@@ -32,12 +32,12 @@ _EMBEDDED = "data/embed"
 class Params(Section):
     """The section ``features`` of params.yaml."""
 
-    source: Literal["bow", "frozen", "finetuned", "file"] = Field(
+    source: Literal["bow", "pixels", "frozen", "finetuned", "file"] = Field(
         "bow",
-        description="bow (TF-IDF and SVD), frozen (the encoder of embed.pretrained), finetuned (a model trained on rows that leave the "
-        "pool), or file",
+        description="bow (TF-IDF and SVD), pixels (of images, and SVD), frozen (the encoder of embed.pretrained), finetuned (a model "
+        "trained on rows that leave the pool), or file",
     )
-    dimensions: int = Field(128, ge=1, description="bow: numbers per row")
+    dimensions: int = Field(128, ge=1, description="bow and pixels: numbers per row")
     file: str | None = Field(None, description="file: a Parquet file with the columns uid and features (a list of numbers)")
     held_back: float = Field(
         0.1, gt=0, lt=1, description="finetuned: share of the train rows that the model learns from; they leave the pool"
@@ -65,6 +65,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     from cartograph.row_features import write_features
 
     tables = {Path(name).stem: pq.read_table(inputs[name]) for name in inputs if name.startswith("data/ingest/")}
+    _require_source(params, tables["train"])
     made = _MAKERS[params.source](params, inputs, out, tables)
     for name, (table, features) in made.items():
         write_features(table["uid"], features, out[DATA] / f"{name}.parquet")
@@ -76,6 +77,22 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
 
 
 Made = dict[str, tuple["pa.Table", "np.ndarray[Any, Any]"]]
+
+
+def _require_source(params: Params, table: pa.Table) -> None:
+    from cartograph.schema import dataset_info
+
+    held = "images" if dataset_info(table.schema).images else "texts"
+    if (params.source, held) in (("bow", "images"), ("pixels", "texts")):
+        other = "pixels" if held == "images" else "bow"
+        raise InputError(f"`features.source` is `{params.source}`, but the rows are {held}; set it to {other}, frozen, finetuned or file.")
+
+
+def _pixels(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+    from cartograph.pixel_features import svd_features
+
+    found = svd_features(tables, params.dimensions, params.seed)
+    return {name: (tables[name], found[name]) for name in tables}
 
 
 def _bow(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
@@ -130,7 +147,7 @@ def _file(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table])
     }
 
 
-_MAKERS = {"bow": _bow, "frozen": _frozen, "finetuned": _finetuned, "file": _file}
+_MAKERS = {"bow": _bow, "pixels": _pixels, "frozen": _frozen, "finetuned": _finetuned, "file": _file}
 
 
 def _recipe(params: Params, out: Out) -> Recipe:
@@ -144,8 +161,8 @@ def _recipe(params: Params, out: Out) -> Recipe:
     if params.pretrained is not None:
         own["pretrained"] = str(local_folder(params.pretrained) or params.pretrained)
     recipe = replace(train.recipe_of(trained, out.workspace), seed=params.seed, record="train_pass", evaluate="end", live=False, **own)
-    if recipe.model == "transformer" and recipe.pretrained is None:
-        raise InputError("features of a fine-tuned `transformer` need `features.pretrained`: a model's folder, or a hub id.")
+    if recipe.model in FROM_A_FOLDER and recipe.pretrained is None:
+        raise InputError(f"features of a fine-tuned `{recipe.model}` need `features.pretrained`: a model's folder, or a hub id.")
     return recipe
 
 

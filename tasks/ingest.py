@@ -22,9 +22,18 @@ if TYPE_CHECKING:
 
     from cartograph.ingest import Columns, IngestedSet, Labelling, RawSet
 
-BUILT_IN = ("validation", "challenge")
+BUILT_IN = {"planted-nli": ("validation", "challenge"), "digits": ("validation", "altered")}
+"""Name of a built-in data set -> its evaluation sets."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _TAKEN = ("train", "quarantine")
+_DIGITS: dict[str, Any] = {
+    "rows": 1200,
+    "text": (),
+    "image": "image",
+    "evaluation": {"validation": "id", "altered": "ood"},
+    "groups": ("shifted", "rotated", "noisy", "inverted"),
+}
 
 
 def _text(value: Any) -> Any:
@@ -38,8 +47,10 @@ Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidat
 class Params(config.Params):
     """The section ``ingest`` of params.yaml."""
 
-    source: Literal["planted-nli", "files"] = Field(
-        "planted-nli", description="files: those named under `train` and `evaluation`; planted-nli: the built-in generated corpus"
+    source: Literal["planted-nli", "digits", "files"] = Field(
+        "planted-nli",
+        description="files: those named under `train` and `evaluation`; planted-nli: the built-in generated corpus; digits: 1,797 images "
+        "of written digits that scikit-learn brings along",
     )
     rows: int = Field(6000, ge=60, description="built-in corpus: number of train rows")
     seed: int = Field(13, ge=0, description="built-in corpus: seed of the generator")
@@ -52,6 +63,8 @@ class Params(config.Params):
         (("premise",), ("hypothesis",)),
         description="text columns: one for single texts and multiple choice, two for pairs; a list in the list = alternative names",
     )
+    image: Names = Field((), description="image column, for a data set of images, which has no `text`; null: none")
+    image_side: int = Field(256, ge=8, le=1024, description="pixels; images are scaled down where their longer side has more")
     options: Annotated[tuple[Names, ...], BeforeValidator(listed)] = Field((), description="option columns of multiple choice; else empty")
     label: Names = Field(
         ("label",), description="label column, or alternative names; for multiple choice the option's number, index, letter, name or text"
@@ -62,7 +75,9 @@ class Params(config.Params):
         (), description="columns that part an evaluation set: a row whose cell is not blank is in the group of that name, scored apart too"
     )
     format: str | None = Field(
-        None, description="csv, tsv, jsonl, parquet, label-first, lines, huggingface or hub; null: told from name and content"
+        None,
+        description="csv, tsv, jsonl, parquet, label-first, lines, huggingface, hub, image-folder or arrays; null: told from name and "
+        "content",
     )
     encoding: str | None = Field(None, description="of text files; null: utf-8")
     label_separator: str | None = Field(
@@ -85,10 +100,10 @@ class Params(config.Params):
     @classmethod
     def _no_built_in_sets_for_files(cls, data: Any) -> Any:
         if isinstance(data, dict) and data.get("source") == "files":
-            return {"evaluation": {}, **data}
-        return data
+            return {"evaluation": {}, **({"text": ()} if data.get("image") else {}), **data}
+        return {**_DIGITS, **data} if isinstance(data, dict) and data.get("source") == "digits" else data
 
-    @field_validator("uid", "annotators", mode="before")
+    @field_validator("uid", "annotators", "image", mode="before")
     @classmethod
     def _none_is_empty(cls, value: Any) -> Any:
         return () if value is None else value
@@ -106,19 +121,29 @@ class Params(config.Params):
             empty = [name for name, entry in self.evaluation.items() if not entry.files]
             if empty:
                 raise ValueError(f"evaluation set `{empty[0]}` needs `{{files: [PATH, …], domain: id}}`")
-        elif self.train or any(entry.files for entry in self.evaluation.values()) or not set(self.evaluation) <= set(BUILT_IN):
-            raise ValueError(f"`source: {self.source}` has the sets train, {', '.join(BUILT_IN)} and takes no files; set `source: files`")
-        if not self.text or len(self.text) > 2 or len(self.options) == 1 or (self.options and len(self.text) > 1):
+        else:
+            self._fits_built_in(BUILT_IN[self.source])
+        if self.image and (self.text or self.options):
+            raise ValueError("name an `image` column, or `text` and `options`, not both; set `text: []` for images")
+        if not self.image and (not self.text or len(self.text) > 2 or len(self.options) == 1 or (self.options and len(self.text) > 1)):
             raise ValueError(
                 "name one `text` column for single texts, two for pairs, or one and at least two `options` for multiple choice, "
                 f"not {len(self.text)} and {len(self.options)}"
             )
-        fields = [names[0] for names in (*self.text, *self.options)]
+        fields = [names[0] for names in (self.image, *self.text, *self.options) if names]
         if len(set(fields)) < len(fields) or set(fields) & set(self.label):
-            raise ValueError("`text`, `options` and `label` must name different columns")
+            raise ValueError("`image`, `text`, `options` and `label` must name different columns")
         if len(set(self.labels)) < len(self.labels) or len(self.labels) == 1:
             raise ValueError("`labels` must name two or more classes, each once; leave it out to take those of the train set")
         return self
+
+    def _fits_built_in(self, sets: tuple[str, ...]) -> None:
+        if self.train or any(entry.files for entry in self.evaluation.values()) or not set(self.evaluation) <= set(sets):
+            raise ValueError(f"`source: {self.source}` has the sets train, {', '.join(sets)} and takes no files; set `source: files`")
+        if self.source == "digits" and self.rows > _DIGITS["rows"]:
+            raise ValueError(f"`source: digits` has {_DIGITS['rows']:,} train rows, not {self.rows:,}; lower `rows`")
+        if self.source == "digits" and self.image != ("image",):
+            raise ValueError("`source: digits` has the image column `image`; leave `image` and `text` out")
 
     def sets(self) -> dict[str, tuple[str, tuple[FileEntry, ...]]]:
         """Return set name -> (domain, files): ``train`` first, then the evaluation sets by name."""
@@ -185,7 +210,7 @@ def columns_of(params: Params) -> Columns:
     from cartograph.ingest import Columns
 
     uid = ("uid",) if params.source != "files" else params.uid
-    return Columns(params.text, params.options, params.label, uid, params.annotators, params.groups)
+    return Columns(params.text, params.options, params.label, uid, params.annotators, params.groups, params.image)
 
 
 def labelling_of(params: Params) -> Labelling:
@@ -218,17 +243,18 @@ def read_sets(params: Params, inputs: Mapping[str, Path]) -> tuple[list[RawSet],
             done += 1
             update(done, total)
 
-        return [RawSet(name, domain, read_files(files, usual, inputs, count)) for name, (domain, files) in sets.items()], None
+        side = params.image_side if params.image else None
+        return [RawSet(name, domain, read_files(files, usual, inputs, count, side)) for name, (domain, files) in sets.items()], None
 
 
 def _built_in(params: Params) -> tuple[list[RawSet], pa.Table]:
     import pyarrow as pa
 
     from cartograph.ingest import File, RawSet
-    from cartograph.planted import generate
+    from cartograph.planted import digits, generate
     from cartograph.read import Batch
 
-    corpus = generate(rows=params.rows, seed=params.seed)
+    corpus = (digits.generate if params.source == "digits" else generate)(rows=params.rows, seed=params.seed)
     raw_sets = []
     for name, (domain, _) in params.sets().items():
         table = corpus.sets[name]
@@ -277,5 +303,5 @@ STEP = Step(
     params=Params,
     inputs=inputs_of,
     outputs=outputs_of,
-    libraries=("datasets", "great_expectations", "numpy", "pandas", "pyarrow"),
+    libraries=("datasets", "great_expectations", "numpy", "pandas", "pillow", "pyarrow", "scikit-learn"),
 )

@@ -31,18 +31,24 @@ def init(
     ],
     text: Annotated[str, typer.Option(help="Text column, or several names that it may have: COL,ALT.")] = "text",
     evaluation: Annotated[list[str], typer.Option("--eval", help="NAME=FILE[:ood] of an evaluation set. Repeatable.")] = [],  # noqa: B006
+    image: Annotated[str, typer.Option(help="Image column; `image` for a folder of images. There is no text column then.")] = "",
     text_pair: Annotated[str, typer.Option(help="Second text column, for pairs.")] = "",
     option: Annotated[list[str], typer.Option(help="Option column of multiple choice. Repeat for each option.")] = [],  # noqa: B006
     label: Annotated[str, typer.Option(help="Label column.")] = "label",
     uid: Annotated[str, typer.Option(help="Column that identifies a row.")] = "",
     annotators: Annotated[str, typer.Option(help="Column with the annotators' labels.")] = "",
     format: Annotated[
-        str, typer.Option(help="csv, tsv, jsonl, parquet, label-first, lines, huggingface or hub; guessed where left out.")
+        str,
+        typer.Option(
+            help="csv, tsv, jsonl, parquet, label-first, lines, huggingface, hub, image-folder or arrays; guessed where left out."
+        ),
     ] = "",
     encoding: Annotated[str, typer.Option(help="Encoding of text files; UTF-8 where left out.")] = "",
     label_separator: Annotated[str, typer.Option(help="Labels end before it: `:` for COARSE:fine.")] = "",
-    model: Annotated[str, typer.Option(help="bow, lstm, esim, tiny, probe or transformer.")] = "bow",
-    pretrained: Annotated[str, typer.Option(help="Folder or hub id of the model, for transformer and probe.")] = "",
+    model: Annotated[
+        str, typer.Option(help="bow, lstm, esim, tiny, probe or transformer; for images cnn or vision. bow or cnn where left out.")
+    ] = "",
+    pretrained: Annotated[str, typer.Option(help="Folder or hub id of the model, for transformer, probe and vision.")] = "",
     preset: Annotated[
         str, typer.Option(help="snli, multinli, qnli or winogrande: the columns, classes and conversions of its files.")
     ] = "",
@@ -54,7 +60,8 @@ def init(
         "source": "files",
         "train": [_entry(path, preset) for path in train],
         "evaluation": _evaluation(evaluation, preset),
-        "text": [_names(text), *([_names(text_pair)] if text_pair else [])],
+        "text": [] if image else [_names(text), *([_names(text_pair)] if text_pair else [])],
+        "image": _names(image) if image else None,
         "options": [_names(name) for name in option],
         "label": _names(label),
         "uid": _names(uid) if uid else None,
@@ -67,7 +74,8 @@ def init(
         ingest |= _not_given(preset, text=text, label=label, uid=uid, annotators=annotators, options=option)
         ingest |= dict.fromkeys(("uid", "annotators")) | _there(ingest)
     pretrained = stored(pretrained) if pretrained and _found(pretrained).exists() else pretrained
-    content = render(ingest, recipe(model, pretrained), encoder(model, pretrained))
+    model = model or ("cnn" if image else "bow")
+    content = render(ingest, recipe(model, pretrained), encoder(model, pretrained), {"source": "pixels"} if image else None)
     params = _validated(content, folder)
     with tempfile.TemporaryDirectory() as fetched:
         sets = _read(params, Path(fetched))
@@ -244,7 +252,7 @@ def _tell(folder: Path, params: Params, sets: list[IngestedSet]) -> None:
         say(f"{item.info.name}: {len(item.examples):,} rows from {', '.join(item.files)}{domain}")
         say(f"  classes  {', '.join(f'{_short(name)} {count:,}' for name, count in item.class_counts.items())}")
         for name in item.info.fields:
-            say(f"  {name}  {_lengths(item, name)}")
+            say(f"  {name}  {(_sizes if name in item.info.images else _lengths)(item, name)}")
         if len(item.quarantine):
             share = len(item.quarantine) / item.rows_read
             beyond = (
@@ -254,7 +262,8 @@ def _tell(folder: Path, params: Params, sets: list[IngestedSet]) -> None:
     info = sets[0].info
     say("First rows of train:")
     for row in sets[0].examples.slice(0, 3).to_pylist():
-        say(f"  {_short(info.labels[row['label']])}: {' | '.join(_short(row[name]) for name in info.fields)}")
+        content = [row["uid"]] if info.images else [row[name] for name in info.fields]
+        say(f"  {_short(info.labels[row['label']])}: {' | '.join(map(_short, content))}")
     relative = folder.relative_to(ROOT).as_posix()
     say(f"Made {relative}/params.yaml and {relative}/dvc.yaml. Next, either of:")
     say(f"  python -m flows.audit --workspace {relative}")
@@ -268,6 +277,14 @@ def _lengths(item: IngestedSet, name: str) -> str:
     words = np.asarray(pc.count_substring_regex(item.examples[name], r"\S+"))
     low, middle, high = np.percentile(words, [0, 50, 100])
     return f"{low:,.0f} to {high:,.0f} words, median {middle:,.0f}"
+
+
+def _sizes(item: IngestedSet, name: str) -> str:
+    from cartograph.images import sizes_of
+
+    sizes = sizes_of(item.examples[name])
+    (low, tall, _), (high, taller, channels) = sizes.min(axis=0), sizes.max(axis=0)
+    return f"{low:,} to {high:,} pixels wide, {tall:,} to {taller:,} high, {'colour' if channels > 1 else 'grey'}"
 
 
 def _short(text: str) -> str:

@@ -203,16 +203,16 @@ def _committees(params: Params, by_uid: pa.Table, flips: Flips, trained: _Traine
     import numpy as np
 
     from cartograph.committee import assign_folds, committee_scores
+    from cartograph.pixel_features import sparse_pixels
     from cartograph.schema import dataset_info
-    from cartograph.text_features import text_features
+    from cartograph.text_features import text_features, text_rows
 
     info = dataset_info(by_uid.schema)
     for_suggestions = trained.dynamics is None and len(info.labels) > 2
     wanted = not trained.assumed or for_suggestions or params.detector == "committee"
     if info.task == "choice" or not wanted:
         return None, None
-    fields = [by_uid[name].to_pylist() for name in info.fields]
-    features = text_features(fields[0] if len(fields) == 1 else list(zip(*fields, strict=True)))
+    features = sparse_pixels(by_uid) if info.images else text_features(text_rows(by_uid))
     given, names = by_uid["label"].to_numpy(), list(info.labels)
     folds = assign_folds(given, params.folds, names, np.random.default_rng([params.seed, 1]))
     one, other = (

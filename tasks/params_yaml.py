@@ -15,6 +15,8 @@ RECIPES: dict[str, dict[str, object]] = {
     "esim": {"learning_rate": 0.002},
     "tiny": {"learning_rate": 0.001},
     "probe": {},
+    "cnn": {"epochs": 12, "learning_rate": 0.002},
+    "vision": {"epochs": 5, "batch_size": 32, "learning_rate": 0.00005},
     "transformer": {"epochs": 5, "batch_size": 32, "learning_rate": 0.00002},
 }
 """Keys of the section ``train`` that a model needs otherwise than their defaults are."""
@@ -34,17 +36,20 @@ def encoder(model: str, pretrained: str) -> dict[str, object]:
     return {"pretrained": pretrained} if pretrained and model == "probe" else {}
 
 
-def render(ingest: dict[str, Any], train: dict[str, object], embed: dict[str, object] | None = None) -> str:
+def render(
+    ingest: dict[str, Any], train: dict[str, object], embed: dict[str, object] | None = None, features: dict[str, object] | None = None
+) -> str:
     """Return the text of a params.yaml: every key of every step with its comment, which is its field's description.
 
     Args:
         ingest: keys of the section ``ingest``; the others have their defaults.
         train: keys of the section ``train`` that differ from the defaults.
         embed: likewise of the section ``embed``.
+        features: likewise of the section ``features``.
     """
     from tasks import STEPS
 
-    given: dict[str, dict[str, Any]] = {"ingest": ingest, "train": train, "embed": embed or {}}
+    given: dict[str, dict[str, Any]] = {"ingest": ingest, "train": train, "embed": embed or {}, "features": features or {}}
     return render_sections("audit", {step.name: step.params for step in STEPS}, given)
 
 

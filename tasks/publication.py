@@ -130,9 +130,9 @@ def _interactive(workspace: Workspace, inputs: Mapping[str, Path], points: int) 
     measures = pq.read_table(inputs["data/measure"] / "measures.parquet").sort_by(UID)
     rows = pq.read_table(inputs["data/ingest"] / "train.parquet").sort_by(UID)
     info = dataset_info(rows.schema)
-    text_of = dict(
-        zip(rows.column(UID).to_pylist(), zip(*(rows.column(name).to_pylist() for name in info.fields), strict=True), strict=True)
-    )
+    # Plotly's labels hold no pictures: of an image the uid tells which it is.
+    fields = (UID,) if info.images else info.fields
+    text_of = dict(zip(rows.column(UID).to_pylist(), zip(*(rows.column(name).to_pylist() for name in fields), strict=True), strict=True))
     texts = [" | ".join(text_of[uid]) for uid in measures.column(UID).to_pylist()]
     seed: int = workspace.settings["measure"].seed  # type: ignore[attr-defined]
     figure = interactive_map(measures, texts, max_points=points, seed=seed, labels=info.labels)

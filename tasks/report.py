@@ -16,7 +16,7 @@ from tasks.receipt import versions
 from tasks.retrained import chosen_selections, retrained
 from tasks.selected import selections
 from tasks.step import Inputs, Out, Step
-from tasks.workspace import Workspace, user_file
+from tasks.workspace import Workspace, is_built_in, user_file
 
 if TYPE_CHECKING:
     from cartograph.page import Audit, Origin
@@ -51,13 +51,9 @@ class Params(BaseParams):
     text_characters: int = Field(300, ge=20, le=2000, description="most characters of a text shown in a list")
 
 
-def _built_in(settings: Settings) -> bool:
-    return settings["ingest"].source == "planted-nli"  # type: ignore[attr-defined]
-
-
 def _inputs(settings: Settings) -> tuple[str, ...]:
     metrics = tuple(f"reports/{step}.metrics.json" for step in ("ingest", "train", "measure"))
-    truth = ("data/score", "reports/score.metrics.json") if _built_in(settings) else ()
+    truth = ("data/score", "reports/score.metrics.json") if is_built_in(settings) else ()
     compared = (COMPARED, "reports/evaluate.metrics.json") if retrained(settings) else ()
     noise = (NOISE, "reports/noise.metrics.json") if "noise" in settings else ()
     cleaned = CLEANED if "clean" in settings else ()

@@ -9,17 +9,13 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.features import is_wanted as is_filtered
 from tasks.step import Inputs, Out, Step
+from tasks.workspace import is_built_in
 
 _NOISE, _AFLITE = "data/noise", "data/aflite"
 
 
 class Params(BaseParams):
     """The section ``score`` of params.yaml: there is nothing to set."""
-
-
-def built_in(settings: Settings) -> bool:
-    """Return whether the audited corpus is generated, so that its truth is known."""
-    return settings["ingest"].source == "planted-nli"  # type: ignore[attr-defined, no-any-return]
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
@@ -44,7 +40,11 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     if suspects is not None:
         told += ", precision {precision:.2f}, recall {recall:.2f}".format(**metrics)
     told = told.replace(" 0.", " .")
-    return told if aflite is None else f"{told}; give-away rows filtered, odds ratio {metrics['give_away.odds_ratio']:.1f}"
+    return (
+        told
+        if "give_away.odds_ratio" not in metrics
+        else f"{told}; give-away rows filtered, odds ratio {metrics['give_away.odds_ratio']:.1f}"
+    )
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
@@ -59,5 +59,5 @@ STEP = Step(
     inputs=_inputs,
     outputs=("data/score", "reports/score.metrics.json"),
     libraries=("numpy", "pyarrow", "scikit-learn"),
-    when=built_in,
+    when=is_built_in,
 )

@@ -108,7 +108,9 @@ def check_sum(entry: FileEntry, found: str) -> None:
         )
 
 
-def read_files(entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[str, Path], done: Callable[[], None]) -> tuple[File, ...]:
+def read_files(
+    entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[str, Path], done: Callable[[], None], image_side: int | None = None
+) -> tuple[File, ...]:
     """Read the sources of one set.
 
     Args:
@@ -116,6 +118,7 @@ def read_files(entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[s
         usual: format and encoding of those that do not name their own.
         inputs: declared name (``user_file``) -> path on disk.
         done: called after each.
+        image_side: where the rows are images: most pixels of their longer side.
 
     Raises:
         InputError: a source cannot be read, is not the file of its checksum, or is listed twice.
@@ -124,7 +127,7 @@ def read_files(entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[s
     from cartograph.read import read
 
     files = []
-    for entry, source in zip(entries, sources_of(entries, usual, inputs), strict=True):
+    for entry, source in zip(entries, sources_of(entries, usual, inputs, image_side), strict=True):
         if entry.sha256 is not None and Path(source.path).is_file():
             check_sum(entry, digest_path(Path(source.path)))
         files.append(File(source.name, read(source)))
@@ -132,13 +135,16 @@ def read_files(entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[s
     return tuple(files)
 
 
-def sources_of(entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[str, Path]) -> list[Source]:
+def sources_of(entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[str, Path], image_side: int | None = None) -> list[Source]:
     """Return the sources of one set, as ``read_files`` reads them.
 
     Raises:
         InputError: one is listed twice.
     """
-    return [_source(entry, usual, name, inputs) for entry, name in zip(entries, source_names(entries), strict=True)]
+    from dataclasses import replace
+
+    sources = [_source(entry, usual, name, inputs) for entry, name in zip(entries, source_names(entries), strict=True)]
+    return sources if image_side is None else [replace(source, images=True, image_side=image_side) for source in sources]
 
 
 def _source(entry: FileEntry, usual: FileEntry, name: str, inputs: Mapping[str, Path]) -> Source:

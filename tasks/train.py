@@ -15,7 +15,7 @@ from pydantic import Field, field_validator, model_validator
 from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
-from cartograph.models import MODELS
+from cartograph.models import FROM_A_FOLDER, MODELS
 from tasks.console import progress
 from tasks.pretrained import local_folder
 from tasks.step import Inputs, Out, Step
@@ -41,8 +41,8 @@ class Params(Section):
     model: str = Field(
         "bow",
         description="bow (hashed n-grams), lstm or esim (over words, from scratch), tiny (a small RoBERTa made from the data), "
-        "probe (a head on a frozen encoder; see embed), "
-        "or transformer (a pretrained encoder)",
+        "probe (a head on a frozen encoder; see embed), transformer (a pretrained encoder); for images cnn (a small convolutional network) "
+        "or vision (a pretrained classifier of images)",
     )
     epochs: int = Field(8, ge=1, description="passes over the train set; dynamics are recorded in each")
     batch_size: int = Field(64, ge=1, description="rows per optimiser step")
@@ -54,7 +54,7 @@ class Params(Section):
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu, or cuda")
     gradient_accumulation: int = Field(1, ge=1, description="parts that a batch is cut into, to save memory")
     max_length: int = Field(128, ge=4, description="tokens; longer texts are cut")
-    pretrained: str | None = Field(None, description="transformer only: a model's folder, or a hub id")
+    pretrained: str | None = Field(None, description="transformer and vision only: a model's folder, or a hub id")
     folds: int = Field(0, ge=0, description="also score each row by models that never saw it, in so many folds; 0: no")
     processes: int | Literal["auto"] = Field("auto", description="training processes: auto (one per GPU), or a number")
     threads: int = Field(0, ge=0, description="CPU threads per process; 0: as many as serve the model")
@@ -92,8 +92,8 @@ class Params(Section):
             raise ValueError(
                 f"gradient_accumulation cuts a batch into {self.gradient_accumulation} parts, but batch_size is {self.batch_size}; lower it"
             )
-        if self.model == "transformer" and self.pretrained is None and self.dynamics is None:
-            raise ValueError("model `transformer` needs `pretrained`: a model's folder, or a hub id")
+        if self.model in FROM_A_FOLDER and self.pretrained is None and self.dynamics is None:
+            raise ValueError(f"model `{self.model}` needs `pretrained`: a model's folder, or a hub id")
         if self.model == "probe" and self.pretrained is not None and self.dynamics is None:
             raise ValueError("model `probe` reads vectors that the step `embed` makes; name the encoder in `embed.pretrained` instead")
         if self.folds and self.dynamics is not None:
@@ -230,7 +230,7 @@ def pretrained_files(params: Params) -> tuple[str, ...]:
     """Return the declared name of the folder that the model starts from, where it is a folder here."""
     if params.model == "probe":
         return (_EMBEDDED,)
-    return () if params.model != "transformer" or local_folder(params.pretrained) is None else (user_file(params.pretrained or ""),)
+    return () if params.model not in FROM_A_FOLDER or local_folder(params.pretrained) is None else (user_file(params.pretrained or ""),)
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

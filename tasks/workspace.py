@@ -32,6 +32,11 @@ def ingested(settings: Settings) -> tuple[str, ...]:
     return tuple(f"data/ingest/{name}.parquet" for name in ("train", *sorted(evaluation)))
 
 
+def is_built_in(settings: Settings) -> bool:
+    """Return whether the audited data comes with the project, so that what is planted in it is known."""
+    return getattr(settings["ingest"], "source", "files") != "files"
+
+
 @dataclass(frozen=True)
 class Workspace:
     """The folder of one audit.

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
+import torch
 
+from cartograph.images import png_of
 from cartograph.schema import DatasetInfo, Domain, Task, examples_schema
 
 ANIMALS = ["dog", "cat", "horse", "goose", "lizard"]
@@ -13,7 +19,7 @@ LOUD = ["barks", "shouts", "rattles"]
 QUIET = ["sleeps", "waits", "listens"]
 
 
-def table(info: DatasetInfo, columns: dict[str, list[str]], labels: list[int], prefix: str = "u") -> pa.Table:
+def table(info: DatasetInfo, columns: dict[str, list[Any]], labels: list[int], prefix: str = "u") -> pa.Table:
     """Build a set of examples; uids are ``u0000``, ``u0001``, …"""
     rows = len(labels)
     values = {
@@ -29,10 +35,42 @@ def table(info: DatasetInfo, columns: dict[str, list[str]], labels: list[int], p
 
 def info_of(task: Task, name: str = "train", domain: Domain = "train") -> DatasetInfo:
     """The description of a small set."""
+    if task == "image":
+        return DatasetInfo(name, domain, task, (), (), ("left", "right"), ("image",))
     text = {"single": ("text",), "pair": ("premise", "hypothesis"), "choice": ("sentence",)}[task]
     options = ("option1", "option2") if task == "choice" else ()
     labels = ("1", "2") if task == "choice" else ("quiet", "loud")
     return DatasetInfo(name, domain, task, text, options, labels)
+
+
+def small_images(
+    rows: int = 60, seed: int = 0, name: str = "train", domain: Domain = "train", shape: tuple[int, ...] = (8, 10), side: int = 256
+) -> pa.Table:
+    """Noisy images whose brighter half tells the label."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, rows).tolist()
+    images = rng.integers(0, 100, (rows, *shape), dtype=np.uint8)
+    middle = shape[1] // 2
+    for image, label in zip(images, labels, strict=True):
+        image[:, slice(middle, None) if label else slice(None, middle)] += 120
+    return table(info_of("image", name, domain), {"image": [png_of(image, side) for image in images]}, labels)
+
+
+def write_vision(folder: Path, kind: str = "vit", channels: int = 3) -> None:
+    """Write a tiny pretrained network of images with random weights, as hubs have them."""
+    from transformers import ResNetConfig, ResNetForImageClassification, ViTConfig, ViTForImageClassification
+
+    torch.manual_seed(0)
+    if kind == "vit":
+        shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+        network: Any = ViTForImageClassification(ViTConfig(image_size=16, patch_size=4, num_channels=channels, **shape))
+    else:
+        config = ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1], layer_type="basic", num_channels=channels)
+        network = ResNetForImageClassification(config)
+    network.save_pretrained(folder)
+    size = {"height": 16, "width": 16} if kind == "vit" else {"shortest_edge": 20}
+    told = {"size": size, "do_normalize": True, "image_mean": [0.4] * channels, "image_std": [0.2] * channels}
+    (folder / "preprocessor_config.json").write_text(json.dumps(told))
 
 
 def small_set(task: Task = "single", rows: int = 60, seed: int = 0, name: str = "train", domain: Domain = "train") -> pa.Table:

@@ -18,6 +18,7 @@ from cartograph.agreement import cohen_kappa, raw_agreement, wilson_interval
 from cartograph.cleaning import aligned
 from cartograph.decisions import class_meant, listed
 from cartograph.errors import InputError
+from cartograph.images import shown_fields
 from cartograph.review import text_columns
 from cartograph.schema import LABEL, UID, dataset_info
 from cartograph.spreadsheet import read_sheet, write_sheet
@@ -97,15 +98,17 @@ def draw(examples: pa.Table, noise: pa.Table, rng: np.random.Generator, per_clas
             raise InputError(f"a blind sheet needs rows of both kinds, but none of the {len(examples):,} is predicted as {kind}.")
     drawn = [(int(row), kind) for kind in KINDS for row in rng.choice(pools[kind], min(per_class, len(pools[kind])), replace=False)]
     drawn = [drawn[place] for place in rng.permutation(len(drawn))]
-    rows = examples.take(pa.array([row for row, _ in drawn])).to_pylist()
-    hidden = [(row[UID], kind, info.labels[row[LABEL]]) for row, (_, kind) in zip(rows, drawn, strict=True)]
+    rows = examples.take(pa.array([row for row, _ in drawn]))
+    known = rows.select([UID, LABEL]).to_pylist()
+    hidden = [(row[UID], kind, info.labels[row[LABEL]]) for row, (_, kind) in zip(known, drawn, strict=True)]
     sheet = "b" + hashlib.sha256(json.dumps(hidden, ensure_ascii=False).encode()).hexdigest()[:6]
     items = tuple(Item(f"{sheet}-{number:03d}", *one) for number, one in enumerate(hidden, start=1))
     word = "ambiguous" if "ambiguous" not in (label.casefold() for label in info.labels) else "(no single label)"
     key = Key(sheet, (*info.labels, word), items)
     header = (COLUMNS[0], *text_columns(info, ("item", *_AFTER)), *_AFTER)
     choices = " | ".join(key.answers)
-    lines = [(item.item, *(row[name] for name in info.fields), choices, "", "") for item, row in zip(items, rows, strict=True)]
+    shown = zip(*shown_fields(rows, info), strict=True)
+    lines = [(item.item, *texts, choices, "", "") for item, texts in zip(items, shown, strict=True)]
     return key, write_sheet(header, lines)
 
 

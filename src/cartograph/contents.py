@@ -8,13 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from cartograph.images import image_digests, sizes_of
 from cartograph.schema import ANNOTATOR_LABELS, LABEL, UID, dataset_info
 
 _BLOCK = 50_000
 
 
 def content_digest(table: pa.Table) -> str:
-    """Return the SHA-256 of what the rows say: uid, texts, the label's name, annotators' labels; 64 hexadecimal digits.
+    """Return the SHA-256 of what the rows say: uid, texts, images' pixels, the label's name, annotators' labels; 64 hexadecimal digits.
 
     The order of the rows, the ids behind the label names, the files that the rows came from and how Parquet stores them do
     not count.
@@ -32,13 +33,14 @@ def content_digest(table: pa.Table) -> str:
     for start in range(0, rows.num_rows, _BLOCK):
         block = rows.slice(start, _BLOCK)
         for name in names:
-            values = block.column(name).to_pylist()
+            column = block.column(name)
+            values = (image_digests(column) if name in info.images else column).to_pylist()
             hasher.update(_canonical([info.labels[value] for value in values] if name == LABEL else values))
     return hasher.hexdigest()
 
 
 def profile(table: pa.Table) -> dict[str, Any]:
-    """Return the number of rows, rows per label in the order of the label ids, and mean characters per text column.
+    """Return the number of rows, rows per label in the order of the label ids, and mean characters per text column, mean pixels per image.
 
     Args:
         table: a set of examples (``schema.examples_schema``).
@@ -50,11 +52,15 @@ def profile(table: pa.Table) -> dict[str, Any]:
 
     info = dataset_info(table.schema)
     counts = {entry["values"]: entry["counts"] for entry in table.column(LABEL).value_counts().to_pylist()}
-    return {
+    described: dict[str, Any] = {
         "num_rows": table.num_rows,
         "classes": {label: counts.get(number, 0) for number, label in enumerate(info.labels)},
-        "mean_characters": {name: round(pc.mean(pc.utf8_length(table.column(name))).as_py() or 0.0, 1) for name in info.fields},
     }
+    if info.images:
+        sizes = {name: sizes_of(table.column(name)).astype(float) for name in info.images}
+        return described | {"mean_pixels": {name: round(float((size[:, 0] * size[:, 1]).mean()), 1) for name, size in sizes.items()}}
+    characters = {name: pc.mean(pc.utf8_length(table.column(name))).as_py() for name in info.fields}
+    return described | {"mean_characters": {name: round(value or 0.0, 1) for name, value in characters.items()}}
 
 
 def _canonical(value: Any) -> bytes:

@@ -36,11 +36,13 @@ def _about(suspect: Suspect) -> str:
 
 
 def configuration(info: DatasetInfo) -> str:
-    """Return the labelling configuration that goes with the tasks: the texts, what is known, and what is to be decided."""
+    """Return the labelling configuration that goes with the tasks: the texts or the image, what is known, and what is to be decided."""
     lines = ["<View>"]
     for number, field in enumerate(info.fields, start=1):
         lines.append(f"  <Header value={quoteattr(_shown(field))}/>")
-        lines.append(f'  <Text name="text_{number}" value="$text_{number}" valueType="text"/>')
+        kind = "Image" if field in info.images else "Text"
+        more = ' zoom="true"' if field in info.images else ' valueType="text"'
+        lines.append(f'  <{kind} name="text_{number}" value="$text_{number}"{more}/>')
     lines += ['  <Header value="$about"/>', '  <Choices name="decision" toName="text_1" choice="single" required="true" showInline="true">']
     lines += [f'    <Choice value="{word}"/>' for word in WORDS]
     lines.append("  </Choices>")

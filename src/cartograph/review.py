@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from cartograph.cleaning import aligned
 from cartograph.decisions import COLUMNS, Decision, check, entries_of
 from cartograph.errors import InputError
+from cartograph.images import shown_fields
 from cartograph.schema import LABEL, UID, DatasetInfo, dataset_info
 from cartograph.spreadsheet import read_sheet, write_sheet
 
@@ -25,7 +26,7 @@ class Suspect:
     """A row whose label is thought wrong, and all that a reviewer is shown of it.
 
     Attributes:
-        texts: of ``DatasetInfo.fields``, in order.
+        texts: of ``DatasetInfo.fields``, in order; an image as a small picture (``images.shown_fields``).
         suggested: the label that fits better; empty where nothing is known of one.
         probability: that the given label is wrong, in [0, 1].
         suggested_probability: mean predicted probability of the suggested label, in [0, 1].
@@ -59,13 +60,15 @@ def suspects(examples: pa.Table, noise: pa.Table, limit: int, decided: Container
     undecided = [uid not in decided for uid in noise[UID].take(order).to_pylist()]
     order = order.filter(pa.array(undecided, pa.bool_()))[:limit]
     found = []
-    for row, doubt in zip(examples.take(order).to_pylist(), noise.take(order).to_pylist(), strict=True):
+    rows = examples.take(order)
+    shown = zip(*shown_fields(rows, info), strict=True)
+    for row, texts, doubt in zip(rows.select([UID, LABEL]).to_pylist(), shown, noise.take(order).to_pylist(), strict=True):
         known = doubt["suggested"] >= 0 and not math.isnan(doubt["suggested_probability"])
         found.append(
             Suspect(
                 rank=doubt["rank"],
                 uid=row[UID],
-                texts=tuple(row[name] for name in info.fields),
+                texts=texts,
                 given=info.labels[row[LABEL]],
                 suggested=info.labels[doubt["suggested"]] if known else "",
                 probability=doubt["probability"],

@@ -8,7 +8,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-Task = Literal["single", "pair", "choice"]
+Task = Literal["single", "pair", "choice", "image"]
 Domain = Literal["train", "id", "ood"]
 
 UID = "uid"
@@ -32,10 +32,11 @@ class DatasetInfo:
     Attributes:
         name: the set's name: ``train``, or an evaluation set's.
         domain: ``train``; ``id`` (in distribution) or ``ood`` (out of distribution) for an evaluation set.
-        task: ``single`` text, text ``pair``, or multiple ``choice``.
-        text: names of the text columns, in order; one for ``single`` and ``choice``, two for ``pair``.
+        task: ``single`` text, text ``pair``, multiple ``choice``, or ``image``.
+        text: names of the text columns, in order; one for ``single`` and ``choice``, two for ``pair``, none for ``image``.
         options: names of the option columns of a multiple-choice set, in the order of the label ids; else empty.
         labels: label names; ``labels[i]`` is the name of label id ``i``.
+        images: names of the image columns: one for ``image``; else empty.
     """
 
     name: str
@@ -44,22 +45,24 @@ class DatasetInfo:
     text: tuple[str, ...]
     options: tuple[str, ...]
     labels: tuple[str, ...]
+    images: tuple[str, ...] = ()
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """All columns that hold text shown to the model: the text columns, then the options."""
-        return self.text + self.options
+        """All columns that hold what is shown to the model: the image columns, the text columns, then the options."""
+        return self.images + self.text + self.options
 
 
 def examples_schema(info: DatasetInfo, *, annotators: bool = False, groups: bool = False) -> pa.Schema:
     """Return the schema of a set of examples (``data/ingest/<set>.parquet``).
 
-    Columns: ``uid`` (unique string), one string column per ``info.fields``, ``label`` (int32 id into
+    Columns: ``uid`` (unique string), one column per ``info.fields`` (string; for an image binary: a PNG as ``images.canonical_png``
+    makes it, grey or RGB, of any size), ``label`` (int32 id into
     ``info.labels``), where wanted ``annotator_labels`` (list of label names as given) and ``groups`` (list of the names of the groups
     that the row is in), ``source`` (the file's name) and ``row`` (1-based number of the record in that file, the header not counted).
     """
     fields = [pa.field(UID, pa.string(), nullable=False)]
-    fields += [pa.field(name, pa.string(), nullable=False) for name in info.fields]
+    fields += [pa.field(name, pa.binary() if name in info.images else pa.string(), nullable=False) for name in info.fields]
     fields.append(pa.field(LABEL, pa.int32(), nullable=False))
     if annotators:
         fields.append(pa.field(ANNOTATOR_LABELS, pa.list_(pa.string())))
@@ -86,6 +89,7 @@ def dataset_info(schema: pa.Schema) -> DatasetInfo:
         text=tuple(content["text"]),
         options=tuple(content["options"]),
         labels=tuple(content["labels"]),
+        images=tuple(content["images"]),
     )
 
 

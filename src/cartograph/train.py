@@ -21,8 +21,8 @@ import torch
 from cartograph.dynamics import DynamicsRecorder
 from cartograph.errors import InputError
 from cartograph.fitted import Fitted, Scored
-from cartograph.models import model_class
-from cartograph.models.base import TextModel
+from cartograph.models import IMAGE_MODELS, TEXT_MODELS, model_class
+from cartograph.models.base import Classifier
 from cartograph.recipe import Recipe
 from cartograph.schema import LABEL, DatasetInfo, dataset_info
 from cartograph.trainer import HELD_OUT, DynamicsTrainer, Progress, Score, Watch
@@ -90,8 +90,8 @@ def fit(
             dropout off; dynamics are then all that is left.
 
     Raises:
-        InputError: the recipe names no model, its ``pretrained`` cannot be used, the sets do not go together, the train
-            set is empty or has one class only, or ``cuda`` is asked for where there is none.
+        InputError: the recipe names no model that reads such rows, its ``pretrained`` cannot be used, the sets do not go together, the
+            train set is empty or has one class only, or ``cuda`` is asked for where there is none.
     """
     info = _checked(recipe, train, evaluation)
     with isolated(recipe.seed, cpu_threads(recipe)):
@@ -145,7 +145,7 @@ def _finish(recipe: Recipe, trainer: DynamicsTrainer, evaluation: Mapping[str, p
         fitted.write(trainer.watch.history or [], predictions, _training(recipe, trainer.model, trainer.args.device.type))
 
 
-def _model(recipe: Recipe, info: DatasetInfo, train: pa.Table, checkpoint: Path | None) -> TextModel:
+def _model(recipe: Recipe, info: DatasetInfo, train: pa.Table, checkpoint: Path | None) -> Classifier:
     kind = model_class(recipe.model)
     if checkpoint is not None:
         return kind.resume(checkpoint, recipe.pretrained)
@@ -153,13 +153,13 @@ def _model(recipe: Recipe, info: DatasetInfo, train: pa.Table, checkpoint: Path 
     return kind.create(info, train, max_length=recipe.max_length, pretrained=recipe.pretrained)
 
 
-def _save(model: TextModel, folder: Path) -> None:
+def _save(model: Classifier, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     model.save(folder)
 
 
-def _training(recipe: Recipe, model: TextModel, device: str) -> dict[str, str | int]:
+def _training(recipe: Recipe, model: Classifier, device: str) -> dict[str, str | int]:
     parameters = sum(parameter.numel() for parameter in model.parameters())
     return {
         "model": recipe.model,
@@ -187,8 +187,20 @@ def _checked(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table]
             )
     if recipe.device == "cuda" and not torch.cuda.is_available():
         raise InputError("device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`.")
-    model_class(recipe.model)
+    require_readable(recipe.model, info)
     return info
+
+
+def require_readable(model: str, info: DatasetInfo) -> None:
+    """Check that a model reads rows of a set's kind.
+
+    Raises:
+        InputError: no model has this name, or it reads texts and the rows are images, or the other way round.
+    """
+    reads, held = model_class(model).reads, "images" if info.images else "texts"
+    if reads != held:
+        fitting = ", ".join(IMAGE_MODELS if info.images else TEXT_MODELS)
+        raise InputError(f"model `{model}` reads {reads}, but the rows are {held}; use one of {fitting}.")
 
 
 def _identity(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], held_out: pa.Table | None) -> str:

@@ -18,7 +18,7 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 from cartograph.dynamics import DynamicsRecorder
 from cartograph.epochs import logits_of
 from cartograph.metrics import accuracy, cross_entropy
-from cartograph.models.base import IGNORED, Examples, TextModel
+from cartograph.models.base import IGNORED, Classifier, Examples
 from cartograph.recipe import Recipe
 from cartograph.trainer_checkpoints import Checkpoints
 from cartograph.trainer_isolation import seed_everything
@@ -66,7 +66,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
     def __init__(
         self,
         recipe: Recipe,
-        model: TextModel,
+        model: Classifier,
         examples: Examples,
         evaluation: Mapping[str, Examples],
         folder: Path,
@@ -205,7 +205,7 @@ def _mean_loss(outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = Non
     return mean
 
 
-def _arguments(recipe: Recipe, model: TextModel, n_examples: int, folder: Path) -> TrainingArguments:
+def _arguments(recipe: Recipe, model: Classifier, n_examples: int, folder: Path) -> TrainingArguments:
     on_cpu = recipe.device == "cpu" or (recipe.device == "auto" and not torch.cuda.is_available())
     arguments = TrainingArguments(
         output_dir=str(folder),

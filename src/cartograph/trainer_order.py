@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cartograph.models.base import IGNORED, Examples, TextModel
+from cartograph.models.base import IGNORED, Classifier, Examples
 
 _MEGABATCH = 50
 
@@ -46,7 +46,9 @@ class EpochLoader:
     ``rows``), because all processes must make the same number of passes.
     """
 
-    def __init__(self, model: TextModel, examples: Examples, *, batch_size: int, pieces: int, seed: int, rank: int, processes: int) -> None:
+    def __init__(
+        self, model: Classifier, examples: Examples, *, batch_size: int, pieces: int, seed: int, rank: int, processes: int
+    ) -> None:
         self.dataset = examples
         self._model = model
         self._batch_size = batch_size

@@ -1,4 +1,4 @@
-"""What every listed model must do, for single texts, pairs and multiple choice."""
+"""What every listed model of texts must do, for single texts, pairs and multiple choice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from cartograph.dynamics import read_dynamics
-from cartograph.models import MODELS, model_class
+from cartograph.models import TEXT_MODELS, model_class
 from cartograph.models.base import IGNORED, TextModel
 from cartograph.models.tiny import Tiny
 from cartograph.recipe import Recipe
@@ -46,7 +46,7 @@ def make(name: str, task: Task, pretrained: str, seed: int = 0) -> TextModel:
     return model_class(name).create(info_of(task), small_set(task), max_length=32, pretrained=pretrained).eval()
 
 
-@pytest.fixture(params=[(name, task) for name in MODELS for task in TASKS], ids=lambda param: "-".join(param))
+@pytest.fixture(params=[(name, task) for name in TEXT_MODELS for task in TASKS], ids=lambda param: "-".join(param))
 def model(request: pytest.FixtureRequest, pretrained: str) -> TextModel:
     return make(*request.param, pretrained)
 
@@ -102,7 +102,7 @@ def test_saved_files_do_not_tell_where_they_were_made(model: TextModel, tmp_path
         assert pretrained.encode() not in content and str(tmp_path).encode() not in content, path.name
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", TEXT_MODELS)
 def test_the_seed_decides_the_weights(name: str, pretrained: str) -> None:
     first, second, third = make(name, "pair", pretrained), make(name, "pair", pretrained), make(name, "pair", pretrained, seed=1)
     assert torch.equal(outputs(first, [0])[0], outputs(second, [0])[0])
@@ -129,7 +129,7 @@ def test_it_reads_nothing_but_the_text(model: TextModel) -> None:
     assert all(np.array_equal(given.fields[name].values, other.fields[name].values) for name in given.fields)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", TEXT_MODELS)
 @pytest.mark.parametrize("task", ["single", "pair"])
 def test_it_learns_what_one_word_tells(name: str, task: Task, pretrained: str, tmp_path: Path) -> None:
     rate = 0.01 if name == "bow" else 0.002

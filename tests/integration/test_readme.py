@@ -44,6 +44,18 @@ def write_duplicates(path: Path) -> None:
         writer.writerows((row["left"], row["right"]) for row in stated)
 
 
+def write_photos(folder: Path) -> None:
+    import numpy as np
+
+    from cartograph.images import png_of
+
+    for number in range(60):
+        place = folder / ("day" if number % 2 else "night") / f"{number}.png"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shades = np.random.default_rng(number).integers(0, 120, (12, 16, 3), dtype=np.uint8)
+        place.write_bytes(png_of(shades + np.uint8(120 * (number % 2)), 256))
+
+
 def write_encoder(folder: Path) -> None:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
@@ -63,6 +75,7 @@ def project(make_project: Callable[[], Project]) -> Project:
     write_reviews(project.path / "reviews.csv", 200)
     write_reviews(project.path / "reviews-test.csv", 40, start=200)
     write_encoder(project.path / "encoder")
+    write_photos(project.path / "photos")
     write_duplicates(project.path / "duplicates.csv")
     return project
 

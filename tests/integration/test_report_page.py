@@ -181,6 +181,28 @@ def test_the_top_says_what_was_found(opened: Opener, small: Path) -> None:
     ]
 
 
+def test_images_are_shown_as_pictures(opened: Opener, tmp_path: Path) -> None:
+    from cartograph.page.document import page as document
+    from tests.unit.test_report_images import HOSTILE as LABEL
+    from tests.unit.test_report_images import images_audit
+
+    (tmp_path / "report.html").write_text(document(images_audit(40, listed=5)), encoding="utf-8")
+    page = opened(tmp_path / "report.html")
+    card = page.locator(".pinned .card")
+    expect(card.locator("img.picture")).to_be_visible()
+    assert card.locator("img.picture").evaluate("image => [image.naturalWidth, image.complete]") == [8, True]
+    expect(card.locator("img.picture")).to_have_class("picture coarse")
+    x, y = locate(page)
+    page.mouse.move(x, y)
+    expect(page.locator(".tip img.picture")).to_be_visible()
+    rows = page.locator("#rows tbody tr")
+    assert rows.first.locator("img.picture").get_attribute("alt").startswith("picture <b> of u")
+    expect(page.locator("#rows th").nth(1)).to_have_text("Image")
+    page.locator("#rows input[type=search]").first.fill("base64")
+    expect(page.locator("#rows .count").first).to_have_text(re.compile(r"^0 of"))
+    assert LABEL in page.locator("#regions").inner_text()
+
+
 def test_hovering_shows_the_row(opened: Opener, small: Path) -> None:
     page = opened(small)
     x, y = locate(page)

@@ -77,6 +77,8 @@ def test_params_are_whole_commented_and_valid(train: str, tmp_path: Path) -> Non
         "labels": [],
         "unlabelled": ["-"],
         "quarantine_limit": 0.05,
+        "image": None,
+        "image_side": 256,
         "min_class_count": 10,
         "max_characters": 10000,
     }

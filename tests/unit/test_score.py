@@ -12,7 +12,8 @@ import pytest
 from cartograph import schema
 from cartograph.errors import InputError
 from cartograph.planted.score import SCORE, score
-from tasks.score import STEP, Params, built_in, run
+from tasks.score import STEP, Params, run
+from tasks.workspace import is_built_in
 
 
 def measures(rows: list[tuple[str, float, float, str]]) -> pa.Table:
@@ -185,6 +186,6 @@ def test_only_the_built_in_corpus_is_scored() -> None:
     def settings(source: str) -> Any:
         return {"ingest": SimpleNamespace(source=source)}
 
-    assert STEP.when is built_in
-    assert built_in(settings("planted-nli"))
-    assert not built_in(settings("files"))
+    assert STEP.when is is_built_in
+    assert is_built_in(settings("planted-nli")) and is_built_in(settings("digits"))
+    assert not is_built_in(settings("files"))

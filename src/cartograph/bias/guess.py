@@ -1,4 +1,4 @@
-"""The quick models of a before/after table: a linear model on words, and the words' mutual information alone."""
+"""The quick models of a before/after table: a linear model on words or pixels, and the words' mutual information alone."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ import pyarrow as pa
 
 from cartograph.bias.words import count_words, predict_by_words, words_of
 from cartograph.linear import held_out_logistic
+from cartograph.pixel_features import sparse_pixels
 from cartograph.schema import LABEL, dataset_info
 from cartograph.text_features import text_features, text_rows
 
 Ids = npt.NDArray[np.int64]
+Scores = npt.NDArray[np.float32]
 
 QUICK = ("linear", "max-pmi")
 _PENALTY = 1.0
 
 
-def guess(model: str, train: pa.Table, test: pa.Table, *, smoothing: float) -> Ids:
-    """Return the labels that a quick model, fitted on one set, predicts for another, ``(n_test,)``.
+def guess(model: str, train: pa.Table, test: pa.Table, *, smoothing: float) -> Ids | Scores:
+    """Return what a quick model, fitted on one set, says of another: scores ``(n_test, n_classes)``; of ``max-pmi`` labels ``(n_test,)``.
 
     Args:
-        model: ``linear`` (logistic regression on TF-IDF of words and word pairs) or ``max-pmi``.
+        model: ``linear`` (logistic regression on TF-IDF of words and word pairs, or on pixels) or ``max-pmi`` (of texts).
         train: ``schema.examples_schema``.
         test: of the same task.
         smoothing: of ``max-pmi`` (``words.count_words``).
@@ -34,17 +36,15 @@ def _by_words(train: pa.Table, test: pa.Table, smoothing: float) -> Ids:
     return predict_by_words(table, words_of(test)[0], len(dataset_info(test.schema).options))
 
 
-def _linear(train: pa.Table, test: pa.Table) -> Ids:
+def _linear(train: pa.Table, test: pa.Table) -> Scores:
     info = dataset_info(train.schema)
-    both = [row for table in (train, test) for row in text_rows(table)]
     options = max(len(info.options), 1)
-    learnt = np.arange(len(both)) < train.num_rows * options
+    features = sparse_pixels(train, test) if info.images else text_features([row for table in (train, test) for row in text_rows(table)])
+    learnt = np.arange(features.shape[0]) < train.num_rows * options
     given = train[LABEL].to_numpy().astype(np.int64)
     if info.options:
         given = (given[:, None] == np.arange(options)).astype(np.int64).reshape(-1)
-    labels = np.concatenate([given, np.zeros(len(both) - len(given), np.int64)])
+    labels = np.concatenate([given, np.zeros(len(learnt) - len(given), np.int64)])
     classes = 2 if info.options else len(info.labels)
-    scores = held_out_logistic(text_features(both), labels.astype(np.intp), classes, learnt, _PENALTY)[~learnt]
-    found = scores[:, 1].reshape(-1, options) if info.options else scores
-    predicted: Ids = found.argmax(axis=1).astype(np.int64)
-    return predicted
+    scores: Scores = held_out_logistic(features, labels.astype(np.intp), classes, learnt, _PENALTY)[~learnt]
+    return scores[:, 1].reshape(-1, options) if info.options else scores

@@ -33,10 +33,12 @@ ACCURACIES = pa.schema(
         pa.field("test_rows", pa.int64(), nullable=False),
         pa.field("accuracy", pa.float64()),
         pa.field("majority", pa.float64()),
+        pa.field("top5", pa.float64()),
     ]
 )
 """One accuracy of one model: ``trained_on`` ``full``, ``random`` or ``filtered``, ``tested_on`` the ``full`` or the ``filtered`` evaluation
-set; ``majority`` is the share of the most frequent label there. Null where no row is left."""
+set; ``majority`` is the share of the most frequent label there, ``top5`` the share of rows whose label is among the five with the highest
+scores. Null where no row is left; ``top5`` also where there are five classes or fewer, or a model gives no scores."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,13 @@ class Evaluated:
     kept: Bools
 
 
-Predict = Callable[[str, str, int, pa.Table, Mapping[str, pa.Table]], Mapping[str, Ids]]
-"""(model, input, seed, train set, evaluation sets) -> predicted label ids of each evaluation set."""
+Predicted = Ids | npt.NDArray[np.float32]
+"""Label ids, ``(n_examples,)``; or scores of all classes, ``(n_examples, n_classes)``, higher = more likely."""
+
+Predict = Callable[[str, str, int, pa.Table, Mapping[str, pa.Table]], Mapping[str, Predicted]]
+"""(model, input, seed, train set, evaluation sets) -> what it says of each evaluation set."""
+
+_TOP = 5
 
 
 def compare_versions(
@@ -107,10 +114,16 @@ def _chosen(version: str, kept: Bools, seed: int) -> Bools:
     return chosen
 
 
-def _scores(gold: Ids, predicted: Ids) -> dict[str, object]:
+def _scores(gold: Ids, predicted: Predicted) -> dict[str, object]:
     if not len(gold):
-        return {"test_rows": 0, "accuracy": None, "majority": None}
-    return {"test_rows": len(gold), "accuracy": float(np.mean(gold == predicted)), "majority": float(np.bincount(gold).max() / len(gold))}
+        return {"test_rows": 0, "accuracy": None, "majority": None, "top5": None}
+    first, top = predicted, None
+    if predicted.ndim == 2:
+        first = predicted.argmax(axis=1)
+        best = np.argsort(-predicted, axis=1, kind="stable")[:, :_TOP]
+        top = float((best == gold[:, None]).any(axis=1).mean()) if predicted.shape[1] > _TOP else None
+    right, majority = float(np.mean(gold == first)), float(np.bincount(gold).max() / len(gold))
+    return {"test_rows": len(gold), "accuracy": right, "majority": majority, "top5": top}
 
 
 def held_out(rows: pa.Table, kept: Bools, share: float, rng: np.random.Generator) -> tuple[pa.Table, Bools, Evaluated]:

@@ -109,13 +109,13 @@ def _named(table: pa.Table, columns: Columns, labelling: Labelling) -> pa.Table:
     if columns.uid:
         uids = pc.if_else(is_blank(table[UID]), None, table[UID])
         return table.set_column(table.schema.get_field_index(UID), UID, uids)
-    return table.append_column(UID, content_uids(table, (*columns.text_names, *columns.option_names), LABEL))
+    return table.append_column(UID, content_uids(table, columns.field_names, LABEL))
 
 
 def _ingest(
     raw_set: RawSet, selected: pa.Table, table: pa.Table, labels: tuple[str, ...], columns: Columns, labelling: Labelling
 ) -> IngestedSet:
-    info = DatasetInfo(raw_set.name, raw_set.domain, columns.task, columns.text_names, columns.option_names, labels)
+    info = DatasetInfo(raw_set.name, raw_set.domain, columns.task, columns.text_names, columns.option_names, labels, columns.image_names)
     faults = _faults(table, info, labelling)
     used = faults == 0
     rejected = sum(len(file.batch.rejected) for file in raw_set.files)
@@ -135,7 +135,7 @@ def _ingest(
 def _kinds(info: DatasetInfo) -> list[Kind]:
     """Return (reason, column) of each fault number, from 1 on."""
     unknown = "label not among the classes" if info.domain == "train" else "label not in train"
-    empty: list[Kind] = [("empty text", name) for name in info.fields]
+    empty: list[Kind] = [("no image" if name in info.images else "empty text", name) for name in info.fields]
     return [*empty, ("no label", LABEL), ("no majority label", LABEL), (unknown, LABEL), ("no uid", UID), ("duplicate uid", UID)]
 
 
@@ -189,15 +189,20 @@ def _unused(raw_set: RawSet, selected: pa.Table, faults: Faults, kinds: Sequence
         rows = selected.take(pa.array(indices)).to_pylist()
         for row, record, fault in zip(rows, records, faults[indices], strict=True):
             reason, column = kinds[fault - 1]
-            text = json.dumps(record, ensure_ascii=False)
+            text = json.dumps(record, ensure_ascii=False, default=_told)
             yield {"file": file.name, "row": row[ROW], "column": column, "value": row[column], "reason": reason, "record": text}
         start = end
+
+
+def _told(value: Any) -> str:
+    """Return what stands for an image in a record's JSON."""
+    return f"{len(value):,} bytes"
 
 
 def _require_usable(ingested: IngestedSet, columns: Columns) -> None:
     info = ingested.info
     where = f"{info.name} ({', '.join(ingested.files)})"
-    for name, alternatives in zip(info.fields, columns.text + columns.options, strict=True):
+    for name, alternatives in zip(info.text + info.options, columns.text + columns.options, strict=True):
         if len(ingested.raw) and pc.all(is_blank(ingested.raw[name])).as_py():
             raise InputError(
                 f"{where}: all {len(ingested.raw):,} texts of column `{alternatives[0]}` are empty; name the column that holds the text "

@@ -22,11 +22,12 @@ class Columns:
     """The columns of a data set; each entry lists the names it may have, and the first that a file has is taken.
 
     Attributes:
-        text: one entry for single texts and multiple choice, two for pairs.
+        text: one entry for single texts and multiple choice, two for pairs, none for images.
         options: at least two entries for multiple choice, else none.
         label: the gold label.
         uid: what identifies a row; empty where uids are to be made from the content.
         annotators: the annotators' labels, a list or text; ``a+b+c`` joins several columns. Empty where there are none.
+        image: the images; empty for texts.
         groups: columns that part an evaluation set's rows: a row is in the group of that name where the cell is not blank. A file may lack
             any of them.
     """
@@ -37,10 +38,13 @@ class Columns:
     uid: Alternatives = ()
     annotators: Alternatives = ()
     groups: tuple[str, ...] = ()
+    image: Alternatives = ()
 
     @property
     def task(self) -> Task:
         """What kind of task the columns make."""
+        if self.image:
+            return "image"
         if self.options:
             return "choice"
         return "pair" if len(self.text) == 2 else "single"
@@ -49,6 +53,16 @@ class Columns:
     def text_names(self) -> tuple[str, ...]:
         """The text columns' names in the canonical tables: the first alternative of each."""
         return tuple(_canonical(names) for names in self.text)
+
+    @property
+    def image_names(self) -> tuple[str, ...]:
+        """The image columns' names in the canonical tables: one, or none."""
+        return (_canonical(self.image),) if self.image else ()
+
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        """All of these names, as ``DatasetInfo.fields``."""
+        return self.image_names + self.text_names + self.option_names
 
     @property
     def option_names(self) -> tuple[str, ...]:
@@ -90,7 +104,7 @@ def select(files: Sequence[File], columns: Columns) -> pa.Table:
 
 
 def _select(file: File, columns: Columns) -> pa.Table:
-    chosen = {}
+    chosen = {name: _images(file, columns.image) for name in columns.image_names}
     entries = [*zip(columns.text_names, columns.text, strict=True), *zip(columns.option_names, columns.options, strict=True)]
     for name, alternatives in entries:
         chosen[name] = _texts(file, alternatives)
@@ -109,9 +123,21 @@ def _select(file: File, columns: Columns) -> pa.Table:
 def _texts(file: File, alternatives: Alternatives) -> pa.ChunkedArray:
     name = _found(file, alternatives)
     column = file.batch.table[name]
-    if pa.types.is_list(column.type):
-        raise InputError(f"column `{name}` of {file.name} holds lists, expected one text or label per row; name another column.")
+    if pa.types.is_list(column.type) or pa.types.is_binary(column.type):
+        held = "images" if pa.types.is_binary(column.type) else "lists"
+        raise InputError(f"column `{name}` of {file.name} holds {held}, expected one text or label per row; name another column.")
     return column.cast(pa.string())
+
+
+def _images(file: File, alternatives: Alternatives) -> pa.ChunkedArray:
+    name = _found(file, alternatives)
+    column = file.batch.table[name]
+    if not pa.types.is_binary(column.type):
+        raise InputError(
+            f"column `{name}` of {file.name} holds no images; name a folder of images, an NPZ archive, or a Parquet file with a column of "
+            "arrays or image files."
+        )
+    return column
 
 
 def _found(file: File, alternatives: Alternatives) -> str:
@@ -160,5 +186,7 @@ def _groups(file: File, names: Sequence[str]) -> pa.ChunkedArray:
 
 
 def is_blank(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return for each text whether it is null, empty, or white space only."""
+    """Return for each text whether it is null, empty, or white space only; for each image whether it is null."""
+    if pa.types.is_binary(column.type):
+        return pc.is_null(column)
     return pc.equal(pc.fill_null(pc.utf8_length(pc.utf8_trim_whitespace(column)), 0), 0)

@@ -16,10 +16,10 @@ Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 def content_uids(table: pa.Table, fields: Sequence[str], label: str) -> pa.Array:
     """Return a uid per row from its content: 20 hexadecimal digits, and ``-2``, ``-3``, … for further rows with the same content.
 
-    The content is the texts and the label's name, so that uids do not change when rows are moved, added or taken
-    away, or when a set is given another name.
+    The content is the texts, of images their digests (``images.image_digests``), and the label's name, so that uids do not change
+    when rows are moved, added or taken away, or when a set is given another name.
     """
-    parts = [pc.fill_null(table[name], "") for name in (*fields, label)]
+    parts = [pc.fill_null(as_texts(table[name]), "") for name in (*fields, label)]
     contents = pc.binary_join_element_wise(*parts, "\x1f").to_pylist()
     digests = pd.Series([blake2b(content.encode(), digest_size=10).hexdigest() for content in contents], dtype="str")
     occurrence = digests.groupby(digests).cumcount().to_numpy()
@@ -29,12 +29,21 @@ def content_uids(table: pa.Table, fields: Sequence[str], label: str) -> pa.Array
 
 
 def content_keys(table: pa.Table, fields: Sequence[str]) -> pd.Series:
-    """Return what a row's texts have in common with others': joined, lower case, white space made single."""
+    """Return what a row's texts have in common with others': joined, lower case, white space made single; of images their digests."""
     parts = []
     for name in fields:
-        text = pc.utf8_trim_whitespace(pc.utf8_lower(pc.fill_null(table[name], "")))
+        text = pc.utf8_trim_whitespace(pc.utf8_lower(pc.fill_null(as_texts(table[name]), "")))
         parts.append(pc.replace_substring_regex(text, r"\s+", " "))
     return pd.Series(pc.binary_join_element_wise(*parts, "\x1f").to_pandas(), dtype="str")
+
+
+def as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return texts as they are, and for images what identifies each."""
+    if not pa.types.is_binary(column.type):
+        return column
+    from cartograph.images import image_digests
+
+    return image_digests(column)
 
 
 def contradicting(keys: pd.Series, labels: pd.Series) -> Mask:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from cartograph.errors import InputError
 
 if TYPE_CHECKING:
-    from cartograph.models.base import TextModel
+    from cartograph.models.base import Classifier
 
-MODELS = {
+TEXT_MODELS = {
     "bow": "embedding bag over hashed word n-grams",
     "lstm": "bidirectional LSTM over words, from scratch",
     "esim": "LSTMs with attention between the two texts of a pair, from scratch",
@@ -17,10 +17,18 @@ MODELS = {
     "probe": "small head on the vectors of a frozen encoder, which are made once",
     "transformer": "pretrained encoder from a local folder or the hub",
 }
+IMAGE_MODELS = {
+    "cnn": "small convolutional network over pixels, from scratch",
+    "vision": "pretrained classifier of images from a local folder or the hub",
+}
+MODELS = TEXT_MODELS | IMAGE_MODELS
 """Name -> what it is; known without loading torch."""
 
+FROM_A_FOLDER = ("transformer", "vision")
+"""Models that start from a pretrained one."""
 
-def model_class(name: str) -> type[TextModel]:
+
+def model_class(name: str) -> type[Classifier]:
     """Return the class of a model.
 
     Raises:
@@ -29,18 +37,22 @@ def model_class(name: str) -> type[TextModel]:
     if name not in MODELS:
         raise InputError(f"no model is called `{name}`; known: {', '.join(MODELS)}.")
     from cartograph.models.bow import Bow
+    from cartograph.models.cnn import Cnn
     from cartograph.models.esim import Esim
     from cartograph.models.lstm import Lstm
     from cartograph.models.probe import Probe
     from cartograph.models.tiny import Tiny
     from cartograph.models.transformer import Transformer
+    from cartograph.models.vision import Vision
 
-    classes: dict[str, type[TextModel]] = {
+    classes: dict[str, type[Classifier]] = {
         "bow": Bow,
         "lstm": Lstm,
         "esim": Esim,
         "tiny": Tiny,
         "probe": Probe,
         "transformer": Transformer,
+        "cnn": Cnn,
+        "vision": Vision,
     }
     return classes[name]

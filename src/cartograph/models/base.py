@@ -1,4 +1,4 @@
-"""What every model is: a classifier of texts that knows how it reads them, and the arrays that its batches are cut from."""
+"""What every model is: a classifier that knows how it reads its rows, and the arrays that its batches are cut from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -67,9 +67,9 @@ class Ragged:
 
 @dataclass(frozen=True)
 class Dense:
-    """Rows of one width: row i is ``values[i]``."""
+    """Rows of one shape: row i is ``values[i]``; vectors, or the pixels of an image."""
 
-    values: npt.NDArray[np.float32]
+    values: npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
@@ -81,7 +81,23 @@ class Dense:
         return Dense(self.values[rows])
 
 
-Field = Ragged | Dense
+@dataclass(frozen=True)
+class Pictures:
+    """Images as they are stored: row i is the PNG ``values[i]``, decoded when it is read."""
+
+    values: npt.NDArray[np.object_]
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """(n_rows,) ones: no row costs more than another."""
+        return np.ones(len(self.values), np.int64)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Pictures:
+        """Return these rows, in this order."""
+        return Pictures(self.values[rows])
+
+
+Field = Ragged | Dense | Pictures
 
 
 @dataclass(frozen=True)
@@ -117,21 +133,23 @@ class Examples:
         return {name: field.take(rows) for name, field in self.fields.items()}
 
 
-class TextModel(nn.Module, ABC):
-    """A classifier together with how it reads text.
+class Classifier(nn.Module, ABC):
+    """A classifier together with how it reads its rows.
 
     Attributes:
         name: its name in ``MODELS`` and in params.yaml.
+        reads: ``texts`` or ``images``.
         pads: whether a batch costs what its longest row costs, so that rows of like length belong together.
         mixed_precision: whether bf16 serves it well on a GPU.
         learning_rate: a peak rate of AdamW to start from.
         most_threads: more CPU threads than these do not make it faster; 0 = no such bound.
         accepts_loss_kwargs: read by Hugging Face's Trainer, which must not pass its own arguments through.
-        task: ``single``, ``pair`` or ``choice``.
+        task: ``single``, ``pair``, ``choice`` or ``image``.
         labels: label names in the order of the logits.
     """
 
     name: ClassVar[str]
+    reads: ClassVar[Literal["texts", "images"]]
     pads: ClassVar[bool] = False
     mixed_precision: ClassVar[bool] = False
     learning_rate: ClassVar[float]
@@ -150,7 +168,7 @@ class TextModel(nn.Module, ABC):
         Args:
             info: the train set's.
             train: the train set, from which a vocabulary is taken where the model has one.
-            max_length: most tokens of an example; what is longer is cut.
+            max_length: most tokens of an example; what is longer is cut. Of no use for images.
             pretrained: a local folder or a hub id, for models that start from one.
 
         Raises:
@@ -176,8 +194,8 @@ class TextModel(nn.Module, ABC):
         self.save(folder)
 
     @abstractmethod
-    def read(self, sides: Sequence[Side]) -> Mapping[str, Field]:
-        """Turn texts into the arrays that ``collate`` cuts batches from, one row per text or pair."""
+    def fields_of(self, table: pa.Table, info: DatasetInfo) -> Mapping[str, Field]:
+        """Turn a set of examples into the arrays that ``collate`` cuts batches from, one row per text, pair, option or image."""
 
     @abstractmethod
     def collate(self, fields: Mapping[str, Any]) -> dict[str, torch.Tensor]:
@@ -193,10 +211,6 @@ class TextModel(nn.Module, ABC):
         labels = table.column(LABEL).to_numpy().astype(np.int64)
         return Examples(uids, labels, self.fields_of(table, info), max(len(info.options), 1))
 
-    def fields_of(self, table: pa.Table, info: DatasetInfo) -> Mapping[str, Field]:
-        """Return what is read of a set of examples."""
-        return self.read(sides_of(table, info))
-
     def batch(self, examples: Examples, rows: npt.NDArray[np.int64]) -> dict[str, torch.Tensor]:
         """Return the arguments of the model for some examples, ``labels`` among them."""
         return {**self.collate(examples.take(rows)), "labels": torch.from_numpy(examples.labels[rows])}
@@ -209,6 +223,20 @@ class TextModel(nn.Module, ABC):
             features = features.reshape(len(logits), len(self.labels), -1)
         loss = None if labels is None else functional.cross_entropy(logits.float(), labels, ignore_index=IGNORED)
         return Output(loss=loss, logits=logits, features=features)
+
+
+class TextModel(Classifier):
+    """A classifier of texts."""
+
+    reads: ClassVar[Literal["texts", "images"]] = "texts"
+
+    @abstractmethod
+    def read(self, sides: Sequence[Side]) -> Mapping[str, Field]:
+        """Turn texts into the arrays that ``collate`` cuts batches from, one row per text or pair."""
+
+    def fields_of(self, table: pa.Table, info: DatasetInfo) -> Mapping[str, Field]:
+        """Return what is read of a set of examples."""
+        return self.read(sides_of(table, info))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from safetensors import SafetensorError
+from torch import nn
 from transformers import AutoTokenizer
 
 from cartograph.errors import InputError
@@ -31,8 +32,12 @@ def looks_local(pretrained: str) -> bool:
 
 
 @contextmanager
-def source_of(pretrained: str) -> Iterator[tuple[str, bool]]:
+def source_of(pretrained: str, *, tokenizer: bool = True) -> Iterator[tuple[str, bool]]:
     """Yield what ``from_pretrained`` is to be given, and whether it is a folder; failures to load from it are for the user to read.
+
+    Args:
+        pretrained: a local folder or a hub id.
+        tokenizer: whether the folder must have one.
 
     Raises:
         InputError: the folder is not there or lacks a file, which is named; it cannot be loaded; or the hub does not give it.
@@ -40,10 +45,11 @@ def source_of(pretrained: str) -> Iterator[tuple[str, bool]]:
     source = Path(pretrained).expanduser()
     local = source.is_dir()
     if local:
-        _require_files(source)
+        _require_files(source, tokenizer=tokenizer)
     elif looks_local(pretrained):
         raise InputError(
-            f"pretrained model {pretrained} is no folder; give one with config.json, model.safetensors and a tokenizer, or a hub id."
+            f"pretrained model {pretrained} is no folder; give one with config.json, model.safetensors{' and a tokenizer' * tokenizer}, "
+            "or a hub id."
         )
     try:
         yield str(source) if local else pretrained, local
@@ -118,6 +124,20 @@ def save_network(network: Any, tokenizer: Mapping[str, bytes], folder: Path) -> 
     forget_origin(folder / "config.json")
 
 
+def renew_head(network: Any, untrained: Any) -> None:
+    """Give the head new weights even where the folder has one: a map shows how this data is learnt from the beginning."""
+    encoder = network.base_model_prefix + "."
+    with torch.no_grad():
+        for (name, weight), fresh in zip(network.named_parameters(), untrained.parameters(), strict=True):
+            if not name.startswith(encoder):
+                weight.copy_(fresh)
+
+
+def last_layer(network: nn.Module) -> nn.Linear:
+    """Return a network's last linear layer."""
+    return [module for module in network.modules() if isinstance(module, nn.Linear)][-1]
+
+
 def forget_origin(path: Path) -> None:
     """Take the path or name that a model came from out of its configuration: outputs do not tell where they were made."""
     content = json.loads(path.read_text(encoding="utf-8"))
@@ -125,8 +145,10 @@ def forget_origin(path: Path) -> None:
     path.write_text(json.dumps(kept, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _require_files(folder: Path) -> None:
-    wanted = {"config.json": ("config.json",), "model.safetensors": _WEIGHTS, "a tokenizer (tokenizer.json or a vocabulary)": _TOKENIZERS}
+def _require_files(folder: Path, *, tokenizer: bool) -> None:
+    wanted = {"config.json": ("config.json",), "model.safetensors": _WEIGHTS}
+    if tokenizer:
+        wanted["a tokenizer (tokenizer.json or a vocabulary)"] = _TOKENIZERS
     missing = [what for what, names in wanted.items() if not any((folder / name).is_file() for name in names)]
     if missing:
         pickled = " (pytorch_model.bin is not read: pickles can run code; convert it to safetensors)" if _has_pickle(folder) else ""

@@ -14,7 +14,17 @@ from transformers import AutoConfig, AutoModelForMultipleChoice, AutoModelForSeq
 
 from cartograph.errors import InputError
 from cartograph.models.base import Ragged, Side, TextModel
-from cartograph.models.pretrained import load_tokenizer, longest_input, padded_tokens, save_network, source_of, tokenizer_files, tokens_of
+from cartograph.models.pretrained import (
+    last_layer,
+    load_tokenizer,
+    longest_input,
+    padded_tokens,
+    renew_head,
+    save_network,
+    source_of,
+    tokenizer_files,
+    tokens_of,
+)
 from cartograph.schema import DatasetInfo
 
 _READING = "cartograph.json"
@@ -55,7 +65,7 @@ class Transformer(TextModel):
         self.labels = tuple(labels)
         self.max_length = min(max_length, longest_input(network.config, tokenizer))
         self._features: torch.Tensor | None = None
-        _last_layer(network).register_forward_pre_hook(self._keep_features)
+        last_layer(network).register_forward_pre_hook(self._keep_features)
 
     @classmethod
     def create(cls, info: DatasetInfo, train: pa.Table, *, max_length: int = 128, pretrained: str | None = None) -> Self:
@@ -130,18 +140,5 @@ def _load_network(info: DatasetInfo, name: str, local: bool) -> Any:
         dtype=torch.float32,
         ignore_mismatched_sizes=True,
     )
-    _renew_head(network, auto.from_config(config, trust_remote_code=False, dtype=torch.float32))
+    renew_head(network, auto.from_config(config, trust_remote_code=False, dtype=torch.float32))
     return network
-
-
-def _renew_head(network: Any, untrained: Any) -> None:
-    """Give the head new weights even where the folder has one: a map shows how this data is learnt from the beginning."""
-    encoder = network.base_model_prefix + "."
-    with torch.no_grad():
-        for (name, weight), fresh in zip(network.named_parameters(), untrained.parameters(), strict=True):
-            if not name.startswith(encoder):
-                weight.copy_(fresh)
-
-
-def _last_layer(network: nn.Module) -> nn.Linear:
-    return [module for module in network.modules() if isinstance(module, nn.Linear)][-1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 Cell = str | int | float | None
-CellKind = Literal["text", "count", "probability", "share", "points", "code"]
+CellKind = Literal["text", "count", "probability", "share", "points", "code", "picture"]
 
 
 @dataclass(frozen=True)

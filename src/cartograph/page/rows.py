@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from cartograph.images import thumbnail
 from cartograph.page.audit import Audit, Ints
 from cartograph.page.encode import column, script_json
 from cartograph.page.words import cut
@@ -17,6 +19,9 @@ from cartograph.schema import ANNOTATOR_LABELS, REGIONS, ROW, SOURCE, UID
 
 LONGEST_NAME = 80
 _SHORTEST_TEXT = 20
+_SIDES = (96, 64, 48, 32, 24)
+_SAMPLE = 200
+_QUOTED = 3
 
 
 def carried_rows(audit: Audit, drawn: Ints, listed: set[int], allowance: int) -> dict[str, Any]:
@@ -32,7 +37,8 @@ def carried_rows(audit: Audit, drawn: Ints, listed: set[int], allowance: int) ->
     places = np.union1d(drawn, np.fromiter(listed, dtype=np.int64, count=len(listed))).astype(np.int64)
     rows = _columns(audit, places)
     left = allowance - len(script_json(rows).encode())
-    rows["texts"] = _texts(audit, places, np.isin(places, list(listed)), left)
+    contents = _pictures if audit.info.images else _texts
+    rows["texts"] = contents(audit, places, np.isin(places, list(listed)), left)
     return rows
 
 
@@ -43,6 +49,7 @@ def _columns(audit: Audit, places: Ints) -> dict[str, Any]:
         "count": len(places),
         "total": audit.rows,
         "fields": list(audit.info.fields),
+        "images": list(audit.info.images),
         "labels": [cut(name, LONGEST_NAME) for name in audit.info.labels],
         "regions": list(REGIONS),
         "place": column(places.astype(np.uint32)),
@@ -71,6 +78,37 @@ def _columns(audit: Audit, places: Ints) -> dict[str, Any]:
 def _votes(names: list[str | None] | None) -> str | None:
     given = [name for name in names or [] if name]
     return ", ".join(f"{cut(name, LONGEST_NAME)} × {number}" for name, number in Counter(given).most_common()) or None
+
+
+def _pictures(audit: Audit, places: Ints, listed: NDArray[np.bool_], allowance: int) -> list[list[str]]:
+    """Return each row's image as a small picture, of the largest size at which all of them fit, as far as a sample tells.
+
+    Where no size fits, the listed rows have theirs at the largest size at which they take half of what there is, and of the others
+    as many as there is room for have theirs at the smallest size; an empty text stands for a picture that is not carried.
+    """
+    column = audit.examples[audit.info.images[0]].take(places)
+    first, others = np.flatnonzero(listed), np.flatnonzero(~listed)
+    every = np.arange(len(places))
+    side = other_side = next((side for side in _SIDES if _estimate(column, every, side) <= allowance), 0)
+    if not side:
+        side, other_side = next((side for side in _SIDES if _estimate(column, first, side) <= allowance / 2), _SIDES[-1]), _SIDES[-1]
+    pictures, left = [""] * len(places), allowance - _QUOTED * len(places)
+    for row in (*first.tolist(), *others.tolist()):
+        shown = thumbnail(column[row].as_py(), side if listed[row] else other_side)
+        left -= len(shown)
+        if left < 0:
+            break
+        pictures[row] = shown
+    return [pictures]
+
+
+def _estimate(column: pa.ChunkedArray, rows: Ints, side: int) -> float:
+    """Return about how many bytes the pictures of some rows take: by an even sample of them, a tenth added."""
+    if not len(rows):
+        return 0.0
+    sample = rows[np.unique(np.linspace(0, len(rows) - 1, _SAMPLE).astype(np.int64))]
+    sizes = [len(thumbnail(column[row].as_py(), side)) + _QUOTED for row in sample.tolist()]
+    return 1.1 * len(rows) * float(np.mean(sizes))
 
 
 def _texts(audit: Audit, places: Ints, listed: NDArray[np.bool_], allowance: int) -> list[list[str]]:

@@ -99,7 +99,7 @@ def _truth(audit: Audit) -> list[str]:
     precision = audit.metrics.get("score", {}).get("average_precision")
     ranked = "" if precision is None else f" (average precision {probability(precision)}, where 1 is a perfect ranking)"
     return [
-        f"This is the built-in corpus, whose errors are known: {count(found)} of its {count(total)} flipped labels "
+        f"This is built-in data, whose planted errors are known: {count(found)} of its {count(total)} flipped labels "
         f"{'is' if found == 1 else 'are'} among {among}{ranked}."
     ]
 

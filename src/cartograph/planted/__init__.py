@@ -26,7 +26,7 @@ __all__ = ["LABELS", "SMALLEST", "Planted", "generate"]
 SMALLEST = 60
 """Fewest train rows: with these the smallest set has ten rows."""
 
-_FLIPPED = 0.03
+FLIPPED = 0.03
 _AMBIGUOUS = 0.08
 _GIVE_AWAY = 0.75
 _EVALUATION = 6
@@ -78,7 +78,7 @@ def generate(rows: int, seed: int) -> Planted:
     rng = np.random.default_rng([seed, rows])
     writer = _Writer(Dice(rng), most=max(3, rows // 1000))
     written = {
-        "train": writer.write(rows, flipped=_FLIPPED),
+        "train": writer.write(rows, flipped=FLIPPED),
         "validation": writer.write(rows // _EVALUATION),
         "challenge": writer.write(rows // _EVALUATION, challenge=True),
     }

@@ -49,9 +49,9 @@ def score(
         ``recall`` of the flagged ones (precision 0 where none is); ``low_confidence.average_precision`` of ranking by low
         confidence, ``low_confidence.precision`` and ``.recall`` of as many least confident rows as there are flipped ones (so
         the two are equal). Without suspects low confidence stands in for them under all three names.
-        Of the filter ``give_away.odds_ratio``: the odds that a row with a planted give-away word is taken out, over those of a row
-        without one (higher than 1 = taken out by preference), the ends of its 95 % interval (``.low``, ``.high``), and the
-        shares taken out (``give_away.filtered``, ``no_give_away.filtered``).
+        Of the filter, where any row has a planted give-away word, ``give_away.odds_ratio``: the odds that such a row is taken out, over
+        those of a row without one (higher than 1 = taken out by preference), the ends of its 95 % interval (``.low``, ``.high``), and
+        the shares taken out (``give_away.filtered``, ``no_give_away.filtered``).
         For each kind its ``count``, ``kind.<kind>.region.<region>`` (share of the kind's rows, in [0, 1]), and of confidence and
         variability the mean (``kind.<kind>.confidence``) and the quartiles (``kind.<kind>.confidence.median``, …).
 
@@ -75,7 +75,8 @@ def score(
         metrics |= {f"kind.{kind}.region.{region}": float(np.mean(regions[rows] == region)) for region in schema.REGIONS}
     if aflite is not None:
         table = table.append_column("filtered", _filtered(table, aflite))
-        metrics |= _preference(table)
+        if pc.any(table.column("give_away")).as_py():
+            metrics |= _preference(table)
     table = table.append_column("rank", pa.array(rank)).append_column("flipped", pa.array(flipped))
     for field in SCORE:
         if field.name not in table.column_names:

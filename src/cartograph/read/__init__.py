@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cartograph.errors import InputError
-from cartograph.read import delimited, hub, huggingface, jsonl, label_first, lines, parquet, squad, wsc
+from cartograph.read import arrays, delimited, hub, huggingface, image_folder, jsonl, label_first, lines, parquet, squad, wsc
 from cartograph.read.remote import is_remote
 from cartograph.read.source import Batch, Rejected, Source, join, open_bytes, suffix_of
 
-__all__ = ["CONVERTERS", "READERS", "Batch", "Rejected", "Source", "format_of", "is_remote", "local_paths", "read"]
+__all__ = ["CONVERTERS", "IMAGE_READERS", "READERS", "Batch", "Rejected", "Source", "format_of", "is_remote", "local_paths", "read"]
 
 READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {
     "csv": delimited.read_csv,
@@ -24,9 +24,13 @@ READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {
     "hub": hub.read,
 }
 
+IMAGE_READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {"image-folder": image_folder.read, "arrays": arrays.read}
+"""Formats whose rows are images."""
+
 CONVERTERS: dict[str, Callable[[Source], Iterator[Batch]]] = {"wsc": wsc.read, "squad": squad.read}
 """Formats of other tasks, read as rows of one that an audit knows; never guessed, but named."""
 
+_EVERY = READERS | IMAGE_READERS | CONVERTERS
 _SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -36,6 +40,8 @@ _SUFFIXES = {
     ".json": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".npz": "arrays",
+    ".zip": "image-folder",
 }
 
 
@@ -61,7 +67,7 @@ def format_of(path: str, name: str | None = None) -> str:
     if lines.fields_of(path):
         return "lines"
     if Path(path).is_dir():
-        return "huggingface"
+        return "image-folder" if image_folder.holds_images(path) else "huggingface"
     if suffix_of(path) in _SUFFIXES:
         return _SUFFIXES[suffix_of(path)]
     with open_bytes(path) as file:
@@ -72,13 +78,19 @@ def format_of(path: str, name: str | None = None) -> str:
         return "jsonl"
     if b"\t" in start.split(b"\n", 1)[0]:
         return "tsv"
-    raise InputError(f"the format of {name or path} cannot be told from its name or content; set `format` to one of {', '.join(READERS)}.")
+    known = ", ".join(READERS | IMAGE_READERS)
+    raise InputError(f"the format of {name or path} cannot be told from its name or content; set `format` to one of {known}.")
+
+
+def _kind(source: Source) -> str:
+    kind = source.format or format_of(source.path, source.name)
+    return "arrays" if kind == "parquet" and source.images else kind
 
 
 def first_columns(source: Source) -> set[str]:
     """Return the columns of the first batch of a source; none where it cannot be read, which ``read`` says why."""
     try:
-        batch = next(iter((READERS | CONVERTERS)[source.format or format_of(source.path, source.name)](source)), None)
+        batch = next(iter(_EVERY[_kind(source)](source)), None)
     except (InputError, OSError, KeyError):
         return set()
     return set() if batch is None else set(batch.table.column_names)
@@ -95,13 +107,12 @@ def read(source: Source) -> Batch:
             raise InputError(f"{path} does not exist; correct the path.")
         if Path(path).is_file() and Path(path).stat().st_size == 0:
             raise InputError(f"{path} is empty.")
-    kind = source.format or format_of(source.path, source.name)
-    readers = READERS | CONVERTERS
-    if kind not in readers:
-        raise InputError(f"{source.name}: there is no format `{kind}`; there are {', '.join(readers)}.")
-    if kind not in ("huggingface", "hub") and any(Path(path).is_dir() for path in local_paths(source.path)):
+    kind = _kind(source)
+    if kind not in _EVERY:
+        raise InputError(f"{source.name}: there is no format `{kind}`; there are {', '.join(_EVERY)}.")
+    if kind not in ("huggingface", "hub", "image-folder") and any(Path(path).is_dir() for path in local_paths(source.path)):
         raise InputError(f"{source.name} is a folder; a source of format {kind} is a file.")
-    batches = list(readers[kind](source))
+    batches = list(_EVERY[kind](source))
     if not any(len(batch.rows) or batch.rejected for batch in batches):
         raise InputError(f"{source.name} holds no rows.")
     whole = join(batches)

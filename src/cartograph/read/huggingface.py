@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import pyarrow as pa
 
 from cartograph.errors import InputError
 from cartograph.read import parquet
+from cartograph.read.arrays import image_batch
 from cartograph.read.arrow import raw_columns
 from cartograph.read.source import BATCH_ROWS, Batch, Source
 
+_IMAGES = 1_000
 _SHARD = re.compile(r"[-_.]?\d{4,}(-of-\d+)?$")
 
 
@@ -55,10 +58,13 @@ def choose(source: Source, splits: dict[str, Any]) -> Any:
 def rows_of(source: Source, dataset: Any) -> Iterator[Batch]:
     """Yield the rows of a loaded ``datasets.Dataset``."""
     done = 0
-    for part in dataset.with_format("arrow").iter(batch_size=BATCH_ROWS):
-        table = raw_columns(part.replace_schema_metadata(dataset.features.arrow_schema.metadata), source.name)
-        yield Batch(table, pa.array(range(done + 1, done + 1 + len(table)), pa.int64()))
-        done += len(table)
+    for part in dataset.with_format("arrow").iter(batch_size=_IMAGES if source.images else BATCH_ROWS):
+        named = part.replace_schema_metadata(dataset.features.arrow_schema.metadata)
+        if source.images:
+            yield image_batch(source, named, done)
+        else:
+            yield Batch(raw_columns(named, source.name), pa.array(range(done + 1, done + 1 + len(part)), pa.int64()))
+        done += len(part)
 
 
 def _splits(source: Source, folder: Path) -> dict[str, list[Path]]:
@@ -82,17 +88,19 @@ def _splits(source: Source, folder: Path) -> dict[str, list[Path]]:
 def _shards(source: Source, files: list[Path]) -> Iterator[Batch]:
     done = 0
     for file in files:
-        shard = Source(path=str(file), name=f"{source.name}/{file.name}")
-        for batch in parquet.read(shard) if file.suffix == ".parquet" else _stream(shard):
-            yield Batch(batch.table, pa.array(range(done + 1, done + 1 + len(batch.table)), pa.int64()))
-            done += len(batch.table)
+        shard = replace(source, path=str(file), name=f"{source.name}/{file.name}", split=None)
+        for table in parquet.tables(shard) if file.suffix == ".parquet" else _stream(shard):
+            if source.images:
+                yield image_batch(shard, table, done)
+            else:
+                yield Batch(raw_columns(table, shard.name), pa.array(range(done + 1, done + 1 + len(table)), pa.int64()))
+            done += len(table)
 
 
-def _stream(source: Source) -> Iterator[Batch]:
+def _stream(source: Source) -> Iterator[pa.Table]:
     try:
         with pa.memory_map(source.path) as file, pa.ipc.open_stream(file) as reader:
             for part in reader:
-                table = raw_columns(pa.Table.from_batches([part], reader.schema), source.name)
-                yield Batch(table, pa.array(range(1, len(table) + 1), pa.int64()))
+                yield pa.Table.from_batches([part], reader.schema)
     except pa.ArrowInvalid as error:
         raise InputError(f"{source.name} is not an Arrow stream that can be read ({error}); save the data set again.") from error

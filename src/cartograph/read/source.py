@@ -38,7 +38,9 @@ class Source:
         quoting: ``standard`` ("…" around fields, doubled inside) or ``none`` (a quote is text); None for
             standard in CSV and none in TSV.
         columns: column names of a delimited file without a header line; empty where the first line is the header.
-        split: which split of a Hugging Face data set.
+        split: which split of a Hugging Face data set, or which sub-folder of a folder of images.
+        images: whether its rows are images: Parquet is then read by the reader of arrays.
+        image_side: pixels; images are scaled down where their longer side has more.
     """
 
     path: str
@@ -49,6 +51,8 @@ class Source:
     quoting: Literal["standard", "none"] | None = None
     columns: tuple[str, ...] = ()
     split: str | None = None
+    images: bool = False
+    image_side: int = 256
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ class Batch:
     """Some records of a source, in file order.
 
     Attributes:
-        table: the raw columns; each is string or list of strings, nulls allowed.
+        table: the raw columns; each is string or list of strings, nulls allowed, or of images binary (``images.canonical_png``) without.
         rows: (n_rows,) int64; the record's 1-based number in the file, the header not counted; in line formats (JSONL,
             label-first, one file per field) the line's number.
         rejected: the records in between that could not be read.

@@ -13,8 +13,8 @@ function suspectLine(item) {
 }
 
 function texts(item) {
-  return el("dl", { class: "texts" }, item.texts.map((text, field) => el("div", {},
-    el("dt", { class: named(carried.fields) ? "" : "unseen" }, carried.fields[field]), el("dd", {}, text))));
+  return el("dl", { class: "texts" }, item.texts.map((_, field) => el("div", {},
+    el("dt", { class: named(carried.fields) ? "" : "unseen" }, carried.fields[field]), el("dd", {}, fieldOf(item, field)))));
 }
 
 function rightIn(item) {

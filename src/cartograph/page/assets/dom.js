@@ -27,6 +27,10 @@ const write = {
   share: (value) => (value === null || value === undefined ? "" : `${Math.round(100 * value)}\u00a0%`),
 };
 
+// A small PNG that stands in the page itself; nothing else becomes the source of a picture.
+const PICTURE = /^data:image\/png;base64,[A-Za-z0-9+/]+={0,2}$/;
+const picture = (value, alt) => (PICTURE.test(value) ? el("img", { class: "picture", src: value, alt, onload: (event) => event.target.classList.toggle("coarse", event.target.naturalWidth < 48) }) : el("span", { class: "note" }, "picture not carried here"));
+
 const SHAPES = {
   circle: "M5,0A5,5 0 1,1 -5,0A5,5 0 1,1 5,0Z",
   square: "M-4.4,-4.4H4.4V4.4H-4.4Z",

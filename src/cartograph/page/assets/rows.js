@@ -50,3 +50,13 @@ function row(position) {
 
 // The field's name stands before its text only where a row has several.
 const named = (fields) => fields.length > 1;
+
+// What a row has in a field: a text, or an image as a picture.
+const pictured = carried.images.length > 0;
+function fieldOf(item, field) {
+  const name = carried.fields[field];
+  return carried.images.includes(name) ? picture(item.texts[field], `${name} of ${item.uid}, given label ${item.label}`) : item.texts[field];
+}
+
+// What is searched and sorted by: texts; an image has its uid.
+const wordsOf = (item) => (pictured ? [item.uid] : item.texts);

@@ -68,12 +68,14 @@ function meanings(shown) {
   return el("p", { class: "note meanings" }, [...terms].map(([meaning, titles]) => el("span", {}, el("strong", {}, titles.join(", ")), `: ${meaning}. `)));
 }
 
+const marked = { code: (value) => el("code", {}, write.code(value)), picture: (value) => picture(value, "") };
+
 function valueTable(block) {
   const shown = block.columns.map((column, index) => ({
     title: column.title,
     number: ["count", "probability", "share", "points"].includes(column.cell),
     value: (item) => item[index],
-    cell: (item) => (column.cell === "code" ? el("code", {}, write.code(item[index])) : write[column.cell](item[index])),
+    cell: (item) => (marked[column.cell] ?? write[column.cell])(item[index]),
   }));
   const { node } = sortable({ caption: block.caption, columns: shown, items: block.cells, lines: (item) => [el("tr", {}, cells(item, shown))] });
   const notes = meanings(block.columns);
@@ -82,7 +84,7 @@ function valueTable(block) {
 }
 
 function excerpt(item) {
-  return item.texts.map((text, field) => el("span", { class: "excerpt" }, named(carried.fields) ? el("span", { class: "field" }, carried.fields[field]) : null, text));
+  return item.texts.map((_, field) => el("span", { class: "excerpt" }, named(carried.fields) ? el("span", { class: "field" }, carried.fields[field]) : null, fieldOf(item, field)));
 }
 
 function opener(item, state) {
@@ -92,7 +94,7 @@ function opener(item, state) {
 function rowColumns(ranks) {
   const shown = [
     { title: "Rank", number: true, value: (item) => ranks.get(item.position), cell: (item) => number.format(ranks.get(item.position)) },
-    { title: "Text", class: "wide", value: (item) => item.texts.join(" "), cell: (item) => item.opener },
+    { title: pictured ? "Image" : "Text", class: pictured ? "pictured" : "wide", value: (item) => wordsOf(item).join(" "), cell: (item) => item.opener },
     { title: "Given label", value: (item) => item.label, cell: (item) => item.label },
     { title: "Confidence", number: true, value: (item) => item.confidence, cell: (item) => write.probability(item.confidence) },
     { title: "Variability", number: true, value: (item) => item.variability, cell: (item) => write.probability(item.variability) },
@@ -106,7 +108,7 @@ function rowColumns(ranks) {
 function filters(items, redraw, suggestions) {
   const wanted = { text: "", label: "", suggested: "", differs: false };
   const keep = (item) =>
-    (!wanted.text || [item.uid, item.label, ...item.texts].some((text) => text.toLowerCase().includes(wanted.text))) &&
+    (!wanted.text || [item.uid, item.label, ...wordsOf(item)].some((text) => text.toLowerCase().includes(wanted.text))) &&
     (!wanted.label || item.label === wanted.label) && (!wanted.suggested || item.suggested === wanted.suggested) && (!wanted.differs || item.disagrees);
   const count = el("p", { class: "count", role: "status" });
   const apply = () => {
@@ -116,7 +118,7 @@ function filters(items, redraw, suggestions) {
   const set = (name, value) => { wanted[name] = value; apply(); };
   const labels = [...new Set(items.map((item) => item.label))].sort();
   const node = el("div", { class: "filters" },
-    el("label", {}, "Text, label or uid", el("input", { type: "search", oninput: (event) => set("text", event.target.value.toLowerCase()) })),
+    el("label", {}, pictured ? "Label or uid" : "Text, label or uid", el("input", { type: "search", oninput: (event) => set("text", event.target.value.toLowerCase()) })),
     el("label", {}, "Given label", el("select", { onchange: (event) => set("label", event.target.value) },
       el("option", { value: "" }, "any"), labels.map((label) => el("option", { value: label }, label)))),
     suggestions ? el("label", {}, "Suggestion", el("select", { onchange: (event) => set("suggested", event.target.value) },
@@ -168,7 +170,7 @@ function suspectTable(block) {
   const items = block.suspects.map((suspect) => ({ ...row(positions.get(suspect.place)), suggested: carried.labels[suspect.suggested] }));
   const shown = [
     { title: "Rank", number: true, value: (item) => item.suspicion.rank, cell: (item) => number.format(item.suspicion.rank) },
-    { title: "Text", class: "wide", value: (item) => item.texts.join(" "), cell: (item) => item.opener },
+    { title: pictured ? "Image" : "Text", class: pictured ? "pictured" : "wide", value: (item) => wordsOf(item).join(" "), cell: (item) => item.opener },
     { title: "Label", value: (item) => item.label, cell: (item) => item.label },
     { title: "Suggestion", value: (item) => item.suggested, cell: (item) => ["→\u00a0", el("strong", {}, item.suggested)] },
     { title: "Probability", number: true, value: (item) => item.suspicion.probability, cell: (item) => write.likelihood(item.suspicion.probability) },

@@ -13,6 +13,7 @@ from cartograph.schema import UID
 
 _SOURCES = {
     "bow": "a bag of words (TF-IDF and SVD)",
+    "pixels": "plain pixels (and SVD)",
     "frozen": "a frozen encoder",
     "finetuned": "a model trained on {held_back} of the rows, which left the pool",
     "file": "a file of the user's",

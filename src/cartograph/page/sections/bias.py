@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
+from cartograph.bias.partial import WHOLE
 from cartograph.page.audit import Audit, Bias
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
 from cartograph.page.words import count, cut
 
 _LONGEST = 40
-_WHOLE = "whole input"
+_MEANING = "A label that can be told from a single word, or from half of the input, is told for the wrong reason."
+_PAPERS = (("full", "full"), ("random", "full"), ("filtered", "filtered"))
 _NAMES = {"linear": "linear model on words", "max-pmi": "most revealing word alone"}
+_NAMES_OF_IMAGES = {"linear": "linear model on pixels", "cnn": "convolutional network", "vision": "pretrained network"}
+_NO_WORDS = "Images have no words: what single words and parts of the input give away is not measured."
 
 
 def bias_section(audit: Audit) -> Section | None:
@@ -22,25 +26,32 @@ def bias_section(audit: Audit) -> Section | None:
     rows = audit.bias.accuracies.to_pylist()
     blocks: list[Block] = []
     if rows:
-        blocks.append(_models(rows))
+        blocks.append(_models(audit, rows))
+    with_scores = [row for row in rows if row["top5"] is not None and row["input"] == WHOLE]
+    if with_scores:
+        blocks.append(_top_five(audit, with_scores))
     if audit.bias.words.num_rows:
         blocks.append(_words(audit, audit.bias))
     blocks.append(_neighbours(audit, audit.bias))
-    return Section("bias", "Before and after the filter", _lead(rows), blocks, short="Bias")
+    return Section("bias", "Before and after the filter", _lead(audit, rows), blocks, short="Bias")
 
 
-def _mean(rows: Sequence[dict[str, Any]], trained_on: str, tested_on: str) -> float | None:
-    found = [row["accuracy"] for row in rows if (row["trained_on"], row["tested_on"]) == (trained_on, tested_on)]
+def _name(audit: Audit, model: str) -> str:
+    return (_NAMES_OF_IMAGES if audit.info.images else _NAMES).get(model, model)
+
+
+def _mean(rows: Sequence[dict[str, Any]], trained_on: str, tested_on: str, what: str = "accuracy") -> float | None:
+    found = [row[what] for row in rows if (row["trained_on"], row["tested_on"]) == (trained_on, tested_on)]
     return None if not found or None in found else 100 * fmean(found)
 
 
-def _lead(rows: Sequence[dict[str, Any]]) -> str:
-    meaning = "A label that can be told from a single word, or from half of the input, is told for the wrong reason."
+def _lead(audit: Audit, rows: Sequence[dict[str, Any]]) -> str:
+    meaning = _NO_WORDS if audit.info.images else _MEANING
     first = [row for row in rows if all(row[key] == rows[0][key] for key in ("model", "input", "set"))]
     full, chance, left = (_mean(first, version, tested) for version, tested in (("full",) * 2, ("random", "full"), ("filtered",) * 2))
     if full is None or chance is None or left is None:
         return meaning
-    name = _NAMES.get(first[0]["model"], first[0]["model"])
+    name = _name(audit, first[0]["model"])
     return (
         f"{meaning} On {cut(first[0]['set'], _LONGEST)} a {name} is right on {full:.1f}\u00a0% of the rows when it learns from all, on "
         f"{chance:.1f}\u00a0% when it learns from as many random rows as the filter kept, and on {left:.1f}\u00a0% when it learns from "
@@ -48,14 +59,14 @@ def _lead(rows: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _models(rows: Sequence[dict[str, Any]]) -> Table:
+def _models(audit: Audit, rows: Sequence[dict[str, Any]]) -> Table:
     cells: list[list[Cell]] = []
     for model, given, name in dict.fromkeys((row["model"], row["input"], row["set"]) for row in rows):
         own = [row for row in rows if (row["model"], row["input"], row["set"]) == (model, given, name)]
         last = next(row for row in own if row["tested_on"] == "filtered")
         cells.append(
             [
-                _NAMES.get(model, model),
+                _name(audit, model),
                 given,
                 cut(name, _LONGEST),
                 _mean(own, "full", "full"),
@@ -80,6 +91,16 @@ def _models(rows: Sequence[dict[str, Any]]) -> Table:
         Column("Rows", "count", "rows of the set that the filter kept"),
     )
     return Table("Per cent right, before and after", columns, cells)
+
+
+def _top_five(audit: Audit, rows: Sequence[dict[str, Any]]) -> Table:
+    """Return the paper's three columns for labels that are among a model's first five."""
+    cells: list[list[Cell]] = []
+    for model, name in dict.fromkeys((row["model"], row["set"]) for row in rows):
+        own = [row for row in rows if (row["model"], row["set"]) == (model, name)]
+        cells.append([_name(audit, model), cut(name, _LONGEST), *(_mean(own, *version, "top5") for version in _PAPERS)])
+    columns = (Column("Model"), Column("Set"), Column("All rows", "points"), Column("Random", "points"), Column("Filtered", "points"))
+    return Table("Per cent with the label among the first five, learnt and tested as above", columns, cells)
 
 
 def _words(audit: Audit, bias: Bias) -> Table:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cartograph.images import shown_fields
 from cartograph.page.audit import Audit, Cleaned
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.words import count, counted, cut, share
@@ -18,6 +19,7 @@ _RECIPE = "recipe "
 _LONGEST_TEXT = 160
 _LONGEST_REASON = 300
 _LONGEST_NAME = 40
+_PICTURE_SIDE = 32
 
 
 def changes_section(audit: Audit) -> Section | None:
@@ -89,17 +91,25 @@ def _listed(audit: Audit, changes: Sequence[Mapping[str, Any]]) -> Table:
     place = {uid: index for index, uid in enumerate(audit.measures[UID].to_pylist())}
     ranks = audit.noise.suspects["rank"].to_pylist() if audit.noise is not None else list(range(audit.rows))
     shown = sorted(changes, key=lambda row: (row["by"].startswith(_RECIPE), ranks[place[row[UID]]]))[:MOST_LISTED]
-    rows = audit.examples.select(list(audit.info.fields)).take([place[row[UID]] for row in shown]).to_pylist()
+    rows = shown_fields(audit.examples.take([place[row[UID]] for row in shown]), audit.info, _PICTURE_SIDE)
+    pictures = bool(audit.info.images)
     cells: list[tuple[Cell, ...]] = [
         (
             row[UID],
-            cut(" / ".join(str(value) for value in text.values()), _LONGEST_TEXT),
+            texts[0] if pictures else cut(" / ".join(texts), _LONGEST_TEXT),
             row["from"],
             row["to"] or "dropped",
             cut(row["why"], _LONGEST_REASON),
             cut(row["by"], _LONGEST_NAME),
         )
-        for row, text in zip(shown, rows, strict=True)
+        for row, texts in zip(shown, zip(*rows, strict=True), strict=True)
     ]
-    columns = (Column("uid", "code"), Column("Text"), Column("Label"), Column("Became"), Column("Why"), Column("By"))
+    columns = (
+        Column("uid", "code"),
+        Column("Image", "picture") if pictures else Column("Text"),
+        Column("Label"),
+        Column("Became"),
+        Column("Why"),
+        Column("By"),
+    )
     return Table(f"The changes ({count(len(cells))})", columns, cells, folded=True)

@@ -55,7 +55,7 @@ def found_among_suspects(score: pa.Table) -> tuple[int, int] | None:
 
 
 def _lead(score: pa.Table) -> str:
-    text = "This corpus is generated, so what is wrong with it is known; no step but this page reads it."
+    text = "The built-in data knows what was planted in it; no step but this page reads that."
     found, total = found_among_hardest(score)
     if not total:
         return text
@@ -149,7 +149,8 @@ def _table(audit: Audit, groups: dict[str, Ints], with_word: Ints, without_word:
         *(Column(name, "share", "share of these rows in this region") for name in REGIONS),
     ]
     named = {_KINDS.get(kind, (kind.capitalize(), ""))[0]: rows for kind, rows in groups.items()}
-    named |= {"With a give-away word": with_word, "Without one": without_word}
+    if len(with_word):
+        named |= {"With a give-away word": with_word, "Without one": without_word}
     cells: list[tuple[str | float, ...]] = []
     for title, rows in named.items():
         if len(rows):

@@ -14,7 +14,7 @@ EASY, AMBIGUOUS, HARD, UNASSIGNED = REGIONS
 MEANINGS = {
     HARD: "The model kept doubting these labels. Many are wrong labels, some are merely rare: read them first.",
     AMBIGUOUS: "The model changed its mind about these. They teach it most, and hold the rows that people would label differently.",
-    EASY: "Learnt at once and never doubted. Needed, but many say the same; a give-away word puts rows here.",
+    EASY: "Learnt at once and never doubted. Needed, but many say the same; what gives a label away puts rows here.",
     UNASSIGNED: "In between: neither doubted, nor unsettled, nor learnt at once.",
 }
 

@@ -1,0 +1,108 @@
+"""How pretrained networks read images: size, channels and standardisation, from a folder's own configuration.
+
+Pixels are scaled to the network's size, both sides on their own, and standardised as its preprocessor says; nothing is cropped, so that
+all of an image is seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+import torch
+
+from cartograph.errors import InputError
+from cartograph.images import pixels_of
+
+PREPROCESSOR = "preprocessor_config.json"
+_USUAL_SIDE = 224
+_HALF = (0.5, 0.5, 0.5)
+
+
+@dataclass(frozen=True)
+class ImageReading:
+    """What a network is given of an image.
+
+    Attributes:
+        width: in pixels.
+        height: in pixels.
+        channels: 1 or 3.
+        mean: of each channel, taken off after pixels are scaled to [0, 1].
+        deviation: of each channel, by which they are then divided.
+    """
+
+    width: int
+    height: int
+    channels: int
+    mean: tuple[float, ...]
+    deviation: tuple[float, ...]
+
+    @classmethod
+    def of(cls, config: Any, folder: Path) -> Self:
+        """Read a network's configuration, and the preprocessor's in its folder where there is one.
+
+        Raises:
+            InputError: neither makes sense.
+        """
+        told = _preprocessor(folder)
+        channels = int(getattr(config, "num_channels", 3))
+        if channels not in (1, 3):
+            raise InputError(f"{folder} reads images of {channels} channels; expected 1 or 3.")
+        try:
+            width, height = _size(told.get("crop_size") if told.get("do_center_crop") else None, told.get("size"), config)
+            moments = told if told.get("do_normalize", True) else {"image_mean": (0.0,) * channels, "image_std": (1.0,) * channels}
+            mean = _numbers(moments.get("image_mean", _HALF), channels)
+            deviation = _numbers(moments.get("image_std", _HALF), channels)
+        except (TypeError, ValueError, KeyError) as error:
+            raise InputError(
+                f"{folder / PREPROCESSOR} cannot be understood ({error}); it should give `size`, `image_mean` and `image_std`."
+            ) from error
+        if not (0 < width <= 1024 and 0 < height <= 1024) or min(deviation) <= 0:
+            raise InputError(f"{folder / PREPROCESSOR} asks for images of {width} x {height} pixels; expected 1 to 1,024 each way.")
+        return cls(width, height, channels, mean, deviation)
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Self:
+        """Read back what ``to_json`` gave."""
+        return cls(**content | {name: tuple(content[name]) for name in ("mean", "deviation")})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the reading as JSON values."""
+        return asdict(self)
+
+    def tensor(self, column: pa.ChunkedArray) -> torch.Tensor:
+        """Return canonical images as a network reads them, (n_images, channels, height, width) float32."""
+        pixels = torch.from_numpy(pixels_of(column, self.width, self.height, self.channels)).permute(0, 3, 1, 2).float() / 255
+        mean, deviation = (torch.tensor(values).reshape(1, -1, 1, 1) for values in (self.mean, self.deviation))
+        return (pixels - mean) / deviation
+
+
+def _preprocessor(folder: Path) -> dict[str, Any]:
+    path = folder / PREPROCESSOR
+    if not path.is_file():
+        return {}
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON ({error}); fetch the folder again.") from error
+    return content if isinstance(content, dict) else {}
+
+
+def _size(crop: Any, size: Any, config: Any) -> tuple[int, int]:
+    """Return width and height: what is cropped to, else what is scaled to, else what the network was made for."""
+    wanted = crop or size or getattr(config, "image_size", _USUAL_SIDE)
+    if isinstance(wanted, dict):
+        side = wanted.get("shortest_edge")
+        return (int(wanted["width"]), int(wanted["height"])) if side is None else (int(side), int(side))
+    if isinstance(wanted, Sequence):
+        return int(wanted[1]), int(wanted[0])
+    return int(wanted), int(wanted)
+
+
+def _numbers(values: Any, channels: int) -> tuple[float, ...]:
+    found = tuple(float(value) for value in (values if isinstance(values, Sequence) else [values] * channels))
+    return found if len(found) == channels else (sum(found) / len(found),) * channels

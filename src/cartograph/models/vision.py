@@ -1,0 +1,114 @@
+"""A pretrained classifier of images from a local folder or the hub, with a new head."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import nn
+from transformers import AutoConfig, AutoModelForImageClassification
+
+from cartograph.errors import InputError
+from cartograph.models.base import Classifier, Pictures
+from cartograph.models.image_pretrained import PREPROCESSOR, ImageReading
+from cartograph.models.pretrained import last_layer, renew_head, save_network, source_of
+from cartograph.schema import DatasetInfo
+
+_READING = "cartograph.json"
+
+
+class Vision(Classifier):
+    """Any network that ``AutoModelForImageClassification`` knows; weights from safetensors only, no code from the model's folder.
+
+    Images are decoded batch by batch, and read as ``ImageReading`` says.
+
+    Args:
+        network: with ``logits`` in its output, and a linear layer last.
+        reading: what it is given of an image.
+        labels: label names in the order of the logits.
+    """
+
+    name: ClassVar[str] = "vision"
+    reads: ClassVar[Literal["texts", "images"]] = "images"
+    mixed_precision: ClassVar[bool] = True
+    learning_rate: ClassVar[float] = 5e-5
+
+    def __init__(self, network: Any, reading: ImageReading, labels: tuple[str, ...]) -> None:
+        super().__init__()
+        self.network = network
+        self.reading = reading
+        self.task = "image"
+        self.labels = labels
+        self._features: torch.Tensor | None = None
+        last_layer(network).register_forward_pre_hook(self._keep_features)
+
+    @classmethod
+    def create(cls, info: DatasetInfo, train: pa.Table, *, max_length: int = 128, pretrained: str | None = None) -> Self:
+        """Load the network and put a new head on it.
+
+        Raises:
+            InputError: no ``pretrained`` is given; the folder lacks a file, which is named; or the hub does not give it.
+        """
+        if pretrained is None:
+            raise InputError("model `vision` needs `pretrained`: a folder with config.json and model.safetensors, or a hub id.")
+        with source_of(pretrained, tokenizer=False) as (name, local):
+            config = AutoConfig.from_pretrained(name, trust_remote_code=False, local_files_only=local)
+            config.num_labels = len(info.labels)
+            config.id2label = dict(enumerate(info.labels))
+            config.label2id = {label: number for number, label in enumerate(info.labels)}
+            network = _loaded(name, local=local, config=config, ignore_mismatched_sizes=True)
+            renew_head(network, AutoModelForImageClassification.from_config(config, trust_remote_code=False, dtype=torch.float32))
+            reading = ImageReading.of(config, _folder(name, local=local))
+        return cls(network, reading, info.labels)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Return the model that ``save`` wrote."""
+        content = json.loads((folder / _READING).read_text(encoding="utf-8"))
+        network = _loaded(str(folder), local=True)
+        return cls(network, ImageReading.from_json(content["reading"]), tuple(content["labels"]))
+
+    def save(self, folder: Path) -> None:
+        """Write the files that ``from_pretrained`` reads, and ``cartograph.json``: how images are read."""
+        save_network(self.network, {}, folder)
+        content = {"model": self.name, "labels": self.labels, "reading": self.reading.to_json()}
+        (folder / _READING).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def fields_of(self, table: pa.Table, info: DatasetInfo) -> dict[str, Pictures]:
+        """Return the images as they are stored."""
+        return {"images": Pictures(np.array(table.column(info.images[0]).to_pylist(), object))}
+
+    def collate(self, fields: Mapping[str, Pictures]) -> dict[str, torch.Tensor]:
+        """Decode the images of a batch."""
+        return {"pixel_values": self.reading.tensor(pa.chunked_array([pa.array(fields["images"].values, pa.binary())]))}
+
+    def logits_and_features(self, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Run the network; features are what its last linear layer was given."""
+        logits = self.network(**inputs).logits
+        features, self._features = self._features, None
+        assert features is not None
+        return logits, features.flatten(1)
+
+    def _keep_features(self, layer: nn.Module, arguments: tuple[torch.Tensor, ...]) -> None:
+        self._features = arguments[0]
+
+
+def _loaded(name: str, *, local: bool, **more: Any) -> Any:
+    return AutoModelForImageClassification.from_pretrained(
+        name, trust_remote_code=False, use_safetensors=True, local_files_only=local, dtype=torch.float32, **more
+    )
+
+
+def _folder(name: str, *, local: bool) -> Path:
+    """Return where the preprocessor's configuration stands: the folder, or what the hub gives of it."""
+    if local:
+        return Path(name)
+    from transformers.utils import cached_file
+
+    found = cached_file(name, PREPROCESSOR, _raise_exceptions_for_missing_entries=False)
+    return Path(found).parent if found else Path(name)

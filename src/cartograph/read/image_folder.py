@@ -1,0 +1,203 @@
+"""A folder of images, or a ZIP archive of one: a sub-folder per class, or a table beside the images that names them.
+
+The table is ``metadata.csv``, ``metadata.jsonl``, ``labels.csv`` or ``labels.jsonl`` in the folder itself, with a column ``file_name`` (or
+``file``, ``filename``, ``image``, ``path``), and whatever else the rows have. Nothing outside of the folder is read, wherever a link or a
+name in the table points, and an archive is never unpacked.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+
+from cartograph.errors import InputError
+from cartograph.images import MAX_BYTES, Unusable, canonical_png
+from cartograph.read import delimited, jsonl
+from cartograph.read.source import Batch, Rejected, Source
+
+IMAGE, FILE, LABEL = "image", "file", "label"
+SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"))
+
+_TABLES = ("metadata.csv", "metadata.jsonl", "labels.csv", "labels.jsonl")
+_NAMES = ("file_name", "file", "filename", "image", "path")
+_BATCH = 1_000
+_OUTSIDE = "file outside the folder"
+
+
+class Files(ABC):
+    """What a folder or an archive holds, by names relative to it."""
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Return the names of all files, sorted; hidden ones are left out."""
+
+    @abstractmethod
+    def content(self, name: str) -> bytes:
+        """Return a file's bytes.
+
+        Raises:
+            Unusable: there is none, it is outside, too large or damaged.
+        """
+
+
+class _Folder(Files):
+    def __init__(self, path: Path) -> None:
+        self._path = path.resolve()
+
+    def names(self) -> list[str]:
+        found = (path.relative_to(self._path).as_posix() for path in self._path.rglob("*") if path.is_symlink() or path.is_file())
+        return sorted(name for name in found if _is_shown(name))
+
+    def content(self, name: str) -> bytes:
+        _require_inside(name)
+        path = self._path / name
+        if not path.resolve().is_relative_to(self._path):
+            raise Unusable(_OUTSIDE, f"{name} is a link that leads out of it")
+        if not path.is_file():
+            raise Unusable("no such file", name)
+        if path.stat().st_size > MAX_BYTES:
+            raise Unusable("image too large", f"{path.stat().st_size:,} bytes, at most {MAX_BYTES:,} are read")
+        return path.read_bytes()
+
+
+class _Archive(Files):
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._entries = {entry.filename: entry for entry in archive.infolist() if not entry.is_dir()}
+
+    def names(self) -> list[str]:
+        return sorted(name for name in self._entries if _is_shown(name))
+
+    def content(self, name: str) -> bytes:
+        _require_inside(name)
+        if name not in self._entries:
+            raise Unusable("no such file", name)
+        entry = self._entries[name]
+        if entry.file_size > MAX_BYTES:
+            raise Unusable("image too large", f"{entry.file_size:,} bytes, at most {MAX_BYTES:,} are read")
+        try:
+            with self._archive.open(entry) as file:
+                content = file.read(MAX_BYTES + 1)
+        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError, zlib.error) as error:
+            raise Unusable("image cut short or damaged", str(error)[:200]) from error
+        if len(content) > MAX_BYTES:
+            raise Unusable("image too large", f"more than {MAX_BYTES:,} bytes")
+        return content
+
+
+def read(source: Source) -> Iterator[Batch]:
+    """Yield the images: ``image`` (binary, a canonical PNG), ``file`` (its name within the folder), and ``label`` or the table's columns.
+
+    A row's number is its image's place among the names in alphabetical order, or its place in the table.
+
+    Raises:
+        InputError: it is neither a folder nor an archive, has no such split, or its table names no files.
+    """
+    with _opened(source) as files:
+        names = files.names()
+        own = next((name for name in _TABLES if name in names), None)
+        rows = _by_folder(names) if own is None else _by_table(source, files, own)
+        yield from _batches(source, files, rows)
+
+
+def holds_images(path: str) -> bool:
+    """Return whether a folder has a file with the name of an image in it or in one of its sub-folders."""
+    return any(file.suffix.lower() in SUFFIXES for file in Path(path).rglob("*"))
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[Files]:
+    path = Path(source.path)
+    if path.is_dir():
+        folder = path / source.split if source.split else path
+        if not folder.is_dir() or not folder.resolve().is_relative_to(path.resolve()):
+            raise InputError(f"{source.name} has no sub-folder `{source.split}`; correct the split.")
+        yield _Folder(folder)
+        return
+    if not zipfile.is_zipfile(path):
+        raise InputError(f"{source.name} is neither a folder of images nor a ZIP archive of one; name such a folder.")
+    with zipfile.ZipFile(path) as archive:
+        yield _Archive(archive)
+
+
+def _is_shown(name: str) -> bool:
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    return "__MACOSX" not in parts and not any(part.startswith(".") and part not in (".", "..") for part in parts)
+
+
+def _require_inside(name: str) -> None:
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or (path.parts and path.parts[0].endswith(":")) or "\0" in name:
+        raise Unusable(_OUTSIDE, name[:200])
+
+
+Record = tuple[int, str, dict[str, Any]]
+"""A row's number, its image's name, and what else is known of it."""
+
+
+def _by_folder(names: list[str]) -> Iterator[Record]:
+    """Yield the images of each class: of the files that stand beside the classes' folders, those named like images, without a label."""
+    chosen = [name for name in names if "/" in name.replace("\\", "/") or PurePosixPath(name).suffix.lower() in SUFFIXES]
+    inner = _common(chosen)
+    for number, name in enumerate(chosen, start=1):
+        parts = PurePosixPath(name).parts[len(inner) :]
+        yield number, name, {FILE: name, LABEL: parts[0] if len(parts) > 1 else None}
+
+
+def _common(names: list[str]) -> tuple[str, ...]:
+    """Return the folders that all names stand in beside the class's own: an archive often has one around everything."""
+    parts = [PurePosixPath(name).parts for name in names]
+    if not parts or len({part[0] for part in parts}) > 1 or any(len(part) < 3 for part in parts):
+        return ()
+    return parts[0][:1]
+
+
+def _by_table(source: Source, files: Files, name: str) -> Iterator[Record]:
+    try:
+        content = files.content(name)
+    except Unusable as error:
+        raise InputError(f"{source.name}/{name} cannot be read ({error}); correct the table.") from error
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / name
+        copy.write_bytes(content)
+        table = replace(source, path=str(copy), name=f"{source.name}/{name}", split=None)
+        for batch in (delimited.read_csv if copy.suffix == ".csv" else jsonl.read)(table):
+            columns = batch.table.column_names
+            named = next((column for column in _NAMES if column in columns), None)
+            if named is None:
+                raise InputError(f"{source.name}/{name} names no files: it has no column {' or '.join(_NAMES)}; its columns are "
+                                 f"{', '.join(columns)}.")  # fmt: skip
+            for number, row in zip(batch.rows.to_pylist(), batch.table.to_pylist(), strict=True):
+                file = row.pop(named)
+                yield number, file or "", {FILE: file, **{key: value for key, value in row.items() if key != IMAGE}}
+
+
+def _batches(source: Source, files: Files, rows: Iterator[Record]) -> Iterator[Batch]:
+    while True:
+        kept: list[dict[str, Any]] = []
+        numbers: list[int] = []
+        rejected: list[Rejected] = []
+        columns: dict[str, None] = {IMAGE: None}
+        for number, name, more in rows:
+            columns |= dict.fromkeys(more)
+            try:
+                kept.append({IMAGE: canonical_png(files.content(name), source.image_side), **more})
+                numbers.append(number)
+            except Unusable as error:
+                rejected.append(Rejected(number, error.reason, error.detail, name))
+            if len(kept) + len(rejected) == _BATCH:
+                break
+        if not kept and not rejected:
+            return
+        arrays = {name: pa.array([row.get(name) for row in kept], pa.binary() if name == IMAGE else None) for name in columns}
+        texts = {name: values.cast(pa.string()) if pa.types.is_null(values.type) else values for name, values in arrays.items()}
+        yield Batch(pa.table(texts), pa.array(numbers, pa.int64()), tuple(rejected))
