@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
-from cartograph.models.base import Dense, Field, Ragged
+from cartograph.models.base import Field, Ragged
 from cartograph.models.cosine import Embedder, Encoded
 from cartograph.models.ngrams import Counts, Hashes, Vocabulary, Words, mix
 
@@ -78,7 +78,7 @@ class CosineBow(Embedder):
     def forward(self, batch: dict[str, Field]) -> torch.Tensor:
         """Sum the features' vectors, each times its rarity."""
         field = batch["ids"]
-        assert not isinstance(field, Dense)
+        assert isinstance(field, Ragged)
         ids = torch.from_numpy(field.values.astype(np.int64))
         offsets = torch.from_numpy(field.offsets)
         rarity = self.get_buffer("rarity")[ids]
