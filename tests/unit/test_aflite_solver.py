@@ -8,7 +8,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 from cartograph.aflite.classifiers import JointLogistic, OneByOne, Rows
-from cartograph.aflite.solver import correct_predictions, fit
+from cartograph.aflite.solver import _right, correct_predictions, fit
 from cartograph.aflite.solver_lbfgs import minimise
 from cartograph.aflite.solver_problem import Problem, problem
 from cartograph.aflite.splits import random_splits
@@ -133,3 +133,13 @@ def test_each_quadratic_reaches_its_own_minimum() -> None:
     assert torch.allclose(found.points, centres, atol=1e-4)
     cut = minimise(objective, torch.zeros(3, 2), lambda gradient: gradient.clone(), tolerance=1e-9, most_passes=2)
     assert cut.unconverged == 3
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_right_is_what_an_argmax_says(classes: int) -> None:
+    rng = np.random.default_rng(5)
+    columns = 1 if classes == 2 else classes
+    scores = torch.from_numpy(rng.integers(-1, 2, size=(300, columns, 7)).astype(np.float32))
+    labels = torch.from_numpy(rng.integers(-1, classes, size=300))
+    predicted = (scores[:, 0] > 0).long() if classes == 2 else torch.from_numpy(scores.numpy().argmax(axis=1))
+    assert torch.equal(_right(scores, labels, None), predicted == labels[:, None])

@@ -27,7 +27,7 @@ from torch import Tensor
 
 from cartograph.aflite.solver_lbfgs import Minimum, minimise
 from cartograph.aflite.solver_objective import absent_classes, gathered, masked, side_by_side
-from cartograph.aflite.solver_problem import Ids, Problem, one_thread
+from cartograph.aflite.solver_problem import Ids, Problem, at_once, one_thread
 
 _GATHER_BEYOND = 8
 _PILOT_ROWS = 20_000
@@ -104,19 +104,26 @@ def correct_predictions(given: Problem, train: npt.NDArray[np.bool_], weights: W
             scores = torch.addmm(columns[-1], block, columns[:-1]).reshape(len(block), given.columns, -1)
             labels = torch.from_numpy(given.labels[part]).to(given.device)
             held_out = ~torch.from_numpy(train[part]).to(given.device)
-            right = (_predicted(scores, weights.absent) == labels[:, None]) & held_out
-            tally.append(right.sum(dim=1).to(torch.int32).cpu().numpy())
+            right = _right(scores, labels, weights.absent) & held_out
+            tally.append(right.sum(dim=1, dtype=torch.int32).cpu().numpy())
         return np.concatenate(tally)
 
     with one_thread():
         return np.concatenate(given.each_part(columns.shape[1], work))
 
 
-def _predicted(scores: Tensor, absent: Tensor | None) -> Tensor:
-    """Return label ids (rows, k)."""
+def _right(scores: Tensor, labels: Tensor, absent: Tensor | None) -> Tensor:
+    """Return (rows, k): whether the label is the class of the highest score, the first such class where several have it; -1 never is."""
     if scores.shape[1] == 1:
-        return (scores[:, 0] > 0).long()
-    return (scores if absent is None else scores + absent).argmax(dim=1)
+        return (scores[:, 0] > 0).long() == labels[:, None]
+    scores = scores if absent is None else scores + absent
+    own = scores[torch.arange(len(labels), device=scores.device), labels]
+    right = (labels >= 0)[:, None].repeat(1, own.shape[1])
+    # Class by class: an argmax over a middle axis takes several times as long.
+    for other in range(scores.shape[1]):
+        later = (labels > other)[:, None]
+        right &= (own > scores[:, other]) | ((own == scores[:, other]) & ~later)
+    return right
 
 
 def _pilot(given: Problem, smooth: float, tolerance: float, rng: np.random.Generator) -> Tensor:
@@ -125,7 +132,7 @@ def _pilot(given: Problem, smooth: float, tolerance: float, rng: np.random.Gener
     sample = Problem(given.features, given.rows[rows], given.labels[rows], given.classes, given.device, given.take(rows))
     start = torch.zeros(given.features.shape[1] + 1, given.columns, device=given.device)
     every = np.ones((len(rows), 1), bool)
-    objective = gathered(sample, every, torch.tensor([smooth], device=given.device))
+    objective = masked(sample, every, torch.tensor([smooth], device=given.device))
     precondition = _preconditioner(given, start, smooth, rng)
     ended = minimise(objective, start.reshape(1, -1), precondition, tolerance=3 * tolerance, most_passes=60)
     return ended.points.reshape(start.shape)
@@ -142,12 +149,9 @@ def _preconditioner(given: Problem, weights: Tensor, smooth: float, rng: np.rand
         # Residuals sum to 0 over the classes; along such directions a softmax is so much more curved than its diagonal blocks say.
         curvature *= given.classes / (given.classes - 1)
     size = block.shape[1] + 1
-    inverses = torch.empty(given.columns, size, size, device=given.device)
     alike = not weights.any()
-    for column in range(given.columns):
-        if alike and column:
-            inverses[column] = inverses[0]
-            continue
+
+    def inverse(column: int) -> Tensor:
         weighted = block * curvature[:, column, None]
         hessian = torch.empty(size, size, device=given.device)
         hessian[:-1, :-1] = block.T @ weighted
@@ -156,7 +160,13 @@ def _preconditioner(given: Problem, weights: Tensor, smooth: float, rng: np.rand
         diagonal = hessian.diagonal()
         diagonal[:-1] += smooth
         diagonal += 1e-6 * diagonal.mean()
-        inverses[column] = torch.cholesky_inverse(torch.linalg.cholesky(hessian.double())).to(hessian.dtype)
+        return torch.cholesky_inverse(torch.linalg.cholesky(hessian.double())).to(hessian.dtype)
+
+    def work(columns: range) -> list[Tensor]:
+        return [inverse(column) for column in columns]
+
+    found = [one for part in at_once(work, given.spans(1 if alike else given.columns)) for one in part]
+    inverses = torch.stack(found * given.columns if alike else found)
 
     def precondition(gradient: Tensor) -> Tensor:
         by_class = gradient.reshape(len(gradient), size, -1).permute(2, 0, 1)
