@@ -2,9 +2,9 @@
 
 `python benchmarks/selections.py snli [--model bow|probe --encoder FOLDER]` makes a workspace of SNLI (dev and the original rows of the
 counterfactual revisions as train set, test in distribution, NLI diagnostics with their four categories out of distribution), and trains on
-every selection at 33 %, three seeds each. `… trec` does so with TREC, 10 % of whose train labels are flipped at random first, and
-prints how many of the flips each selection holds. Data is read from CARTOGRAPH_DATA or ../shared/data; `--output FILE` writes what is
-printed there too.
+every selection at 33 %, three seeds each; AFLite sees a bag of words, or the encoder's vectors where there is one. `… trec` does so with
+TREC, 10 % of whose train labels are flipped at random first, and prints how many of the flips each selection holds. Data is read from
+CARTOGRAPH_DATA or ../shared/data; `--output FILE` writes what is printed there too.
 """
 
 from __future__ import annotations
@@ -117,6 +117,8 @@ def main() -> None:
         params["measure"]["burn_in"] = 1
         params["select"]["strategies"] = STRATEGIES
         params["retrain"] |= {"subsets": ["original"], "selections": True}
+        params["aflite"]["enabled"] = True
+        params["features"]["source"] = "frozen" if arguments.encoder else "bow"
         params["publish"]["enabled"] = False
         (space / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
         subprocess.run([sys.executable, "-m", "tasks", "dvc-yaml"], cwd=project, env=environment, check=True, stdout=sys.stderr)

@@ -9,7 +9,8 @@ from prefect.client.schemas.objects import State, TaskRun
 from prefect.results import ResultRecord
 from prefect.states import Cancelled, Completed, Failed
 
-from cartograph.errors import CartographError, GateError, InputError, WaitingError
+from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
+from flows.devices import keep_own_gpu
 from tasks import console
 from tasks.running import run_step
 from tasks.step import Step
@@ -32,6 +33,7 @@ def as_task(step: Step) -> Task[..., Any]:
     """
 
     def execute(workspace: str, identity: str, force: bool = False) -> Any:
+        keep_own_gpu()
         try:
             outcome = run_step(step, open_workspace(workspace), force=force)
         except CartographError as error:
@@ -71,7 +73,7 @@ def ended_with(error: CartographError) -> State[Any]:
 
 def told(error: CartographError) -> dict[str, Any]:
     """Return an error for the user as the data of a state."""
-    return {"message": str(error), "exit_code": error.exit_code}
+    return {"message": str(error), "exit_code": error.exit_code, "kind": type(error).__name__}
 
 
 def error_of(state: State[Any]) -> CartographError | None:
@@ -79,5 +81,5 @@ def error_of(state: State[Any]) -> CartographError | None:
     data = state.data.result if isinstance(state.data, ResultRecord) else state.data
     if not (state.is_failed() or state.name == WAITING) or not isinstance(data, dict) or "exit_code" not in data:
         return None
-    kind = next((kind for kind in (GateError, WaitingError) if kind.exit_code == data["exit_code"]), InputError)
+    kind = {known.__name__: known for known in (GateError, WaitingError, CellError)}.get(data["kind"], InputError)
     return kind(data["message"])

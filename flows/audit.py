@@ -13,13 +13,14 @@ from prefect import Flow, flow
 from prefect.futures import PrefectFuture, as_completed
 from prefect.logging.configuration import setup_logging
 
-from cartograph.errors import CartographError, GateError, InputError, WaitingError
+from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
 from flows.as_task import as_task, ended_with, error_of
 from flows.runners import task_runner, trainings_at_once
 from flows.versions import commit
 from tasks import console
 from tasks.dag import steps_of, upstream
 from tasks.dvc_yaml import write
+from tasks.failure import failure_of, leave_failure
 from tasks.gates import check_gates
 from tasks.receipt import fingerprint, fresh, read_receipt
 from tasks.step import Step
@@ -28,6 +29,7 @@ from tasks.waiting import leave_word
 from tasks.workspace import ROOT, Workspace, open_workspace
 
 _MOST_LOSSES = 3
+_MOST_TOLD = 3
 
 
 @dataclass
@@ -44,7 +46,7 @@ class _Progress:
 
     def ready(self, workspace: Workspace) -> list[Step]:
         """Return the waiting steps whose inputs are made; of those that may use an accelerator, so many run at once."""
-        finished = {step.name for step in self.done}
+        finished = {step.name for step in self.done} | {step.name for step in self.steps if step.fails_alone and step.name in self.errors}
         free = self.at_once - sum(step.resources == "gpu" for step in self.running.values())
         found = []
         for step in self.waiting:
@@ -91,11 +93,25 @@ def _run(space: Workspace, force: list[str], at_once: int) -> None:
         _collect(finished, space, state)
     commit(state.done, space)
     if state.errors:
-        # What failed counts before what waits.
-        error = min(state.errors.values(), key=lambda error: isinstance(error, WaitingError))
+        error = _error(state)
         leave_word(space, error)
         raise error
     check_gates(space)
+
+
+def _error(state: _Progress) -> Exception:
+    """Return what an audit ends with that did not end well: the first error that kept other steps from running, else the cells'."""
+    alone = {step.name for step in state.steps if step.fails_alone}
+    others = [error for name, error in state.errors.items() if name not in alone]
+    if others:
+        # What failed counts before what waits.
+        return min(others, key=lambda error: isinstance(error, WaitingError))
+    told = "; ".join(f"`{name}`: {str(error).rstrip('.')}" for name, error in list(state.errors.items())[:_MOST_TOLD])
+    more = f"; and {len(state.errors) - _MOST_TOLD} more" if len(state.errors) > _MOST_TOLD else ""
+    cells = f"{len(state.errors)} cell{'s' * (len(state.errors) > 1)}"
+    return CellError(
+        f"{cells} failed and everything else was done without: {told}{more}. The next run takes up what failed, and that alone."
+    )
 
 
 def _submit(step: Step, space: Workspace, force: bool, state: _Progress) -> None:
@@ -120,6 +136,10 @@ def _collect(future: PrefectFuture[Any], space: Workspace, state: _Progress) -> 
     receipt = read_receipt(step, space)
     if not ended.is_completed() or receipt is None:
         state.errors[step.name] = error_of(ended) or CartographError(f"step `{step.name}` ended as {ended.name}: {ended.message}")
+        if step.fails_alone:
+            console.say(f"{step.name}: FAILED: {state.errors[step.name]}")
+            if not ended.is_failed() or failure_of(space.resolve(step.outputs_of(space.settings)[0])) is None:
+                leave_failure(step, space, str(state.errors[step.name]))
         return
     result = future.result()
     executed = ended.name != "Cached" and result["executed"]
@@ -162,7 +182,7 @@ def conduct(run: Flow[..., Any], workspace: str, force: list[str] | None, at_onc
         if debug:
             ended.result()
         error = CartographError(f"the {run.name} ended as {ended.name}: {ended.message}")
-    space = open_workspace(workspace) if error is None or isinstance(error, GateError | WaitingError) else None
+    space = open_workspace(workspace) if error is None or isinstance(error, GateError | WaitingError | CellError) else None
     if space is not None:
         report = space.resolve(WAITING_PAGE if isinstance(error, WaitingError) else "reports/report.html")
         console.say("")

@@ -7,7 +7,7 @@ from typing import Any
 from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
 
 from cartograph.errors import InputError
-from tasks.surroundings import prepare
+from flows.devices import VISIBLE, places, start_worker
 
 RUNNERS = ("local", "dask")
 _PATIENCE = 10
@@ -19,7 +19,7 @@ def task_runner(name: str = "local", workers: int = 1, address: str | None = Non
     Args:
         name: ``local`` or ``dask``.
         workers: how many steps that train may run at once; 1 on ``local``: in this process, else in as many processes. On ``dask`` the
-            size of a local cluster, where no address is given; on a machine with GPUs each of its workers has one.
+            size of a local cluster, where no address is given. On a machine with GPUs each process or worker has one.
         address: of the scheduler of a running Dask cluster, ``tcp://HOST:PORT``; its workers see this project under the same path.
 
     Raises:
@@ -30,13 +30,21 @@ def task_runner(name: str = "local", workers: int = 1, address: str | None = Non
     if name == "local":
         if address is not None:
             raise InputError("--address is of a Dask scheduler; add --runner dask.")
-        return ThreadPoolTaskRunner() if workers == 1 else ProcessPoolTaskRunner(max_workers=workers, initializer=prepare)
+        return ThreadPoolTaskRunner() if workers == 1 else local_processes(workers)
     from prefect_dask import DaskTaskRunner
 
     if address is not None:
         _require_scheduler(address)
         return DaskTaskRunner(address=address)
     return DaskTaskRunner(cluster_class=local_cluster, cluster_kwargs={"workers": workers})
+
+
+def local_processes(workers: int) -> TaskRunner[Any]:
+    """Return as many processes on this machine, one step at a time each; with GPUs one each, in turn."""
+    from cartograph.trainer_isolation import available_gpus
+
+    gpus = available_gpus()
+    return ProcessPoolTaskRunner(max_workers=workers, initializer=start_worker, initargs=(places() if gpus else "", gpus))
 
 
 def trainings_at_once(name: str, workers: int, address: str | None) -> int:
@@ -68,7 +76,7 @@ def local_cluster(workers: int) -> Any:
     from cartograph.trainer_isolation import available_gpus
 
     gpus = available_gpus()
-    own = [{"CUDA_VISIBLE_DEVICES": gpus[place % len(gpus)]} if gpus else {} for place in range(workers)]
+    own = [{VISIBLE: gpus[place % len(gpus)]} if gpus else {} for place in range(workers)]
     options = {"nthreads": 1, "memory_limit": 0, "dashboard": False}
     here = {"host": "127.0.0.1", "dashboard": False, "dashboard_address": None}
     spec = {place: {"cls": Nanny, "options": options | {"env": env}} for place, env in enumerate(own)}

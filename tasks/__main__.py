@@ -15,6 +15,7 @@ from cartograph.errors import CartographError, InputError  # noqa: E402
 from tasks import console  # noqa: E402
 from tasks.dag import steps_of  # noqa: E402
 from tasks.dvc_yaml import in_sync, write  # noqa: E402
+from tasks.failure import failure_of  # noqa: E402
 from tasks.init import init  # noqa: E402
 from tasks.init_pairs import init_pairs  # noqa: E402
 from tasks.prune import prune  # noqa: E402
@@ -59,8 +60,9 @@ def list_steps(workspace: WorkspaceOption = ".") -> None:
     space = open_workspace(workspace)
     for step in steps_of(space.settings):
         receipt = fresh(step, space)
-        state = "fresh" if receipt else "to do"
-        console.say(f"{step.name:<10} {state:<6} {receipt.summary if receipt else ''}".rstrip())
+        failed = None if receipt or not step.fails_alone else failure_of(space.resolve(step.outputs_of(space.settings)[0]))
+        state = "fresh" if receipt else "failed" if failed else "to do"
+        console.say(f"{step.name:<10} {state:<6} {receipt.summary if receipt else failed or ''}".rstrip())
 
 
 @app.command("dvc-yaml")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
 
@@ -22,25 +23,32 @@ if TYPE_CHECKING:
     from cartograph.experiments import Finding, Material
 
 _ROWS, _MEASURES, _DYNAMICS = "data/ingest/train.parquet", "data/measure/measures.parquet", "data/train"
+_MOST_ROWS = 40
+
+Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 class Params(Section):
     """The section ``ablate`` of params.yaml: which experiments, and how large."""
 
     experiments: tuple[str, ...] = Field(
-        (), description="of burn-out, seeds, steps, dropout, agreement, models, order; each leaves a table and a figure; []: none"
+        (), description="of burn-out, seeds, steps, dropout, agreement, models, order, fractions; each leaves tables and a figure; []: none"
     )
     seed: int = Field(13, ge=0, description="first seed of the experiments' trainings, samples and intervals")
-    seeds: int = Field(3, ge=2, description="seeds, order: how many seeds, one after the other (the paper: five)")
+    seeds: int = Field(3, ge=2, description="seeds, order, fractions: how many seeds, one after the other (the paper: five)")
     passes: int = Field(20, ge=2, description="dropout: passes with dropout on")
     every: int = Field(20, ge=1, description="steps: optimiser steps between readings")
     probe_rows: int = Field(1000, ge=2, description="steps: train rows that are read")
     other_model: str = Field("tiny", description="models: the second model")
     other_pretrained: str | None = Field(None, description="models: its folder or hub id, where it starts from one")
 
-    @field_validator("experiments")
+    fractions: tuple[Share, ...] = Field((0.05, 0.1, 0.17, 0.25, 0.33, 0.5), min_length=1, description="fractions: shares of the rows")
+    mixed_fraction: Share = Field(0.17, description="fractions: share of the rows at which easy ones are mixed in")
+    mixed_shares: tuple[Share, ...] = Field((0.1, 0.2, 0.3, 0.5), description="fractions: shares of easy rows in that")
+
+    @field_validator("experiments", "fractions", "mixed_shares")
     @classmethod
-    def _distinct(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+    def _distinct(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
         twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
         if twice is not None:
             raise ValueError(f"names {twice} twice; each is run once")
@@ -75,7 +83,7 @@ def run_beside(name: str, space: Workspace, folder: Path) -> str:
 def _answer(name: str, params: Params, space: Workspace, inputs: Inputs, scratch: Path, folder: Path) -> str:
     from cartograph.epochs import write_parquet
     from cartograph.experiments import EXPERIMENTS
-    from cartograph.plots import save_figure
+    from cartograph.plots import save_figure, save_small_png
 
     scratch.mkdir(parents=True, exist_ok=True)
     with progress(f"ablate {name}") as tell:
@@ -83,10 +91,13 @@ def _answer(name: str, params: Params, space: Workspace, inputs: Inputs, scratch
     shutil.rmtree(scratch)
     for title, table in found.tables.items():
         write_parquet(table, folder / f"{title}.parquet")
-    for suffix in ("png", "svg"):
-        save_figure(found.figure, folder / f"{name}.{suffix}")
+    save_figure(found.figure, folder / f"{name}.svg")
+    save_small_png(found.figure, folder / f"{name}.png")
     numbers = json.dumps(dict(found.numbers), indent=1, sort_keys=True)
     (folder / "numbers.json").write_text(numbers + "\n", encoding="utf-8")
+    experiment = EXPERIMENTS[name]
+    said = {"name": name, "question": experiment.meaning, "source": experiment.source, "told": found.told, "tables": list(found.tables)}
+    (folder / "finding.json").write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (folder / "finding.md").write_text(_page(name, found), encoding="utf-8")
     return found.told
 
@@ -123,13 +134,16 @@ def _page(name: str, found: Finding) -> str:
     lines = [f"# {name}: {experiment.meaning}", "", f"{found.told[0].upper()}{found.told[1:]}.", "", f"Source: {experiment.source}.", ""]
     for title, table in found.tables.items():
         lines += [f"## {title}", "", f"| {' | '.join(table.column_names)} |", f"| {' | '.join('---' for _ in table.column_names)} |"]
-        lines += [f"| {' | '.join(_cell(value) for value in row.values())} |" for row in table.to_pylist()]
+        lines += [f"| {' | '.join(_cell(value) for value in row.values())} |" for row in table.slice(0, _MOST_ROWS).to_pylist()]
+        if table.num_rows > _MOST_ROWS:
+            lines += ["", f"The first {_MOST_ROWS} of {table.num_rows:,} rows; all are in {title}.parquet."]
         lines.append("")
     return "\n".join(lines)
 
 
 def _cell(value: Any) -> str:
-    text = "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    unknown = value is None or (isinstance(value, float) and math.isnan(value))
+    text = "" if unknown else f"{value:.4g}" if isinstance(value, float) else str(value)
     return text.replace("|", "\\|").replace("\n", " ")
 
 
@@ -145,6 +159,7 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     resources="gpu",
+    fails_alone=True,
     libraries=(*train.STEP.libraries, "matplotlib", "scipy"),
     when=lambda settings: bool(settings["ablate"].experiments),  # type: ignore[attr-defined]
     reads=("train", "measure"),

@@ -12,6 +12,7 @@ from pydantic import Field
 from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
+from tasks.failure import failure_of
 from tasks.retrained import chosen_selections, retrained
 from tasks.selected import selections
 from tasks.step import Inputs, Out, Step
@@ -45,13 +46,15 @@ class Params(Section):
 def run(params: Params, inputs: Inputs, out: Out) -> str:
     """Write the numbers of every model, their means and their differences; return what cleaning changed."""
     from cartograph.comparison import PAIRS, VERSIONS, compare
-    from cartograph.comparison_text import differences_line, markdown
+    from cartograph.comparison_text import broken_lines, differences_line, markdown
     from cartograph.selection_table import Chosen
     from cartograph.selection_table import markdown as selection_page
 
-    runs = retrained(out.workspace.settings)
+    every = retrained(out.workspace.settings)
+    broken = _broken(every, inputs)
+    runs = {run: folder for run, folder in every.items() if run not in broken}
     found = {run: _json(inputs[folder] / "metrics.json") for run, folder in runs.items()}
-    failed = {run: bool(metrics["train.failed"]) for run, metrics in found.items()}
+    failed = {run: run in broken or bool(found[run]["train.failed"]) for run in every}
     rows = {subset: int(metrics["rows"]) for (subset, _), metrics in found.items()}
     selected = Chosen({name: selections(out.workspace.settings)[name] for name in chosen_selections(out.workspace.settings)}, rows)
     groups: tuple[str, ...] = out.workspace.settings["ingest"].groups  # type: ignore[attr-defined]
@@ -60,15 +63,36 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     scored = tuple(dict.fromkeys(params.metrics))
     pairs = (*PAIRS, *selected.pairs())
     comparison = compare(sets, failed, scored, resamples=params.bootstrap, seed=params.seed, pairs=pairs)
-    _write(comparison, markdown(comparison.only(VERSIONS), rows), out[_DATA])
+    listed = [{"subset": subset, "seed": seed, "reason": reason} for (subset, seed), reason in broken.items()]
+    ending = "\n".join(["", *broken_lines(listed)])
+    _write(comparison, markdown(comparison.only(VERSIONS), rows) + ending, out[_DATA])
+    (out[_DATA] / "broken.json").write_text(json.dumps(listed, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if selected.named:
-        (out[_DATA] / "selections.md").write_text(selection_page(comparison, selected, scored), encoding="utf-8")
-    metrics = _flat(comparison) | {f"{subset}.rows": number for subset, number in rows.items()} | {"retrain.failed": sum(failed.values())}
+        (out[_DATA] / "selections.md").write_text(selection_page(comparison, selected, scored) + ending, encoding="utf-8")
+    metrics = _flat(comparison) | {f"{subset}.rows": number for subset, number in rows.items()}
+    metrics |= {"retrain.failed": sum(failed.values()), "retrain.broken": len(broken)}
     out[_METRICS].write_text(json.dumps(metrics, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     told = differences_line(comparison.differences.to_pylist(), params.metrics[0])
-    return (told or f"{len(runs)} models on {len(named)} sets") + (
-        f"; {sum(failed.values())} of {len(runs)} FAILED" if any(failed.values()) else ""
+    return (told or f"{len(every)} models on {len(named)} sets") + (
+        f"; {sum(failed.values())} of {len(every)} FAILED" if any(failed.values()) else ""
     )
+
+
+def _broken(runs: Mapping[tuple[str, int], str], inputs: Mapping[str, Path]) -> dict[tuple[str, int], str]:
+    """Return why each training broke off that left no model.
+
+    Raises:
+        InputError: none is left.
+    """
+    reasons = {run: failure_of(inputs[folder]) for run, folder in runs.items()}
+    broken = {run: reason for run, reason in reasons.items() if reason is not None}
+    if len(broken) == len(runs):
+        (subset, seed), reason = next(iter(broken.items()))
+        raise InputError(
+            f"every one of the {len(runs)} trainings of the step `retrain` failed, so there is nothing to compare; the first, `{subset}` "
+            f"with seed {seed}: {reason}"
+        )
+    return broken
 
 
 def _evaluation_sets(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tasks.digest import digest_json, digest_path
+from tasks.failure import failure_of
 from tasks.provenance import dvc_lock, git_commit
 from tasks.selected import experiments_of
 from tasks.workspace import ROOT, Workspace, ingested
@@ -113,6 +114,9 @@ def write_files(workspace: Workspace, inputs: Mapping[str, Path], folder: Path, 
     for output in experiments_of(workspace.settings):
         name = Path(output).name
         (folder / "experiments").mkdir(exist_ok=True)
+        if (reason := failure_of(inputs[output])) is not None:
+            (folder / "experiments" / f"{name}.md").write_text(f"# {name}\n\nFailed: {reason}\n", encoding="utf-8")
+            continue
         for file, target in (("finding.md", f"{name}.md"), (f"{name}.png", f"{name}.png")):
             shutil.copyfile(inputs[output] / file, folder / "experiments" / target)
     if (lock := dvc_lock(workspace, without=STEP_NAME)) is not None:
@@ -172,7 +176,7 @@ def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 def _metrics(inputs: Mapping[str, Path]) -> Iterator[tuple[str, float]]:
     """Yield all numbers by name; those of the score against the planted truth under ``score.``."""
     for name, path in inputs.items():
-        if name.startswith("data/ablate/"):
+        if name.startswith("data/ablate/") and failure_of(path) is None:
             yield from json.loads((path / "numbers.json").read_text(encoding="utf-8")).items()
         if name.endswith(".metrics.json"):
             prefix = "score." if Path(name).name == "score.metrics.json" else ""

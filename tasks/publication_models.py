@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tasks.digest import digest_json
+from tasks.failure import failure_of
 from tasks.publication import Dataset, Publication, dataset_of
 from tasks.retrained import retrained
 from tasks.selected import selection_file
@@ -21,6 +22,7 @@ _FILES = {"original": "data/ingest/train.parquet", "cleaned": "data/clean/cleane
 _CONTEXTS = {"original": "audited"}
 _COLOURS = {"original": "#0b5cad", "cleaned": "#a84e00", "random": "#00705a"}
 """Those of the report's light theme."""
+_LEFT = ("training.json", "metrics.json")
 _SHARED_TAGS = ("cartograph.dvc_lock", "mlflow.source.type", "mlflow.source.name", "mlflow.source.git.commit")
 
 
@@ -37,6 +39,7 @@ class Model:
             were made from, and the audit's.
         datasets: its train set first, then the evaluation sets.
         curves: numbers that have a course: (step, value) each, by name.
+        status: MLflow's: ``FINISHED``, or ``FAILED`` where it broke off.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Model:
     tags: dict[str, str]
     datasets: tuple[Dataset, ...]
     curves: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
+    status: str = "FINISHED"
 
 
 def read_models(workspace: Workspace, inputs: Mapping[str, Path], publication: Publication) -> tuple[Model, ...]:
@@ -103,7 +107,8 @@ def _train_set(workspace: Workspace, inputs: Mapping[str, Path], subset: str) ->
 
 
 def _model(subset: str, seed: int, folder: Path, train_set: Dataset, publication: Publication) -> Model:
-    training, metrics = (json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in ("training", "metrics"))
+    broken = failure_of(folder)
+    training, metrics = ({}, {"train.failed": 1}) if broken is not None else map(_content, (folder / name for name in _LEFT))
     evaluation = [dataset for dataset in publication.datasets if dataset.context == "evaluation"]
     rows = train_set.profile["num_rows"]
     failed = bool(metrics["train.failed"])
@@ -115,7 +120,7 @@ def _model(subset: str, seed: int, folder: Path, train_set: Dataset, publication
         tags["cartograph.failed"] = "true"
     if subset in _COLOURS:
         tags["mlflow.runColor"] = _COLOURS[subset]
-    ended = "  \n**Failed**: it ended no better than always naming the largest class." if failed else ""
+    ended = f"  \n**Failed**: {broken or 'it ended no better than always naming the largest class.'}" if failed else ""
     tags["mlflow.note.content"] = f"Trained from scratch on the {rows:,} rows of `{subset}`, seed {seed}.{ended}"
     return Model(
         name=f"retrain {subset} seed {seed}",
@@ -124,7 +129,13 @@ def _model(subset: str, seed: int, folder: Path, train_set: Dataset, publication
         metrics={name: float(value) for name, value in metrics.items() if name not in training},
         tags=tags,
         datasets=(train_set, *evaluation),
+        status="FINISHED" if broken is None else "FAILED",
     )
+
+
+def _content(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
 
 
 def _known(training: Mapping[str, Any]) -> dict[str, Any]:

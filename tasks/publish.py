@@ -166,7 +166,7 @@ class _Runs:
         if not _is_whole(found, content):
             run = found or self._begin(model.name, tags)
             self._log(run, model)
-            self._complete(run, tags, content)
+            self._complete(run, tags, content, model.status)
 
     def _find(self, fingerprint: str, parent: str | None = None) -> Run | None:
         """Return the run of this identity, a whole one before a broken one, the oldest first; deleted runs do not count."""
@@ -195,15 +195,15 @@ class _Runs:
             self.client.log_batch(run_id, metrics=metrics[start : start + _BATCH])
         self.client.log_inputs(run_id, datasets=[_dataset_input(dataset) for dataset in record.datasets])
 
-    def _complete(self, run: Run, tags: Mapping[str, str], content: str) -> None:
+    def _complete(self, run: Run, tags: Mapping[str, str], content: str, status: str = "FINISHED") -> None:
         from mlflow.entities import RunTag
 
         self.client.log_batch(run.info.run_id, tags=[RunTag(key, value) for key, value in {**tags, _COMPLETE: content}.items()])
-        self.client.set_terminated(run.info.run_id)
+        self.client.set_terminated(run.info.run_id, status)
 
 
 def _is_whole(run: Run | None, content: str) -> bool:
-    return run is not None and run.info.status == "FINISHED" and run.data.tags.get(_COMPLETE) == content
+    return run is not None and run.info.status in ("FINISHED", "FAILED") and run.data.tags.get(_COMPLETE) == content
 
 
 def _experiment(client: MlflowClient, name: str, uri: str) -> str:

@@ -11,15 +11,16 @@ from pydantic import Field
 from cartograph.config import Params as BaseParams
 from cartograph.config import Settings
 from tasks.bias import is_wanted as is_compared
+from tasks.failure import failure_of
 from tasks.features import is_wanted as is_filtered
 from tasks.receipt import versions
 from tasks.retrained import chosen_selections, retrained
-from tasks.selected import selections
+from tasks.selected import experiments_of, selections
 from tasks.step import Inputs, Out, Step
 from tasks.workspace import Workspace, is_built_in, user_file
 
 if TYPE_CHECKING:
-    from cartograph.page import Audit, Origin
+    from cartograph.page import Answer, Audit, Origin
 
 PAGE = "reports/report.html"
 COMPARED = "data/evaluate"
@@ -71,6 +72,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
         *filtered,
         *truth,
         *compared,
+        *experiments_of(settings),
     )
 
 
@@ -113,6 +115,8 @@ def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> A
         aflite=_aflite(inputs),
         bias=_bias(inputs),
         cleaned=_cleaned(inputs),
+        experiments=[_answer(inputs[name]) for name in experiments_of(workspace.settings)],
+        broken=_json(inputs[COMPARED] / "broken.json") if COMPARED in inputs else (),
         limits=Limits(**params.model_dump(), max_points=_setting(workspace, "max_points"), seed=_setting(workspace, "seed")),
     )
 
@@ -176,6 +180,20 @@ def _bias(inputs: Mapping[str, Path]) -> Any:
     if BIAS[0] not in inputs:
         return None
     return Bias(*(pq.read_table(inputs[BIAS[0]] / f"{name}.parquet") for name in ("accuracies", "words", "neighbours")))
+
+
+def _answer(folder: Path) -> Answer:
+    """Return what an experiment found, or why it failed."""
+    import pyarrow.parquet as pq
+
+    from cartograph.page import Answer
+
+    reason = failure_of(folder)
+    if reason is not None:
+        return Answer(folder.name, "", "", reason, failed=True)
+    said = _json(folder / "finding.json")
+    tables = {name: pq.read_table(folder / f"{name}.parquet") for name in said.pop("tables")}
+    return Answer(**said, tables=tables, picture=(folder / f"{folder.name}.png").read_bytes())
 
 
 def _comparison(inputs: Mapping[str, Path]) -> Any:
@@ -256,11 +274,10 @@ def _origin(inputs: Mapping[str, Path], workspace: Workspace) -> Origin:
     )
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _json(path: Path) -> Any:
     import json
 
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 STEP = Step(name="report", run=run, params=Params, inputs=_inputs, outputs=(PAGE,), libraries=("cartograph", *LIBRARIES))

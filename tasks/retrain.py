@@ -157,6 +157,7 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     resources="gpu",
+    fails_alone=True,
     libraries=train.STEP.libraries,
     when=lambda settings: bool(retrained(settings)),
     reads=("train",),

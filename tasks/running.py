@@ -8,12 +8,13 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from cartograph.errors import CartographError, InputError
 from tasks.digest import digest_path
+from tasks.failure import leave_failure
 from tasks.receipt import Receipt, fingerprint, fresh, versions
 from tasks.step import Inputs, Out, Paths, Step
 from tasks.workspace import Workspace
@@ -35,6 +36,8 @@ def run_step(step: Step, workspace: Workspace, *, force: bool = False) -> Outcom
     there are the outputs renamed into place, the old ones moved aside first, and the receipt written last. Whatever
     interrupts it leaves no receipt that verifies, so the next run does the step again.
 
+    A cell that fails alone leaves why in place of its output (``tasks.failure``), before the error goes on.
+
     Raises:
         CartographError: as the step raises it; also for a full disk or a folder that cannot be written.
     """
@@ -44,11 +47,22 @@ def run_step(step: Step, workspace: Workspace, *, force: bool = False) -> Outcom
     started = time.perf_counter()
     try:
         receipt = _execute(step, workspace, identity)
-    except OSError as error:
-        raise _explain_os_error(step, workspace, error) from error
+    except Exception as error:
+        explained = _explain_os_error(step, workspace, error) if isinstance(error, OSError) else error
+        if step.fails_alone:
+            _leave(step, workspace, explained)
+        if explained is error:
+            raise
+        raise explained from error
     seconds = time.perf_counter() - started
     workspace.journal(step.name, identity, seconds)
     return Outcome(receipt, executed=True, seconds=seconds)
+
+
+def _leave(step: Step, workspace: Workspace, error: Exception) -> None:
+    # Where not even that can be written, the error itself still tells.
+    with suppress(OSError):
+        leave_failure(step, workspace, str(error) if isinstance(error, CartographError) else f"{type(error).__name__}: {error}")
 
 
 def _execute(step: Step, workspace: Workspace, identity: str) -> Receipt:
@@ -115,11 +129,15 @@ def _explain_os_error(step: Step, workspace: Workspace, error: OSError) -> Excep
         free = shutil.disk_usage(workspace.path).free
         return InputError(
             f"step `{step.name}`: no space left on the disk of {workspace.path} ({free / 1e6:,.0f} MB free); free some, or "
-            "move the workspace. What earlier runs left is unchanged."
+            f"move the workspace. {_unchanged(step)}"
         )
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         return InputError(
             f"step `{step.name}` was refused {error.filename or workspace.path}: {error.strerror}; change its permissions. "
-            "What earlier runs left is unchanged."
+            f"{_unchanged(step)}"
         )
     return error
+
+
+def _unchanged(step: Step) -> str:
+    return f"What {'other cells and steps' if step.fails_alone else 'earlier runs'} left is unchanged."

@@ -126,6 +126,8 @@ class Step:
         of: its section in params.yaml, where that is not its name: the rounds of a collection share one.
         plots: files among its outputs that `dvc plots` draws, each with how: DVC's ``x``, ``y``, ``title`` and ``template``; an image
             needs none.
+        fails_alone: whether a cell of it that fails leaves why in place of its output (``tasks.failure``), so that what reads the cells
+            goes on without that one.
     """
 
     name: str
@@ -147,6 +149,7 @@ class Step:
     always: Callable[[Settings], bool] = field(default=_never)
     of: str = ""
     plots: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    fails_alone: bool = False
 
     @property
     def section(self) -> str:

@@ -50,10 +50,11 @@ def write_audit(
     noise = write_noise(folder, measures, logits, imported=imported)
     _write_score(folder, measures, kinds, examples, noise)
     _write_evaluation(folder, rng)
+    _write_experiment(folder)
     _write_still(folder, measures)
     (folder / "params.yaml").write_text("measure: {max_points: 25000}\n")
     names = ["params.yaml", "reports/figures/data_map.svg"]
-    names += [f"data/{name}" for name in ("ingest", "train", "measure", "noise", "score", "evaluate")]
+    names += [f"data/{name}" for name in ("ingest", "train", "measure", "noise", "score", "evaluate", "ablate/seeds")]
     names += [f"reports/{name}.metrics.json" for name in ("ingest", "train", "measure", "noise", "score", "evaluate")]
     return {name: folder / name for name in names}
 
@@ -271,8 +272,21 @@ def _write_evaluation(folder: Path, rng: np.random.Generator) -> None:
     comparison = retrained(rng)
     for name in ("evaluation", "summary", "differences"):
         pq.write_table(getattr(comparison, name), folder / f"data/evaluate/{name}.parquet")
+    (folder / "data/evaluate/broken.json").write_text("[]")
     metrics = {"original.rows": 300, "cleaned.rows": 291, "random.rows": 291}
     (folder / "reports/evaluate.metrics.json").write_text(json.dumps(metrics))
+
+
+def _write_experiment(folder: Path) -> None:
+    from cartograph.experiments.figures import line_figure
+    from cartograph.plots import save_figure
+
+    target = folder / "data/ablate/seeds"
+    target.mkdir(parents=True)
+    said = {"name": "seeds", "question": "do maps agree?", "source": "footnote 6", "told": f"on {HOSTILE} they do", "tables": ["pairs"]}
+    (target / "finding.json").write_text(json.dumps(said))
+    pq.write_table(pa.table({"seed": [1], "set": [HOSTILE]}), target / "pairs.parquet")
+    save_figure(line_figure("Maps", "seed", {"r": {"all": ([1.0, 2.0], [0.5, 0.6])}}), target / "seeds.png")
 
 
 def _write_still(folder: Path, measures: pa.Table) -> None:

@@ -136,7 +136,7 @@ def compare(
 
     Args:
         sets: the evaluation sets.
-        failed: (subset, seed) -> whether that model ended at the majority class.
+        failed: (subset, seed) -> whether that model ended at the majority class, or broke off; the latter says nothing of any set.
         metrics: of ``METRICS``.
         resamples: rounds of the bootstrap, 1 or more.
         seed: of the draws; those of a set depend on its name, not on the other sets.
@@ -187,9 +187,9 @@ def _evaluation(scored: _Scored, failed: Mapping[Run, bool]) -> Iterator[dict[st
 
 
 def _summary(scored: _Scored, failed: Mapping[Run, bool]) -> Iterator[dict[str, Any]]:
-    for subset in dict.fromkeys(name for name, _ in scored.values):
+    for subset in dict.fromkeys(name for name, _ in failed):
         seeds = scored.seeds(subset, failed)
-        trained = sum(name == subset for name, _ in scored.values)
+        trained = sum(name == subset for name, _ in failed)
         row = {"subset": subset, **scored.what, "seeds": len(seeds), "failed": trained - len(seeds)}
         if seeds:
             values, rounds = scored.over(subset, seeds)

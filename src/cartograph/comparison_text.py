@@ -65,7 +65,7 @@ def markdown(comparison: Comparison, train_rows: Mapping[str, int]) -> str:
 
     Args:
         comparison: from ``comparison.compare``.
-        train_rows: version -> rows it was trained on.
+        train_rows: version -> rows it was trained on; one that every training of broke off is absent.
     """
     summary, differences = comparison.summary.to_pylist(), comparison.differences.to_pylist()
     lines = ["# What cleaning is worth", "", *_means(summary, train_rows), ""]
@@ -87,7 +87,7 @@ def _means(summary: Sequence[Row], train_rows: Mapping[str, int]) -> list[str]:
     lines = [_line(["Trained on", "Rows", *head]), _line(["---", "---:", *["---:"] * len(head)])]
     for subset in dict.fromkeys(row["subset"] for row in summary):
         values = [mean_text(cells[subset, name, metric]) for name, _, metric in columns]
-        lines.append(_line([subset, f"{train_rows[subset]:,}", *values]))
+        lines.append(_line([subset, f"{train_rows[subset]:,}" if subset in train_rows else "", *values]))
     return lines
 
 
@@ -115,6 +115,18 @@ def _differences(rows: Sequence[Row]) -> list[str]:
             _line([f"{row['subset']} {_MINUS} {row['against']}", name, METRIC_NAMES[row["metric"]], shown, ends, str(row["seeds"])])
         )
     return lines
+
+
+def broken_lines(broken: Sequence[Row]) -> list[str]:
+    """Return the trainings that broke off, with their reasons, as a section of Markdown; nothing where none did.
+
+    Args:
+        broken: ``subset``, ``seed`` and ``reason`` of each.
+    """
+    if not broken:
+        return []
+    told = [f"- `{row['subset']}`, seed {row['seed']}: {row['reason']}" for row in broken]
+    return ["## Broken off", "", "These trainings failed with an error; they are in no mean.", "", *told, ""]
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -16,6 +16,10 @@ class InputError(CartographError):
     """The input (a file, a row, a parameter, a folder) cannot be used as it is."""
 
 
+class CellError(CartographError):
+    """Cells of a step failed, each alone: everything else was done, and says what it is without."""
+
+
 class GateError(CartographError):
     """The audit ran, and what it found is beyond a bound that the parameters set."""
 

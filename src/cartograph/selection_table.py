@@ -21,7 +21,8 @@ class Chosen:
 
     Attributes:
         named: name of a selection -> strategy and fraction.
-        rows: name of a version -> rows it was trained on; ``original`` is the whole train set.
+        rows: name of a version -> rows it was trained on; ``original`` is the whole train set. One that every training of broke off is
+            absent.
     """
 
     named: Mapping[str, tuple[str, float]]
@@ -52,7 +53,7 @@ class Line:
         name: the version's.
         title: as the table says it.
         fraction: of the train set; 1 for all of it.
-        rows: rows it was trained on.
+        rows: rows it was trained on; None where every training of it broke off.
         cells: set -> row of ``comparison.SUMMARY``.
         against_random: set -> row of ``comparison.DIFFERENCES`` with the random selection of as many rows.
         against_whole: set -> the same with the whole train set.
@@ -61,7 +62,7 @@ class Line:
     name: str
     title: str
     fraction: float
-    rows: int
+    rows: int | None
     cells: Mapping[str, Row]
     against_random: Mapping[str, Row]
     against_whole: Mapping[str, Row]
@@ -74,14 +75,14 @@ def table_lines(comparison: Comparison, chosen: Chosen, metric: str) -> list[Lin
         if row["metric"] == metric:
             cells.setdefault(row["subset"], {})[row["set"]] = row
     found = [row for row in comparison.differences.to_pylist() if row["metric"] == metric]
-    lines = [Line(WHOLE, "100 % train", 1.0, chosen.rows[WHOLE], cells[WHOLE], {}, {})] if WHOLE in cells else []
+    lines = [Line(WHOLE, "100 % train", 1.0, chosen.rows.get(WHOLE), cells[WHOLE], {}, {})] if WHOLE in cells else []
     for name, (strategy, fraction) in sorted(chosen.named.items(), key=lambda item: -item[1][1]):
         if name in cells:
             against = [
                 {row["set"]: row for row in found if (row["subset"], row["against"]) == (name, other)}
                 for other in (chosen.random_of(name), WHOLE)
             ]
-            lines.append(Line(name, strategy, fraction, chosen.rows[name], cells[name], *against))
+            lines.append(Line(name, strategy, fraction, chosen.rows.get(name), cells[name], *against))
     return lines
 
 
@@ -133,7 +134,7 @@ def _table(lines: Sequence[Line], sets: Sequence[tuple[str, str]]) -> Iterator[l
             fraction = line.fraction
             yield [f"**{100 * fraction:g} % train**", *[""] * (len(sets) + 1)]
         cells = [f"{mean_text(line.cells[name])}{mark(line, name)}" if name in line.cells else "" for name, _ in sets]
-        yield [line.title, f"{line.rows:,}", *cells]
+        yield [line.title, "" if line.rows is None else f"{line.rows:,}", *cells]
 
 
 def _differences(lines: Sequence[Line]) -> Iterator[str]:

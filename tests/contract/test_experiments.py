@@ -48,7 +48,13 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
     uids, gold, logits = read_dynamics(fitted.dynamics)
     measures = compute_measures(uids, logits, gold)
     regions = assign_regions(uids, measures.confidence, measures.variability, **SHARES, rng=rng)
-    options = Params(seeds=2, passes=3, every=4, probe_rows=20, other_model="bow").model_dump() | SHARES | {"burn_in": 0}
+    options = (
+        Params(
+            seeds=2, passes=3, every=4, probe_rows=20, other_model="bow", fractions=(0.5,), mixed_fraction=0.5, mixed_shares=(0.2,)
+        ).model_dump()
+        | SHARES
+        | {"burn_in": 0}
+    )
     held = {"held": small_set(rows=30, seed=5, name="held", domain="id")}
     return Material(rows, held, map_table(uids, gold, measures, regions), fitted.dynamics, RECIPE, options, folder)
 
@@ -106,11 +112,20 @@ def test_the_step_writes_them_a_cell_each(material: Material, tmp_path: Path) ->
     space = Workspace(tmp_path, settings)
     done = run_step(cells["ablate@burn-out"], space)
     folder = tmp_path / "data/ablate/burn-out"
-    assert {path.name for path in folder.iterdir()} == {"burn-out.png", "burn-out.svg", "curve.parquet", "finding.md", "numbers.json"}
+    assert {path.name for path in folder.iterdir()} == {
+        "burn-out.png",
+        "burn-out.svg",
+        "curve.parquet",
+        "finding.json",
+        "finding.md",
+        "numbers.json",
+    }
     assert json.loads((folder / "numbers.json").read_text())["burn_out.confidence.epoch_3"] == pytest.approx(1.0)
     page = (folder / "finding.md").read_text()
     assert page.startswith("# burn-out: how many epochs until the map is settled?")
     assert done.receipt.summary[1:] in page
+    said = json.loads((folder / "finding.json").read_text())
+    assert (said["name"], said["told"], said["tables"]) == ("burn-out", done.receipt.summary, ["curve"])
     with pytest.raises(
         InputError, match=r"`ablate.experiments` names `nothing`; there are burn-out, seeds, steps, dropout, agreement, models"
     ):

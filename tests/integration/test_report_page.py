@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from cartograph.config import Params
-from tasks import noise, report
+from tasks import ablate, noise, report
 from tasks.step import Out
 from tasks.workspace import ROOT, Workspace
 from tests.report_audit import HOSTILE, write_audit
@@ -65,7 +65,7 @@ def build(folder: Path, **options: Any) -> Path:
     inputs[report.ASSETS] = ROOT / "src/cartograph/page/assets"
     if imported:
         inputs = {name: path for name, path in inputs.items() if "score" not in name}
-    sections = {"measure": Measure(), "noise": noise.Params(), "report": report.Params()}
+    sections = {"measure": Measure(), "noise": noise.Params(), "report": report.Params(), "ablate": ablate.Params(experiments=("seeds",))}
     settings = {"ingest": Ingest(source="files" if imported else "planted-nli"), **sections}
     target = folder / "report.html"
     out = Out(Workspace(ROOT, settings), {report.PAGE: target}, folder / "checkpoints", folder, folder / "failed")
@@ -364,9 +364,19 @@ def test_a_hostile_row_stays_text(opened: Opener, small: Path) -> None:
     page.mouse.move(*locate(page))
     expect(page.locator(".tip")).to_contain_text(HOSTILE)
     expect(page.locator("#origin")).to_contain_text(HOSTILE)
-    assert page.locator("img").count() == 1, "the still map alone"
+    expect(page.locator("#experiments .answer")).to_contain_text(HOSTILE)
+    expect(page.locator("#experiments td").last).to_contain_text("</script><script>window.pwned = 1")
+    assert page.locator("img:not(.still)").count() == 1, "an experiment's picture alone"
     assert page.locator("#page script, #page b, #page i").count() == 0
     assert page.evaluate("window.pwned") is None
+
+
+def test_an_experiment_shows_its_picture(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    section = page.locator("#experiments")
+    expect(section.locator("h2")).to_have_text("What the map rests on")
+    expect(section.locator("h3").first).to_have_text("seeds: do maps agree?")
+    assert section.locator("img.picture").evaluate("(node) => node.decode().then(() => node.naturalWidth)") > 300
 
 
 def test_the_policy_refuses_what_is_not_the_pages_own(browser: Browser, small: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -169,3 +170,40 @@ def test_selections_are_compared_with_random_rows_and_with_all(tmp_path: Path) -
     assert {row["rows"] for row in logic} == {6}
     assert {row["value"] for row in logic} == {1.0}, "the first rows are right in every model"
     assert "mix-0.5" not in (folder / "evaluation.md").read_text()
+
+
+def broken_off(path: Path, *cells: str) -> None:
+    for cell in cells:
+        folder = path / "data/retrain" / cell
+        shutil.rmtree(folder)
+        folder.mkdir()
+        (folder / "failure.json").write_text(json.dumps({"step": f"retrain@{cell}", "reason": "RuntimeError: out of memory"}))
+
+
+def test_a_training_that_broke_off_is_in_no_mean_and_in_the_table_with_its_reason(tmp_path: Path) -> None:
+    workspace = space(tmp_path, selections=True)
+    broken_off(tmp_path, "cleaned-2", "random-0.5-1", "random-0.5-2")
+    done = run_step(STEP, workspace)
+    assert done.receipt.summary.endswith("; 3 of 18 FAILED")
+    folder = tmp_path / "data/evaluate"
+    page = (folder / "evaluation.md").read_text()
+    assert "85.0 (1 of 2 failed)" in next(line for line in page.splitlines() if line.startswith("| cleaned | 50 |"))
+    assert "- `cleaned`, seed 2: RuntimeError: out of memory" in page
+    selected = (folder / "selections.md").read_text()
+    assert "| random |  | failed |" in selected
+    assert "- `random-0.5`, seed 2: RuntimeError: out of memory" in selected
+    assert json.loads((folder / "broken.json").read_text())[0] == {
+        "subset": "cleaned",
+        "seed": 2,
+        "reason": "RuntimeError: out of memory",
+    }
+    metrics = json.loads((tmp_path / "reports/evaluate.metrics.json").read_text())
+    assert (metrics["retrain.broken"], metrics["retrain.failed"]) == (3, 3)
+    assert "random-0.5.rows" not in metrics
+
+
+def test_nothing_left_to_compare_is_said(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    broken_off(tmp_path, *(f"{subset}-{seed}" for subset in ("original", "cleaned", "random") for seed in (1, 2)))
+    with pytest.raises(InputError, match=r"every one of the 6 trainings .* failed.*`original` with seed 1: RuntimeError: out of memory"):
+        run_step(STEP, workspace)

@@ -17,12 +17,13 @@ from cartograph.bias.words import REVEALING
 from cartograph.comparison import DIFFERENCES, Comparison, EvaluationSet, compare
 from cartograph.errors import InputError
 from cartograph.noise_figures import EXPERIMENT
-from cartograph.page import Aflite, Audit, Bias, Cleaned, Limits, Noise, Origin, Selections, align, page
-from cartograph.page.blocks import Charts, Checks, Dots, Facts, Map, Planes, Regions, RowTables, SuspectTable, Table
+from cartograph.page import Aflite, Answer, Audit, Bias, Cleaned, Limits, Noise, Origin, Selections, align, page
+from cartograph.page.blocks import Charts, Checks, Dots, Facts, Map, Picture, Planes, Regions, RowTables, SuspectTable, Table
 from cartograph.page.sections import SECTIONS
 from cartograph.page.sections.aflite import aflite_section
 from cartograph.page.sections.bias import bias_section
 from cartograph.page.sections.changes import changes_section
+from cartograph.page.sections.experiments import LARGEST_PICTURE, experiments_section
 from cartograph.page.sections.extremes import extremes_section
 from cartograph.page.sections.origin import origin_section
 from cartograph.page.sections.planted import found_among_hardest, found_among_suspects, planted_section
@@ -252,7 +253,9 @@ def test_every_section_has_an_anchor_and_blocks_or_a_reason(
 
 def test_section_ids_are_distinct(audit: Audit) -> None:
     ids = [
-        section.id for build in SECTIONS if (section := build(biased(filtered(selected(cleaned(compared(planted(audit)))))))) is not None
+        section.id
+        for build in SECTIONS
+        if (section := build(asked(biased(filtered(selected(cleaned(compared(planted(audit))))))))) is not None
     ]
     assert len(set(ids)) == len(ids) == len(SECTIONS)
 
@@ -687,3 +690,50 @@ def test_selections_stand_in_a_table_dots_and_curves(audit: Audit) -> None:
     rows = section.content()["blocks"][0]["cells"]
     assert [row[0] for row in rows] == ["100 % train", "random", "ambiguous", "random", "ambiguous"]
     assert rows[4] == ["ambiguous", "the rows of highest variability", 0.25, 10, "75.0 ± 0.0 ▲"]
+
+
+def asked(audit: Audit) -> Audit:
+    return replace(audit, experiments=[answer()])
+
+
+def answer(**more: object) -> Answer:
+    table = pa.table({"seed": [1, 2], "r": [0.51234567, None], "uid": ["<b>u</b>", "x" * 200]})
+    values = {"name": "seeds", "question": "do maps agree?", "source": "footnote 6", "told": "mean r 0.51", "tables": {"pairs": table}}
+    return Answer(**values | {"picture": b"png"} | more)  # type: ignore[arg-type]
+
+
+def test_experiments_show_question_answer_picture_and_tables(audit: Audit) -> None:
+    assert experiments_section(audit) is None
+    failed = Answer("steps", "", "", "RuntimeError: no memory", failed=True)
+    section = experiments_section(replace(audit, experiments=[answer(), failed]))
+    assert section is not None
+    assert section.lead.startswith("1 experiment of Swayamdipta et al. 2020 on this train set: seeds. steps failed; ")
+    shown, table, other = section.blocks
+    assert isinstance(shown, Picture) and isinstance(table, Table) and isinstance(other, Picture)
+    assert (shown.title, shown.text, shown.note) == ("seeds: do maps agree?", "Mean r 0.51.", "(footnote 6)")
+    assert base64.b64decode(shown.source.removeprefix("data:image/png;base64,")) == b"png"
+    assert table.folded and table.cells[0] == ["1", "0.5123", "<b>u</b>"]
+    assert table.cells[1][1] is None and len(str(table.cells[1][2])) == 80
+    assert (other.title, other.text, other.source) == ("steps", "Failed. RuntimeError: no memory", "")
+
+
+def test_experiments_stay_within_bounds(audit: Audit) -> None:
+    many = pa.table({"row": list(range(1000))})
+    section = experiments_section(replace(audit, experiments=[answer(picture=b"x" * (LARGEST_PICTURE + 1), tables={"all": many})]))
+    assert section is not None
+    shown, table = section.blocks
+    assert isinstance(shown, Picture) and isinstance(table, Table)
+    assert shown.source == "" and shown.note.endswith("the figure is too large for the page)")
+    assert len(table.cells) == 25 and table.caption == "seeds, all, the first 25 of 1,000 rows"
+
+
+def test_trainings_that_broke_off_are_told_with_their_reasons(audit: Audit) -> None:
+    sets = [EvaluationSet("held", "id", np.array([0, 1, 1, 0]), {("original", 1): np.array([0, 1, 1, 0])})]
+    runs = {("original", 1): False, ("original", 2): True, ("cleaned", 1): True}
+    comparison = compare(sets, runs, ["accuracy"], resamples=100, seed=1)
+    broken = [{"subset": "original", "seed": 2, "reason": "RuntimeError: no memory."}]
+    section = worth_section(replace(audit, comparison=comparison, broken=broken))
+    assert section is not None
+    assert "1 of 1 training on cleaned ended no better than always naming the largest class" in section.lead
+    assert "The training on original with seed 2 broke off and is in no mean: RuntimeError: no memory." in section.lead
+    assert "of 2 trainings on original" not in section.lead

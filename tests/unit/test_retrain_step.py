@@ -16,7 +16,9 @@ from cartograph.epochs import logits_of
 from cartograph.errors import InputError
 from cartograph.schema import SUBSET, dynamics_schema
 from cartograph.train import fit
+from tasks.failure import failure_of
 from tasks.ingest import Params as IngestParams
+from tasks.receipt import fresh
 from tasks.retrain import STEP, Params
 from tasks.retrained import retrained
 from tasks.running import run_step
@@ -205,6 +207,35 @@ def test_a_selection_of_one_class_fails_alone(tmp_path: Path) -> None:
     assert metrics["held.accuracy"] == held["label"].to_pylist().count(1) / held.num_rows
     assert set(logits_of(pq.read_table(folder / "predictions/far.parquet")).argmax(axis=1)) == {1}
     assert done.receipt.summary == "6 rows, FAILED: no better than the largest class"
+
+
+def test_a_cell_that_raises_leaves_why_and_is_taken_up_again(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    step, folder = cell(workspace, "cleaned-1"), tmp_path / "data/retrain/cleaned-1"
+    run_step(step, workspace)
+    whole = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    path = tmp_path / "data/select/cleaned.parquet"
+    part = pq.read_table(path)
+    pq.write_table(part.filter(pa.compute.equal(part["label"], 1)), path)
+    with pytest.raises(InputError):
+        run_step(step, workspace)
+    assert [file.name for file in folder.iterdir()] == ["failure.json"]
+    assert "fewer than two classes" in (failure_of(folder) or "")
+    assert fresh(step, workspace) is None
+    pq.write_table(part, path)
+    assert run_step(step, workspace).executed
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == whole
+    assert failure_of(folder) is None
+
+
+def test_the_reason_of_an_error_nobody_foresaw_has_its_kind(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    blocked = tmp_path / ".cartograph/checkpoints/retrain@cleaned-1"
+    blocked.parent.mkdir(parents=True)
+    blocked.write_text("not a folder")
+    with pytest.raises(OSError):
+        run_step(cell(workspace, "cleaned-1"), workspace)
+    assert (failure_of(tmp_path / "data/retrain/cleaned-1") or "").startswith("NotADirectoryError: ")
 
 
 def test_cells_inputs_and_folders(tmp_path: Path) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cartograph.experiments import agreement, burn_out, dropout, models, order, seeds, steps
+from cartograph.experiments import agreement, burn_out, dropout, fractions, models, order, seeds, steps
 from cartograph.experiments.base import Experiment, Finding, Material
 
 __all__ = ["EXPERIMENTS", "Experiment", "Finding", "Material"]
 
 EXPERIMENTS: dict[str, Experiment] = {
-    module.EXPERIMENT.name: module.EXPERIMENT for module in (burn_out, seeds, steps, dropout, agreement, models, order)
+    module.EXPERIMENT.name: module.EXPERIMENT for module in (burn_out, seeds, steps, dropout, agreement, models, order, fractions)
 }
 """Name -> experiment."""

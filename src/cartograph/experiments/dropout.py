@@ -11,7 +11,7 @@ from cartograph.experiments.base import Experiment, Finding, Material
 from cartograph.experiments.figures import scatter_figure
 from cartograph.human_agreement import correlation
 from cartograph.measures import compute_measures, gold_probabilities
-from cartograph.schema import LABEL, SOURCE, UID
+from cartograph.schema import LABEL, SOURCE, UID, DatasetInfo, dataset_info, examples_schema
 
 _PREFIX = "held-out:"
 
@@ -58,13 +58,20 @@ def run(material: Material) -> Finding:
 
 
 def _together(examples: pa.Table, held: pa.Table) -> pa.Table:
-    """Return both sets as one train set, the held-out rows under uids of their own."""
+    """Return both sets as one train set, the held-out rows under uids of their own.
+
+    It has a name of its own too: vectors that were made of the train set beforehand are not of these rows.
+    """
     columns = [name for name in examples.column_names if name in held.column_names]
     named = held.set_column(held.schema.get_field_index(UID), UID, pa.array([_PREFIX + uid for uid in held[UID].to_pylist()], pa.string()))
-    schema = pa.schema([examples.schema.field(name) for name in columns], metadata=examples.schema.metadata)
+    schema = pa.schema([examples.schema.field(name) for name in columns], metadata=examples_schema(_named(examples)).metadata)
     parts = [pa.Table.from_arrays([part[name].combine_chunks() for name in columns], schema=schema) for part in (examples, named)]
     whole: pa.Table = pa.concat_tables(parts).combine_chunks()
     return whole.set_column(whole.schema.get_field_index(SOURCE), schema.field(SOURCE), whole[SOURCE])
+
+
+def _named(examples: pa.Table) -> DatasetInfo:
+    return replace(dataset_info(examples.schema), name="train and held-out")
 
 
 EXPERIMENT = Experiment("dropout", "do coordinates go with dropout's uncertainty?", run, "App. B.1, Fig. 7")

@@ -20,9 +20,15 @@ Line = tuple[Sequence[float], Sequence[float]]
 
 
 def line_figure(
-    title: str, x_title: str, panels: Mapping[str, Mapping[str, Line]], *, y_range: tuple[float, float] | None = None, whole_x: bool = False
+    title: str,
+    x_title: str,
+    panels: Mapping[str, Mapping[str, Line]],
+    x_titles: Mapping[str, str] | None = None,
+    *,
+    y_range: tuple[float, float] | None = None,
+    whole_x: bool = False,
 ) -> Figure:
-    """Draw lines with markers, one panel per entry, its lines by name."""
+    """Draw lines with markers, one panel per entry, its lines by name; ``x_titles`` has a panel's own where it is not ``x_title``."""
     with figure_style():
         figure = Figure(figsize=(max(4.6 * len(panels), 5.6), 3.9), dpi=100, facecolor="white", layout="constrained")
         for place, (name, lines) in enumerate(panels.items()):
@@ -31,7 +37,7 @@ def line_figure(
                 look = number % len(COLOURS)
                 axes.plot(x, y, color=COLOURS[look], marker=MARKERS[look], markersize=5, linewidth=1.4, label=label)
             axes.set_title(name, fontsize=10, loc="left", parse_math=False)
-            axes.set_xlabel(x_title)
+            axes.set_xlabel((x_titles or {}).get(name, x_title))
             if y_range is not None:
                 axes.set_ylim(*y_range)
             if whole_x:

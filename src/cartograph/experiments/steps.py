@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyarrow as pa
 
@@ -24,7 +26,10 @@ def run(material: Material) -> Finding:
     probe = material.examples.take(pa.array(drawn))
     dynamics = read_dynamics(step_dynamics(material.recipe, material.examples, probe, material.folder, every=every))
     material.tell(1, 1)
-    fine = compute_measures(dynamics.uids, dynamics.logits, dynamics.gold)
+    # The audit's map leaves out as many epochs at its front.
+    steps_per_epoch = math.ceil(number / material.recipe.batch_size)
+    left_out = min(int(material.options["burn_in"]) * steps_per_epoch // every, dynamics.logits.shape[1] - 1)
+    fine = compute_measures(dynamics.uids, dynamics.logits, dynamics.gold, burn_in=left_out)
     own = material.measures.take(
         pa.compute.index_in(pa.array(dynamics.uids, pa.string()), value_set=material.measures[UID].combine_chunks())
     )
@@ -34,8 +39,8 @@ def run(material: Material) -> Finding:
     steps = [every * count for count in range(1, readings + 1)]
     lines = {name: (steps, getattr(curve, name).tolist()) for name in ("confidence", "variability")}
     told = (
-        f"{readings} readings of {len(drawn):,} rows, every {every} steps: r with the map per epoch is {shared['confidence']:.2f} for "
-        f"confidence, {shared['variability']:.2f} for variability"
+        f"{readings} readings of {len(drawn):,} rows, every {every} steps, the first {left_out} left out: r with the map per epoch is "
+        f"{shared['confidence']:.2f} for confidence, {shared['variability']:.2f} for variability"
     )
     rows = [{"steps": step, **{name: values[place] for name, (_, values) in lines.items()}} for place, step in enumerate(steps)]
     figure = line_figure("Finer than an epoch: r with the map of all readings", "optimiser steps", {"Pearson's r": lines})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -131,6 +131,29 @@ class Bias:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What an experiment found.
+
+    Attributes:
+        name: the experiment's.
+        question: what it asks; empty where it failed before it could say.
+        source: where in the paper it stands.
+        told: what it found, in a sentence; where it failed: why.
+        failed: whether it did.
+        tables: its tables by name.
+        picture: its figure as a PNG; None where it failed.
+    """
+
+    name: str
+    question: str
+    source: str
+    told: str
+    failed: bool = False
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    picture: bytes | None = None
+
+
+@dataclass(frozen=True)
 class Audit:
     """The tables of one audit. Every per-row array is in the order of ``measures``.
 
@@ -153,6 +176,8 @@ class Audit:
         selections: models trained on selections; None where none was.
         aflite: the filter's rows and rounds; None where nothing was filtered.
         bias: what simple models tell before and after it; None where that was not measured.
+        experiments: what the experiments found that the audit was asked for.
+        broken: ``subset``, ``seed`` and ``reason`` of every training of the comparison that broke off.
     """
 
     examples: pa.Table
@@ -174,6 +199,8 @@ class Audit:
     selections: Selections | None = None
     aflite: Aflite | None = None
     bias: Bias | None = None
+    experiments: Sequence[Answer] = ()
+    broken: Sequence[Mapping[str, Any]] = ()
 
     @property
     def rows(self) -> int:

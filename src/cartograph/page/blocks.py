@@ -262,6 +262,28 @@ class Planes(Block):
 
 
 @dataclass(frozen=True)
+class Picture(Block):
+    """A question with its answer in words and, where there is one, a still picture.
+
+    Attributes:
+        title: the question.
+        text: the answer.
+        note: where it is from.
+        source: the picture as a ``data:image/png`` address; empty where there is none.
+        alternative: what it shows, in words.
+        width: in pixels of a usual screen.
+    """
+
+    kind = "picture"
+    title: str
+    text: str
+    note: str = ""
+    source: str = ""
+    alternative: str = ""
+    width: int = 0
+
+
+@dataclass(frozen=True)
 class Facts(Block):
     """Names and values."""
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cartograph.page.audit import Audit
-from cartograph.page.blocks import Section
+from cartograph.page.blocks import Picture, Section
 from cartograph.page.encode import script_hash, script_json
 from cartograph.page.figure import drawn_rows, map_content
 from cartograph.page.rows import carried_rows
@@ -32,9 +32,10 @@ _POLICY = "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; 
 def page(audit: Audit) -> str:
     """Return the report of an audit as one HTML document.
 
-    It stays under 6 MB plus 200 bytes a row, Plotly's script (4.8 MB) included: where the texts of all drawn rows do not fit, they
-    are cut shorter, but for those of listed rows. Of images it stays under 10 MB plus 200 bytes a row: pictures are made smaller, and
-    at last those of rows that are not listed left out. The same audit gives the same bytes.
+    It stays under 6 MB plus 200 bytes a row, Plotly's script (4.8 MB) included, and half a megabyte for each experiment that has a
+    picture: where the texts of all drawn rows do not fit, they are cut shorter, but for those of listed rows. Of images it stays under
+    10 MB plus 200 bytes a row: pictures are made smaller, and at last those of rows that are not listed left out. The same audit gives
+    the same bytes.
     """
     from plotly.offline import get_plotlyjs
 
@@ -60,7 +61,8 @@ def page(audit: Audit) -> str:
     }
     scripts = {"app": _script(_SCRIPTS), "plotly": get_plotlyjs(), "start": "cartographMap();"}
     without_rows = len(_fill(audit, content, None, scripts).encode())
-    most = BASE_BYTES + ROW_BYTES * audit.rows + (IMAGE_BYTES if audit.info.images else 0)
+    pictures = sum(len(block.source) for section in sections for block in section.blocks if isinstance(block, Picture))
+    most = BASE_BYTES + pictures + ROW_BYTES * audit.rows + (IMAGE_BYTES if audit.info.images else 0)
     rows = carried_rows(audit, drawn, listed, most - without_rows)
     return _fill(audit, content, rows, scripts)
 

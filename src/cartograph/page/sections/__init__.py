@@ -12,6 +12,7 @@ from cartograph.page.blocks import Section
 from cartograph.page.sections.aflite import aflite_section
 from cartograph.page.sections.bias import bias_section
 from cartograph.page.sections.changes import changes_section
+from cartograph.page.sections.experiments import experiments_section
 from cartograph.page.sections.extremes import extremes_section
 from cartograph.page.sections.map import map_section
 from cartograph.page.sections.origin import origin_section
@@ -36,6 +37,7 @@ SECTIONS: tuple[Builder, ...] = (
     selections_section,
     aflite_section,
     bias_section,
+    experiments_section,
     training_section,
     planted_section,
     origin_section,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cartograph.comparison import GROUP_OF
 from cartograph.comparison_text import DOMAINS, METRIC_NAMES, digits, in_points, mean_text, points
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Dot, DotPlot, Dots, Section, Series, Table
+from cartograph.page.sections.worth import broken_sentences
 from cartograph.page.words import counted, cut, listing
 from cartograph.select import strategy_named
 from cartograph.selection_table import WHOLE, Curve, Line, curves, difference_cells, mark, mixing_curves, sets_of, table_lines
@@ -38,10 +40,10 @@ def selections_section(audit: Audit) -> Section | None:
     if charts:
         blocks.append(Charts(charts))
     blocks.append(_difference_table(lines))
-    return Section("selections", "What which rows are worth", _lead(lines, plain, metric), blocks, short="Selections")
+    return Section("selections", "What which rows are worth", _lead(lines, plain, metric, audit.broken), blocks, short="Selections")
 
 
-def _lead(lines: Sequence[Line], sets: Sequence[tuple[str, str]], metric: str) -> str:
+def _lead(lines: Sequence[Line], sets: Sequence[tuple[str, str]], metric: str, every: Sequence[Mapping[str, Any]]) -> str:
     shares = listing([f"{100 * fraction:g} %" for fraction in sorted({line.fraction for line in lines if line.name != WHOLE})])
     parts = [f"The same recipe was trained from scratch on parts of the train set ({shares} of its rows), each chosen by another strategy."]
     for name, domain in sorted(sets, key=lambda item: item[1] != "ood"):
@@ -54,10 +56,12 @@ def _lead(lines: Sequence[Line], sets: Sequence[tuple[str, str]], metric: str) -
             )
         else:
             parts.append(f"{where}, no selection measurably beats as many rows at random{f'; {len(worse)} fall behind' if worse else ''}.")
-    failed = sum(row["failed"] for line in lines for row in [line.cells[sets[0][0]]]) if sets else 0
+    named = [line.name for line in lines]
+    broken = [row for row in every if row["subset"] in named]
+    failed = sum(row["failed"] for line in lines for row in [line.cells[sets[0][0]]]) - len(broken) if sets else 0
     if failed:
         parts.append(f"{counted(failed, 'training')} ended no better than always naming the largest class: failed, and in no mean.")
-    return " ".join(parts)
+    return " ".join([*parts, *broken_sentences(broken)])
 
 
 def _table(lines: Sequence[Line], sets: Sequence[tuple[str, str]], metric: str) -> Table:

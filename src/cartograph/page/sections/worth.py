@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ _DRAWN = (
 )
 _LONGEST = 40
 _LEAST_SPAN = 2.0
+_MOST_BROKEN = 3
 _DOMAIN = Column("Domain", meaning="in distribution: drawn like the train set; out of distribution: from somewhere else")
 
 
@@ -48,7 +50,9 @@ def worth_section(audit: Audit) -> Section | None:
         worth_sentence(audit.comparison.differences, metric=metric),
         worth_sentence(audit.comparison.differences, against="random", metric=metric),
     ]
-    lead = " ".join([*filter(None, told), *_failed(summary)] or [_how(summary)])
+    subsets = list(dict.fromkeys(row["subset"] for row in summary))
+    ended = [*_failed(summary, audit.broken), *broken_sentences([row for row in audit.broken if row["subset"] in subsets])]
+    lead = " ".join([*filter(None, told), *ended] or [_how(summary)])
     return Section("worth", "What cleaning is worth", lead, blocks, short="Worth of cleaning")
 
 
@@ -95,8 +99,22 @@ def _how(summary: Sequence[Row]) -> str:
     return f"The same recipe was trained from scratch on {versions}, with {counted(seeds, 'seed')} each, and scored on rows it never saw."
 
 
-def _failed(summary: Sequence[Row]) -> list[str]:
-    failed = {row["subset"]: (row["failed"], row["failed"] + row["seeds"]) for row in summary if row["failed"]}
+def broken_sentences(broken: Sequence[Row]) -> list[str]:
+    """Return which trainings broke off, and why, in sentences; the first few of many."""
+    told = [
+        f"The training on {cut(row['subset'], _LONGEST)} with seed {row['seed']} broke off and is in no mean: {row['reason'].rstrip('.')}."
+        for row in broken[:_MOST_BROKEN]
+    ]
+    return [*told, f"{count(len(broken) - _MOST_BROKEN)} more broke off."] if len(broken) > _MOST_BROKEN else told
+
+
+def _failed(summary: Sequence[Row], broken: Sequence[Row]) -> list[str]:
+    off = Counter(row["subset"] for row in broken)
+    failed = {
+        row["subset"]: (row["failed"] - off[row["subset"]], row["failed"] + row["seeds"])
+        for row in summary
+        if row["failed"] > off[row["subset"]]
+    }
     return [
         f"{count(number)} of {counted(of, 'training')} on {subset} ended no better than always naming the largest class: failed, "
         "marked below, and in no mean and no difference."
@@ -173,7 +191,7 @@ def _table(audit: Audit, summary: Sequence[Row]) -> Table:
         Column("Trained on"),
         Column("Train rows", "count", "rows that were trained on"),
         Column("Seeds", "count", "trainings that learnt something, which the mean is over"),
-        Column("Failed", "count", "trainings that ended no better than always naming the largest class"),
+        Column("Failed", "count", "trainings that ended no better than always naming the largest class, or broke off"),
     ]
     for metric in metrics:
         title = METRIC_NAMES[metric]
