@@ -189,14 +189,14 @@ def test_images_are_shown_as_pictures(opened: Opener, tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text(document(images_audit(40, listed=5)), encoding="utf-8")
     page = opened(tmp_path / "report.html")
     card = page.locator(".pinned .card")
-    expect(card.locator("img.picture")).to_be_visible()
-    assert card.locator("img.picture").evaluate("image => [image.naturalWidth, image.complete]") == [8, True]
-    expect(card.locator("img.picture")).to_have_class("picture coarse")
+    expect(card.locator("img.drawing")).to_be_visible()
+    assert card.locator("img.drawing").evaluate("image => [image.naturalWidth, image.complete]") == [8, True]
+    expect(card.locator("img.drawing")).to_have_class("picture coarse")
     x, y = locate(page)
     page.mouse.move(x, y)
-    expect(page.locator(".tip img.picture")).to_be_visible()
+    expect(page.locator(".tip img.drawing")).to_be_visible()
     rows = page.locator("#rows tbody tr")
-    assert rows.first.locator("img.picture").get_attribute("alt").startswith("picture <b> of u")
+    assert rows.first.locator("img.drawing").get_attribute("alt").startswith("picture <b> of u")
     expect(page.locator("#rows th").nth(1)).to_have_text("Image")
     page.locator("#rows input[type=search]").first.fill("base64")
     expect(page.locator("#rows .count").first).to_have_text(re.compile(r"^0 of"))
@@ -376,7 +376,7 @@ def test_an_experiment_shows_its_picture(opened: Opener, small: Path) -> None:
     section = page.locator("#experiments")
     expect(section.locator("h2")).to_have_text("What the map rests on")
     expect(section.locator("h3").first).to_have_text("seeds: do maps agree?")
-    assert section.locator("img.picture").evaluate("(node) => node.decode().then(() => node.naturalWidth)") > 300
+    assert section.locator("img.drawing").evaluate("(node) => node.decode().then(() => node.naturalWidth)") > 300
 
 
 def test_the_policy_refuses_what_is_not_the_pages_own(browser: Browser, small: Path) -> None:
