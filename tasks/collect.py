@@ -6,30 +6,19 @@ asked twice and none is lost. Where people answer, a round whose answers are not
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from cartograph.config import Params as Section
 from cartograph.config import Settings
-from tasks.console import progress
 from tasks.encode import DATA as ENCODED
-from tasks.encode import PAIRS, learner, similar_of
+from tasks.encode import PAIRS
 from tasks.sources import listed
 from tasks.step import Inputs, Matrix, Out, Step
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from cartograph.pairs.learner import Read
-    from cartograph.pairs.rounds import Scored
-    from cartograph.pairs.space import Keys
-
 SECTION = "collect"
-_MATCHED = "stratified-match"
-_SPLITS = ("dev", "test")
+MATCHED = "stratified-match"
 
 MethodName = Literal[
     "uncertainty", "adaptive-retrieval", "static-retrieval", "random", "stated", "stratified-match", "stratified-all-positives"
@@ -65,8 +54,8 @@ class Params(Section):
 
     @model_validator(mode="after")
     def _goes_together(self) -> Params:
-        if _MATCHED in self.methods and "uncertainty" not in self.methods:
-            raise ValueError(f"method `{_MATCHED}` matches what `uncertainty` found; list that too")
+        if MATCHED in self.methods and "uncertainty" not in self.methods:
+            raise ValueError(f"method `{MATCHED}` matches what `uncertainty` found; list that too")
         if len(set(self.methods)) < len(self.methods) or len(set(self.seeds)) < len(self.seeds):
             raise ValueError("a method or a seed is listed twice")
         if self.oracle == "people" and (len(self.methods) > 1 or len(self.seeds) > 1):
@@ -78,7 +67,7 @@ class Params(Section):
     @property
     def independent(self) -> tuple[str, ...]:
         """The methods that need no other's collection."""
-        return tuple(method for method in self.methods if method != _MATCHED)
+        return tuple(method for method in self.methods if method != MATCHED)
 
     @property
     def sizes(self) -> list[int]:
@@ -94,14 +83,14 @@ def rounds(settings: Settings) -> tuple[Step, ...]:
     found: list[Step] = []
     for number in range(1, params.rounds + 1):
         found.append(_round(params, number))
-        if _MATCHED in params.methods:
+        if MATCHED in params.methods:
             found.append(_matched(params, number))
     return tuple(found)
 
 
 def folder_of(method: str, seed: int, number: int) -> str:
     """Return where a round of a method and seed stands."""
-    return f"data/match-{number}/{seed}" if method == _MATCHED else f"data/round-{number}/{method}-{seed}"
+    return f"data/match-{number}/{seed}" if method == MATCHED else f"data/round-{number}/{method}-{seed}"
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
@@ -111,190 +100,14 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
         InputError: the budget is above the pool, candidates run out, or answers do not fit.
         WaitingError: people have not answered yet; the sheet is there.
     """
-    return _Round(params, inputs, out).run()
+    from tasks.collect_round import Round
 
-
-class _Round:
-    """One round of one method and seed."""
-
-    def __init__(self, params: Params, inputs: Inputs, out: Out) -> None:
-        from cartograph.pairs.tables import load_task
-
-        self.params, self.inputs, self.space = params, inputs, out.workspace
-        self.encode: Any = out.workspace.settings["encode"]
-        self.method, self.seed, self.number = str(out.cell["method"]), int(out.cell["seed"]), int(out.cell["round"])
-        self.folder = out[folder_of(self.method, self.seed, self.number)]
-        self.task = load_task(inputs[PAIRS])
-
-    def run(self) -> str:
-        """Ask, train, score, and choose."""
-        from cartograph.epochs import write_parquet
-        from cartograph.pairs.rounds import require_budget
-        from cartograph.pairs.tables import UNTOLD
-
-        require_budget(self.task, self.params.sizes)
-        table = self._labelled()
-        write_parquet(table, self.folder / "collected.parquet")
-        told = table.filter(table["label"].to_numpy() != UNTOLD)
-        model, read = self._trained(told)
-        scored = self._scored(model, read)
-        if self.number == self.params.rounds:
-            (self.folder / "model").mkdir()
-            model.save(self.folder / "model")
-        elif self.method in self._adaptive:
-            self._save_next(table, read, model.calibration)
-        positive = int((told["label"].to_numpy() == 1).sum())
-        numbers = {"labels": len(table), "told": len(told), "positive": positive, **scored}
-        content = {"method": self.method, "seed": self.seed, "round": self.number, "numbers": numbers}
-        _write(content, self.folder / "scores.json")
-        tested = f", AP {scored['test.average_precision']:.3f}" if "test.average_precision" in scored else ""
-        return f"{len(table):,} labels, {positive:,} positive{tested}"
-
-    @property
-    def _adaptive(self) -> tuple[str, ...]:
-        from cartograph.pairs.choose import ADAPTIVE
-
-        return ADAPTIVE
-
-    @property
-    def _before(self) -> Path:
-        return self.inputs[folder_of(self.method, self.seed, self.number - 1)]
-
-    def _labelled(self) -> pa.Table:
-        """Return all labels so far, this round's among them."""
-        import numpy as np
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        from cartograph.pairs.tables import COLLECTED, collected, keys_of
-
-        width = len(self.task.right)
-        before = COLLECTED.empty_table() if self.number == 1 else pq.read_table(self._before / "collected.parquet")
-        asked = np.sort(keys_of(before, width))
-        if self.number > 1 and self.method in self._adaptive:
-            batch = pq.read_table(self._before / "next.parquet")["key"].to_numpy()
-        else:
-            batch = self._batch(self.number, asked, None)
-        table = pa.concat_tables([before, collected(batch, self._answers(batch), self.number, width)])
-        if self.params.oracle == "people":
-            from cartograph.pairs.answers import require_consistent
-
-            require_consistent(self.task, keys_of(table, width), table["label"].to_numpy(), sheet_of(self.number))
-        return table
-
-    def _batch(self, number: int, asked: Keys, model: Any) -> Keys:
-        from cartograph.pairs.rounds import Method, next_batch
-
-        params = self.params
-        method = Method(self.method, self.seed, params.seed_set, self.encode.neighbours, self.encode.index)
-        similar = similar_of(self.inputs[ENCODED])
-        return next_batch(method, self.task, number, params.sizes[number - 1], asked, similar, model, self._positives_to_match())
-
-    def _positives_to_match(self) -> int:
-        import pyarrow.parquet as pq
-
-        if self.method != _MATCHED:
-            return 0
-        found = pq.read_table(self.inputs[folder_of("uncertainty", self.seed, self.number)] / "collected.parquet")
-        return int((found["label"].to_numpy() == 1).sum())
-
-    def _answers(self, batch: Keys) -> Any:
-        from cartograph.errors import WaitingError
-        from cartograph.pairs.answers import answer_sheet, read_answers
-
-        if self.params.oracle == "imputed":
-            return self.task.labels(batch)
-        name = sheet_of(self.number)
-        if name in self.inputs:
-            return read_answers(self.inputs[name].read_bytes(), name, batch)
-        path = self.space.resolve(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(path.name + ".tmp")
-        temporary.write_bytes(answer_sheet(self.task, batch))
-        temporary.replace(path)
-        raise WaitingError(
-            f"round {self.number} asks about {len(batch):,} pairs: answer them in {path} (yes, no, or skip), and run this again."
-        )
-
-    def _trained(self, told: pa.Table) -> tuple[Any, Read]:
-        """Return the model that all labels so far make, and its vectors."""
-        import numpy as np
-
-        from cartograph.pairs.learner import Training
-
-        params = self.params
-        start = learner(self.encode, self.task, self.inputs[ENCODED])
-        how = Training(params.epochs, params.batch_size, params.learning_rate, params.head_factor, params.threads)
-        pairs, seed = (told["left"].to_numpy(), told["right"].to_numpy()), np.random.SeedSequence((self.seed, self.number))
-        with progress(f"round {self.number}", "pairs") as tell:
-            model = start.train(pairs, told["label"].to_numpy(), how, int(seed.generate_state(1)[0]), tell)
-        return model, start.read()
-
-    def _scored(self, model: Any, read: Read) -> dict[str, float]:
-        """Write what the model says of dev and test pairs; return the numbers by split."""
-        import numpy as np
-
-        from cartograph.pairs.estimate import resampled
-        from cartograph.pairs.rounds import score
-        from cartograph.pairs.tables import load_sample
-
-        numbers: dict[str, float] = {}
-        for split in _SPLITS:
-            path = self.inputs[ENCODED] / f"sample-{split}.parquet"
-            if not path.exists():
-                continue
-            sample = load_sample(path)
-            scored = score(self.task, split, sample, read, model.calibration)
-            numbers |= {f"{split}.{name}": value for name, value in scored.numbers.items()}
-            if split == "test":
-                # The same draws for every arm, so that arms can be compared draw by draw.
-                draws = next(resampled(sample, self.task.space(split), [scored.score], self.params.resamples, np.random.default_rng(0)))
-                np.save(self.folder / "resampled.npy", draws, allow_pickle=False)
-                self._write_balanced(read, model)
-                self._write_findings(scored)
-        return numbers
-
-    def _write_balanced(self, read: Read, model: Any) -> None:
-        import numpy as np
-
-        from cartograph.pairs.balanced import balanced_draws
-        from cartograph.pairs.rounds import balanced_pairs
-
-        keys = balanced_pairs(self.task, "test")
-        if keys is None:
-            return
-        space = self.task.space("test")
-        probability = model.calibration.probability(read.cosine(space, keys))
-        draws = balanced_draws(space, keys, self.task.labels(keys), probability, self.params.resamples, np.random.default_rng(0))
-        np.save(self.folder / "balanced.npy", draws, allow_pickle=False)
-
-    def _write_findings(self, scored: Scored) -> None:
-        left, right = self.task.space("test").pairs(scored.mistakes)
-        mistakes = [
-            {"left": self.task.left[one], "right": self.task.right[other], "probability": round(float(probability), 6)}
-            for one, other, probability in zip(left.tolist(), right.tolist(), scored.mistaken.tolist(), strict=True)
-        ]
-        putative = {name: keys.tolist() for name, keys in scored.putative.items()}
-        _write({"reliability": scored.reliability, "mistakes": mistakes, "putative": putative}, self.folder / "findings.json")
-
-    def _save_next(self, table: pa.Table, read: Read, calibration: Any) -> None:
-        import numpy as np
-        import pyarrow as pa
-
-        from cartograph.epochs import write_parquet
-        from cartograph.pairs.tables import keys_of
-
-        asked = np.sort(keys_of(table, len(self.task.right)))
-        write_parquet(pa.table({"key": self._batch(self.number + 1, asked, (read, calibration))}), self.folder / "next.parquet")
+    return Round(params, inputs, out).run()
 
 
 def sheet_of(number: int) -> str:
     """Return the declared name of a round's sheet for people."""
     return f"review/round-{number:02d}.csv"
-
-
-def _write(content: Any, path: Path) -> None:
-    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _round(params: Params, number: int) -> Step:
@@ -319,7 +132,7 @@ def _matched(params: Params, number: int) -> Step:
         run=run,
         params=Params,
         inputs=(PAIRS, ENCODED, f"data/round-{number}/uncertainty-{{seed}}", *before),
-        matrix=Matrix({"seed": "seeds"}, {"method": _MATCHED, "round": number}, keys=("methods",)),
+        matrix=Matrix({"seed": "seeds"}, {"method": MATCHED, "round": number}, keys=("methods",)),
         **_SHARED,
     )
 

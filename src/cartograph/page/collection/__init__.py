@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cartograph.page.collection.content import Collection
-from cartograph.page.collection.sections import sections, top
+from cartograph.page.collection.sections import sections
+from cartograph.page.collection.top import top
 from cartograph.page.collection.waiting import Waiting, waiting_sections, waiting_top
 from cartograph.page.document import plain_page
 

@@ -1,4 +1,4 @@
-"""The sections of a collection's page, and what stands above them."""
+"""The sections of a collection's page."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Dot, DotPlot, Dots, Facts, Section, Series, Table
 from cartograph.page.collection.content import NAMES, Collection
+from cartograph.page.collection.words import ends_of, interval_of, percent, said
 from cartograph.page.sections.origin import how_made
-from cartograph.page.verdict import Figure, Verdict
 from cartograph.page.words import count, counted, cut
 from cartograph.pairs.choose import METHODS
 from cartograph.pairs.comparison import MEASURES
@@ -22,55 +22,6 @@ _SHOWN, _FEWEST = 10, 10
 def sections(found: Collection) -> list[Section]:
     """Return the sections in their order."""
     return [_methods(found), _curves(found), _balanced(found), _beliefs(found), _mistakes(found), _data(found), how_made(found.origin)]
-
-
-def top(found: Collection) -> Verdict:
-    """Return the sentence, the lines under it, and four figures."""
-    best, metrics, task = found.best, found.metrics, found.task
-    ratio = round(task["test.pairs"] / max(task["test.positives"], 1))
-    precision = _percent(metrics[f"{best}.{_MEASURE}"])
-    sentence = (
-        f"Labels chosen by {_said(best)} gave {precision} average precision over all {count(int(task['test.pairs']))} test pairs, "
-        f"of which 1 in {count(ratio)} is positive"
-    )
-    figures = (
-        Figure("Average precision", precision, f"{_said(best)}; 95 % interval {_ends(metrics, f'{best}.{_MEASURE}')}"),
-        Figure(
-            "Precision at recall 20 %",
-            _percent(metrics[f"{best}.precision_at_recall_20"]),
-            f"interval {_ends(metrics, f'{best}.precision_at_recall_20')}",
-        ),
-        Figure(
-            "Labels",
-            count(int(metrics[f"{best}.labels"])),
-            f"{count(round(metrics[f'{best}.positive']))} of them positive, for each method and seed",
-        ),
-        Figure("Candidates found", f"{100 * found.encoded['recall']:.1f}\u00a0%", "of the exact nearest neighbours, on a sample"),
-    )
-    return Verdict(f"{sentence}.", tuple(line for line in (_hidden(found), _saved(found)) if line), figures)
-
-
-def _hidden(found: Collection) -> str:
-    """Return what the balanced test hides, where somebody stated one."""
-    name = "stated" if "stated" in found.methods else found.best
-    accuracy = found.metrics.get(f"{name}.stated.accuracy")
-    if accuracy is None:
-        return ""
-    return (
-        f"On the stated test pairs, which somebody balanced, the model of {_said(name)} labels scores {_percent(accuracy)} accuracy; "
-        f"over all pairs its average precision is {_percent(found.metrics[f'{name}.{_MEASURE}'])}."
-    )
-
-
-def _saved(found: Collection) -> str:
-    needed = found.metrics.get(f"{found.best}.labels_to_static")
-    if _STATIC not in found.methods or found.best == _STATIC or needed is None:
-        return ""
-    whole = found.metrics[f"{_STATIC}.labels"]
-    return (
-        f"{_said(found.best).capitalize()} passed what static retrieval got from {count(int(whole))} labels after {count(int(needed))}: "
-        f"{whole / needed:.1f} times fewer."
-    )
 
 
 def _methods(found: Collection) -> Section:
@@ -102,7 +53,7 @@ def _table(found: Collection, rows: dict[tuple[str, str], Any]) -> Table:
     for method in found.methods:
         first, second = (rows[method, measure] for measure in MEASURES)
         line: list[Cell] = [method, METHODS[method], round(first["labels"]), round(first["positive"])]
-        line += [100 * first["mean"], _interval(first), 100 * second["mean"], _interval(second)]
+        line += [100 * first["mean"], interval_of(first), 100 * second["mean"], interval_of(second)]
         needed = found.metrics.get(f"{method}.labels_to_static")
         cells.append((*line, None if needed is None else int(needed)))
     columns = (
@@ -123,7 +74,7 @@ def _table(found: Collection, rows: dict[tuple[str, str], Any]) -> Table:
 
 def _differences(found: Collection) -> Table:
     cells = [
-        (f"{row['method']} \u2212 {row['against']}", MEASURES[row["measure"]], 100 * row["difference"], _interval(row))
+        (f"{row['method']} \u2212 {row['against']}", MEASURES[row["measure"]], 100 * row["difference"], interval_of(row))
         for row in found.differences
     ]
     columns = (
@@ -180,7 +131,7 @@ def _every_round(found: Collection) -> Table:
         first, second = (rows[method, number, measure] for measure in MEASURES)
         spread = "" if first["seeds"] == 1 else f"{count(round(first['positive_low']))} to {count(round(first['positive_high']))}"
         line: list[Cell] = [method, number, round(first["labels"]), round(first["positive"]), spread]
-        cells.append((*line, 100 * first["mean"], _interval(first), 100 * second["mean"], _interval(second)))
+        cells.append((*line, 100 * first["mean"], interval_of(first), 100 * second["mean"], interval_of(second)))
     columns = (
         Column("Method"),
         Column("Round", "count"),
@@ -210,13 +161,13 @@ def _balanced(found: Collection) -> Section:
         line: list[Cell] = [method]
         for name in (*shown, _MEASURE):
             value = found.metrics.get(f"{method}.{name}")
-            line += [None, ""] if value is None else [100 * value, _ends(found.metrics, f"{method}.{name}")]
+            line += [None, ""] if value is None else [100 * value, ends_of(found.metrics, f"{method}.{name}")]
         cells.append(line)
     shown[_MEASURE] = Column("Average precision", "points", "over all test pairs, in per cent")
     columns = (Column("Method"), *(each for place, column in enumerate(shown.values()) for each in (column, Column("95 %" + " " * place))))
     pairs, positives = (int(found.metrics[f"{found.methods[0]}.stated.{name}"]) for name in ("pairs", "positives"))
     lead = (
-        f"The balanced test has {count(pairs)} pairs, {_percent(positives / pairs)} of them positive; all pairs have 1 in "
+        f"The balanced test has {count(pairs)} pairs, {percent(positives / pairs)} of them positive; all pairs have 1 in "
         f"{count(round(found.task['test.pairs'] / found.task['test.positives']))}. The same models, scored on both."
     )
     return Section(
@@ -251,7 +202,7 @@ def _mistakes(found: Collection) -> Section:
     for name in names:
         shown = found.findings[name]["mistakes"][:_SHOWN]
         cells = [(cut(one["left"], found.texts), cut(one["right"], found.texts), one["probability"]) for one in shown]
-        blocks.append(Table(f"Trained on {_said(name)} labels", columns, cells))
+        blocks.append(Table(f"Trained on {said(name)} labels", columns, cells))
     judged = _judged(found)
     lead = (
         "Test pairs that the model holds most likely positive and that no label calls so: real mistakes, or positives that nobody stated."
@@ -279,7 +230,7 @@ def _judged(found: Collection) -> Table | None:
         for kind in ("near", "random"):
             number = int(found.metrics[f"{method}.judged_{kind}"])
             line += [number, 100 * found.metrics[f"{method}.real_{kind}"] if number else None]
-        cells.append((*line, 100 * value, _ends(found.metrics, f"{name}.corrected")))
+        cells.append((*line, 100 * value, ends_of(found.metrics, f"{name}.corrected")))
     columns = (
         Column("Method"),
         Column("P@R20", "points", "precision in per cent where a fifth of the positives is found, every unstated pair counted as negative"),
@@ -327,19 +278,3 @@ def _data(found: Collection) -> Section:
 def _ratio(task: Any, split: str) -> int | None:
     positives = task[f"{split}.positives"]
     return round(task[f"{split}.pairs"] / positives) if positives else None
-
-
-def _said(method: str) -> str:
-    return {"uncertainty": "uncertainty sampling", "random": "random sampling"}.get(method, method.replace("-", " "))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}\u00a0%"
-
-
-def _interval(row: Any) -> str:
-    return f"{100 * row['low']:.1f} to {100 * row['high']:.1f}".replace("-", "\u2212")
-
-
-def _ends(metrics: Any, name: str) -> str:
-    return f"{100 * metrics[f'{name}.low']:.1f} to {100 * metrics[f'{name}.high']:.1f}\u00a0%"

@@ -8,6 +8,7 @@ from typing import Any
 
 from cartograph.page.audit import Origin
 from cartograph.page.blocks import Block, Chart, Charts, Column, Command, Definitions, Facts, Section, Series, Table
+from cartograph.page.collection.words import interval_of, percent
 from cartograph.page.sections.origin import how_made
 from cartograph.page.verdict import Figure, Verdict
 from cartograph.page.words import count, counted, cut
@@ -68,8 +69,8 @@ def waiting_top(found: Waiting) -> Verdict:
         Figure("Positives found", count(round(last[0]["positive"])) if last else "\u2013", "among them"),
         Figure(
             "Average precision",
-            f"{100 * last[0]['mean']:.1f}\u00a0%" if last else "\u2013",
-            f"over all test pairs; 95 % interval {_ends(last[0])}" if last else "there is no model before round 1 is answered",
+            percent(last[0]["mean"]) if last else "\u2013",
+            f"over all test pairs; 95 % interval {interval_of(last[0])}" if last else "there is no model before round 1 is answered",
         ),
     )
     return Verdict(f"{sentence}.", (found.why,), figures)
@@ -108,9 +109,9 @@ def _so_far(found: Waiting) -> Section | None:
             round(rows[number, first]["labels"]),
             round(rows[number, first]["positive"]),
             100 * rows[number, first]["mean"],
-            _ends(rows[number, first]),
+            interval_of(rows[number, first]),
             100 * rows[number, second]["mean"],
-            _ends(rows[number, second]),
+            interval_of(rows[number, second]),
         )
         for number in numbers
     ]
@@ -143,7 +144,3 @@ def _mistakes(found: Waiting) -> Section | None:
     lead = "Test pairs that the model holds most likely positive and that no label calls so."
     table = Table("After the last round", (Column("Left"), Column("Right"), Column("Probability", "probability")), cells)
     return Section("mistakes", "The surest false positives", lead, [table], short="Mistakes")
-
-
-def _ends(row: Mapping[str, Any]) -> str:
-    return f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"

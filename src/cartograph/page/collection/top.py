@@ -1,0 +1,60 @@
+"""What stands above a collection's sections: the sentence, the lines under it, and four figures."""
+
+from __future__ import annotations
+
+from cartograph.page.collection.content import Collection
+from cartograph.page.collection.words import ends_of, percent, said
+from cartograph.page.verdict import Figure, Verdict
+from cartograph.page.words import count
+
+_MEASURE = "average_precision"
+_STATIC = "static-retrieval"
+
+
+def top(found: Collection) -> Verdict:
+    """Return the sentence, the lines under it, and four figures."""
+    best, metrics, task = found.best, found.metrics, found.task
+    ratio = round(task["test.pairs"] / max(task["test.positives"], 1))
+    precision = percent(metrics[f"{best}.{_MEASURE}"])
+    sentence = (
+        f"Labels chosen by {said(best)} gave {precision} average precision over all {count(int(task['test.pairs']))} test pairs, "
+        f"of which 1 in {count(ratio)} is positive"
+    )
+    figures = (
+        Figure("Average precision", precision, f"{said(best)}; 95 % interval {ends_of(metrics, f'{best}.{_MEASURE}')}"),
+        Figure(
+            "Precision at recall 20 %",
+            percent(metrics[f"{best}.precision_at_recall_20"]),
+            f"interval {ends_of(metrics, f'{best}.precision_at_recall_20')}",
+        ),
+        Figure(
+            "Labels",
+            count(int(metrics[f"{best}.labels"])),
+            f"{count(round(metrics[f'{best}.positive']))} of them positive, for each method and seed",
+        ),
+        Figure("Candidates found", f"{100 * found.encoded['recall']:.1f}\u00a0%", "of the exact nearest neighbours, on a sample"),
+    )
+    return Verdict(f"{sentence}.", tuple(line for line in (_hidden(found), _saved(found)) if line), figures)
+
+
+def _hidden(found: Collection) -> str:
+    """Return what the balanced test hides, where somebody stated one."""
+    name = "stated" if "stated" in found.methods else found.best
+    accuracy = found.metrics.get(f"{name}.stated.accuracy")
+    if accuracy is None:
+        return ""
+    return (
+        f"On the stated test pairs, which somebody balanced, the model of {said(name)} labels scores {percent(accuracy)} accuracy; "
+        f"over all pairs its average precision is {percent(found.metrics[f'{name}.{_MEASURE}'])}."
+    )
+
+
+def _saved(found: Collection) -> str:
+    needed = found.metrics.get(f"{found.best}.labels_to_static")
+    if _STATIC not in found.methods or found.best == _STATIC or needed is None:
+        return ""
+    whole = found.metrics[f"{_STATIC}.labels"]
+    return (
+        f"{said(found.best).capitalize()} passed what static retrieval got from {count(int(whole))} labels after {count(int(needed))}: "
+        f"{whole / needed:.1f} times fewer."
+    )
