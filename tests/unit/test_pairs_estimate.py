@@ -12,6 +12,7 @@ from cartograph.errors import InputError
 from cartograph.pairs.balanced import accuracy_and_f1, balanced_draws, clean_map
 from cartograph.pairs.calibration import Calibration, calibrate
 from cartograph.pairs.candidates import nearest
+from cartograph.pairs.comparison import Arm, summary
 from cartograph.pairs.estimate import NEAR, POSITIVE, RANDOM, Sample, curve, draw_sample, resampled
 from cartograph.pairs.manual import corrected_precision, putative, share_of_real
 from cartograph.pairs.space import Space
@@ -236,3 +237,12 @@ def test_calibration_survives_a_file(tmp_path) -> None:  # type: ignore[no-untyp
     fitted = calibrate(np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 1, 0, 1]))
     fitted.save(tmp_path / "calibration.json")
     assert Calibration.load(tmp_path / "calibration.json") == fitted
+
+
+def test_an_interval_of_a_share_stays_one_where_seeds_differ_much() -> None:
+    draws = np.random.default_rng(0).uniform(0.0, 0.2, (100, 2))
+    numbers = [{"test.average_precision": share, "test.precision_at_recall_20": share, "labels": 5, "positive": 1} for share in (0.0, 0.6)]
+    arms = [Arm("random", seed, 1, number, draws) for seed, number in enumerate(numbers)]
+    for row in summary(arms, 0).to_pylist():
+        assert row["mean"] == pytest.approx(0.3)
+        assert (row["low"], row["high"]) == (0.0, 1.0)

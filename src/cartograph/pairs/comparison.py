@@ -105,7 +105,7 @@ def summary(arms: Sequence[Arm], seed: int) -> pa.Table:
         for place, measure in enumerate(MEASURES):
             values = np.array([arm.numbers[f"test.{measure}"] for arm in own])
             drawn = np.stack([arm.draws[:, place] for arm in own], axis=1)
-            ends = interval(values, _whole(drawn), np.random.default_rng(seed))
+            ends = _ends(values, drawn, seed)
             counts = {name: float(np.mean([arm.numbers[name] for arm in own])) for name in ("labels", "positive")}
             found = [arm.numbers["positive"] for arm in own]
             counts |= {"positive_low": float(min(found)), "positive_high": float(max(found))}
@@ -143,7 +143,7 @@ def balanced_scores(arms: Sequence[Arm], seed: int) -> dict[str, float]:
         if len(values) < len(arms):
             continue
         drawn = np.stack([arm.balanced[:, place] for arm in arms if arm.balanced is not None], axis=1)
-        ends = interval(np.array(values), _whole(drawn), np.random.default_rng(seed))
+        ends = _ends(np.array(values), drawn, seed)
         found |= {name: float(np.mean(values)), **{f"{name}.{end}": value for end, value in ends.items()}}
     return found
 
@@ -166,6 +166,12 @@ def collection_version(left: Sequence[str], right: Sequence[str], label: Sequenc
     """Return the version of a collected dataset: 12 hexadecimal digits of its content; the order of its rows does not count."""
     lines = sorted(repr(row) for row in zip(left, right, label, strict=True))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
+
+
+def _ends(values: Draws, draws: Draws, seed: int) -> dict[str, float]:
+    """Return the interval of a mean of shares: within [0, 1], where t's wide tails of few seeds may not be."""
+    ends = interval(values, _whole(draws), np.random.default_rng(seed))
+    return {end: min(max(value, 0.0), 1.0) for end, value in ends.items()}
 
 
 def _less(ones: Sequence[Arm], others: Sequence[Arm], measure: str, place: int) -> tuple[Draws, Draws]:
