@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: audit collect test test-all check bench dvc-yaml repro chromium clean
+.PHONY: audit collect test test-all check docs bench dvc-yaml repro chromium clean
 
 audit: $(READY)
 	@python -m flows.audit --workspace $(WORKSPACE)
@@ -32,6 +32,11 @@ check: $(READY)
 	@ruff format --check .
 	@mypy
 	@python -m tasks dvc-yaml --check
+	@NO_MKDOCS_2_WARNING=1 mkdocs build --strict
+
+# The documentation as pages that need no network: build/site/index.html.
+docs: $(READY)
+	@NO_MKDOCS_2_WARNING=1 mkdocs build --strict
 
 bench: $(READY)
 	@python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'

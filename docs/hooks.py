@@ -24,7 +24,11 @@ def on_page_content(html: str, **_: Any) -> str:
 
 
 def _mathml(found: re.Match[str]) -> str:
-    return convert(unescape(found[2]).strip(), display="block" if found[1] == "div" else "inline")
+    formula = unescape(found[2]).strip()
+    markup = convert(formula, display="block" if found[1] == "div" else "inline")
+    if "\\" in markup:
+        raise PluginError(f"the formula {formula!r} has a command that becomes no MathML")
+    return markup
 
 
 def on_post_build(config: Any) -> None:

@@ -18,6 +18,7 @@ LABELS = ("no", "yes")
 def candidates(rows: int = 40, seed: int = 0, levels: int = 5) -> Candidates:
     """Rows with everything that a strategy may need; few levels, so that many tie."""
     rng = np.random.default_rng(seed)
+    others = np.random.default_rng(1)
     return Candidates(
         uids=np.array([f"u{row:03d}" for row in rng.permutation(rows)], dtype=object),
         labels=np.arange(rows) % 2,
@@ -27,6 +28,7 @@ def candidates(rows: int = 40, seed: int = 0, levels: int = 5) -> Candidates:
             "correctness": rng.integers(0, levels, rows) / levels,
             "forgetting": rng.integers(-1, levels, rows),
             RESISTANCE: rng.integers(1, levels, rows) + 0.5,
+            **{name: others.integers(0, levels, rows) / levels for name in ("threshold_closeness", "aum", "el2n", "loss")},
         },
         suspect=rng.random(rows) < 0.1,
         acquisition=Acquisition(

@@ -1,0 +1,167 @@
+"""Every code block of the documentation, run as it stands there, in a project such as its reader would have."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+from conftest import Project
+from test_readme import write_encoder, write_reviews
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DOCS = ROOT / "docs"
+_BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
+_PORTS = {"8786": "a Dask scheduler's", "5001": "an MLflow server's"}
+_SERVERS = ("dask scheduler", "dask worker", "mlflow server", "python -m flows.serve", "prefect worker")
+IDENTITY = {f"GIT_{who}_{what}": f"reader{at}" for who in ("AUTHOR", "COMMITTER") for what, at in (("NAME", ""), ("EMAIL", "@example.org"))}
+
+
+@dataclass(frozen=True)
+class Block:
+    language: str
+    title: str
+    text: str
+
+
+def blocks(page: str) -> list[Block]:
+    return [Block(*found) for found in _BLOCK.findall((DOCS / page).read_text(encoding="utf-8"))]
+
+
+PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+METHODS = [page for page in PAGES if page.startswith("methods/")]
+RUN = [page for page in PAGES if any(block.language in ("sh", "diff") for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", METHODS)
+def test_a_method_has_a_formula_a_figure_made_by_the_code_and_an_example_that_runs(page: str) -> None:
+    sys.path.insert(0, str(DOCS))
+    try:
+        from figures import DRAWN, MADE
+    finally:
+        sys.path.remove(str(DOCS))
+    text = (DOCS / page).read_text(encoding="utf-8")
+    assert re.search(r"^\$\$.+\$\$$", text, re.MULTILINE)
+    shown = set(re.findall(r"!\[[^\]]+\]\(\.\./(?:figures/)?([\w-]+\.png)\)", text))
+    assert shown
+    assert shown <= {*MADE, *DRAWN, "data-map.png"}
+    examples = [block for block in blocks(page) if block.language == "python"]
+    assert examples
+    for example in examples:
+        exec(compile(example.text, page, "exec"), {"__name__": page})
+
+
+def test_no_block_is_of_a_kind_that_nobody_runs() -> None:
+    kinds = {block.language for page in PAGES for block in blocks(page)}
+    assert kinds <= {"sh", "python", "diff", "yaml", "csv", "text"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN)
+def test_every_block_of_a_page_works(page: str, make_project: Callable[[], Project]) -> None:
+    project = make_project()
+    prepare(project)
+    ports = {given: free_port() for given in _PORTS}
+    with servers(project) as serve:
+        for block in blocks(page):
+            text = block.text
+            for given, own in ports.items():
+                text = text.replace(given, str(own))
+            if block.language == "sh":
+                for command in filter(None, text.splitlines()):
+                    serve(command) if command.startswith(_SERVERS) else bash(project, command)
+            elif block.language == "diff":
+                edit(project.path / block.title, text)
+            elif "/" in block.title or (block.language == "text" and block.title):
+                (project.path / block.title).write_text(text, encoding="utf-8")
+            elif block.language == "python":
+                bash(project, "python -", text)
+
+
+def prepare(project: Project) -> None:
+    """Make what a reader has: reviews, an encoder, tests, and the default audit, here a small one."""
+    write_reviews(project.path / "reviews.csv", 200)
+    write_reviews(project.path / "reviews-test.csv", 40, start=200)
+    write_encoder(project.path / "encoder")
+    for name in ("tests", "benchmarks"):
+        copytree(ROOT / name, project.path / name)
+    params = (ROOT / "params.yaml").read_text(encoding="utf-8")
+    for long, short in (("rows: 6000", "rows: 600"), ("seeds: [1, 2, 3]", "seeds: [1]"), ("n_partitions: 64", "n_partitions: 8")):
+        assert long in params
+        params = params.replace(long, short)
+    project.params(params)
+    project.environment |= IDENTITY
+    bash(project, "python -m tasks dvc-yaml")
+
+
+def bash(project: Project, command: str, given: str = "") -> None:
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=project.path, env=project.environment, input=given, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{given}\n{done.stdout[-3000:]}\n{done.stderr[-5000:]}"
+
+
+def edit(path: Path, diff: str) -> None:
+    """Apply a block of changed lines: those with a space or a minus must stand in the file once, as they are here."""
+    lines = diff.splitlines()
+    old = "\n".join(line[1:] for line in lines if not line.startswith("+"))
+    new = "\n".join(line[1:] for line in lines if not line.startswith("-"))
+    text = path.read_text(encoding="utf-8")
+    assert text.count(f"\n{old}\n") == 1, f"{path} does not have, once:\n{old}"
+    path.write_text(text.replace(f"\n{old}\n", f"\n{new}\n"), encoding="utf-8")
+
+
+@contextmanager
+def servers(project: Project) -> Iterator[Callable[[str], None]]:
+    """Give a function that starts a command which serves, and waits until it does; all are stopped at the end."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def serve(command: str) -> None:
+        log = (project.path / f"server-{len(started)}.log").open("w")
+        environment = project.environment | {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+        process = subprocess.Popen(
+            ["bash", "-c", command], cwd=project.path, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+        started.append(process)
+        port = re.search(r"--port (\d+)", command)
+        for _ in range(600):
+            assert process.poll() is None, f"{command}\n{Path(log.name).read_text()[-3000:]}"
+            if ready(project, command, int(port[1]) if port else None):
+                return
+            time.sleep(0.3)
+        pytest.fail(f"{command} did not come up")
+
+    try:
+        yield serve
+    finally:
+        for process in reversed(started):
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+def ready(project: Project, command: str, port: int | None) -> bool:
+    if "flows.serve" in command:
+        return project.run("prefect", "deployment", "inspect", "audit/reviews", code=None).returncode == 0
+    if port is None:
+        return True
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
