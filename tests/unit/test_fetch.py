@@ -255,3 +255,33 @@ def test_the_record_says_where_each_file_came_from(server: Server, tmp_path: Pat
     record = json.loads((tmp_path / "data" / "fetch" / "files.json").read_text())
     assert record[server.url]["sha256"] == digest(ROWS)
     assert record[server.url]["bytes"] == len(ROWS)
+
+
+def test_s3_is_read_with_the_usual_variables_and_their_secrets_stay_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import boto3
+    from moto.server import ThreadedMotoServer
+
+    secrets = {"AWS_ACCESS_KEY_ID": "AKIAPLANTED", "AWS_SECRET_ACCESS_KEY": "planted-secret", "AWS_SESSION_TOKEN": "planted-session"}
+    moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    moto.start()
+    host, port = moto.get_host_and_port()
+    variables = {**secrets, "AWS_ENDPOINT_URL": f"http://{host}:{port}", "AWS_DEFAULT_REGION": "us-east-1"}
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    try:
+        client = boto3.client("s3")
+        client.create_bucket(Bucket="audits")
+        client.put_object(Bucket="audits", Key="in/rows.csv", Body=ROWS.encode())
+        url = "s3://audits/in/rows.csv"
+        space = audit(tmp_path, url)
+        run_step(step.STEP, space)
+        assert space.resolve(fetched_name(url)).read_text() == ROWS
+        assert run_step(step.STEP, space, force=True).receipt.summary == "1 files, 0.0 MB, 0 fetched"
+        with pytest.raises(InputError, match=r"s3://audits/none\.csv does not exist; correct the URL"):
+            look("s3://audits/none.csv")
+        with pytest.raises(InputError, match=r"s3://audits/in is a folder|s3://audits/in does not exist"):
+            look("s3://audits/in")
+    finally:
+        moto.stop()
+    left = "".join(path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file())
+    assert not [secret for secret in secrets.values() if secret in left]

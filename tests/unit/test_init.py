@@ -10,9 +10,11 @@ import pytest
 import yaml
 
 from cartograph.errors import InputError
-from tasks import STEPS
+from tasks import STEPS, fetch, ingest
+from tasks.dag import steps_of
 from tasks.init import init
 from tasks.params_yaml import RECIPES, encoder, recipe
+from tasks.running import run_step
 from tasks.workspace import ROOT, open_workspace
 from tests.ingesting import some_rows, write_csv
 
@@ -279,3 +281,16 @@ def test_qnli_as_glue_has_it(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_an_unknown_preset_is_refused(train: str) -> None:
     with pytest.raises(InputError, match="--preset sst: there is no such preset; there are snli, multinli, qnli, winogrande"):
         init("workspaces/_test_init", [train], preset="sst")
+
+
+def test_a_file_at_a_url_is_fetched_once_for_init_and_the_first_audit(train: str, capsys: pytest.CaptureFixture[str]) -> None:
+    url = Path(train).as_uri()
+    init("workspaces/_test_init", [url])
+    assert "train: 40 rows from reviews.csv" in capsys.readouterr().out
+    space = open_workspace(SPACE)
+    assert space.settings["ingest"].train[0].path == url  # type: ignore[attr-defined]
+    assert [step.name for step in steps_of(space.settings)][:2] == ["fetch", "ingest"]
+    assert "workspaces/_test_init/data/fetch" in (SPACE / "dvc.yaml").read_text()
+    assert run_step(fetch.STEP, space).receipt.summary == "1 files, 0.0 MB, 0 fetched"
+    run_step(ingest.STEP, space)
+    assert not run_step(fetch.STEP, space).executed
