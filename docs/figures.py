@@ -1,83 +1,48 @@
-"""Make the figures of the documentation, as the project's own code draws them: `python docs/figures.py`.
+"""Make the figures of the documentation, as the project's own code draws them: `python docs/figures.py [PROJECT]`.
 
-Audits the built-in corpora in a copy of the project, in a temporary folder, and puts what is drawn into docs/figures/.
+Takes them from a project, by default this one, in which these have run: `make audit`, `make collect`, `python -m flows.ablate synthetic`,
+`python -m flows.ablate burn-out`, and, after a commit, `dvc exp run -S noise.flip_share=.02` and `dvc plots diff HEAD workspace`.
 """
 
 from __future__ import annotations
 
 import csv
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import copy, which
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow.parquet as pq
 from matplotlib.figure import Figure
 
+from cartograph.palette import INK, MUTED, RULE, correctness_colour
+from cartograph.still import figure_style, save_figure
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from benchmarks.project_copy import copy_project  # noqa: E402
-from cartograph.palette import INK, MUTED, RULE, correctness_colour  # noqa: E402
-from cartograph.still import figure_style, save_figure  # noqa: E402
-
 FOLDER = ROOT / "docs" / "figures"
-STRATEGIES = ("random", "ambiguous", "hard-to-learn", "high-confidence", "mix-0.1", "forgetting")
-PARAMS = f"""\
-ingest: {{source: planted-nli, rows: 3000}}
-measure: {{burn_in: 1}}
-select: {{strategies: [{", ".join(STRATEGIES)}], fractions: [0.17]}}
-ablate: {{experiments: [burn-out]}}
-publish: {{enabled: false}}
-"""
-COLLECTION = """\
-pairs: {source: planted-paraphrases, rows: 4000}
-collect: {rounds: 4, first_round: 128, growth: 1.5, seeds: [1]}
-publish: {enabled: false}
-"""
 MADE = {
     "noise.png": "reports/figures/noise.png",
     "aflite.png": "reports/figures/aflite.png",
-    "burn-out.png": "data/ablate/burn-out/burn-out.png",
+    "burn-out.png": "reports/ablate/burn-out/burn-out.png",
     "synthetic.png": "reports/ablate/synthetic/synthetic.png",
-    "collection.png": "workspaces/pairs/reports/figures/collection.png",
+    "collection.png": "workspaces/paraphrases/reports/figures/collection.png",
 }
-"""Figure of the documentation -> what a project has of it, once it was audited."""
+"""Figure of the documentation -> what a project has of it."""
+STRATEGIES = ("random", "ambiguous", "hard-to-learn", "high-confidence")
 DRAWN = ("worth.png", "selections.png", "dvc-plots.png")
-"""Figures that are drawn here from what an audit left."""
+"""Figures that are drawn here from what a project has."""
 
 
 def main() -> None:
-    """Audit, collect, and write every figure."""
+    """Copy and draw every figure."""
+    project = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT
     FOLDER.mkdir(exist_ok=True)
-    with TemporaryDirectory() as temporary:
-        project = Path(temporary)
-        environment = copy_project(project, PARAMS)
-
-        def run(*command: str) -> None:
-            subprocess.run([sys.executable, "-m", *command], cwd=project, env=environment, check=True)
-
-        def git(*command: str) -> None:
-            identity = ["-c", "user.name=Figures", "-c", "user.email=figures@example.org"]
-            subprocess.run(["git", *identity, *command], cwd=project, check=True, capture_output=True)
-
-        run("flows.audit")
-        run("flows.ablate", "synthetic")
-        (project / "workspaces" / "pairs").mkdir(parents=True)
-        (project / "workspaces" / "pairs" / "params.yaml").write_text(COLLECTION)
-        run("flows.collect", "--workspace", "workspaces/pairs")
-        for name, source in MADE.items():
-            copy(project / source, FOLDER / name)
-        save_figure(worth(project / "data" / "evaluate" / "evaluation.csv"), FOLDER / "worth.png")
-        save_figure(selections(project / "data"), FOLDER / "selections.png")
-        git("add", "-A")
-        git("commit", "-q", "-m", "An audit")
-        run("dvc", "exp", "run", "-S", "measure.hard=.2", "-S", "train.epochs=4")
-        run("dvc", "plots", "diff", "HEAD", "workspace")
-        screenshot(project / "dvc_plots" / "index.html", FOLDER / "dvc-plots.png")
+    for name, source in MADE.items():
+        copy(project / source, FOLDER / name)
+    save_figure(worth(project / "data" / "evaluate" / "evaluation.csv"), FOLDER / "worth.png")
+    save_figure(selections(project / "data"), FOLDER / "selections.png")
+    screenshot(project / "dvc_plots" / "index.html", FOLDER / "dvc-plots.png")
 
 
 def worth(scores: Path) -> Figure:
@@ -107,10 +72,10 @@ def selections(data: Path) -> Figure:
     table = pq.read_table(data / "measure" / "measures.parquet")
     columns = (table["uid"].to_pylist(), table["variability"].to_numpy(), table["confidence"].to_numpy())
     with figure_style():
-        figure = Figure(figsize=(9.6, 6.2), dpi=100, facecolor="white")
-        panels = figure.subplots(2, 3, sharex=True, sharey=True, gridspec_kw={"left": 0.066, "right": 0.985, "top": 0.94, "bottom": 0.085})
+        figure = Figure(figsize=(9.6, 7.0), dpi=100, facecolor="white")
+        panels = figure.subplots(2, 2, sharex=True, sharey=True, gridspec_kw={"left": 0.066, "right": 0.985, "top": 0.95, "bottom": 0.075})
         for axes, name in zip(panels.flat, STRATEGIES, strict=True):
-            kept = set(pq.read_table(data / "select" / f"{name}-0.17.parquet")["uid"].to_pylist())
+            kept = set(pq.read_table(data / "select" / f"{name}-0.33.parquet")["uid"].to_pylist())
             _kept(axes, *columns, kept)
             axes.set_title(name, fontsize=10, loc="left")
         for axes in panels[-1]:

@@ -66,6 +66,15 @@ def test_no_block_is_of_a_kind_that_nobody_runs() -> None:
     assert kinds <= {"sh", "python", "diff", "yaml", "csv", "text"}
 
 
+def test_edits_fit_the_code_as_it_is() -> None:
+    for page in RUN:
+        files: dict[str, str] = {}
+        for block in blocks(page):
+            if block.language == "diff":
+                text = files.get(block.title) or (ROOT / block.title).read_text(encoding="utf-8")
+                files[block.title] = edited(text, block.text, f"{page}: {block.title}")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN)
 def test_every_block_of_a_page_works(page: str, make_project: Callable[[], Project]) -> None:
@@ -81,7 +90,8 @@ def test_every_block_of_a_page_works(page: str, make_project: Callable[[], Proje
                 for command in filter(None, text.splitlines()):
                     serve(command) if command.startswith(_SERVERS) else bash(project, command)
             elif block.language == "diff":
-                edit(project.path / block.title, text)
+                path = project.path / block.title
+                path.write_text(edited(path.read_text(encoding="utf-8"), text, block.title), encoding="utf-8")
             elif "/" in block.title or (block.language == "text" and block.title):
                 (project.path / block.title).write_text(text, encoding="utf-8")
             elif block.language == "python":
@@ -111,14 +121,13 @@ def bash(project: Project, command: str, given: str = "") -> None:
     assert done.returncode == 0, f"{command}\n{given}\n{done.stdout[-3000:]}\n{done.stderr[-5000:]}"
 
 
-def edit(path: Path, diff: str) -> None:
-    """Apply a block of changed lines: those with a space or a minus must stand in the file once, as they are here."""
+def edited(text: str, diff: str, where: str) -> str:
+    """Return a file's text with a block of changed lines: those with a space or a minus must stand there once, as they are here."""
     lines = diff.splitlines()
     old = "\n".join(line[1:] for line in lines if not line.startswith("+"))
     new = "\n".join(line[1:] for line in lines if not line.startswith("-"))
-    text = path.read_text(encoding="utf-8")
-    assert text.count(f"\n{old}\n") == 1, f"{path} does not have, once:\n{old}"
-    path.write_text(text.replace(f"\n{old}\n", f"\n{new}\n"), encoding="utf-8")
+    assert text.count(f"\n{old}\n") == 1, f"{where} does not have, once:\n{old}"
+    return text.replace(f"\n{old}\n", f"\n{new}\n")
 
 
 @contextmanager
