@@ -58,6 +58,7 @@ def main() -> None:
     parser.add_argument("data", choices=("snli", "trec"))
     parser.add_argument("--model", default="bow")
     parser.add_argument("--encoder", default="")
+    parser.add_argument("--only", action="append", default=[], help="an experiment; may be repeated; all where left out")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
@@ -74,7 +75,8 @@ def main() -> None:
         space = project / "workspaces/this"
         params = yaml.safe_load((space / "params.yaml").read_text(encoding="utf-8"))
         params["measure"]["burn_in"] = 1
-        params["ablate"] |= {"experiments": [*BESIDE, *(["agreement"] if arguments.data == "snli" else [])], "seeds": arguments.seeds}
+        known = [*BESIDE, *(["agreement"] if arguments.data == "snli" else [])]
+        params["ablate"] |= {"experiments": arguments.only or known, "seeds": arguments.seeds}
         beside = ("probe", encoder) if encoder and arguments.model != "probe" else ("lstm", None)
         params["ablate"] |= dict(zip(("other_model", "other_pretrained"), beside, strict=True))
         (space / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
