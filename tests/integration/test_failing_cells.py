@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Project
+from mlflow import MlflowClient
 
 PARAMS = """\
 ingest: {source: planted-nli, rows: 240, seed: 13}
@@ -29,6 +30,13 @@ def block(project: Project) -> Path:
     return path
 
 
+def broken_runs(project: Project) -> list[str]:
+    client = MlflowClient(tracking_uri=f"sqlite:///{project.path / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name("default")
+    assert experiment is not None
+    return [run.info.run_name for run in client.search_runs([experiment.experiment_id]) if run.info.status == "FAILED"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("runner", [[], ["--workers", "2"], ["--runner", "dask", "--workers", "2"]], ids=["here", "processes", "dask"])
 def test_it_fails_alone_and_is_taken_up_alone(make_project: Callable[[], Project], runner: list[str]) -> None:
@@ -44,6 +52,7 @@ def test_it_fails_alone_and_is_taken_up_alone(make_project: Callable[[], Project
     assert "- `random`, seed 2: NotADirectoryError" in page
     assert json.loads((project.path / f"data/{CELL.replace('@', '/')}/failure.json").read_text())["step"] == CELL
     assert CELL in project.run("dvc", "status").stdout
+    assert broken_runs(project) == ["retrain random seed 2"]
     blocked.unlink()
     executed = project.executed_by(lambda: project.run("flows.audit", *runner))
     assert executed & CELLS == {CELL}

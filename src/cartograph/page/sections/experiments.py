@@ -41,7 +41,7 @@ def _lead(audit: Audit) -> str:
 def _blocks(answer: Answer) -> Iterator[Block]:
     title = f"{answer.name}: {answer.question}" if answer.question else answer.name
     if answer.failed:
-        yield Picture(title, f"Failed. {answer.told}")
+        yield Picture(title, f"Failed. {answer.told[:1].upper()}{answer.told[1:]}")
         return
     told = f"{answer.told[:1].upper()}{answer.told[1:]}."
     small = answer.picture is not None and len(answer.picture) <= LARGEST_PICTURE
