@@ -96,7 +96,7 @@ def test_a_collection_waits_for_people_under_the_flow_and_under_dvc(make_project
     contradictory = (space / "review/round-01.csv").read_text(encoding="utf-8").replace(",yes,", ",maybe,", 1)
     (space / "review/round-01.csv").write_text(contradictory, encoding="utf-8")
     assert "`maybe` is no answer; write yes, no, or skip." in project.run("flows.collect", code=2).stderr
-    assert "Round 1 of 2 cannot use its answers as they are" in page.read_text(encoding="utf-8")
+    assert "Round 1 of 2 could not be done" in page.read_text(encoding="utf-8")
 
     answer(space, 1)
     assert "exited with 3" in project.run("dvc", "repro", "workspaces/paraphrases/dvc.yaml", code=255).stderr

@@ -30,7 +30,7 @@ class Waiting:
         number: of the round that waits.
         rounds: how many there are to be.
         why: the sentence that the command ended with.
-        waits: whether it waits for answers; otherwise there are some that it cannot use.
+        waits: whether it waits for answers; otherwise it failed, as ``why`` says.
         sheet: path of the round's sheet, as one types it.
         answers: ``yes``, ``no``, ``skip`` and ``open`` -> how many pairs of the sheet; None where it cannot be read.
         pairs: left text, right text and answer of the sheet's pairs.
@@ -61,7 +61,7 @@ def waiting_top(found: Waiting) -> Verdict:
     if found.waits:
         sentence = f"Round {found.number} of {found.rounds} waits for answers to {counted(left, 'pair')}"
     else:
-        sentence = f"Round {found.number} of {found.rounds} cannot use its answers as they are"
+        sentence = f"Round {found.number} of {found.rounds} could not be done"
     last = found.summary[-2:]
     figures = (
         Figure("Answered", f"{count(asked - left)} of {count(asked)}" if found.answers else "\u2013", f"in {found.sheet}"),
