@@ -1,6 +1,7 @@
 """Every table and figure of Mussmann, Jia & Liang 2020 by its entry of `flows.ablate`: on generated questions, or on WikiQA.
 
 `python benchmarks/pair_tables.py [--seeds 1,2,3] [--rows 12000]`: generated questions, cosine-bow; the classifier reads bags of n-grams.
+`… --pretrained FOLDER [--first-round 100] [--rounds 2] [--near 3] [--random 1000]`: the same questions with a frozen encoder.
 `python benchmarks/pair_tables.py --wikiqa --pretrained FOLDER [--seeds 1] [--first-round 246] [--near 5] [--random 8000]`: WikiQA with a
 frozen encoder; the classifier is that encoder, fine-tuned on the pairs (ConcatBERT: two epochs, batch 16, rate 2e-5). It must read every
 pair that it scores, so the sample of test pairs is small there.
@@ -40,10 +41,14 @@ def workspace(arguments: argparse.Namespace) -> Workspace:
         content["pairs"] = {"source": "files", **files, **PRESETS["wikiqa"]}
         content["encode"] = {"model": "cosine-frozen", "pretrained": arguments.pretrained, "neighbours": 100}
         content["encode"] |= {"near": arguments.near, "random_negatives": arguments.random}
-        content["collect"] |= {"first_round": arguments.first_round, "rounds": 4, "epochs": 3}
+        content["collect"] |= {"first_round": arguments.first_round, "rounds": arguments.rounds, "epochs": 3}
     else:
         content["pairs"], content["encode"] = {"rows": arguments.rows}, {"model": "cosine-bow"}
-    folder = ROOT / "workspaces" / f"_tables-{'wikiqa' if arguments.wikiqa else 'questions'}"
+        if arguments.pretrained:
+            content["encode"] = {"model": "cosine-frozen", "pretrained": arguments.pretrained, "neighbours": 50}
+            content["encode"] |= {"near": arguments.near, "random_negatives": arguments.random}
+            content["collect"] |= {"first_round": arguments.first_round, "rounds": arguments.rounds}
+    folder = ROOT / "workspaces" / f"_tables-{'wikiqa' if arguments.wikiqa else 'questions'}{'-encoder' if arguments.pretrained else ''}"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "params.yaml").write_text(json.dumps(content, indent=1), encoding="utf-8")
     return open_workspace(folder)
@@ -57,6 +62,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], default=[1, 2, 3])
     parser.add_argument("--rows", type=int, default=12_000)
     parser.add_argument("--first-round", type=int, default=246)
+    parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--near", type=int, default=5)
     parser.add_argument("--random", type=int, default=8_000)
     arguments = parser.parse_args()
