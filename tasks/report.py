@@ -28,6 +28,8 @@ NOISE = "data/noise"
 AFLITE = ("data/aflite", "reports/aflite.metrics.json")
 BIAS = ("data/bias", "reports/bias.metrics.json")
 CLEANED = ("data/clean/changes.parquet", "data/clean/version.json")
+SINCE = "data/compare"
+GATES = "data/gates"
 STILL = "reports/figures/data_map.svg"
 ASSETS = user_file("src/cartograph/page/assets")
 LIBRARIES = (
@@ -73,6 +75,8 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
         *truth,
         *compared,
         *experiments_of(settings),
+        SINCE,
+        GATES,
     )
 
 
@@ -117,6 +121,8 @@ def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> A
         cleaned=_cleaned(inputs),
         experiments=[_answer(inputs[name]) for name in experiments_of(workspace.settings)],
         broken=_json(inputs[COMPARED] / "broken.json") if COMPARED in inputs else (),
+        since=_since(inputs),
+        gates=_json(inputs[GATES] / "gates.json")["gates"] if GATES in inputs else (),
         limits=Limits(**params.model_dump(), max_points=_setting(workspace, "max_points"), seed=_setting(workspace, "seed")),
     )
 
@@ -194,6 +200,26 @@ def _answer(folder: Path) -> Answer:
     said = _json(folder / "finding.json")
     tables = {name: pq.read_table(folder / f"{name}.parquet") for name in said.pop("tables")}
     return Answer(**said, tables=tables, picture=(folder / f"{folder.name}.png").read_bytes())
+
+
+def _since(inputs: Mapping[str, Path]) -> Any:
+    """Return what changed since the audit before; None for a workspace's first."""
+    import pyarrow.parquet as pq
+
+    from cartograph.page import Since
+
+    if SINCE not in inputs or not (inputs[SINCE] / "comparison.json").exists():
+        return None
+    found, record = _json(inputs[SINCE] / "comparison.json"), _json(inputs[SINCE] / "record.json")
+    numbers = [*record["earlier"], record["numbers"]]
+    return Since(
+        audits=tuple(found["audits"]),
+        rows=pq.read_table(inputs[SINCE] / "rows.parquet"),
+        numbers=found["numbers"],
+        regions=found["regions"],
+        classes={name: tuple(shares) for name, shares in found["classes"].items()},
+        trend=list(zip(range(record["number"] - len(numbers) + 1, record["number"] + 1), numbers, strict=True)),
+    )
 
 
 def _comparison(inputs: Mapping[str, Path]) -> Any:

@@ -39,6 +39,19 @@ def content_digest(table: pa.Table) -> str:
     return hasher.hexdigest()
 
 
+def content_keys(table: pa.Table) -> list[str]:
+    """Return a key per row of what its texts say, whatever its uid and label are: 32 hexadecimal digits.
+
+    Args:
+        table: a set of examples (``schema.examples_schema``).
+
+    Raises:
+        ValueError: the table was not written by the ingest step.
+    """
+    columns = [table.column(name).to_pylist() for name in dataset_info(table.schema).fields]
+    return [hashlib.blake2b(_canonical(texts), digest_size=16).hexdigest() for texts in zip(*columns, strict=True)]
+
+
 def profile(table: pa.Table) -> dict[str, Any]:
     """Return the number of rows, rows per label in the order of the label ids, and mean characters per text column, mean pixels per image.
 

@@ -257,3 +257,29 @@ EVALUATION = pa.schema(
     ]
 )
 """One number of one retrained model on one evaluation set; ``failed`` marks a training that ended at the majority class."""
+
+RECORD = pa.schema(
+    [
+        pa.field("uid", pa.string(), nullable=False),
+        pa.field("content", pa.string(), nullable=False),
+        pa.field("label", pa.string(), nullable=False),
+        pa.field("confidence", pa.float64(), nullable=False),
+        pa.field("variability", pa.float64(), nullable=False),
+        pa.field("region", pa.string(), nullable=False),
+        pa.field("suspect", pa.bool_(), nullable=False),
+        pa.field("probability", pa.float64()),
+        pa.field("suggested", pa.string()),
+    ]
+)
+"""What an audit leaves of each row for the next to be compared with: ``content`` is a key of its texts, labels are names."""
+
+ROW_CHANGES = pa.schema(
+    [
+        pa.field("uid", pa.string(), nullable=False),
+        pa.field("what", pa.string(), nullable=False),
+        pa.field("from", pa.string()),
+        pa.field("to", pa.string()),
+    ]
+)
+"""What became of rows from one audit to the next: ``what`` is ``added``, ``removed``, ``edited``, ``relabelled`` (label names
+``from`` and ``to``), ``new suspect``, ``no longer suspect``, or ``moved`` (region names)."""

@@ -23,7 +23,7 @@ from cartograph.schema import CHANGES, SUBSET, dataset_info
 from tasks import clean, ingest
 from tasks.clean import STEP
 from tasks.expectations import validate_cleaning
-from tasks.gates import check_gates
+from tasks.gates import measured_checks
 from tasks.receipt import fresh
 from tasks.running import Outcome, run_step
 from tasks.workspace import ROOT, Workspace
@@ -238,11 +238,11 @@ def test_cleaning_that_empties_a_class_is_refused_and_leaves_what_was_there(tmp_
     assert content("data/clean/version.json")["changes"] == 0
 
 
-def test_a_class_that_shrinks_too_far_fails_the_audit_once_the_report_is_there(tmp_path: Path) -> None:
+def test_a_class_that_shrinks_too_far_is_a_failed_critical_check(tmp_path: Path) -> None:
     audit = Audit(dict.fromkeys((3, 6, 9), ("good", 0.9)), train=csv_file(tmp_path))
     audit.clean(max_class_change=0.3)
     assert content("data/clean/validation.json")["passed"]
-    check_gates(audit.space)
+    assert [found.value for found in measured_checks([SPACE / "data/clean/validation.json"])] == [0, 0]
     audit.clean(max_class_change=0.2)
     validation = content("data/clean/validation.json")
     [failed] = [check for check in validation["sets"][0]["checks"] if not check["passed"]]
@@ -253,10 +253,9 @@ def test_a_class_that_shrinks_too_far_fails_the_audit_once_the_report_is_there(t
     )
     assert failed["examples"] == ["odd"]
     assert content("reports/clean.metrics.json")["validation.passed"] == 0
-    with pytest.raises(
-        GateError, match=r"validation failed: no class shrinks or grows too far in set `cleaned`: .*, found `odd` lost 30\.0 %"
-    ):
-        check_gates(audit.space)
+    [found] = [found for found in measured_checks([SPACE / "data/clean/validation.json"]) if found.value]
+    assert found.gate == "failed_critical_checks"
+    assert found.rows == ["no class shrinks or grows too far in set `cleaned` (expected at most 20 % of its rows, found `odd` lost 30.0 %)"]
 
 
 def test_validation_has_the_form_of_the_ingested_sets(tmp_path: Path) -> None:

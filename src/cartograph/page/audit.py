@@ -154,6 +154,27 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Since:
+    """What changed since the audit before.
+
+    Attributes:
+        audits: the numbers of that audit and of this one.
+        rows: ``schema.ROW_CHANGES``.
+        numbers: name -> number, as ``audit_changes.AuditChanges.numbers``.
+        regions: region before -> region now -> rows.
+        classes: class -> (share before, share now).
+        trend: number of an audit and its numbers, oldest first, this one last.
+    """
+
+    audits: tuple[int, int]
+    rows: pa.Table
+    numbers: Mapping[str, float]
+    regions: Mapping[str, Mapping[str, int]]
+    classes: Mapping[str, tuple[float, float]]
+    trend: Sequence[tuple[int, Mapping[str, float]]]
+
+
+@dataclass(frozen=True)
 class Audit:
     """The tables of one audit. Every per-row array is in the order of ``measures``.
 
@@ -178,6 +199,8 @@ class Audit:
         bias: what simple models tell before and after it; None where that was not measured.
         experiments: what the experiments found that the audit was asked for.
         broken: ``subset``, ``seed`` and ``reason`` of every training of the comparison that broke off.
+        since: what changed since the audit before; None for a workspace's first.
+        gates: what came of each gate, as in ``data/gates/gates.json``.
     """
 
     examples: pa.Table
@@ -201,6 +224,8 @@ class Audit:
     bias: Bias | None = None
     experiments: Sequence[Answer] = ()
     broken: Sequence[Mapping[str, Any]] = ()
+    since: Since | None = None
+    gates: Sequence[Mapping[str, Any]] = ()
 
     @property
     def rows(self) -> int:

@@ -85,7 +85,23 @@ def _failures(audit: Audit) -> tuple[int, int, int]:
 
 def _lines(audit: Audit) -> tuple[str, ...]:
     worth = "" if audit.comparison is None else worth_sentence(audit.comparison.differences)
-    return tuple(line for line in (*_criticals(audit), worth, *_start(audit), *_truth(audit)) if line)
+    return tuple(line for line in (*_criticals(audit), *_gates(audit), worth, *_since(audit), *_start(audit), *_truth(audit)) if line)
+
+
+def _gates(audit: Audit) -> list[str]:
+    """Return the sentences of the gates that went off, failed ones first; failed checks have lines of their own."""
+    words = {"failed": "This fails the audit", "warned": "Warning"}
+    beyond = [gate for outcome in words for gate in audit.gates if gate["outcome"] == outcome and not gate["gate"].startswith("failed_")]
+    return [f"{words[gate['outcome']]}: {cut(gate['sentence'], 400)}" for gate in beyond[:3]]
+
+
+def _since(audit: Audit) -> list[str]:
+    if audit.since is None:
+        return []
+    new = int(audit.since.numbers["suspects.new"])
+    return [
+        f"Since the audit before, {counted(new, 'label')} became suspect." if new else "Since the audit before, no label became suspect."
+    ]
 
 
 def _truth(audit: Audit) -> list[str]:

@@ -19,7 +19,9 @@ from cartograph.page.sections.origin import origin_section
 from cartograph.page.sections.planted import planted_section
 from cartograph.page.sections.regions import regions_section
 from cartograph.page.sections.selections import selections_section
+from cartograph.page.sections.since import since_section
 from cartograph.page.sections.suspects import suspects_section
+from cartograph.page.sections.thresholds import thresholds_section
 from cartograph.page.sections.training import training_section
 from cartograph.page.sections.validation import validation_section
 from cartograph.page.sections.worth import worth_section
@@ -38,6 +40,8 @@ SECTIONS: tuple[Builder, ...] = (
     aflite_section,
     bias_section,
     experiments_section,
+    since_section,
+    thresholds_section,
     training_section,
     planted_section,
     origin_section,
