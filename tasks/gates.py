@@ -51,7 +51,7 @@ class Params(Section):
 
     suspects: Bounds = Field(Gate(warn=0.05, fail=0.2), description="share of the train rows whose labels look wrong")
     new_suspects: Bounds = Field(
-        Gate(warn=0.01), description="share of the train rows that look wrong and did not, or were not there, in the audit before"
+        Gate(warn=0.005), description="share of the train rows that look wrong and did not, or were not there, in the audit before"
     )
     quarantined: Bounds = Field(Gate(warn=0.01), description="share of all rows read that could not be used")
     class_shift: Bounds = Field(
