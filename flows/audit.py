@@ -14,6 +14,7 @@ from prefect.futures import PrefectFuture, as_completed
 from prefect.logging.configuration import setup_logging
 
 from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
+from flows.announce import announce
 from flows.as_task import as_task, ended_with, error_of
 from flows.runners import task_runner, trainings_at_once
 from flows.versions import commit
@@ -66,13 +67,15 @@ def audit(workspace: str = ".", force: list[str] | None = None, at_once: int = 1
         force: names of steps to run even where they are fresh.
         at_once: how many steps that may use an accelerator run at the same time; more than one only where each has a process of its own.
     """
+    space, error = None, None
     try:
         space = open_workspace(workspace)
         with space.lock(f"python -m flows.audit --workspace {space.relative}"):
             _run(space, force or [], at_once)
-    except CartographError as error:
-        return ended_with(error)
-    return None
+    except CartographError as problem:
+        error = problem
+    announce(workspace if space is None else space.name, space, error)
+    return None if error is None else ended_with(error)
 
 
 def _run(space: Workspace, force: list[str], at_once: int) -> None:

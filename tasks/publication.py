@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,7 @@ class Publication:
         metrics: every number of every step.
         tags: identities of data, code and versions.
         datasets: the train set first.
+        curves: numbers that are followed from audit to audit: (number of the audit, value) each, by name.
     """
 
     fingerprint: str
@@ -68,6 +69,7 @@ class Publication:
     metrics: dict[str, float]
     tags: dict[str, str]
     datasets: tuple[Dataset, ...]
+    curves: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
 
 
 def read_publication(workspace: Workspace, inputs: Mapping[str, Path]) -> Publication:
@@ -95,7 +97,18 @@ def read_publication(workspace: Workspace, inputs: Mapping[str, Path]) -> Public
     if (commit := git_commit()) is not None:
         tags["mlflow.source.git.commit"] = commit
     tags["mlflow.note.content"] = _note(workspace.name, metrics, datasets)
-    return Publication(fingerprint, params, metrics, tags, datasets)
+    return Publication(fingerprint, params, metrics, tags, datasets, _trend(inputs))
+
+
+def _trend(inputs: Mapping[str, Path]) -> dict[str, list[tuple[int, float]]]:
+    if "data/compare" not in inputs:
+        return {}
+    record = json.loads((inputs["data/compare"] / "record.json").read_text(encoding="utf-8"))
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for audit, numbers in enumerate([*record["earlier"], record["numbers"]], start=record["number"] - len(record["earlier"])):
+        for name, value in numbers.items():
+            curves.setdefault(f"trend.{name}", []).append((audit, value))
+    return curves
 
 
 def write_files(workspace: Workspace, inputs: Mapping[str, Path], folder: Path, *, points: int) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import DatasetInput, Experiment, Run
 
+RUN = "mlflow-run.json"
 _COMPLETE = "cartograph.published"
 _KIND = {"mlflow.experimentKind": "custom_model_development"}
 _BATCH = 100
@@ -65,7 +66,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
 
     names = [name for step in STEPS if step.name != STEP_NAME and step.when(settings) for name in step.outputs_of(settings)]
     reports = [name for name in names if name.startswith("reports/") and Path(name).suffix]
-    tables = [name for name in ("data/clean", "data/aflite", "data/evaluate", "data/tune") if name in names]
+    tables = [name for name in ("data/clean", "data/aflite", "data/evaluate", "data/tune", "data/compare") if name in names]
     models = retrained(settings)
     subsets = dict.fromkeys(["cleaned"] * ("data/clean" in tables) + [subset for subset, _ in models])
     answers = experiments_of(settings)
@@ -83,7 +84,9 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     audit = _with(publication, made)
     with tempfile.TemporaryDirectory() as temporary:
         write_files(out.workspace, inputs, Path(temporary), points=params.interactive_points)
-        publish_runs(audit, (*models, *trials), experiment, Path(temporary))
+        written = publish_runs(audit, (*models, *trials), experiment, Path(temporary))
+    # Where the run is, is nobody's output: its id is another in every database.
+    (out.workspace.state / RUN).write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
     published = {
         "experiment": experiment,
         "fingerprint": publication.fingerprint,
@@ -115,8 +118,8 @@ STEP = Step(
 )
 
 
-def publish_runs(audit: Publication, models: Sequence[Model], experiment: str, folder: Path) -> None:
-    """Write a run with the files of a folder, and one beneath it per model, wherever MLflow is.
+def publish_runs(audit: Publication, models: Sequence[Model], experiment: str, folder: Path) -> dict[str, str]:
+    """Write a run with the files of a folder, and one beneath it per model, wherever MLflow is; return where it is and its ids.
 
     Raises:
         InputError: it cannot be used; the message says whether anything was written.
@@ -130,7 +133,8 @@ def publish_runs(audit: Publication, models: Sequence[Model], experiment: str, f
 
             client = MlflowClient(tracking_uri=uri)
             runs = _Runs(client, _experiment(client, experiment, uri))
-            runs.publish(audit, models, folder)
+            run_id = runs.publish(audit, models, folder)
+            return {"server": shown(uri), "experiment": runs.experiment_id, "run": run_id}
         except InputError:
             raise
         except Exception as error:
@@ -145,8 +149,8 @@ class _Runs:
         self.experiment_id = experiment_id
         self.begun = False
 
-    def publish(self, audit: Publication, models: Sequence[Model], folder: Path) -> None:
-        """Write an audit into its run and each retrained model into one beneath; what is whole already is left as it is."""
+    def publish(self, audit: Publication, models: Sequence[Model], folder: Path) -> str:
+        """Write an audit into its run and each retrained model into one beneath; what is whole already is left as it is; return its id."""
         content = digest_json([audit.tags, digest_path(folder)])
         found = self._find(audit.fingerprint)
         whole = _is_whole(found, content)
@@ -158,6 +162,7 @@ class _Runs:
             self._publish_model(run.info.run_id, model)
         if not whole:
             self._complete(run, audit.tags, content)
+        return str(run.info.run_id)
 
     def _publish_model(self, parent: str, model: Model) -> None:
         tags = model.tags | {"cartograph.fingerprint": model.fingerprint, "mlflow.parentRunId": parent}
@@ -189,7 +194,7 @@ class _Runs:
         for start in range(0, len(params), _BATCH):
             self.client.log_batch(run_id, params=params[start : start + _BATCH])
         metrics = [Metric(_key(key), value, run.info.start_time, 0) for key, value in record.metrics.items()]
-        for key, points in record.curves.items() if isinstance(record, Model) else ():
+        for key, points in record.curves.items():
             metrics += [Metric(_key(key), value, run.info.start_time, step) for step, value in points]
         for start in range(0, len(metrics), _BATCH):
             self.client.log_batch(run_id, metrics=metrics[start : start + _BATCH])

@@ -17,6 +17,7 @@ from tasks.workspace import Workspace
 from tests.cleaning import make_examples, make_noise, save
 
 SIZE = 40
+SOURCES = {"source": "files", "train": "x.csv", "text": "text", "evaluation": {"test": ["y.csv"]}}
 
 
 class Space:
@@ -132,15 +133,11 @@ def test_a_gate_that_fails_ends_the_audit_with_its_sentence(space: Space) -> Non
     space.gates = {"suspects": {"fail": 0.05}}
     space.fill(SIZE, ["u001"], failed="uids are unique")
     assert space.run()[1].startswith("1 failed, 1 warned")
-    with pytest.raises(
-        GateError, match=r"^1 critical check of the data failed, at or above the 1 of `gates\.failed_critical_checks\.fail`: "
-    ):
+    with pytest.raises(GateError, match=r"^1 critical check of the data failed, .* of `gates\.failed_critical_checks\.fail`: "):
         gates.check_gates(space.space)
     space.fill(SIZE, ["u001", "u002", "u003"])
     space.run()
-    with pytest.raises(
-        GateError, match=r"^3 of 40 labels look wrong \(7\.5%\), at or above the 5 % of `gates\.suspects\.fail`: 'u001', 'u002'"
-    ):
+    with pytest.raises(GateError, match=r"^3 of 40 labels look wrong \(7\.5%\), .* 5 % of `gates\.suspects\.fail`: 'u001', 'u002'"):
         gates.check_gates(space.space)
     assert space.read("reports/gates.metrics.json")["gate.suspects"] == 2
     space.fill(SIZE, [])

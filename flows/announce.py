@@ -1,0 +1,90 @@
+"""What an audit tells the world when it ends: an artifact and events in Prefect, and a message to a webhook where one is configured."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import urllib.request
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from prefect.artifacts import create_markdown_artifact
+from prefect.events import emit_event
+
+from cartograph.errors import CartographError, GateError
+from tasks import console
+from tasks.gates import findings
+from tasks.summary import audit_summary
+from tasks.workspace import Workspace
+
+WEBHOOK = "CARTOGRAPH_WEBHOOK"
+"""The environment variable with the address that alerts are sent to; its value is a secret, as those of chat services are."""
+
+_TIMEOUT_SECONDS = 10
+_BEYOND = ("failed", "warned")
+
+
+def announce(name: str, workspace: Workspace | None, error: CartographError | None) -> None:
+    """Tell how an audit ended: its summary as an artifact of the flow run, an event for it and for each gate that went off, an alert.
+
+    Whatever of this cannot be done is said on the console, and changes nothing about the audit.
+
+    Args:
+        name: the workspace's name.
+        workspace: the workspace; None where it could not be opened.
+        error: what the audit ended with; None where it went well.
+    """
+    gone_off: list[dict[str, Any]] = []
+    if workspace is not None and (error is None or isinstance(error, GateError)):
+        gone_off = [finding for finding in findings(workspace) if finding["outcome"] in _BEYOND]
+    for what, tell in (
+        ("its summary", lambda: workspace and _artifact(workspace, error)),
+        ("its events", lambda: _events(name, gone_off, error)),
+        ("the alert", lambda: _alert(name, gone_off, error)),
+    ):
+        try:
+            tell()
+        except Exception as problem:
+            console.complain(f"the audit is done, but {what} could not be left: {_reason(problem)}")
+
+
+def _artifact(workspace: Workspace, error: CartographError | None) -> None:
+    key = re.sub(r"[^a-z0-9]+", "-", f"audit-{workspace.name}".lower()).strip("-")
+    create_markdown_artifact(audit_summary(workspace, str(error) if error else None), key=key, description="What the audit found")
+
+
+def _events(name: str, gone_off: Sequence[dict[str, Any]], error: CartographError | None) -> None:
+    resource = {"prefect.resource.id": f"cartograph.workspace.{name}", "prefect.resource.name": name}
+    for finding in gone_off:
+        emit_event(f"cartograph.gate.{finding['outcome']}", resource, payload=finding)
+    outcome = "failed" if error else "completed"
+    emit_event(f"cartograph.audit.{outcome}", resource, payload={"message": str(error) if error else "", "gates": len(gone_off)})
+
+
+def _alert(name: str, gone_off: Sequence[dict[str, Any]], error: CartographError | None) -> None:
+    address = os.environ.get(WEBHOOK)
+    if not address or not (gone_off or error):
+        return
+    if urlsplit(address).scheme not in ("http", "https"):
+        raise ValueError(f"{WEBHOOK} is not an http or https address")
+    sentences = [str(error)] if error else []
+    sentences += [finding["sentence"] for finding in gone_off if finding["sentence"] not in str(error)]
+    content = {
+        "text": f"Audit of {name}: {' '.join(sentences)}",
+        "workspace": name,
+        "outcome": "failed" if error else "warned",
+        "gates": list(gone_off),
+    }
+    body = json.dumps(content, ensure_ascii=False).encode()
+    request = urllib.request.Request(address, body, {"Content-Type": "application/json"})  # noqa: S310 (the scheme is checked above)
+    with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS):  # noqa: S310
+        pass
+
+
+def _reason(problem: Exception) -> str:
+    """Return what went wrong, without the webhook's address, whose path is a secret."""
+    text = " ".join(str(problem).split()) or type(problem).__name__
+    address = os.environ.get(WEBHOOK, "")
+    return text.replace(address, "…") if address else text

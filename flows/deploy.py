@@ -1,0 +1,165 @@
+"""Scheduled audits, the way of a team: deployments in prefect.yaml, a work pool for workers, and limits on what runs at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+
+from cartograph.errors import CartographError, InputError
+from tasks import console
+from tasks.workspace import ROOT, Workspace, open_workspace
+
+FILE = "prefect.yaml"
+POOL = "cartograph"
+GPU_TAG = "resource:gpu"
+HEADER = "# The scheduled audits, a deployment per workspace; `python -m flows.deploy` writes and registers them.\n"
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command()
+def main(
+    workspace: Annotated[
+        list[str] | None, typer.Option("--workspace", "-w", help="Workspace to write into prefect.yaml; may be repeated.")
+    ] = None,
+    cron: Annotated[
+        str | None, typer.Option("--cron", help='When, as a cron expression, e.g. "0 3 * * *"; on request only without it.')
+    ] = None,
+    timezone: Annotated[str, typer.Option("--timezone", help="Time zone of the cron expression.")] = "UTC",
+    at_once: Annotated[int | None, typer.Option("--at-once", min=1, help="Audits that the work pool runs at the same time.")] = None,
+    gpus: Annotated[
+        int | None, typer.Option("--gpus", min=1, help="Steps on an accelerator at the same time, over all audits; no limit without it.")
+    ] = None,
+    write_only: Annotated[bool, typer.Option("--write-only", help="Write prefect.yaml, and register nothing.")] = False,
+) -> None:
+    """Write workspaces into prefect.yaml, and register all that is there with the Prefect server of PREFECT_API_URL."""
+    try:
+        spaces = [open_workspace(path) for path in workspace or []]
+        path = write_file(spaces, cron, timezone)
+        if not write_only:
+            register(path, at_once, gpus)
+    except CartographError as error:
+        console.complain(str(error))
+        raise typer.Exit(error.exit_code) from error
+
+
+def write_file(spaces: Sequence[Workspace], cron: str | None, timezone: str) -> Path:
+    """Write each workspace's deployment into prefect.yaml, in place of an earlier one of it; return the file.
+
+    Raises:
+        InputError: the cron expression or the time zone is none, or the file is not a list of deployments.
+    """
+    path = ROOT / FILE
+    content = _read(path)
+    _check(cron, timezone)
+    new = {space.name: deployment(space, cron, timezone) for space in spaces}
+    kept = [entry for entry in content["deployments"] if entry["name"] not in new]
+    content["deployments"] = [*kept, *new.values()]
+    temporary = path.with_name(f"{FILE}.tmp")
+    temporary.write_text(HEADER + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120), encoding="utf-8")
+    temporary.replace(path)
+    return path
+
+
+def deployment(space: Workspace, cron: str | None, timezone: str) -> dict[str, Any]:
+    """Return a workspace's entry: one audit of it at a time, a later one waits."""
+    return {
+        "name": space.name,
+        "entrypoint": "flows/audit.py:audit",
+        "description": f"The audit of {space.relative}",
+        "parameters": {"workspace": space.relative},
+        "tags": ["cartograph", f"workspace:{space.name}"],
+        "concurrency_limit": {"limit": 1, "collision_strategy": "ENQUEUE"},
+        "work_pool": {"name": POOL},
+        "schedules": [{"cron": cron, "timezone": timezone}] if cron else [],
+    }
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {"name": "cartograph", "deployments": []}
+    if not isinstance(content, dict) or not isinstance(content.get("deployments"), list):
+        raise InputError(f"{path} has no list `deployments`; correct it, or remove it and name the workspaces again.")
+    return content
+
+
+def _check(cron: str | None, timezone: str) -> None:
+    from prefect.client.schemas.schedules import CronSchedule
+
+    try:
+        if cron:
+            CronSchedule(cron=cron, timezone=timezone)
+    except ValueError as error:
+        raise InputError(
+            f"--cron {cron!r} in {timezone!r} is no schedule; write five fields (minute, hour, day, month, weekday) such as "
+            '"0 3 * * *", and a time zone such as UTC or Europe/Berlin.'
+        ) from error
+
+
+def register(path: Path, at_once: int | None, gpus: int | None) -> None:
+    """Make the work pool and the limits where they are missing, and register every deployment of a prefect.yaml.
+
+    Raises:
+        InputError: there is no server, or it refused.
+    """
+    try:
+        _prepare(at_once, gpus)
+    except Exception as error:
+        api = os.environ.get("PREFECT_API_URL", "")
+        where = api.partition("://")[2].rpartition("@")[2] if api else "(PREFECT_API_URL is not set)"
+        raise InputError(
+            f"there is no Prefect server at {where} ({type(error).__name__}); start one with `prefect server start`, and name its "
+            "address in PREFECT_API_URL, such as http://127.0.0.1:4200/api."
+        ) from error
+    entries = _read(path)["deployments"]
+    for entry in entries:
+        _deploy(entry)
+        when = ", ".join(f"{one['cron']} {one['timezone']}" for one in entry["schedules"]) or "on request"
+        console.say(f"{entry['name']:<24} {when}")
+    console.say(f"Start a worker on the machine that is to audit: prefect worker start --pool {POOL} --type process")
+
+
+def _deploy(entry: dict[str, Any]) -> None:
+    """Register an entry, as `prefect deploy` would; the worker finds the code where it is here."""
+    from prefect import flow
+    from prefect.client.schemas.objects import ConcurrencyLimitConfig
+    from prefect.schedules import Cron
+
+    found = flow.from_source(source=str(ROOT), entrypoint=entry["entrypoint"])  # type: ignore[attr-defined]
+    # Not `Flow.deploy` or `prefect deploy`: they list the pool's workers first, which a server under FastAPI 0.154 refuses.
+    found.to_deployment(
+        name=entry["name"],
+        description=entry.get("description"),
+        parameters=entry["parameters"],
+        tags=entry["tags"],
+        concurrency_limit=ConcurrencyLimitConfig(**entry["concurrency_limit"]),
+        work_pool_name=entry["work_pool"]["name"],
+        schedules=[Cron(one["cron"], timezone=one["timezone"]) for one in entry["schedules"]],
+    ).apply()
+
+
+def _prepare(at_once: int | None, gpus: int | None) -> None:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.actions import WorkPoolCreate, WorkPoolUpdate
+    from prefect.exceptions import ObjectNotFound
+
+    if not os.environ.get("PREFECT_API_URL"):
+        raise ConnectionError("no address")
+    with get_client(sync_client=True) as client:
+        try:
+            client.read_work_pool(POOL)
+            if at_once is not None:
+                client.update_work_pool(POOL, WorkPoolUpdate(concurrency_limit=at_once))
+        except ObjectNotFound:
+            client.create_work_pool(WorkPoolCreate(name=POOL, type="process", concurrency_limit=at_once))
+        if gpus is not None:
+            client.create_concurrency_limit(tag=GPU_TAG, concurrency_limit=gpus)
+
+
+if __name__ == "__main__":
+    sys.exit(app())
