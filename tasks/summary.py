@@ -27,9 +27,9 @@ def audit_summary(workspace: Workspace, error: str | None) -> str:
         workspace: whose audit.
         error: the sentence that it ended with; None where it went well.
     """
-    parts = [f"# Audit of {_plain(workspace.name)}", f"**Failed.** {_plain(error)}" if error else "The audit is done."]
+    parts = [f"# Audit of {plain(workspace.name)}", f"**Failed.** {plain(error)}" if error else "The audit is done."]
     parts += [
-        f"{_WORDS[finding['outcome']]} {_plain(finding['sentence'])}"
+        f"{_WORDS[finding['outcome']]} {plain(finding['sentence'])}"
         for finding in gates.findings(workspace)
         if finding["outcome"] in _WORDS and (error is None or finding["sentence"] not in error)
     ]
@@ -44,7 +44,7 @@ def _changes(workspace: Workspace) -> str:
     lines = ["| | this audit | the one before |", "| --- | ---: | ---: |"]
     for name in now:
         if name in _SHOWN or name.endswith(".accuracy"):
-            title = _SHOWN.get(name, _plain(name))
+            title = _SHOWN.get(name, plain(name))
             lines.append(f"| {title} | {_number(now[name])} | {_number(before[name]) if name in before else '–'} |")
     return "\n".join(lines) if now else ""
 
@@ -85,7 +85,7 @@ def _suspects(workspace: Workspace) -> str:
             row = rows[suspect["uid"]]
             text = " / ".join(str(row[name]) for name in info.fields)
             names = (info.labels[row["label"]], info.labels[suspect["suggested"]])
-            lines.append(f"| {suspect['probability']:.2f} | {_plain(_cut(text))} | {_plain(names[0])} | {_plain(names[1])} |")
+            lines.append(f"| {suspect['probability']:.2f} | {plain(_cut(text))} | {plain(names[0])} | {plain(names[1])} |")
     return "\n".join(lines) if len(lines) > 2 else ""
 
 
@@ -108,7 +108,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _CHARACTERS else f"{text[: _CHARACTERS - 1]}…"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return text that Markdown shows as it is: no markup, no link, no picture, no end of a table's cell."""
     line = "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -46,7 +46,7 @@ def since_section(audit: Audit) -> Section | None:
     charts = _trend(since.trend)
     if charts:
         blocks.append(Charts(charts))
-    return Section("since", "What changed since the last audit", " ".join(_lead(since)), blocks, short="What changed")
+    return Section("since", "What changed since the last audit", " ".join(_lead(since)), blocks, short="Since last audit")
 
 
 def _lead(since: Since) -> list[str]:
@@ -65,10 +65,13 @@ def _lead(since: Since) -> list[str]:
         + (f", and {count(away)} went with their rows." if away else ".")
     )
     moved, kept = int(counts["rows.moved"]), int(counts["rows.now"] - counts["rows.added"])
-    lines.append(f"{counted(moved, 'row')} of the {count(kept)} that both audits have ({share(moved, kept)}) changed region.")
+    if kept:
+        lines.append(f"{counted(moved, 'row')} of the {count(kept)} that both audits have ({share(moved, kept)}) changed region.")
     apart = f"the energy distance of the two maps is {counts['map.distance']:.3f}"
     chance = f"p = {probability(counts['map.p'], 3)} in a permutation test that takes rows for independent"
     lines.append(f"{_capital(apart)} (0 = the same; {chance}).")
+    if new:
+        lines.append("The first table has the labels that became suspect.")
     return lines
 
 

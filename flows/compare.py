@@ -1,0 +1,108 @@
+"""Two audits side by side: `python -m flows.compare A B`, each a workspace, or `WORKSPACE@REV` for one of another commit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from prefect import flow
+from prefect.artifacts import create_markdown_artifact
+from prefect.logging.configuration import setup_logging
+from prefect.states import Failed
+
+from cartograph.errors import CartographError, InputError
+from flows.as_task import error_of
+from tasks import console
+from tasks.compare_audits import DATA, read_record
+from tasks.compared import comparison_markdown
+from tasks.workspace import ROOT, open_workspace
+
+if TYPE_CHECKING:
+    from cartograph.record import Record
+
+_SEED = 13
+_LAST = 300
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@flow(name="compare", flow_run_name="compare {before} {now}")
+def compare(before: str, now: str) -> Any:
+    """Compare two audits, and leave what changed as an artifact.
+
+    Args:
+        before: the earlier one: a workspace's folder, with ``@REV`` behind it for the audit of another git revision.
+        now: the later one, likewise.
+    """
+    import numpy as np
+
+    from cartograph.audit_changes import compare_audits
+
+    try:
+        records = [record_of(name) for name in (before, now)]
+        changes = compare_audits(*records, np.random.default_rng(_SEED))
+        text = comparison_markdown(before, now, *records, changes)
+    except CartographError as error:
+        return Failed(message=str(error), data={"message": str(error), "gate": False})
+    create_markdown_artifact(text, key="comparison", description=f"{before} and {now}")
+    return text
+
+
+def record_of(name: str) -> Record:
+    """Return the record of an audit.
+
+    Raises:
+        InputError: there is no such workspace or revision, or nothing was audited there.
+    """
+    folder, at, revision = name.partition("@")
+    if not at:
+        space = open_workspace(folder)
+        found = read_record(space.path / DATA)
+        if found is None:
+            raise InputError(f"{space.path} has no audit yet; run `python -m flows.audit --workspace {space.relative}` first.")
+        return found
+    with tempfile.TemporaryDirectory() as temporary:
+        target = Path(temporary) / "record"
+        relative = (Path(folder) / DATA).as_posix()
+        command = [sys.executable, "-m", "dvc", "get", str(ROOT), relative, "--rev", revision, "--out", str(target), "--quiet"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        found = read_record(target)
+    if found is None:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        reason = lines[-1][:_LAST] if lines else "it has no record of one"
+        raise InputError(
+            f"there is no audit of {folder} at revision {revision} ({reason}); name a commit whose dvc.lock has the step `compare`, "
+            "and `dvc pull` what it made."
+        )
+    return found
+
+
+@app.command()
+def main(
+    before: Annotated[str, typer.Argument(help="The earlier audit: a workspace, or WORKSPACE@REV.")],
+    now: Annotated[str, typer.Argument(help="The later one, likewise.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Also write it to this Markdown file.")] = None,
+) -> None:
+    """Say what changed from one audit to another."""
+    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
+    setup_logging(incremental=False)
+    ended = compare(before, now, return_state=True)
+    error = error_of(ended)
+    if error is None and not ended.is_completed():
+        error = CartographError(f"the comparison ended as {ended.name}: {ended.message}")
+    if error is not None:
+        console.complain(str(error))
+        raise typer.Exit(error.exit_code)
+    text = ended.result()
+    if out is not None:
+        out.write_text(text, encoding="utf-8")
+    console.say(text)
+
+
+if __name__ == "__main__":
+    sys.exit(app())
