@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from cartograph.config import read_yaml
 from cartograph.errors import CartographError
@@ -37,7 +39,9 @@ def commit(steps: Sequence[Step], workspace: Workspace) -> bool:
         return False
     file = f"{workspace.relative}/dvc.yaml" if workspace.path != ROOT else "dvc.yaml"
     targets = [f"{file}:{step.name}" for step in changed]
-    done = subprocess.run([sys.executable, "-m", "flows.dvc_commit", *targets], cwd=ROOT, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "flows.dvc_commit", *targets]
+    with _turn():
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         reason = lines[-1] if lines else f"exit code {done.returncode}"
@@ -46,6 +50,16 @@ def commit(steps: Sequence[Step], workspace: Workspace) -> bool:
         )
     _write_mark(known | {step.name: states[step.name] for step in changed}, workspace)
     return True
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Wait for the audits of other workspaces: DVC lets one process at a time into a repository, and gives up after seconds."""
+    folder = ROOT / ".dvc" / "tmp"
+    folder.mkdir(exist_ok=True)
+    with (folder / "cartograph.lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _states(steps: Sequence[Step], workspace: Workspace) -> dict[str, str]:
