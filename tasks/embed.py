@@ -11,11 +11,13 @@ from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.console import progress
+from tasks.digest import digest_json, digest_path
 from tasks.features import is_wanted as is_filtered
 from tasks.features import needs_encoder
 from tasks.pretrained import local_folder
+from tasks.receipt import versions
 from tasks.step import Inputs, Out, Step
-from tasks.workspace import ingested, user_file
+from tasks.workspace import ROOT, ingested, user_file
 
 _DATA = "data/embed"
 
@@ -32,10 +34,15 @@ class Params(Section):
     batch_size: int = Field(64, ge=1, description="texts read together")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu, or cuda")
     pooling: Literal["mean", "cls"] = Field("mean", description="a text's vector: mean (of its tokens), or cls (its first token)")
+    keep: bool = Field(True, description="keep the vectors of texts that the last audit embedded with the same encoder")
 
 
 def run(params: Params, inputs: Inputs, out: Out) -> str:
-    """Write the embeddings of every ingested set, and of texts the encoder beside them; return how many rows became what."""
+    """Write the embeddings of every ingested set, and of texts the encoder beside them; return how many rows became what.
+
+    Vectors of texts are kept that this step left when it last ran, where the encoder, the code and the libraries are the same: DVC leaves
+    its output in place, and ``dvc pull`` brings it to another machine.
+    """
     import pyarrow.parquet as pq
 
     from cartograph.models.embeddings import embed_sets
@@ -44,12 +51,22 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
 
     folder = local_folder(params.pretrained)
     sets = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/")}
-    images = bool(dataset_info(pq.read_schema(sets["train"])).images)
-    values = params.model_dump(exclude={"pretrained", "max_length"} if images else {"pretrained"})
-    held = "images" if images else "texts"
-    with progress("embed", held) as tell:
-        embedded = (embed_images if images else embed_sets)(str(folder or params.pretrained), sets, out[_DATA], progress=tell, **values)
-    return f"{embedded.texts:,} {held}, {embedded.width} numbers each"
+    name, values = str(folder or params.pretrained), params.model_dump(exclude={"pretrained", "keep"})
+    if dataset_info(pq.read_schema(sets["train"])).images:
+        values.pop("max_length")
+        with progress("embed", "images") as tell:
+            embedded = embed_images(name, sets, out[_DATA], progress=tell, **values)
+        return f"{embedded.texts:,} images, {embedded.width} numbers each"
+    earlier = out.workspace.resolve(_DATA) if params.keep else None
+    with progress("embed", "texts") as tell:
+        embedded = embed_sets(name, sets, out[_DATA], earlier=earlier, identity=_identity(), progress=tell, **values)
+    kept = f"; vectors of {embedded.kept:,} rows kept" if embedded.kept else ""
+    return f"{embedded.texts:,} texts, {embedded.width} numbers each{kept}"
+
+
+def _identity() -> str:
+    """Return what decides a vector besides the encoder's files and the text."""
+    return digest_json([versions(STEP.libraries), {path.relative_to(ROOT).as_posix(): digest_path(path) for path in STEP.code}])
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
@@ -78,6 +95,7 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     outputs=(_DATA,),
+    persistent=(_DATA,),
     resources="gpu",
     libraries=("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyarrow"),
     when=_is_wanted,

@@ -40,7 +40,7 @@ def content_digest(table: pa.Table) -> str:
 
 
 def content_keys(table: pa.Table) -> list[str]:
-    """Return a key per row of what its texts say, whatever its uid and label are: 32 hexadecimal digits.
+    """Return a key per row of what its texts say and its images show, whatever its uid and label are: 32 hexadecimal digits.
 
     Args:
         table: a set of examples (``schema.examples_schema``).
@@ -48,7 +48,8 @@ def content_keys(table: pa.Table) -> list[str]:
     Raises:
         ValueError: the table was not written by the ingest step.
     """
-    columns = [table.column(name).to_pylist() for name in dataset_info(table.schema).fields]
+    info = dataset_info(table.schema)
+    columns = [(image_digests(table.column(name)) if name in info.images else table.column(name)).to_pylist() for name in info.fields]
     return [hashlib.blake2b(_canonical(texts), digest_size=16).hexdigest() for texts in zip(*columns, strict=True)]
 
 

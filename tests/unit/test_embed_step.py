@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
@@ -12,8 +15,9 @@ from cartograph.errors import InputError
 from cartograph.models.tiny import Tiny
 from cartograph.train import fit
 from tasks import train
-from tasks.embed import STEP, Params, run
+from tasks.embed import STEP, Params
 from tasks.ingest import Params as IngestParams
+from tasks.running import run_step
 from tasks.workspace import Workspace
 from tests.training_sets import info_of, small_set
 
@@ -59,22 +63,88 @@ def test_wrong_parameters_say_what_is_expected(tmp_path: Path, section: dict[str
     assert message in str(raised.value)
 
 
+class Space:
+    """A workspace with an encoder and two sets."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.source = folder, folder / "source"
+        (folder / "data/ingest").mkdir(parents=True)
+        self.draw_encoder(0)
+        self.write("held", small_set(rows=20, seed=9, name="held", domain="id"))
+        self.write("train", small_set())
+
+    def draw_encoder(self, seed: int) -> None:
+        self.source.mkdir(exist_ok=True)
+        torch.manual_seed(seed)
+        Tiny.create(info_of("single"), small_set(), max_length=32).save(self.source)
+
+    def write(self, name: str, rows: pa.Table) -> None:
+        pq.write_table(rows, self.folder / f"data/ingest/{name}.parquet")
+
+    def embed(self, **values: object) -> str:
+        """Run the step; return what it says."""
+        ingested = IngestParams.model_validate({"source": "files", "train": "x", "text": "t", "label": "l", "evaluation": {"held": ["y"]}})
+        settings = {
+            "ingest": ingested,
+            "embed": Params(pretrained=str(self.source), device="cpu", **values),
+            "train": train.Params(model="probe"),
+        }
+        return run_step(STEP, Workspace(self.folder, settings), force=True).receipt.summary
+
+    def vectors(self, name: str = "train") -> dict[str, list[float]]:
+        table = pq.read_table(self.folder / f"data/embed/{name}.parquet")
+        return dict(zip(table["uid"].to_pylist(), table["embedding"].to_pylist(), strict=True))
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        return json.loads((self.folder / "data/embed/made.json").read_text())["sets"]
+
+
 def test_what_it_writes_is_what_a_probe_is_trained_on(tmp_path: Path) -> None:
-    source, data = tmp_path / "source", tmp_path / "data/embed"
-    source.mkdir()
-    data.mkdir(parents=True)
-    torch.manual_seed(0)
-    Tiny.create(info_of("single"), small_set(), max_length=32).save(source)
-    inputs = {"data/ingest/train.parquet": tmp_path / "train.parquet", "data/ingest/held.parquet": tmp_path / "held.parquet"}
-    pq.write_table(small_set(), inputs["data/ingest/train.parquet"])
-    pq.write_table(small_set(rows=20, seed=9, name="held", domain="id"), inputs["data/ingest/held.parquet"])
-    inputs[f"file:{source}"] = source
+    space = Space(tmp_path)
     distinct = set(small_set().column("text").to_pylist()) | set(small_set(rows=20, seed=9).column("text").to_pylist())
-    summary = run(Params(pretrained=str(source)), inputs, {"data/embed": data})  # type: ignore[arg-type]
-    assert summary == f"{len(distinct)} texts, 128 numbers each"
+    assert space.embed() == f"{len(distinct)} texts, 128 numbers each"
     section = train.Params(model="probe", epochs=1, device="cpu")
     assert train.pretrained_files(section) == ("data/embed",)
-    space = Workspace(tmp_path, {})
-    assert train.recipe_of(section, space).pretrained == str(tmp_path / "data/embed")
-    rows = pq.read_table(inputs["data/ingest/train.parquet"])
-    assert fit(train.recipe_of(section, space), rows, {}, tmp_path / "fit").metrics["epochs"] == 1
+    workspace = Workspace(tmp_path, {})
+    assert train.recipe_of(section, workspace).pretrained == str(tmp_path / "data/embed")
+    rows = pq.read_table(tmp_path / "data/ingest/train.parquet")
+    assert fit(train.recipe_of(section, workspace), rows, {}, tmp_path / "fit").metrics["epochs"] == 1
+
+
+def test_a_grown_set_keeps_the_vectors_it_has(tmp_path: Path) -> None:
+    space = Space(tmp_path)
+    space.embed()
+    assert space.counts() == {"held": {"kept": 0, "made": 20}, "train": {"kept": 0, "made": 60}}
+    before = space.vectors()
+    rows = small_set().to_pylist()
+    rows[3] |= {"text": "The dog barks where nobody hears it"}
+    rows[5] |= {"uid": "renamed", "label": 1 - rows[5]["label"]}
+    grown = [*rows[:40], {**rows[0], "uid": "new", "text": "A goose sleeps in an attic of its own"}, *rows[41:]]
+    space.write("train", pa.Table.from_pylist(grown, small_set().schema))
+    assert space.embed() == "2 texts, 128 numbers each; vectors of 78 rows kept"
+    assert space.counts() == {"held": {"kept": 20, "made": 0}, "train": {"kept": 58, "made": 2}}
+    now = space.vectors()
+    assert {uid: now[uid] for uid in now if uid not in {"u0003", "new", "renamed"}} == {
+        uid: before[uid] for uid in before if uid not in {"u0003", "u0005", "u0040"}
+    }
+    assert now["renamed"] == before["u0005"], "the text is the same"
+    files = {path.name: path.read_bytes() for path in (tmp_path / "data/embed").iterdir() if path.is_file()}
+    space.embed()
+    assert {path.name: path.read_bytes() for path in (tmp_path / "data/embed").iterdir() if path.is_file()} == files
+    space.embed(keep=False)
+    for uid, vector in space.vectors().items():
+        np.testing.assert_allclose(vector, now[uid], atol=1e-5)
+
+
+@pytest.mark.parametrize("change", ["encoder", "pooling", "broken", "other code"])
+def test_nothing_is_kept_of_another_encoder_or_way_of_reading(tmp_path: Path, change: str) -> None:
+    space = Space(tmp_path)
+    space.embed()
+    record = tmp_path / "data/embed/made.json"
+    if change == "encoder":
+        space.draw_encoder(1)
+    elif change == "broken":
+        (tmp_path / "data/embed/train.parquet").write_bytes(b"PAR1")
+    elif change == "other code":
+        record.write_text(json.dumps(json.loads(record.read_text()) | {"identity": "another"}))
+    assert "kept" not in space.embed(**({"pooling": "cls"} if change == "pooling" else {}))

@@ -74,9 +74,8 @@ def test_loading_an_encoder_draws_nothing(source: str) -> None:
 def test_every_set_is_embedded_by_uid(task: Task, width: int, source: str, tmp_path: Path) -> None:
     folder = embed(source, tmp_path / "embed", task)
     held = pq.read_table(folder / "held.parquet")
-    assert held.schema == pa.schema(
-        [pa.field("uid", pa.string(), nullable=False), pa.field("embedding", pa.list_(pa.float32(), width), nullable=False)]
-    )
+    kinds = {"uid": pa.string(), "content": pa.string(), "embedding": pa.list_(pa.float32(), width)}
+    assert held.schema == pa.schema([pa.field(name, kind, nullable=False) for name, kind in kinds.items()])
     data, info = small_set(task, rows=20, seed=9, name="held", domain="id"), info_of(task, "held", "id")
     assert held.column("uid").to_pylist() == data.column("uid").to_pylist()
     now = Embeddings(source, 24).made(sides_of(data, info), task)
@@ -92,7 +91,7 @@ def test_a_text_is_embedded_once_in_whatever_set_it_stands(source: str, tmp_path
     texts = set()
     for data in (small_set("pair"), small_set("pair", rows=20, seed=9)):
         texts |= set(data.column("premise").to_pylist()) | set(data.column("hypothesis").to_pylist())
-    assert json.loads((tmp_path / "embed.json").read_text()) == [len(texts), 128]
+    assert json.loads((tmp_path / "embed.json").read_text()) == [len(texts), 128, 0]
     first = pq.read_table(folder / "train.parquet").column("embedding").to_pylist()
     hypotheses = small_set("pair").column("hypothesis").to_pylist()
     twin = next((one, other) for one in range(60) for other in range(one) if hypotheses[one] == hypotheses[other])

@@ -8,25 +8,31 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import torch
 
+from cartograph.contents import content_keys
 from cartograph.errors import InputError
 from cartograph.models.base import Side, sides_of
 from cartograph.models.encoder import Encoder, Pooling, Vectors, saved_reading
+from cartograph.models.kept_vectors import CONTENT, VECTOR, KeptVectors, note_made, read_kept
 from cartograph.schema import UID, DatasetInfo, Task, dataset_info
 from cartograph.trainer_isolation import available_threads, isolated
 
 _CHUNK = 20_000
 
+Places = npt.NDArray[np.int64]
+
 
 class Embedded(NamedTuple):
-    """What was embedded: how many distinct texts, and how many numbers each became."""
+    """What was embedded: how many distinct texts were read, how many numbers each became, and how many rows' vectors were kept."""
 
     texts: int
     width: int
+    kept: int
 
 
 def embed_sets(
@@ -38,22 +44,28 @@ def embed_sets(
     max_length: int = 128,
     batch_size: int = 64,
     device: str = "auto",
+    earlier: Path | None = None,
+    identity: str = "",
     progress: Callable[[int, int], None] | None = None,
 ) -> Embedded:
     """Embed sets of examples, and write them beside the encoder that did it.
 
     Of a pair both sides are embedded alone; an option of a choice is embedded together with what stands before it. A text that
-    occurs again, in whatever set, is embedded once.
+    occurs again, in whatever set, is embedded once. Rows whose texts an earlier embedding by the same encoder has keep their vectors:
+    they differ from newly made ones in the last digits at most, as those do between batches.
 
     Args:
         pretrained: the encoder: a local folder or a hub id.
         sets: files of examples (``schema.examples_schema``) by name.
-        folder: an existing folder, into which the encoder and ``<set>.parquet`` are written: ``uid`` and ``embedding``, the vectors of
-            a row's sides or options one after the other. A ``Recipe`` for the model ``probe`` takes it as ``pretrained``.
+        folder: an existing folder, into which the encoder and ``<set>.parquet`` are written: ``uid``, ``content`` (a key of the texts) and
+            ``embedding``, the vectors of a row's sides or options one after the other. A ``Recipe`` for the model ``probe`` takes it as
+            ``pretrained``. ``made.json`` tells how many rows of each set were kept, and how many made.
         pooling: ``mean`` of the tokens' states, or the first token's (``cls``).
         max_length: most tokens of a text; what is longer is cut.
         batch_size: texts read together.
         device: ``auto`` (a GPU where there is one), ``cpu`` or ``cuda``.
+        earlier: a folder that this function wrote before.
+        identity: what else decides the vectors, such as versions of libraries; another one, and nothing is kept.
         progress: called with (texts read, texts to read).
 
     Raises:
@@ -65,16 +77,55 @@ def embed_sets(
     tables = {name: pq.ParquetFile(path).read() for name, path in sets.items()}
     with isolated(0, available_threads()):
         encoder = Encoder.load(pretrained, pooling=pooling, max_length=max_length)
-        sides = {name: _sides(table) for name, table in tables.items()}
-        every = [side for part in sides.values() for side in part]
-        vectors, rows = encoder.distinct_vectors(every, batch_size=batch_size, device=where, progress=progress)
-        start = 0
-        for name, table in tables.items():
-            own = rows[start : start + len(sides[name])].reshape(table.num_rows, -1)
-            _write(table.column(UID).combine_chunks(), vectors, own, folder / f"{name}.parquet")
-            start += own.size
         encoder.save(folder)
-    return Embedded(*vectors.shape)
+        known = read_kept(earlier, folder, identity)
+        parts = {name: _Part(table, known, encoder.width) for name, table in tables.items()}
+        every = [side for part in parts.values() for side in part.unknown]
+        vectors, rows = encoder.distinct_vectors(every, batch_size=batch_size, device=where, progress=progress)
+    start = 0
+    for name, part in parts.items():
+        part.write(known, vectors, rows[start : start + len(part.unknown)], folder / f"{name}.parquet")
+        start += len(part.unknown)
+    texts, counts = len(vectors), {name: part.counts for name, part in parts.items()}
+    if known.made and {name: part.keys for name, part in parts.items()} == known.keys:
+        # The same rows again: what was made of them then, so that the same data give the same bytes.
+        texts, counts = known.made["texts"], known.made["sets"]
+    note_made(identity, texts, counts, folder)
+    return Embedded(texts, encoder.width, sum(part["kept"] for part in counts.values()))
+
+
+class _Part:
+    """A set to embed: where its rows have vectors already, and the texts of the others."""
+
+    def __init__(self, table: pa.Table, known: KeptVectors, width: int) -> None:
+        sides = _sides(table)
+        self.each = len(sides) // table.num_rows
+        self.width = width * self.each
+        self.uids = table.column(UID).combine_chunks()
+        self.keys = content_keys(table)
+        self.places = known.of(self.keys, self.width)
+        self.unknown = [side for row in np.flatnonzero(self.places < 0) for side in sides[row * self.each : (row + 1) * self.each]]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        made = len(self.unknown) // self.each
+        return {"kept": len(self.keys) - made, "made": made}
+
+    def write(self, known: KeptVectors, vectors: Vectors, rows: Places, path: Path) -> None:
+        """Write the set's vectors: those that are known, and for the unknown texts ``vectors[rows]``."""
+        made = np.cumsum(self.places < 0) - 1
+        of_row = rows.reshape(-1, self.each)
+        kinds = ((UID, pa.string()), (CONTENT, pa.string()), (VECTOR, pa.list_(pa.float32(), self.width)))
+        schema = pa.schema([pa.field(name, kind, nullable=False) for name, kind in kinds])
+        with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False, write_statistics=False) as writer:
+            for start in range(0, len(self.keys), _CHUNK):
+                part = slice(start, start + _CHUNK)
+                places = self.places[part]
+                values = np.empty((len(places), self.width), np.float32)
+                values[places >= 0] = known.vectors[places[places >= 0]].reshape(-1, self.width)
+                values[places < 0] = vectors[of_row[made[part][places < 0]]].reshape(-1, self.width)
+                column = pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), self.width)
+                writer.write_table(pa.Table.from_arrays([self.uids[part], pa.array(self.keys[part]), column], schema=schema))
 
 
 class Embeddings:
@@ -114,8 +165,8 @@ class Embeddings:
                 f"{path} has no embedding of uid {unknown!r} ({places.null_count:,} of {table.num_rows:,} rows have none); "
                 "it was made from other data: embed this data."
             )
-        width = kept.schema.field("embedding").type.list_size
-        flat = np.concatenate([chunk.flatten().to_numpy() for chunk in kept.column("embedding").chunks])
+        width = kept.schema.field(VECTOR).type.list_size
+        flat = np.concatenate([chunk.flatten().to_numpy() for chunk in kept.column(VECTOR).chunks])
         vectors: Vectors = flat.reshape(-1, width)[places.to_numpy()]
         return vectors.reshape(-1, width // len(info.options)) if info.options else vectors
 
@@ -142,13 +193,3 @@ def _separate(sides: Sequence[Side], task: Task) -> list[Side]:
     if task != "pair":
         return list(sides)
     return [Side(text) for side in sides for text in (side.first, side.second or "")]
-
-
-def _write(uids: pa.Array, vectors: Vectors, rows: np.ndarray, path: Path) -> None:
-    width = rows.shape[1] * vectors.shape[1]
-    schema = pa.schema([pa.field(UID, pa.string(), nullable=False), pa.field("embedding", pa.list_(pa.float32(), width), nullable=False)])
-    with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False, write_statistics=False) as writer:
-        for start in range(0, len(uids), _CHUNK):
-            values = pa.array(vectors[rows[start : start + _CHUNK]].reshape(-1))
-            columns = [uids[start : start + _CHUNK], pa.FixedSizeListArray.from_arrays(values, width)]
-            writer.write_table(pa.Table.from_arrays(columns, schema=schema))

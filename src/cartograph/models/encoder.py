@@ -43,6 +43,11 @@ class Encoder:
         self.tokenizer = tokenizer
         self._tokenizer_files = saved_tokenizer or tokenizer_files(tokenizer)
 
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        return int(self.network.config.hidden_size)
+
     @classmethod
     def load(cls, pretrained: str, *, pooling: Pooling, max_length: int) -> Encoder:
         """Load a local folder's network, or the hub's; torch's global generator is left as it was.
@@ -84,6 +89,8 @@ class Encoder:
         Returns:
             (n_distinct, width) vectors and (n_sides,) rows of them.
         """
+        if not sides:
+            return np.empty((0, self.width), np.float32), np.empty(0, np.int64)
         places = {side: place for place, side in enumerate(dict.fromkeys(sides))}
         fields = tokens_of(self.tokenizer, list(places), self.max_length)
         order = np.argsort(-fields["input_ids"].lengths, kind="stable")

@@ -15,6 +15,7 @@ from cartograph.errors import InputError
 from cartograph.models.embeddings import Embedded
 from cartograph.models.encoder import Pooling, Vectors
 from cartograph.models.image_pretrained import ImageReading
+from cartograph.models.kept_vectors import note_made
 from cartograph.models.pretrained import source_of
 from cartograph.row_features import write_features
 from cartograph.schema import UID, dataset_info
@@ -65,7 +66,8 @@ def embed_images(
             vectors = np.concatenate(parts)
             width = vectors.shape[1]
             write_features(table[UID], vectors, folder / f"{name}.parquet")
-    return Embedded(total, width)
+    note_made("", total, {name: {"kept": 0, "made": table.num_rows} for name, table in tables.items()}, folder)
+    return Embedded(total, width, 0)
 
 
 def _load(pretrained: str) -> tuple[Any, ImageReading]:
