@@ -74,7 +74,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     if not isinstance(params, Params):
         raise InputError("section `embed` was not read with its own model.")
     if params.pretrained is None:
-        if _is_wanted(settings):
+        if is_wanted(settings):
             what = "features of a frozen encoder need" if needs_encoder(settings) else "model `probe` needs"
             raise InputError(f"{what} `embed.pretrained`: the folder of an encoder, or a hub id; set it in params.yaml.")
         return ingested(settings)
@@ -82,7 +82,8 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     return (*ingested(settings), *local)
 
 
-def _is_wanted(settings: Settings) -> bool:
+def is_wanted(settings: Settings) -> bool:
+    """Return whether an audit with these settings has a frozen encoder."""
     train = settings["train"]
     probes = getattr(train, "model", None) == "probe" and getattr(train, "dynamics", None) is None
     compared = "probe" in getattr(settings.get("bias"), "models", ()) and is_filtered(settings)
@@ -98,5 +99,5 @@ STEP = Step(
     persistent=(_DATA,),
     resources="gpu",
     libraries=("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyarrow"),
-    when=_is_wanted,
+    when=is_wanted,
 )

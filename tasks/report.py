@@ -11,6 +11,7 @@ from pydantic import Field
 from cartograph.config import Params as BaseParams
 from cartograph.config import Settings
 from tasks.bias import is_wanted as is_compared
+from tasks.embed import is_wanted as is_embedded
 from tasks.failure import failure_of
 from tasks.features import is_wanted as is_filtered
 from tasks.receipt import versions
@@ -30,6 +31,7 @@ BIAS = ("data/bias", "reports/bias.metrics.json")
 CLEANED = ("data/clean/changes.parquet", "data/clean/version.json")
 SINCE = "data/compare"
 GATES = "data/gates"
+EMBEDDED = "data/embed/made.json"
 STILL = "reports/figures/data_map.svg"
 ASSETS = user_file("src/cartograph/page/assets")
 LIBRARIES = (
@@ -77,6 +79,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
         *experiments_of(settings),
         SINCE,
         GATES,
+        *((EMBEDDED,) if is_embedded(settings) else ()),
     )
 
 
@@ -219,6 +222,7 @@ def _since(inputs: Mapping[str, Path]) -> Any:
         regions=found["regions"],
         classes={name: tuple(shares) for name, shares in found["classes"].items()},
         trend=list(zip(range(record["number"] - len(numbers) + 1, record["number"] + 1), numbers, strict=True)),
+        embedded=_json(inputs[EMBEDDED])["sets"] if EMBEDDED in inputs else {},
     )
 
 

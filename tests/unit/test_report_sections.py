@@ -17,7 +17,7 @@ from cartograph.bias.words import REVEALING
 from cartograph.comparison import DIFFERENCES, Comparison, EvaluationSet, compare
 from cartograph.errors import InputError
 from cartograph.noise_figures import EXPERIMENT
-from cartograph.page import Aflite, Answer, Audit, Bias, Cleaned, Limits, Noise, Origin, Selections, align, page
+from cartograph.page import Aflite, Answer, Audit, Bias, Cleaned, Limits, Noise, Origin, Selections, Since, align, page
 from cartograph.page.blocks import Charts, Checks, Dots, Facts, Map, Picture, Planes, Regions, RowTables, SuspectTable, Table
 from cartograph.page.sections import SECTIONS
 from cartograph.page.sections.aflite import aflite_section
@@ -29,12 +29,26 @@ from cartograph.page.sections.origin import origin_section
 from cartograph.page.sections.planted import found_among_hardest, found_among_suspects, planted_section
 from cartograph.page.sections.regions import regions_section
 from cartograph.page.sections.selections import selections_section
+from cartograph.page.sections.since import since_section
 from cartograph.page.sections.suspects import suspects_section
+from cartograph.page.sections.thresholds import thresholds_section
 from cartograph.page.sections.training import training_section
 from cartograph.page.sections.validation import validation_section
 from cartograph.page.sections.worth import worth_section, worth_sentence
 from cartograph.page.verdict import verdict
-from cartograph.schema import AFLITE, AFLITE_HISTORY, CHANGES, HISTORY, MEASURES, NOISE, QUARANTINE, DatasetInfo, examples_schema
+from cartograph.schema import (
+    AFLITE,
+    AFLITE_HISTORY,
+    CHANGES,
+    HISTORY,
+    MEASURES,
+    NOISE,
+    QUARANTINE,
+    REGIONS,
+    ROW_CHANGES,
+    DatasetInfo,
+    examples_schema,
+)
 from cartograph.selection_table import Chosen
 from tests.report_audit import retrained
 
@@ -228,6 +242,40 @@ def biased(audit: Audit) -> Audit:
     return replace(audit, bias=Bias(*(pa.Table.from_pylist(rows, schema=schema) for rows, schema in tables)))
 
 
+def followed(audit: Audit) -> Audit:
+    """The second audit: row 7 is new, row 2 has another label, row 1 became suspect; one gate failed, one warned."""
+    rows = [
+        {"uid": "u7", "what": "added", "from": None, "to": "yes"},
+        {"uid": "gone", "what": "removed", "from": "no", "to": None},
+        {"uid": "u2", "what": "relabelled", "from": "<b>yes</b>", "to": "no"},
+        {"uid": "u1", "what": "new suspect", "from": None, "to": None},
+        {"uid": "u3", "what": "no longer suspect", "from": None, "to": None},
+        {"uid": "u4", "what": "moved", "from": "ambiguous", "to": "hard-to-learn"},
+    ]
+    counts = {"before": 8, "now": 8, "added": 1, "removed": 1, "edited": 0, "relabelled": 1, "moved": 1}
+    suspects = {"new": 1, "new.among_added": 0, "gone": 1, "removed": 0, "still": 1}
+    numbers: dict[str, float] = {f"rows.{name}": value for name, value in counts.items()}
+    numbers |= {f"suspects.{name}": value for name, value in suspects.items()}
+    numbers |= {"class_shift": 0.1, "map.distance": 0.0421, "map.p": 0.005}
+    trend = [(4, {"rows": 8, "dev.accuracy": 0.7}), (5, {"rows": 8, "dev.accuracy": 0.6, "suspects.share": 0.25})]
+    since = Since(
+        audits=(4, 5),
+        rows=pa.Table.from_pylist(rows, schema=ROW_CHANGES),
+        numbers=numbers,
+        regions={before: {now: int(before != now) for now in REGIONS} for before in REGIONS},
+        classes={"no": (0.5, 0.4), "yes": (0.5, 0.6)},
+        trend=trend,
+        embedded={"train": {"kept": 7, "made": 1}, "dev": {"kept": 4, "made": 0}},
+    )
+    gate = {"warn": 0.1, "fail": 0.2, "value": 0.25}
+    gates = [
+        {**gate, "gate": "class_shift", "outcome": "passed", "sentence": "shifted by 10 %."},
+        {**gate, "gate": "new_suspects", "outcome": "warned", "fail": None, "sentence": "1 of 8 became suspect."},
+        {**gate, "gate": "suspects", "outcome": "failed", "sentence": "2 of 8 labels look wrong: <i>u1</i>."},
+    ]
+    return replace(suspected(audit), since=since, gates=gates)
+
+
 def block(section: object, kind: type) -> object:
     return next(item for item in section.blocks if isinstance(item, kind))  # type: ignore[attr-defined]
 
@@ -235,8 +283,8 @@ def block(section: object, kind: type) -> object:
 @pytest.mark.parametrize("build", SECTIONS, ids=lambda build: build.__name__)
 @pytest.mark.parametrize(
     "change",
-    [lambda audit: audit, planted, compared, suspected, cleaned, filtered, biased],
-    ids=["plain", "planted", "compared", "suspected", "cleaned", "filtered", "biased"],
+    [lambda audit: audit, planted, compared, suspected, cleaned, filtered, biased, followed],
+    ids=["plain", "planted", "compared", "suspected", "cleaned", "filtered", "biased", "followed"],
 )
 def test_every_section_has_an_anchor_and_blocks_or_a_reason(
     audit: Audit, build: Callable[..., object], change: Callable[[Audit], Audit]
@@ -252,12 +300,45 @@ def test_every_section_has_an_anchor_and_blocks_or_a_reason(
 
 
 def test_section_ids_are_distinct(audit: Audit) -> None:
-    ids = [
-        section.id
-        for build in SECTIONS
-        if (section := build(asked(biased(filtered(selected(cleaned(compared(planted(audit))))))))) is not None
-    ]
+    whole = asked(biased(filtered(selected(followed(cleaned(compared(planted(audit))))))))
+    ids = [section.id for build in SECTIONS if (section := build(whole)) is not None]
     assert len(set(ids)) == len(ids) == len(SECTIONS)
+
+
+def test_what_changed_is_told_with_the_rows_and_the_trend(audit: Audit) -> None:
+    assert since_section(audit) is None
+    section = since_section(followed(audit))
+    assert section is not None
+    assert " ".join(section.lead.split()) == (
+        "This is audit 5 of this workspace; it is held against audit 4. 1 row was added, 1 row was removed and 1 row was relabelled. "
+        "1 label became suspect, 1 still is, 1 no longer is. 1 row of the 7 that both audits have (14 %) changed region. "
+        "The energy distance of the two maps is 0.042 (0 = the same; p = 0.005 in a permutation test that takes rows for independent). "
+        "The frozen encoder's vectors of 11 rows with the same texts were kept, those of 1 were made anew; "
+        "every model was trained anew, on all rows. The first table has the labels that became suspect."
+    )
+    suspects = block(section, SuspectTable)
+    assert [suspect.place for suspect in suspects.suspects] == [1]  # type: ignore[attr-defined]
+    lists = block(section, RowTables)
+    assert [(found.name, list(found.rows)) for found in lists.lists] == [("Added", [7]), ("No longer suspect", [3])]  # type: ignore[attr-defined]
+    charts = block(section, Charts)
+    accuracy = next(chart for chart in charts.charts if chart.title == "Accuracy")  # type: ignore[attr-defined]
+    assert (list(accuracy.x), list(accuracy.series[0].values)) == ([4.0, 5.0], [0.7, 0.6])
+
+
+def test_gates_that_went_off_come_first_and_are_in_the_verdict(audit: Audit) -> None:
+    assert thresholds_section(audit) is None
+    section = thresholds_section(followed(audit))
+    assert section is not None
+    assert section.lead.startswith("2 gates of 3 went off.")
+    table = block(section, Table)
+    assert [row[:4] for row in table.cells] == [  # type: ignore[attr-defined]
+        ("suspects", "FAILED", "0.1", "0.2"),
+        ("new_suspects", "WARNED", "0.1", "never"),
+        ("class_shift", "passed", "0.1", "0.2"),
+    ]
+    lines = verdict(followed(audit)).lines
+    assert "This fails the audit: 2 of 8 labels look wrong: <i>u1</i>." in lines
+    assert "Since the audit before, 1 label became suspect." in lines
 
 
 def test_the_filter_says_what_was_guessed_and_what_withstood(audit: Audit) -> None:

@@ -164,6 +164,7 @@ class Since:
         regions: region before -> region now -> rows.
         classes: class -> (share before, share now).
         trend: number of an audit and its numbers, oldest first, this one last.
+        embedded: set -> rows whose vectors by the frozen encoder were ``kept`` from the audit before, and ``made`` anew; empty without one.
     """
 
     audits: tuple[int, int]
@@ -172,6 +173,7 @@ class Since:
     regions: Mapping[str, Mapping[str, int]]
     classes: Mapping[str, tuple[float, float]]
     trend: Sequence[tuple[int, Mapping[str, float]]]
+    embedded: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

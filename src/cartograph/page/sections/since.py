@@ -70,9 +70,21 @@ def _lead(since: Since) -> list[str]:
     apart = f"the energy distance of the two maps is {counts['map.distance']:.3f}"
     chance = f"p = {probability(counts['map.p'], 3)} in a permutation test that takes rows for independent"
     lines.append(f"{_capital(apart)} (0 = the same; {chance}).")
+    lines.append(_kept(since))
     if new:
         lines.append("The first table has the labels that became suspect.")
     return lines
+
+
+def _kept(since: Since) -> str:
+    """Say what of the work of the audit before was used again."""
+    if not since.embedded:
+        return "Every model was trained anew, on all rows."
+    kept, made = (sum(counts[name] for counts in since.embedded.values()) for name in ("kept", "made"))
+    return (
+        f"The frozen encoder's vectors of {counted(kept, 'row')} with the same texts were kept, those of {count(made)} were made anew; "
+        "every model was trained anew, on all rows."
+    )
 
 
 def _capital(text: str) -> str:
