@@ -18,8 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-
-from benchmarks.project_copy import copy_project
+from project_copy import copy_project
 
 ADDED, CORRUPTED = 200, 40
 
