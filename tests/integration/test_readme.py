@@ -6,6 +6,7 @@ import csv
 import os
 import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -122,6 +123,8 @@ def check_mlflow(project: Project, arguments: list[str]) -> None:
 
 
 def check_schedule(project: Project, arguments: list[str]) -> None:
+    """A process that serves or works takes a run of the deployment."""
+
     def ready() -> bool:
         return project.run("prefect", "deployment", "inspect", "audit/reviews", code=None).returncode == 0
 
@@ -140,8 +143,11 @@ def test_every_command_works(project: Project) -> None:
         arguments = arguments[2:] if arguments[:2] == ["python", "-m"] else arguments
         if arguments[:2] == ["mlflow", "ui"]:
             check_mlflow(project, arguments)
-        elif arguments[0] == "flows.serve":
+        elif arguments[0] == "flows.serve" or arguments[:2] == ["prefect", "worker"]:
             check_schedule(project, arguments)
+        elif arguments[0] == "flows.compare":
+            shutil.copytree(project.path / arguments[1], project.path / arguments[2])
+            assert "the same rows" in project.run(*arguments).stdout
         else:
             project.run(*arguments)
     assert (project.path / "workspaces/reviews/reports/report.html").exists()
