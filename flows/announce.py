@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from prefect.artifacts import create_markdown_artifact
 from prefect.events import emit_event
 
-from cartograph.errors import CartographError, GateError
+from cartograph.errors import CartographError, GateError, WaitingError
 from tasks import console
 from tasks.gates import findings
 from tasks.summary import audit_summary
@@ -52,15 +52,18 @@ def announce(name: str, workspace: Workspace | None, error: CartographError | No
 
 def _artifact(workspace: Workspace, error: CartographError | None) -> None:
     key = re.sub(r"[^a-z0-9]+", "-", f"audit-{workspace.name}".lower()).strip("-")
-    create_markdown_artifact(audit_summary(workspace, str(error) if error else None), key=key, description="What the audit found")
+    create_markdown_artifact(audit_summary(workspace, error), key=key, description="What the audit found")
 
 
 def _events(name: str, gone_off: Sequence[dict[str, Any]], error: CartographError | None) -> None:
     resource = {"prefect.resource.id": f"cartograph.workspace.{name}", "prefect.resource.name": name}
     for finding in gone_off:
         emit_event(f"cartograph.gate.{finding['outcome']}", resource, payload=finding)
-    outcome = "failed" if error else "completed"
-    emit_event(f"cartograph.audit.{outcome}", resource, payload={"message": str(error) if error else "", "gates": len(gone_off)})
+    emit_event(f"cartograph.audit.{_outcome(error)}", resource, payload={"message": str(error) if error else "", "gates": len(gone_off)})
+
+
+def _outcome(error: CartographError | None) -> str:
+    return "completed" if error is None else "waiting" if isinstance(error, WaitingError) else "failed"
 
 
 def _alert(name: str, gone_off: Sequence[dict[str, Any]], error: CartographError | None) -> None:
@@ -74,7 +77,7 @@ def _alert(name: str, gone_off: Sequence[dict[str, Any]], error: CartographError
     content = {
         "text": f"Audit of {name}: {' '.join(sentences)}",
         "workspace": name,
-        "outcome": "failed" if error else "warned",
+        "outcome": _outcome(error) if error else "warned",
         "gates": list(gone_off),
     }
     body = json.dumps(content, ensure_ascii=False).encode()

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from cartograph.errors import CartographError, WaitingError
 from tasks import compare_audits, gates
 from tasks.workspace import ROOT, Workspace
 
@@ -20,18 +21,19 @@ _SHOWN = {"rows": "Rows", "suspects": "Suspects", "quarantined.share": "Quaranti
 _WORDS = {"failed": "**Failed.**", "warned": "**Warning.**"}
 
 
-def audit_summary(workspace: Workspace, error: str | None) -> str:
+def audit_summary(workspace: Workspace, error: CartographError | None) -> str:
     """Return the summary of the audit that has just ended; of one that ended early, why, and what there is.
 
     Args:
         workspace: whose audit.
-        error: the sentence that it ended with; None where it went well.
+        error: what it ended with; None where it went well.
     """
-    parts = [f"# Audit of {plain(workspace.name)}", f"**Failed.** {plain(error)}" if error else "The audit is done."]
+    word = "**Waiting.**" if isinstance(error, WaitingError) else _WORDS["failed"]
+    parts = [f"# Audit of {plain(workspace.name)}", f"{word} {plain(str(error))}" if error else "The audit is done."]
     parts += [
         f"{_WORDS[finding['outcome']]} {plain(finding['sentence'])}"
         for finding in gates.findings(workspace)
-        if finding["outcome"] in _WORDS and (error is None or finding["sentence"] not in error)
+        if finding["outcome"] in _WORDS and (error is None or finding["sentence"] not in str(error))
     ]
     parts += [part for part in (_changes(workspace), _map(workspace), _suspects(workspace), _places(workspace)) if part]
     return "\n\n".join(parts) + "\n"

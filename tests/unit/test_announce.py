@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from cartograph.errors import GateError
+from cartograph.errors import GateError, WaitingError
 from flows import announce
 from tasks.summary import plain
 
@@ -48,6 +48,11 @@ def test_an_alert_says_what_went_off(listener: list[dict[str, object]]) -> None:
     announce._alert("trec", [FINDING], GateError("3 of 10 labels look wrong. See report.html."))
     assert listener[1]["text"] == "Audit of trec: 3 of 10 labels look wrong. See report.html.", "the same sentence is not said twice"
     assert listener[1]["outcome"] == "failed"
+
+
+def test_an_audit_that_waits_for_people_has_not_failed(listener: list[dict[str, object]]) -> None:
+    announce._alert("pairs", [], WaitingError("40 pairs wait for answers."))
+    assert (listener[0]["outcome"], listener[0]["text"]) == ("waiting", "Audit of pairs: 40 pairs wait for answers.")
 
 
 def test_nothing_is_sent_where_nothing_is_configured_or_wrong(listener: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch) -> None:
