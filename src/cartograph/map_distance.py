@@ -16,6 +16,9 @@ import numpy.typing as npt
 
 from cartograph.errors import InputError
 
+MOST_POINTS = 1500
+"""Points of a map that a comparison looks at; larger maps are sampled."""
+
 Points = npt.NDArray[np.floating[Any]]
 
 
@@ -32,7 +35,9 @@ class MapDistance:
     p: float
 
 
-def map_distance(one: Points, other: Points, rng: np.random.Generator, *, permutations: int = 199, max_points: int = 1500) -> MapDistance:
+def map_distance(
+    one: Points, other: Points, rng: np.random.Generator, *, permutations: int = 199, max_points: int = MOST_POINTS
+) -> MapDistance:
     """Return the distance of two maps, and the p-value of a permutation test of no difference.
 
     Rows that both maps have are taken as if they were independent, which makes the test careful: it finds less, not more.

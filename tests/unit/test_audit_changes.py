@@ -77,6 +77,19 @@ def test_the_counts_add_up() -> None:
     assert changes.regions[EASY][AMBIGUOUS] == 1 and changes.regions[HARD][HARD] == 1
 
 
+def test_large_maps_are_sampled_alike() -> None:
+    rng = np.random.default_rng(6)
+    size = 4000
+    columns = {name: [str(row) for row in range(size)] for name in ("uid", "content")}
+    columns |= {"label": ["cat"] * size, "region": [EASY] * size, "suspect": [False] * size}
+    columns |= {"confidence": rng.random(size), "variability": rng.random(size) / 2, "probability": [0.1] * size, "suggested": ["x"] * size}
+    rows = pa.table({name: columns[name] for name in RECORD.names}, schema=RECORD)
+    same = compare_audits(Record(rows, {}), Record(rows, {}), rng).map
+    assert (same.distance, same.p) == (pytest.approx(0, abs=1e-6), 1)
+    grown = compare_audits(Record(rows.slice(5), {}), Record(rows, {}), rng).map
+    assert grown.distance < 0.005
+
+
 def test_equal_texts_are_matched_as_often_as_both_have_them() -> None:
     old = pa.table({"uid": ["p", "q"], "content": ["same", "same"]})
     new = pa.table({"uid": ["r", "s", "t"], "content": ["same", "same", "same"]})
