@@ -86,6 +86,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
         write_files(out.workspace, inputs, Path(temporary), points=params.interactive_points)
         written = publish_runs(audit, (*models, *trials), experiment, Path(temporary))
     # Where the run is, is nobody's output: its id is another in every database.
+    out.workspace.state.mkdir(exist_ok=True)
     (out.workspace.state / RUN).write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
     published = {
         "experiment": experiment,
@@ -96,7 +97,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     with (out["data/publish"] / "published.json").open("w", encoding="utf-8") as file:
         json.dump(published, file, indent=1, ensure_ascii=False)
         file.write("\n")
-    told = f"experiment {experiment}, {len(audit.metrics)} metrics, {len(audit.datasets)} datasets"
+    told = f"experiment {experiment}, {len(audit.metrics) + len(audit.curves)} metrics, {len(audit.datasets)} datasets"
     return f"{told}, {len(models)} retrained models" if models else told
 
 

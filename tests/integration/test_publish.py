@@ -123,6 +123,8 @@ def write_audit(workspace: Workspace, inputs: Inputs) -> None:
     write_cleaned(inputs["data/clean"], examples("train", "train", 40))
     write_filtered(inputs["data/aflite"], examples("train", "train", 40))
     write_models(workspace, inputs)
+    inputs["data/compare"].mkdir(parents=True)
+    (inputs["data/compare"] / "record.json").write_text('{"number": 3, "earlier": [{"rows": 38}], "numbers": {"rows": 40, "suspects": 2}}')
     inputs["reports/ingest.metrics.json"].write_text('{"rows.train": 40, "validation.passed": 1}')
     inputs["reports/measure.metrics.json"].write_text('{"region.ambiguous.share": 0.33, "confidence.mean": 0.5}')
 
@@ -247,6 +249,14 @@ def test_one_run_holds_the_whole_audit(audit: Audit) -> None:
     assert json.loads(inputs["small"].dataset.profile)["classes"] == {"no": 20, "yes": 20}
     columns = json.loads(inputs["small"].dataset.schema)["mlflow_colspec"]
     assert [column["type"] for column in columns] == ["string", "string", "string", "integer", "string", "long"]
+
+
+def test_what_is_followed_from_audit_to_audit_is_a_line(audit: Audit) -> None:
+    audit.publish()
+    [run] = audit.runs()
+    history = {name: audit.client.get_metric_history(run.info.run_id, f"trend.{name}") for name in ("rows", "suspects")}
+    assert [(point.step, point.value) for point in history["rows"]] == [(2, 38), (3, 40)]
+    assert [(point.step, point.value) for point in history["suspects"]] == [(3, 2)]
 
 
 def test_each_retrained_model_is_a_run_beneath_the_audit(audit: Audit) -> None:
