@@ -85,7 +85,7 @@ def _suspects(workspace: Workspace) -> str:
     for suspect in first:
         if suspect["uid"] in rows:
             row = rows[suspect["uid"]]
-            text = " / ".join(str(row[name]) for name in info.fields)
+            text = " / ".join(str(row[name]) for name in (*info.text, *info.options)) or f"{row['source']}, {row['uid']}"
             names = (info.labels[row["label"]], info.labels[suspect["suggested"]])
             lines.append(f"| {suspect['probability']:.2f} | {plain(_cut(text))} | {plain(names[0])} | {plain(names[1])} |")
     return "\n".join(lines) if len(lines) > 2 else ""

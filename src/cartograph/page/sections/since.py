@@ -137,7 +137,7 @@ def _relabelled(audit: Audit, since: Since) -> Table | None:
 
 def _texts(audit: Audit, uids: Sequence[str]) -> dict[str, str]:
     rows = audit.examples.filter(pc.is_in(audit.examples[UID], value_set=pa.array(uids, pa.string())))
-    columns = [rows[name].to_pylist() for name in audit.info.fields]
+    columns = [rows[name].to_pylist() for name in (*audit.info.text, *audit.info.options)]
     return {uid: " | ".join(texts) for uid, *texts in zip(rows[UID].to_pylist(), *columns, strict=True)}
 
 
