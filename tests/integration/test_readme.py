@@ -137,20 +137,40 @@ def check_schedule(project: Project, arguments: list[str]) -> None:
         stop(process)
 
 
+def module_of(command: str) -> list[str]:
+    arguments = shlex.split(command)
+    return arguments[2:] if arguments[:2] == ["python", "-m"] else arguments
+
+
+def for_a_platform(arguments: list[str]) -> bool:
+    return arguments[0] in ("flows.deploy", "flows.compare") or arguments[:2] == ["prefect", "worker"]
+
+
 def test_every_command_works(project: Project) -> None:
-    for command in COMMANDS[3:]:
-        arguments = shlex.split(command)
-        arguments = arguments[2:] if arguments[:2] == ["python", "-m"] else arguments
+    for arguments in map(module_of, COMMANDS[3:]):
         if arguments[:2] == ["mlflow", "ui"]:
             check_mlflow(project, arguments)
-        elif arguments[0] == "flows.serve" or arguments[:2] == ["prefect", "worker"]:
+        elif arguments[0] == "flows.serve":
             check_schedule(project, arguments)
-        elif arguments[0] == "flows.compare":
-            shutil.copytree(project.path / arguments[1], project.path / arguments[2])
-            assert "the same rows" in project.run(*arguments).stdout
-        else:
+        elif not for_a_platform(arguments):
             project.run(*arguments)
     assert (project.path / "workspaces/reviews/reports/report.html").exists()
+
+
+@pytest.mark.slow
+def test_every_command_of_a_platform_works(project: Project) -> None:
+    space = project.path / "workspaces/reviews"
+    if not space.exists():
+        for arguments in map(module_of, COMMANDS):
+            if "workspaces/reviews" in arguments and arguments[0] in ("tasks", "flows.audit"):
+                project.run(*arguments)
+    found = [arguments for arguments in map(module_of, COMMANDS) if for_a_platform(arguments)]
+    assert [arguments[0] for arguments in found] == ["flows.deploy", "prefect", "flows.compare"]
+    deploy, worker, comparison = found
+    project.run(*deploy)
+    check_schedule(project, worker)
+    shutil.copytree(space, project.path / comparison[2])
+    assert "the same rows" in project.run(*comparison).stdout
 
 
 def test_the_library_examples_work() -> None:
