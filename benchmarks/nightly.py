@@ -36,7 +36,11 @@ from project_copy import copy_project
 SPACES = [f"set{number}" for number in range(10)]
 MISSING, EMPTIED, KILLED = "set3", "set6", "set4"
 FINAL = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
-SMALLER = {"retrain": {"subsets": ["original", "cleaned"], "seeds": [1]}, "aflite": {"enabled": False}, "train": {"epochs": 4}}
+SMALLER = {
+    "retrain": {"subsets": ["original", "cleaned"], "seeds": [1]},
+    "aflite": {"enabled": False},
+    "gates": {"suspects": {"fail": 0.9}},
+}
 
 
 @dataclass
