@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.datasets import load_digits
 from cartograph.images import open_png, pixels_of
 from cartograph.planted import Planted, digits
 from cartograph.schema import TRUTH
+from tasks.workspace import ROOT, open_workspace
 from tests.ingesting import run_ingest
 
 
@@ -76,3 +78,9 @@ def test_it_takes_the_same_path_as_files(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=message):
             run_ingest(tmp_path, source="digits", **keys)
+
+
+def test_make_names_it() -> None:
+    planned = subprocess.run(["make", "-n", "audit", "DATASET=digits"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert planned.splitlines()[-1] == "python -m flows.audit --workspace workspaces/digits"
+    assert open_workspace("workspaces/digits").settings["train"].model == "cnn"  # type: ignore[attr-defined]

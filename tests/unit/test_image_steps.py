@@ -25,10 +25,10 @@ from cartograph.images import png_of
 from cartograph.pixel_features import pixel_shape, sparse_pixels, svd_features
 from cartograph.review import review_sheet, suspects
 from cartograph.schema import NOISE, dataset_info
-from tasks import aflite, bias, features
+from tasks import aflite, bias, embed, features, train
 from tasks.init import init
 from tasks.workspace import ROOT, Workspace, open_workspace
-from tests.training_sets import info_of, small_images, table
+from tests.training_sets import info_of, small_images, table, write_vision
 from tests.unit.test_aflite_step import HELD, TRAIN, run, settings_of
 from tests.unit.test_read_images import write
 
@@ -59,6 +59,20 @@ def test_only_models_of_words_leave_distances_alone(space: Workspace) -> None:
     run(aflite.STEP, space)
     space.settings["bias"] = bias.Params(models=("max-pmi",), seeds=(1,))
     assert run(bias.STEP, space).endswith(" distances")
+
+
+def test_features_of_a_network_and_of_a_frozen_one(space: Workspace) -> None:
+    space.settings["train"] = train.Params(model="cnn", epochs=2, batch_size=16, threads=1)
+    space.settings["features"] = features.Params(source="finetuned", held_back=0.25)
+    assert run(features.STEP, space) == "finetuned, 64 numbers a row, 30 rows held back"
+    (space.path / "network").mkdir()
+    write_vision(space.path / "network")
+    space.settings["embed"] = embed.Params(pretrained=str(space.path / "network"), device="cpu")
+    space.settings["features"] = features.Params(source="frozen")
+    assert run(embed.STEP, space) == "160 images, 16 numbers each"
+    assert run(features.STEP, space) == "frozen, 16 numbers a row"
+    space.settings["features"] = features.Params(source="finetuned", model="vision", pretrained=str(space.path / "network"), epochs=1)
+    assert run(features.STEP, space) == "finetuned, 16 numbers a row, 12 rows held back"
 
 
 def test_a_source_of_words_is_refused_and_the_other_way_round(space: Workspace) -> None:
