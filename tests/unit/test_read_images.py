@@ -139,6 +139,14 @@ def test_an_archive_that_grows_without_bound(tmp_path: Path) -> None:
     assert reasons(batch) == {"a/bomb.png": "image too large"} and values(batch) == [5]
 
 
+def test_an_archive_of_many_files_that_grow_is_not_read(tmp_path: Path) -> None:
+    path = archive(tmp_path / "set.zip", {f"a/{number}.png": bytes(49_000_000) for number in range(3)})
+    with pytest.raises(
+        InputError, match=r"set\.zip has [\d,]+ bytes and would unpack to 147,000,000, far more than an archive of images can"
+    ):
+        batch_of(path)
+
+
 def test_bad_files_are_set_aside_with_their_reasons(tmp_path: Path) -> None:
     photo = io.BytesIO()
     Image.fromarray(RNG.integers(0, 255, (64, 64, 3), dtype=np.uint8)).save(photo, "JPEG")

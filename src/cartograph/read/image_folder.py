@@ -30,6 +30,7 @@ SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", 
 _TABLES = ("metadata.csv", "metadata.jsonl", "labels.csv", "labels.jsonl")
 _NAMES = ("file_name", "file", "filename", "image", "path")
 _BATCH = 1_000
+_UNPACKED, _RATIO = 100_000_000, 100
 _OUTSIDE = "file outside the folder"
 
 
@@ -100,7 +101,8 @@ def read(source: Source) -> Iterator[Batch]:
     A row's number is its image's place among the names in alphabetical order, or its place in the table.
 
     Raises:
-        InputError: it is neither a folder nor an archive, has no such split, or its table names no files.
+        InputError: it is neither a folder nor an archive, has no such split, its table names no files, or an archive claims to hold far
+            more than images can take.
     """
     with _opened(source) as files:
         names = files.names()
@@ -126,7 +128,17 @@ def _opened(source: Source) -> Iterator[Files]:
     if not zipfile.is_zipfile(path):
         raise InputError(f"{source.name} is neither a folder of images nor a ZIP archive of one; name such a folder.")
     with zipfile.ZipFile(path) as archive:
+        _require_plausible(source, archive, path.stat().st_size)
         yield _Archive(archive)
+
+
+def _require_plausible(source: Source, archive: zipfile.ZipFile, size: int) -> None:
+    """Check that an archive unpacks to no more than images can: they are compressed already."""
+    unpacked = sum(entry.file_size for entry in archive.infolist())
+    if unpacked > _UNPACKED + _RATIO * size:
+        raise InputError(
+            f"{source.name} has {size:,} bytes and would unpack to {unpacked:,}, far more than an archive of images can; it is not read."
+        )
 
 
 def _is_shown(name: str) -> bool:
