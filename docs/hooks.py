@@ -11,11 +11,24 @@ from latex2mathml.converter import convert
 from mkdocs.exceptions import PluginError
 
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(((?!\w+:)[^)#]+)\)")
 _FETCHED = re.compile(
     r"<(?:script|img|iframe|source|video|audio|embed)\b[^>]*\bsrc=\"?(?:https?:)?//[^\"\s>]+"
     r"|<link\b(?=[^>]*\brel=\"?(?:stylesheet|icon|preload|preconnect|dns-prefetch|modulepreload))[^>]*\bhref=\"?(?:https?:)?//[^\"\s>]+"
 )
 _FETCHED_BY_STYLE = re.compile(r"(?:@import\s+|url\()[\"']?(?:https?:)?//[^\"')\s]+")
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Keep the text alone of links to the project's other files, which are not among the pages."""
+    docs = Path(page.file.abs_src_path).parents[len(Path(page.file.src_uri).parts) - 1]
+    here = Path(page.file.abs_src_path).parent
+
+    def text_of(found: re.Match[str]) -> str:
+        target = (here / found[2]).resolve()
+        return found[1] if target.exists() and not target.is_relative_to(docs.resolve()) else found[0]
+
+    return _LINK.sub(text_of, markdown)
 
 
 def on_page_content(html: str, **_: Any) -> str:
