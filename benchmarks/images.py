@@ -133,7 +133,8 @@ def table_of(rows: list[dict[str, Any]]) -> list[str]:
         for trained, tested in VERSIONS:
             own = [row for row in rows if (row["model"], row["trained_on"], row["tested_on"]) == (model, trained, tested)]
             first, top = ([100 * row[name] for row in own] for name in ("accuracy", "top5"))
-            cells.append(f"{fmean(first):5.1f} ± {np.std(first, ddof=min(1, len(first) - 1)):4.1f} {fmean(top):6.1f}    ")
+            spread = f" ± {np.std(first, ddof=1):4.1f}" if len(first) > 1 else " " * 7
+            cells.append(f"{fmean(first):5.1f}{spread} {fmean(top):6.1f}    ")
         cells.append(f"{100 * fmean(row['majority'] for row in own):5.1f}          {fmean(row['test_rows'] for row in own):8.0f}")
         lines.append(f"{model:<12}{' '.join(cells)}")
     return lines
