@@ -19,7 +19,6 @@ from project_copy import copy_project
 PARAMS = """\
 ingest: {source: planted-nli, rows: 600, seed: 13}
 train: {model: bow, epochs: 4}
-gates: {suspects: {fail: 0.9}}
 """
 """A small corpus; all the steps and cells of the default audit."""
 

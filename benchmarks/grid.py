@@ -23,7 +23,6 @@ train: {{model: bow}}
 select: {{strategies: [random, ambiguous, hard-to-learn], fractions: [0.25, 0.5]}}
 retrain: {{subsets: [original], seeds: [1, 2], selections: true, epochs: 24}}
 publish: {{enabled: false}}
-gates: {{suspects: {{fail: 0.9}}}}
 """
 
 

@@ -24,7 +24,6 @@ PARAMS = """\
 ingest: {source: planted-nli, rows: 600, seed: 13}
 train: {model: bow, epochs: 4}
 retrain: {seeds: [1]}
-gates: {suspects: {fail: 0.9}}
 """
 
 

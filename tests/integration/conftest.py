@@ -25,7 +25,6 @@ train: {model: bow, epochs: 2, learning_rate: 0.01}
 measure: {burn_in: 0}
 retrain: {subsets: [original, cleaned], seeds: [1]}
 aflite: {enabled: false}
-gates: {suspects: {fail: 0.9}}
 """
 
 

@@ -20,7 +20,6 @@ measure: {burn_in: 0}
 select: {strategies: [random, ambiguous], fractions: [0.5]}
 retrain: {subsets: [original], seeds: [1, 2], selections: true, epochs: 20}
 publish: {enabled: false}
-gates: {suspects: {fail: 0.9}}
 """
 CELLS = {f"retrain@{name}-{seed}" for name in ("original", "random-0.5", "ambiguous-0.5") for seed in (1, 2)}
 

@@ -17,7 +17,6 @@ measure: {burn_in: 0}
 aflite: {enabled: false}
 select: {strategies: []}
 retrain: {subsets: [original, random], seeds: [1, 2]}
-gates: {suspects: {fail: 0.9}}
 """
 CELL, CELLS = "retrain@random-2", {f"retrain@{subset}-{seed}" for subset in ("original", "random") for seed in (1, 2)}
 AFTER = {"evaluate", "report", "publish"}

@@ -188,7 +188,7 @@ def test_a_file_that_is_followed_is_fetched_again_when_it_has_changed(
         "fetch: {follow: true}\n"
         "ingest: {source: files, train: 's3://audits/followed.csv', text: review, label: sentiment}\n"
         "train: {learning_rate: 0.01}\nretrain: {subsets: [original], seeds: [1]}\n"
-        "aflite: {enabled: false}\ngates: {suspects: {fail: 0.9}}\n",
+        "aflite: {enabled: false}\n",
         "workspaces/followed",
     )
 
