@@ -39,7 +39,6 @@ FINAL = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 SMALLER = {
     "retrain": {"subsets": ["original", "cleaned"], "seeds": [1]},
     "aflite": {"enabled": False},
-    "gates": {"suspects": {"fail": 0.9}},
 }
 
 

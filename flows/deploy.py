@@ -131,7 +131,7 @@ def _deploy(entry: dict[str, Any]) -> None:
     from prefect.schedules import Cron
 
     found = flow.from_source(source=str(ROOT), entrypoint=entry["entrypoint"])  # type: ignore[attr-defined]
-    # Not `Flow.deploy` or `prefect deploy`: they list the pool's workers first, which a server under FastAPI 0.154 refuses.
+    # Not `Flow.deploy` or `prefect deploy`: they list the pool's workers first, which a server under some releases of FastAPI refuses.
     found.to_deployment(
         name=entry["name"],
         description=entry.get("description"),
