@@ -72,7 +72,7 @@ def deployment(space: Workspace, cron: str | None, timezone: str) -> dict[str, A
     return {
         "name": space.name,
         "entrypoint": "flows/audit.py:audit",
-        "description": f"The audit of {space.relative}",
+        "description": f"The audit of {space.name}",
         "parameters": {"workspace": space.relative},
         "tags": ["cartograph", f"workspace:{space.name}"],
         "concurrency_limit": {"limit": 1, "collision_strategy": "ENQUEUE"},
