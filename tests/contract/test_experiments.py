@@ -59,7 +59,13 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
     return Material(rows, held, map_table(uids, gold, measures, regions), fitted.dynamics, RECIPE, options, folder)
 
 
-@pytest.fixture(params=EXPERIMENTS.values(), ids=lambda experiment: experiment.name)
+LONG = {"fractions", "order"}
+"""Those that train a model many times over."""
+
+
+@pytest.fixture(
+    params=[pytest.param(one, id=one.name, marks=[pytest.mark.slow] if one.name in LONG else []) for one in EXPERIMENTS.values()]
+)
 def experiment(request: pytest.FixtureRequest) -> Experiment:
     return request.param
 

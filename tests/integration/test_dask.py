@@ -86,6 +86,7 @@ def test_an_address_where_nobody_answers(project: Project) -> None:
     assert "add --runner dask" in project.run("flows.audit", "--address", "tcp://127.0.0.1:9", code=2).stderr
 
 
+@pytest.mark.slow
 def test_each_worker_of_a_local_cluster_has_a_gpu_of_its_own(project: Project) -> None:
     code = (
         "import os; from distributed import Client; from flows.runners import local_cluster\n"

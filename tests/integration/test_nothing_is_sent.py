@@ -9,20 +9,21 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from conftest import Project
 
 REFUSE = Path(__file__).parent / "refuse"
 
 
-def test_an_audit_tries_no_connection_but_loopback(make_project: Callable[[], Project], tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["flows.audit", pytest.param("dvc repro", marks=pytest.mark.slow)])
+def test_an_audit_tries_no_connection_but_loopback(command: str, make_project: Callable[[], Project], tmp_path: Path) -> None:
     project = make_project()
     noted = tmp_path / "refused.txt"
     noted.touch()
     project.environment.pop("PREFECT_API_URL")
     project.environment["PYTHONPATH"] += f"{os.pathsep}{REFUSE}"
     project.environment["REFUSED"] = str(noted)
-    project.run("flows.audit")
-    project.run("dvc", "repro", "--force")
+    project.run(*command.split())
     assert noted.read_text() == ""
 
 

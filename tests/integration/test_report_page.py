@@ -175,6 +175,7 @@ def test_the_top_says_what_was_found(opened: Opener, small: Path) -> None:
         "Regions",
         "Validation",
         "What cleaning is worth",
+        "What the map rests on",
         "The model behind the map",
         "Against the planted truth",
         "How this was made",

@@ -130,7 +130,7 @@ def test_frozen_vectors_of_every_image(kind: str, tmp_path: Path) -> None:
         device="cpu",
         progress=lambda done, total: seen.append(done),
     )
-    assert found == (27, 16) and seen == [8, 16, 20, 27]
+    assert found == (27, 16, 0) and seen == [8, 16, 20, 27]
     _, vectors = read_features(tmp_path / "out/train.parquet", rows["train"]["uid"])
     assert vectors.shape == (20, 16) and len(np.unique(vectors, axis=0)) == 20
     if kind == "resnet":

@@ -63,6 +63,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, str, l
     return workspace, run_step(noise.STEP, workspace).receipt.summary, wrong
 
 
+@pytest.mark.slow
 def test_k_fold_training_is_repeated_on_the_flipped_labels_and_its_measures_are_read(tmp_path: Path) -> None:
     rows, _ = mislabelled()
     workspace = space(tmp_path, rows, trained={"folds": 2, "epochs": 2}, detector="measures")

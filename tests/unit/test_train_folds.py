@@ -61,6 +61,7 @@ def test_a_wrong_label_is_learnt_in_sample_and_not_out_of_fold(tmp_path: Path) -
     assert margin[1] > margin[0] + 1
 
 
+@pytest.mark.slow
 def test_two_runs_and_one_that_was_cut_off_write_the_same_bytes(rows: Path, tmp_path: Path) -> None:
     class Stop(Exception):
         pass
