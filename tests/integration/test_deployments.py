@@ -154,7 +154,7 @@ def test_a_scheduled_audit_from_a_clone_to_its_alert(platform: Platform) -> None
     assert again["state_type"] == "COMPLETED"
     assert set(platform.steps(again).values()) == {"Cached"}
 
-    platform.gates("{suspects: {fail: 0.001}}")
+    platform.gates("{class_shift: {fail: 0.02}}")
     write_reviews(platform.project.path / "reviews.csv", 200)
     reviews = (platform.project.path / "reviews.csv").read_text().splitlines()
     wrong = [line.replace("positive", "negative") if number % 9 == 2 else line for number, line in enumerate(reviews)]
@@ -163,9 +163,9 @@ def test_a_scheduled_audit_from_a_clone_to_its_alert(platform: Platform) -> None
     states = Counter(platform.steps(worse).values())
     assert worse["state_type"] == "FAILED"
     assert set(states) <= {"Completed", "Cached"}, "every step ran: the report is there to read"
-    assert "of `gates.suspects.fail`" in worse["state"]["message"]
+    assert "of `gates.class_shift.fail`" in worse["state"]["message"]
     [event] = platform.events("cartograph.gate.failed")
-    assert event["payload"]["gate"] == "suspects" and event["payload"]["sentence"] in platform.heard[alerts]["text"]
+    assert event["payload"]["gate"] == "class_shift" and event["payload"]["sentence"] in platform.heard[alerts]["text"]
     assert platform.heard[alerts]["outcome"] == "failed"
     assert platform.heard[alerts]["workspace"] == "nightly"
     assert "| the one before |" in platform.artifact(worse)
