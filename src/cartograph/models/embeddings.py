@@ -52,7 +52,7 @@ def embed_sets(
 
     Of a pair both sides are embedded alone; an option of a choice is embedded together with what stands before it. A text that
     occurs again, in whatever set, is embedded once. Rows whose texts an earlier embedding by the same encoder has keep their vectors:
-    they differ from newly made ones in the last digits at most, as those do between batches.
+    on the same machine they are those that would be made now.
 
     Args:
         pretrained: the encoder: a local folder or a hub id.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +14,16 @@ from transformers import AutoModel
 
 from cartograph.errors import InputError
 from cartograph.models.base import Side
-from cartograph.models.pretrained import load_tokenizer, longest_input, padded_tokens, save_network, source_of, tokenizer_files, tokens_of
+from cartograph.models.pretrained import (
+    PADDED_TO,
+    load_tokenizer,
+    longest_input,
+    padded_tokens,
+    save_network,
+    source_of,
+    tokenizer_files,
+    tokens_of,
+)
 
 Pooling = Literal["mean", "cls"]
 Vectors = npt.NDArray[np.float32]
@@ -78,7 +87,8 @@ class Encoder:
     ) -> tuple[Vectors, npt.NDArray[np.int64]]:
         """Return one vector per distinct text, and for each side the row that is its.
 
-        Texts of like length are read together, the longest first.
+        Texts of one padded length are read together, the longest first, and every batch has as many rows: what a text becomes does not
+        hang on the texts beside it, so that vectors kept from an earlier call are those that this one would make.
 
         Args:
             sides: texts, or pairs of texts that are read as one.
@@ -93,20 +103,20 @@ class Encoder:
             return np.empty((0, self.width), np.float32), np.empty(0, np.int64)
         places = {side: place for place, side in enumerate(dict.fromkeys(sides))}
         fields = tokens_of(self.tokenizer, list(places), self.max_length)
-        order = np.argsort(-fields["input_ids"].lengths, kind="stable")
         network = self.network.to(device)
-        vectors = np.empty((0, 0), np.float32)
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
-            inputs = padded_tokens(self.tokenizer, {name: field.take(rows) for name, field in fields.items()})
+        vectors, done = np.empty((0, 0), np.float32), 0
+        for rows in _batches(fields["input_ids"].lengths, batch_size):
+            filled = np.resize(rows, batch_size)
+            inputs = padded_tokens(self.tokenizer, {name: field.take(filled) for name, field in fields.items()})
             with torch.no_grad():
                 states = network(**{name: tensor.to(device) for name, tensor in inputs.items()}).last_hidden_state
             pooled = _pooled(states, inputs["attention_mask"].to(device), self.pooling).cpu().numpy()
-            if not start:
-                vectors = np.empty((len(order), pooled.shape[1]), np.float32)
-            vectors[rows] = pooled
+            if not done:
+                vectors = np.empty((len(places), pooled.shape[1]), np.float32)
+            vectors[rows] = pooled[: len(rows)]
+            done += len(rows)
             if progress is not None:
-                progress(start + len(rows), len(order))
+                progress(done, len(places))
         return vectors, np.fromiter((places[side] for side in sides), np.int64, len(sides))
 
 
@@ -122,6 +132,15 @@ def saved_reading(pretrained: str) -> dict[str, Any] | None:
 def _saved_tokenizer(folder: Path) -> dict[str, bytes] | None:
     reading = saved_reading(str(folder))
     return None if reading is None else {name: (folder / name).read_bytes() for name in reading["tokenizer"]}
+
+
+def _batches(lengths: npt.NDArray[np.int64], batch_size: int) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the rows of each batch: at most so many, of one length once they are padded."""
+    padded = -(-lengths // PADDED_TO)
+    for steps in np.unique(padded)[::-1]:
+        rows = np.flatnonzero(padded == steps)
+        for start in range(0, len(rows), batch_size):
+            yield rows[start : start + batch_size]
 
 
 def _pooled(states: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:

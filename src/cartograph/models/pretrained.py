@@ -19,8 +19,10 @@ from transformers import AutoTokenizer
 from cartograph.errors import InputError
 from cartograph.models.base import Ragged, Side
 
+PADDED_TO = 8
+"""Tokens: the batches of texts are padded to a multiple of it."""
+
 _BLOCK = 10_000
-_SHORTEST = 8
 _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
 _ORIGIN = ("_name_or_path", "name_or_path", "tokenizer_file", "is_local", "local_files_only")
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
@@ -101,7 +103,7 @@ def tokens_of(tokenizer: Any, sides: Sequence[Side], max_length: int) -> dict[st
 def padded_tokens(tokenizer: Any, fields: Mapping[str, Ragged]) -> dict[str, torch.Tensor]:
     """Return a network's arguments: the rows of a batch padded to its longest, in steps of eight."""
     fill = {"input_ids": tokenizer.pad_token_id or 0, "token_type_ids": tokenizer.pad_token_type_id}
-    batch = {name: torch.from_numpy(field.padded(fill.get(name, 0), _SHORTEST)) for name, field in fields.items()}
+    batch = {name: torch.from_numpy(field.padded(fill.get(name, 0), PADDED_TO)) for name, field in fields.items()}
     lengths = torch.from_numpy(fields["input_ids"].lengths)
     batch["attention_mask"] = (torch.arange(batch["input_ids"].shape[1]) < lengths[:, None]).long()
     return batch
