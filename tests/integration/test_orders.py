@@ -73,6 +73,7 @@ def test_after_dvc_a_flow_runs_nothing_and_the_bytes_are_the_same(audited: Proje
     assert UP_TO_DATE in project.run("dvc", "status").stdout
 
 
+@pytest.mark.slow
 def test_one_parameter_changed_runs_what_hangs_on_it(audited: Project) -> None:
     audited.params(SMALL.replace("burn_in: 0", "burn_in: 1"))
     executed = audited.executed_by(flow(audited))

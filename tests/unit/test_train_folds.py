@@ -50,6 +50,7 @@ def test_a_row_is_scored_by_the_model_that_never_saw_it(rows: Path, tmp_path: Pa
         np.testing.assert_allclose(recorded[numbers == number, -1], expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_wrong_label_is_learnt_in_sample_and_not_out_of_fold(tmp_path: Path) -> None:
     texts = [f"{LOUD[row % 3]} word{row} word{row} word{row}" if row % 2 else f"sleeps word{row}" for row in range(60)]
     labels = [row % 2 for row in range(60)]
