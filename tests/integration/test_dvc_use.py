@@ -12,7 +12,7 @@ from conftest import SMALL, Project
 pytestmark = pytest.mark.slow
 
 # So few rows that `min_flips` would decide how many are flipped.
-COMPARED = SMALL.replace("retrain:", "noise: {flip_share: 0.01, min_flips: 2}\nretrain:").replace("burn_in: 0", "burn_in: 0, hard: 0.1")
+COMPARED = SMALL.replace("retrain:", "noise: {flip_share: 0.01, min_flips: 4}\nretrain:").replace("burn_in: 0", "burn_in: 0, hard: 0.1")
 
 
 def shown(project: Project, *command: str) -> Any:
