@@ -13,10 +13,9 @@ import typer
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 from prefect.logging.configuration import setup_logging
-from prefect.states import Failed
 
 from cartograph.errors import CartographError, InputError
-from flows.as_task import error_of
+from flows.as_task import ended_with, error_of
 from tasks import console
 from tasks.compare_audits import DATA, read_record
 from tasks.compared import comparison_markdown
@@ -48,7 +47,7 @@ def compare(before: str, now: str) -> Any:
         changes = compare_audits(*records, np.random.default_rng(_SEED))
         text = comparison_markdown(before, now, *records, changes)
     except CartographError as error:
-        return Failed(message=str(error), data={"message": str(error), "gate": False})
+        return ended_with(error)
     create_markdown_artifact(text, key="comparison", description=f"{before} and {now}")
     return text
 

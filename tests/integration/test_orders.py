@@ -159,6 +159,18 @@ def test_a_fresh_clone_with_dvc_pull_runs_nothing(audited: Project, tmp_path: Pa
     assert clone.executed_by(flow(clone)) == set()
 
 
+def test_audits_are_compared_also_of_a_commit(audited: Project) -> None:
+    audited.git("add", "-A")
+    audited.git("commit", "-q", "--allow-empty", "-m", "As it is")
+    told = audited.run("flows.compare", ".@HEAD", ".").stdout
+    assert "Suspects: 0 new (0 on added rows)" in told
+    assert "| rows | 240 | 240 |" in told
+    done = audited.run("flows.compare", ".@nowhere", ".", code=2)
+    assert "there is no audit of . at revision nowhere" in " ".join(done.stderr.split())
+    done = audited.run("flows.compare", "workspaces/none", ".", code=2)
+    assert "workspaces/none" in done.stderr
+
+
 def test_a_busy_workspace_says_who_holds_it(audited: Project) -> None:
     audited.params(SMALL.replace("rows: 240", "rows: 600"))
     first = audited.start("flows.audit")
