@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -16,7 +17,7 @@ from prefect.logging.configuration import setup_logging
 from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
 from flows.announce import announce
 from flows.as_task import as_task, ended_with, error_of
-from flows.runners import task_runner, trainings_at_once
+from flows.runners import restart, task_runner, trainings_at_once
 from flows.versions import commit
 from tasks import console
 from tasks.dag import steps_of, upstream
@@ -44,9 +45,12 @@ class _Progress:
     done: list[Step] = field(default_factory=list)
     errors: dict[str, Exception] = field(default_factory=dict)
     lost: Counter[str] = field(default_factory=Counter)
+    broken: bool = False
 
     def ready(self, workspace: Workspace) -> list[Step]:
         """Return the waiting steps whose inputs are made; of those that may use an accelerator, so many run at once."""
+        if self.broken and self.running:
+            return []
         finished = {step.name for step in self.done} | {step.name for step in self.steps if step.fails_alone and step.name in self.errors}
         free = self.at_once - sum(step.resources == "gpu" for step in self.running.values())
         found = []
@@ -88,6 +92,9 @@ def _run(space: Workspace, force: list[str], at_once: int) -> None:
     write(space)
     state = _Progress(steps=steps, waiting=list(steps), at_once=at_once)
     while state.waiting or state.running:
+        if state.broken and not state.running:
+            restart()
+            state.broken = False
         for step in state.ready(space):
             _submit(step, space, bool({step.name, step.section} & set(force)) or step.always(space.settings), state)
         if not state.running:
@@ -129,7 +136,11 @@ def _submit(step: Step, space: Workspace, force: bool, state: _Progress) -> None
 
 def _collect(future: PrefectFuture[Any], space: Workspace, state: _Progress) -> None:
     step = state.running.pop(future)
-    future.wait()
+    try:
+        future.wait()
+    except BrokenProcessPool:
+        # One process killed ends its pool, and so every step that was running.
+        state.broken = True
     ended = future.state
     if (ended.is_crashed() or not ended.is_final()) and state.lost[step.name] < _MOST_LOSSES:
         state.lost[step.name] += 1

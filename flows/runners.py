@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from prefect.context import FlowRunContext
 from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
 
 from cartograph.errors import InputError
@@ -45,6 +46,14 @@ def local_processes(workers: int) -> TaskRunner[Any]:
 
     gpus = available_gpus()
     return ProcessPoolTaskRunner(max_workers=workers, initializer=start_worker, initargs=(places() if gpus else "", gpus))
+
+
+def restart() -> None:
+    """Start the worker processes of the flow that is running anew: a pool of which one was killed takes no more work."""
+    context = FlowRunContext.get()
+    if context is not None:
+        context.task_runner.__exit__(None, None, None)
+        context.task_runner.__enter__()
 
 
 def trainings_at_once(name: str, workers: int, address: str | None) -> int:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from conftest import Project
 from mlflow import MlflowClient
@@ -79,3 +83,22 @@ def test_under_dvc_it_is_a_stage_that_failed_and_is_not_recorded(make_project: C
     assert executed & CELLS == {CELL}
     assert "evaluate" in executed
     assert "up to date" in project.run("dvc", "status").stdout
+
+
+@pytest.mark.slow
+def test_a_killed_process_is_replaced_and_its_training_goes_on(make_project: Callable[[], Project]) -> None:
+    project = make_project()
+    project.params(PARAMS.replace("retrain: {", "retrain: {epochs: 40, "))
+    flow = project.start("flows.audit", "--workers", "2")
+    training = project.path / ".cartograph/checkpoints"
+    while flow.poll() is None and not list(training.glob("retrain@*/**/epoch=*")):
+        time.sleep(0.05)
+    workers = [child for child in psutil.Process(flow.pid).children() if "spawn_main" in " ".join(child.cmdline())]
+    os.kill(workers[0].pid, signal.SIGKILL)
+    said = flow.communicate()[0]
+    assert flow.returncode == 0, said
+    assert "the process that ran it is gone" in said
+    assert set(project.executions()) >= CELLS | AFTER
+    survived = {path.name: path.read_bytes() for path in (project.path / "data/evaluate").iterdir()}
+    project.run("flows.audit", "--force", "retrain")
+    assert {path.name: path.read_bytes() for path in (project.path / "data/evaluate").iterdir()} == survived
