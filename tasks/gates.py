@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +24,7 @@ DATA = "data/gates"
 METRICS = "reports/gates.metrics.json"
 _NOISE = "data/noise"
 _NAMED = 5
+_CHANGED = ("added", "edited", "relabelled")
 _STATES = {"unknown": -1, "passed": 0, "warned": 1, "failed": 2}
 
 
@@ -51,7 +53,12 @@ class Params(Section):
 
     suspects: Bounds = Field(Gate(warn=0.05), description="share of the train rows whose labels look wrong")
     new_suspects: Bounds = Field(
-        Gate(warn=0.005), description="share of the train rows that look wrong and did not, or were not there, in the audit before"
+        Gate(warn=0.02), description="share of the train rows that look wrong and did not, or were not there, in the audit before"
+    )
+    changed_suspects: Bounds = Field(
+        Gate(warn=0.05),
+        description="share of the rows that came or changed since the audit before whose labels look wrong, at the least: "
+        "the lower end of its one-sided 95 % interval",
     )
     quarantined: Bounds = Field(Gate(warn=0.01), description="share of all rows read that could not be used")
     class_shift: Bounds = Field(
@@ -88,6 +95,7 @@ def _measured(inputs: Mapping[str, Path]) -> Iterator[Measured]:
 
 
 def _suspects(inputs: Mapping[str, Path], comparison: Mapping[str, Any]) -> Iterator[Measured]:
+    import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
@@ -99,13 +107,26 @@ def _suspects(inputs: Mapping[str, Path], comparison: Mapping[str, Any]) -> Iter
     flagged = table.filter(table["flagged"]).sort_by("rank")["uid"]
     yield _share("suspects", flagged.to_pylist(), table.num_rows, ("looks wrong", "look wrong"), f"{_NOISE}/noise.parquet")
     if not comparison:
-        yield Measured("new_suspects", None)
+        yield from (Measured("new_suspects", None), Measured("changed_suspects", None))
         return
     changes = pq.read_table(inputs[compare_audits.DATA] / "rows.parquet")
     new = changes.filter(pc.equal(changes["what"], "new suspect"))["uid"]
     rows = flagged.filter(pc.is_in(flagged, value_set=new.combine_chunks())).to_pylist()
     looks = ("looks wrong that did not in the audit before", "look wrong that did not in the audit before")
     yield _share("new_suspects", rows, table.num_rows, looks, f"{compare_audits.DATA}/rows.parquet")
+    changed = changes.filter(pc.is_in(changes["what"], value_set=pa.array(_CHANGED)))["uid"].unique()
+    yield _changed_suspects(flagged.filter(pc.is_in(flagged, value_set=changed)).to_pylist(), len(changed))
+
+
+def _changed_suspects(uids: list[str], changed: int) -> Measured:
+    from cartograph.gates import Measured, least_share
+
+    if not changed:
+        return Measured("changed_suspects", 0.0, "No row came or changed since the audit before")
+    looks = ("that came or changed since the audit before looks wrong", "that came or changed since the audit before look wrong")
+    found = _share("changed_suspects", uids, changed, looks, f"{compare_audits.DATA}/rows.parquet")
+    least = least_share(len(uids), changed)
+    return replace(found, value=least, told=f"{found.told.removesuffix(')')}; at least {least:.1%} with 95 % confidence)")
 
 
 def _share(gate: str, uids: list[str], rows: int, verbs: tuple[str, str], where: str) -> Measured:

@@ -84,21 +84,26 @@ def test_a_first_audit_has_nothing_to_be_held_against(space: Space) -> None:
     assert space.run()[0] == "the first audit of this workspace"
     assert not (space.path / "data/compare/comparison.json").exists()
     assert space.read("reports/compare.metrics.json") == {"audit.number": 1}
-    assert space.outcome("new_suspects")[0] == space.outcome("class_shift")[0] == space.outcome("accuracy_drop")[0] == "unknown"
+    assert {space.outcome(gate)[0] for gate in ("new_suspects", "changed_suspects", "class_shift", "accuracy_drop")} == {"unknown"}
 
 
 def test_the_second_audit_is_held_against_the_first_and_the_third_against_the_second(space: Space) -> None:
     space.fill(SIZE, ["u001"])
     space.run()
     space.fill(SIZE + 4, ["u002", "u041"], accuracy=0.8, wrong="u002")
-    assert space.run() == ["4 added, 1 relabelled; suspects +2 -1", "3 warned, 4 passed"]
+    assert space.run() == ["4 added, 1 relabelled; suspects +2 -1", "4 warned, 4 passed"]
     metrics = space.read("reports/compare.metrics.json")
     assert (metrics["audit.number"], metrics["rows.added"], metrics["rows.relabelled"], metrics["suspects.new"]) == (2, 4, 1, 2)
     outcome, sentence = space.outcome("new_suspects")
     assert outcome == "warned"
     assert sentence == (
-        "2 of 44 labels look wrong that did not in the audit before (4.5%), at or above the 0.5 % of `gates.new_suspects.warn`: "
+        "2 of 44 labels look wrong that did not in the audit before (4.5%), at or above the 2 % of `gates.new_suspects.warn`: "
         "'u002', 'u041' (all: data/compare/rows.parquet)."
+    )
+    assert space.outcome("changed_suspects") == (
+        "warned",
+        "2 of 5 labels that came or changed since the audit before look wrong (40.0%; at least 7.6% with 95 % confidence), "
+        "at or above the 5 % of `gates.changed_suspects.warn`: 'u002', 'u041' (all: data/compare/rows.parquet).",
     )
     assert space.outcome("accuracy_drop") == (
         "warned",
@@ -109,6 +114,19 @@ def test_the_second_audit_is_held_against_the_first_and_the_third_against_the_se
     space.run()
     assert space.read("data/compare/comparison.json")["audits"] == [2, 3]
     assert [numbers["rows"] for numbers in space.read("data/compare/record.json")["earlier"]] == [SIZE, SIZE + 4]
+
+
+def test_suspects_that_are_not_the_doing_of_new_rows_are_told_apart_from_those_that_are(space: Space) -> None:
+    space.fill(SIZE, ["u001"])
+    space.run()
+    space.fill(SIZE, ["u002"])
+    space.run()
+    assert space.outcome("new_suspects")[0] == "warned"
+    assert space.outcome("changed_suspects") == ("passed", "No row came or changed since the audit before.")
+    space.fill(SIZE + 20, ["u001", "u041"])
+    space.run()
+    said = "1 of 20 labels that came or changed since the audit before looks wrong (5.0%; at least 0.3% with 95 % confidence)."
+    assert space.outcome("changed_suspects") == ("passed", said)
 
 
 def test_the_same_audit_again_is_no_new_audit(space: Space) -> None:
