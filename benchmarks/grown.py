@@ -64,7 +64,7 @@ def told(project: Path, workspace: str, wrong: set[str]) -> None:
         print(f"  corrupted rows among the new suspects: {found} of {len(wrong)}")
     for gate in json.loads((folder / "gates/gates.json").read_text())["gates"]:
         if gate["outcome"] in ("warned", "failed"):
-            print(f"  {gate['outcome']}: {gate['sentence'][:160]}")
+            print(f"  {gate['outcome']}: {gate['sentence'][:240]}")
 
 
 def main() -> None:
