@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from cartograph.pairs.space import Keys
 
 _SPLITS = ("dev", "test")
+# In the schema of collected pairs that people answered: which data their numbers are about.
+_PEOPLE = b"people answered about"
 
 
 class Round:
@@ -37,6 +40,7 @@ class Round:
     def run(self) -> str:
         """Ask, train, score, and choose."""
         from cartograph.epochs import write_parquet
+        from cartograph.errors import InputError
         from cartograph.pairs.rounds import require_budget
         from cartograph.pairs.tables import UNTOLD
 
@@ -44,6 +48,11 @@ class Round:
         table = self._labelled()
         write_parquet(table, self.folder / "collected.parquet")
         told = table.filter(table["label"].to_numpy() != UNTOLD)
+        if not len(told):
+            raise InputError(
+                f"all {len(table):,} pairs up to {sheet_of(self.number)} are answered `skip`, so there is nothing to train on; answer some "
+                "of them yes or no."
+            )
         model, read = self._trained(told)
         scored = self._scored(model, read)
         if self.number == self.params.rounds:
@@ -87,7 +96,9 @@ class Round:
         if self.params.oracle == "people":
             from cartograph.pairs.answers import require_consistent
 
-            require_consistent(self.task, keys_of(table, width), table["label"].to_numpy(), sheet_of(self.number))
+            sheets = [sheet_of(number) for number in table["round"].to_pylist()]
+            require_consistent(self.task, keys_of(table, width), table["label"].to_numpy(), sheets)
+            table = table.replace_schema_metadata({_PEOPLE: self._data})
         return table
 
     def _batch(self, number: int, asked: Keys, model: Any) -> Keys:
@@ -114,15 +125,48 @@ class Round:
             return self.task.labels(batch)
         name = sheet_of(self.number)
         if name in self.inputs:
-            return read_answers(self.inputs[name].read_bytes(), name, batch)
+            return read_answers(self.inputs[name].read_bytes(), name, self.task, batch)
+        known = self._known(name, batch)
         path = self.space.resolve(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(path.name + ".tmp")
-        temporary.write_bytes(answer_sheet(self.task, batch))
+        temporary.write_bytes(answer_sheet(self.task, batch, known))
         temporary.replace(path)
+        before = f" {len(known):,} of them were answered before, and have that answer there." if known else ""
         raise WaitingError(
-            f"round {self.number} asks about {len(batch):,} pairs: answer them in {path} (yes, no, or skip), and run this again."
+            f"round {self.number} asks about {len(batch):,} pairs: answer them in {path} (yes, no, or skip), and run this again.{before}"
         )
+
+    def _known(self, name: str, batch: Keys) -> dict[int, int]:
+        """Return what people answered before of a round's pairs, where its sheet is gone or no longer fitted.
+
+        That is in the outputs of this round and later ones as they were before, if the data is still the same, and in the sheet as it
+        was renamed.
+        """
+        import pyarrow.parquet as pq
+
+        from cartograph.pairs.answers import answers_in, before_of
+        from cartograph.pairs.tables import keys_of
+
+        known: dict[int, int] = {}
+        for number in range(self.number, self.params.rounds + 1):
+            path = self.space.resolve(folder_of(self.method, self.seed, number)) / "collected.parquet"
+            try:
+                table = pq.read_table(path)
+            except (OSError, ValueError):
+                continue
+            if (table.schema.metadata or {}).get(_PEOPLE) == self._data:
+                known |= zip(keys_of(table, len(self.task.right)).tolist(), table["label"].to_pylist(), strict=True)
+        renamed = self.space.resolve(before_of(name))
+        if renamed.exists():
+            known |= answers_in(renamed.read_bytes(), before_of(name), self.task)[0]
+        return {key: known[key] for key in batch.tolist() if key in known}
+
+    @cached_property
+    def _data(self) -> bytes:
+        from tasks.digest import digest_path
+
+        return digest_path(self.inputs[PAIRS]).encode()
 
     def _trained(self, told: pa.Table) -> tuple[Any, Read]:
         """Return the model that all labels so far make, and its vectors."""

@@ -152,16 +152,17 @@ def _corrected(inputs: Inputs, findings: Mapping[str, Any], arms: list[Arm], col
     """Return what the judged false positives make of each method's precision; nothing where nobody judged any.
 
     Raises:
-        InputError: a judgement is none, or two of one pair differ.
+        InputError: a judgement is none, two of one pair differ, or the sheet is about other data.
     """
     import numpy as np
 
     from cartograph.pairs.answers import answers_in
     from cartograph.pairs.manual import corrected_precision, share_of_real
+    from cartograph.pairs.tables import load_task
 
     if CHECKS not in inputs:
         return {}
-    judged, _ = answers_in(inputs[CHECKS].read_bytes(), CHECKS)
+    judged, _ = answers_in(inputs[CHECKS].read_bytes(), CHECKS, load_task(inputs["data/pairs"]))
     metrics: dict[str, float] = {}
     for method, found in findings.items():
         shares = {kind: share_of_real(keys, judged) for kind, keys in found["putative"].items()}

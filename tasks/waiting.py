@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from cartograph.page.collection import Waiting
     from cartograph.pairs.comparison import Arm
+    from cartograph.pairs.task import Task
 
 _WORDS = {1: "yes", 0: "no", -1: "skip"}
 
@@ -49,11 +50,12 @@ def _content(workspace: Workspace, number: int, error: CartographError) -> Waiti
     from cartograph.page.audit import Origin
     from cartograph.page.collection import Waiting
     from cartograph.pairs.comparison import summary
+    from cartograph.pairs.tables import load_task
     from tasks.collect import sheet_of
 
     collect: Any = workspace.settings[COLLECTION]
     sheet = workspace.resolve(sheet_of(number))
-    answers, pairs = _sheet(sheet, sheet_of(number))
+    answers, pairs = _sheet(sheet, sheet_of(number), load_task(workspace.resolve("data/pairs")))
     arms = [_arm(workspace, done) for done in range(1, number)]
     last = [workspace.resolve(_folder(workspace, number - 1))] if arms else []
     table = summary(arms, 0).to_pylist() if arms else []
@@ -96,7 +98,7 @@ def _folder(workspace: Workspace, number: int) -> str:
     return folder_of(collect.methods[0], collect.seeds[0], number)
 
 
-def _sheet(path: Path, name: str) -> tuple[dict[str, int] | None, list[tuple[str, str, str]]]:
+def _sheet(path: Path, name: str, task: Task) -> tuple[dict[str, int] | None, list[tuple[str, str, str]]]:
     """Return how many pairs of a sheet have which answer, None where there is one that is none, and its pairs."""
     from cartograph.pairs.answers import COLUMNS, answers_in
     from cartograph.spreadsheet import read_sheet
@@ -107,7 +109,7 @@ def _sheet(path: Path, name: str) -> tuple[dict[str, int] | None, list[tuple[str
     try:
         for record in read_sheet(content, name, COLUMNS[:4]):
             pairs.append((record.cells["left"], record.cells["right"], record.cells["label"].strip()))
-        found, listed = answers_in(content, name)
+        found, listed = answers_in(content, name, task)
     except CartographError:
         return None, pairs
     counts = Counter(_WORDS[answer] for answer in found.values())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from pathlib import Path
 from typing import Any
@@ -158,7 +160,50 @@ def test_answers_come_back_as_people_write_them() -> None:
     task, keys = answering()
     sheet = answer_sheet(task, keys)
     assert b"'=a" in sheet
-    assert read_answers(filled(task, keys, "Yes", " no", "skip"), "review/round-01.csv", keys).tolist() == [1, 0, -1]
+    assert read_answers(filled(task, keys, "Yes", " no", "skip"), "review/round-01.csv", task, keys).tolist() == [1, 0, -1]
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "end", "encoding"),
+    [(",", "\r\n", "utf-8-sig"), (";", "\r\n", "utf-8-sig"), ("\t", "\r\n", "utf-16"), (",", "\n", "utf-8")],
+)
+def test_answers_come_back_as_spreadsheets_save_them(delimiter: str, end: str, encoding: str) -> None:
+    rows = (("=1+1; é", 'so "quoted", ünd', "1"), ("两个\nlines", "-5", "0"), ("0012", "naïve", "1"))
+    task = build(pairs(*rows, split="train")).task
+    keys = np.array([1, 6 * 2 + 3, 6 * 4 + 5], np.int64)
+    table = [*csv.reader(io.StringIO(answer_sheet(task, keys).decode("utf-8-sig")))]
+    for row, word in zip(table[1:], ("YES", "No", " skip "), strict=True):
+        row[3] = word
+    saved = io.StringIO(newline="")
+    csv.writer(saved, delimiter=delimiter, lineterminator=end).writerows([*table, ["", "", "", "", ""]])
+    assert read_answers(saved.getvalue().encode(encoding), "s.csv", task, keys).tolist() == [1, 0, -1]
+
+
+def test_answers_about_other_data_are_refused() -> None:
+    task, keys = answering()
+    sheet = filled(task, keys, "yes", "no", "no")
+    changed = build(pairs(("=a", "b", "1"), ("b", "z", "1"), ("d", "e", "1"), split="train")).task
+    wanted = "s.csv line 3 shows another right text for pair p2 than the data has now (“z”): the data changed since the sheet was written"
+    with pytest.raises(InputError, match=f"^{re.escape(wanted)}"):
+        read_answers(sheet, "s.csv", changed, keys)
+    without_texts = b"pair,label\np1,yes\np2,no\np7,no\np9999,yes\n"
+    assert read_answers(without_texts, "s.csv", changed, keys).tolist() == [1, 0, 0]
+
+
+def test_letters_that_an_old_encoding_lacks_do_not_count() -> None:
+    task = build(pairs(("Zürich 两个", "b", "1"), split="train")).task
+    sheet = b"pair,left,right,label\np1,Z?rich  ??,b,yes\n"
+    assert read_answers(sheet, "s.csv", task, np.array([1])).tolist() == [1]
+    with pytest.raises(InputError, match=r"^s\.csv line 2 shows another left text for pair p1"):
+        read_answers("pair,left,right,label\np1,Zürich 三个,b,yes\n".encode(), "s.csv", task, np.array([1]))
+
+
+def test_known_answers_stand_on_the_sheet() -> None:
+    task, keys = answering()
+    sheet = answer_sheet(task, keys, {1: 0, 2: -1})
+    with pytest.raises(WaitingError, match=r"^s\.csv: 1 of the 3 pairs have no answer yet"):
+        read_answers(sheet, "s.csv", task, keys)
+    assert read_answers(sheet, "s.csv", task, keys[:2]).tolist() == [0, -1]
 
 
 @pytest.mark.parametrize(
@@ -171,31 +216,33 @@ def test_answers_come_back_as_people_write_them() -> None:
 def test_answers_that_are_none_are_named(words: tuple[str, ...], kind: type[Exception], wanted: str) -> None:
     task, keys = answering()
     with pytest.raises(kind, match=f"^{re.escape(wanted)}"):
-        read_answers(filled(task, keys, *words), "s.csv", keys)
+        read_answers(filled(task, keys, *words), "s.csv", task, keys)
 
 
 def test_contradictory_answers_are_named() -> None:
     task, keys = answering()
-    twice = filled(task, keys, "yes", "no", "no") + b"\np1,x,y,no,\n"
+    twice = filled(task, keys, "yes", "no", "no") + b"\np1,'=a,b,no,\n"
     with pytest.raises(InputError, match=r"^s\.csv line 5 answers pair p1 otherwise than line 2; correct one\.$"):
-        read_answers(twice, "s.csv", keys)
-    same = filled(task, keys, "yes", "no", "no") + b"\np1,x,y,yes,\n"
-    assert read_answers(same, "s.csv", keys).tolist() == [1, 0, 0]
+        read_answers(twice, "s.csv", task, keys)
+    same = filled(task, keys, "yes", "no", "no") + b"\np1,'=a,b,yes,\n"
+    assert read_answers(same, "s.csv", task, keys).tolist() == [1, 0, 0]
 
 
 def test_a_sheet_of_other_pairs_is_refused() -> None:
     task, keys = answering()
     with pytest.raises(InputError, match=r"^s\.csv lacks 1 of the 2 pairs that this round asks about, such as p3"):
-        read_answers(filled(task, keys, "yes", "no", "no"), "s.csv", np.array([1, 3]))
+        read_answers(filled(task, keys, "yes", "no", "no"), "s.csv", task, np.array([1, 3]))
 
 
 def test_answers_that_together_contradict_are_named() -> None:
     task, _ = answering()
     width = len(task.right)
     keys = np.array([0 * width + 1, 1 * width + 2, 0 * width + 2], np.int64)
-    require_consistent(task, keys, np.array([1, 0, 0], np.int8), "review")
-    with pytest.raises(InputError, match=r"^review: pair p2 \(“=a”, “c”\) is answered no, but other answers make the two the same"):
-        require_consistent(task, keys, np.array([1, 1, 0], np.int8), "review")
+    require_consistent(task, keys, np.array([1, 0, 0], np.int8), ["first", "first", "second"])
+    with pytest.raises(InputError, match=r"^second: pair p2 \(“=a”, “c”\) is answered no, but other answers make the two the same"):
+        require_consistent(task, keys, np.array([1, 1, 0], np.int8), ["first", "first", "second"])
+    with pytest.raises(InputError, match=r"^first: pair p2"):
+        require_consistent(task, keys[[0, 2, 1]], np.array([1, 0, 1], np.int8), ["first", "first", "second"])
 
 
 def test_entities_that_all_hang_together_are_split_by_the_left_ones() -> None:
@@ -203,6 +250,25 @@ def test_entities_that_all_hang_together_are_split_by_the_left_ones() -> None:
     task = build(pairs(*rows), symmetric=False).task
     assert np.bincount(task.split).tolist() == [20, 10, 10]
     assert sum(len(task.positives(split)) for split in ("train", "dev", "test")) == 40
+
+
+LINKS = {"source": "files", "train": ["links.csv"], "left_table": {"path": "a.csv"}, "right_table": {"path": "b.csv"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"train": ["mine.csv"]}, "mine.csv is named, but source `planted-paraphrases` reads no files; set `source: files`"),
+        ({"symmetric": False}, "source `planted-paraphrases` is one set of questions; leave `symmetric` true, or set `source: files`"),
+        ({"source": "files"}, "source `files` needs `train`: at least one file of stated pairs"),
+        ({"source": "files", "train": ["a.csv"], "dev": ["b.csv"]}, "`dev` and `test` go together"),
+        ({**LINKS, "symmetric": True}, "`right_table` makes the two sides two sets; set `symmetric: false`"),
+        ({"source": "files", "train": ["a.csv"], "left_id": "id"}, "`left_id` and `right_id` go together where both sides are one set"),
+    ],
+)
+def test_parameters_of_pairs_that_do_not_go_together_are_refused(given: dict[str, Any], wanted: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(wanted)):
+        Params.model_validate(given)
 
 
 @pytest.mark.realdata
