@@ -71,10 +71,10 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     _save_similar(similar, folder / SIMILAR)
     numbers: dict[str, float] = {"candidates": len(similar), "recall": found}
     for split in ("dev", "test"):
-        space = task.space(split)
-        near = nearest(space, *read.sides(space), min(params.near, len(space.right) - space.symmetric), kind=params.index)
         if split == "dev" and not len(task.positives(split)):
             continue
+        space = task.space(split)
+        near = nearest(space, *read.sides(space), min(params.near, len(space.right) - space.symmetric), kind=params.index)
         sample = draw_sample(task, split, near, params.random_negatives, rng, legacy=params.legacy_counting)
         save_sample(sample, folder / f"sample-{split}.parquet")
         numbers[f"{split}.scored"] = len(sample.keys)
