@@ -34,9 +34,11 @@ class Params(Section):
         description="who chooses: uncertainty, adaptive-retrieval, static-retrieval, stated, random, "
         "stratified-match, stratified-all-positives",
     )
-    seeds: Annotated[tuple[int, ...], BeforeValidator(listed)] = Field((1,), min_length=1, description="one collection per method and seed")
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], BeforeValidator(listed)] = Field(
+        (1,), min_length=1, description="one collection per method and seed"
+    )
     first_round: int = Field(500, ge=2, description="labels asked for in round 1")
-    growth: float = Field(1.5, ge=1, description="each round asks for this many times the labels of the one before")
+    growth: float = Field(1.5, ge=1, le=100, description="each round asks for this many times the labels of the one before")
     rounds: int = Field(5, ge=1, le=50, description="rounds; the budget is their labels together")
     seed_set: Literal["similar", "stated", "random"] = Field(
         "similar",

@@ -66,11 +66,20 @@ class Params(Section):
         if bool(self.dev) != bool(self.test):
             raise ValueError("`dev` and `test` go together: name files for both, or for neither to have splits drawn")
         tables = [table.path for table in (self.left_table, self.right_table) if table is not None]
-        remote = next((path for path in (*(entry.path for entry in (*self.train, *self.dev, *self.test)), *tables) if "://" in path), None)
+        named = [*(entry.path for entry in (*self.train, *self.dev, *self.test)), *tables]
+        if self.source != "files" and named:
+            raise ValueError(f"{named[0].partition('?')[0]} is named, but source `{self.source}` reads no files; set `source: files`")
+        if self.source != "files" and not self.symmetric:
+            raise ValueError(f"source `{self.source}` is one set of questions; leave `symmetric` true, or set `source: files`")
+        remote = next((path for path in named if "://" in path), None)
         if remote is not None:
             raise ValueError(f"{remote.partition('?')[0]} is a URL; a collection reads files on disk: fetch it first, and name the file")
         if self.right_table is not None and self.left_table is None:
             raise ValueError("`right_table` needs a `left_table` beside it")
+        if self.right_table is not None and self.symmetric:
+            raise ValueError("`right_table` makes the two sides two sets; set `symmetric: false`")
+        if self.symmetric and self.left_table is None and (self.left_id is None) != (self.right_id is None):
+            raise ValueError("`left_id` and `right_id` go together where both sides are one set")
         return self
 
 
@@ -124,7 +133,7 @@ def _planted(params: Params) -> tuple[Built, int]:
     stated = generate(params.rows, params.seed).stated
     file = StatedFile("planted paraphrases", Batch(stated, pa.array(range(1, stated.num_rows + 1))), None)
     rng = np.random.default_rng(params.seed)
-    built = build_task([file], Columns("left", "right"), symmetric=True, transitive=True, contradictions="fail", rng=rng)
+    built = build_task([file], Columns("left", "right"), symmetric=True, transitive=params.transitive, contradictions="fail", rng=rng)
     return built, stated.num_rows
 
 
