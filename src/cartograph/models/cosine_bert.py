@@ -10,7 +10,7 @@ import torch
 
 from cartograph.models.base import Field, Ragged, Side
 from cartograph.models.cosine import Embedder, Encoded
-from cartograph.models.encoder import Encoder
+from cartograph.models.encoder import Encoder, require_device
 from cartograph.models.pretrained import padded_tokens, tokens_of
 
 LONGEST = 128
@@ -35,8 +35,9 @@ class CosineBert(Embedder):
         """Load an encoder's weights as they are before any training.
 
         Raises:
-            InputError: it cannot be loaded.
+            InputError: it cannot be loaded, or there is no such device.
         """
+        require_device(device)
         return cls(Encoder.load(pretrained, pooling="mean", max_length=LONGEST)).to(device)
 
     def encode(self, texts: Sequence[str]) -> Encoded:

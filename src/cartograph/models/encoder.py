@@ -120,6 +120,16 @@ class Encoder:
         return vectors, np.fromiter((places[side] for side in sides), np.int64, len(sides))
 
 
+def require_device(device: str) -> None:
+    """Check that there is a GPU where one is asked for.
+
+    Raises:
+        InputError: there is none.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("device is `cuda`, but torch sees no GPU here; set it to `cpu`.")
+
+
 def saved_reading(pretrained: str) -> dict[str, Any] | None:
     """Return how the texts of a folder that ``Encoder.save`` wrote are read; None for any other folder or name."""
     path = Path(pretrained).expanduser() / READING

@@ -23,11 +23,12 @@ def encoder_vectors(pretrained: str, task: Task, device: str, progress: Progress
     """Return what an encoder makes of all utterances: the mean of its last layer's tokens, of length 1.
 
     Raises:
-        InputError: it cannot be loaded.
+        InputError: it cannot be loaded, or there is no such device.
     """
     from cartograph.models.base import Side
-    from cartograph.models.encoder import Encoder
+    from cartograph.models.encoder import Encoder, require_device
 
+    require_device(device)
     encoder = Encoder.load(pretrained, pooling="mean", max_length=128)
     sides = [Side(text) for text in (task.left if task.symmetric else [*task.left, *task.right])]
     vectors, rows = encoder.distinct_vectors(sides, device=device, progress=progress)
