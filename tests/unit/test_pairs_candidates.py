@@ -91,6 +91,21 @@ def test_inexact_indices_find_nearly_all_and_say_how_many(kind: str) -> None:
     assert np.array_equal(one.keys, other.keys)
 
 
+def test_an_utterance_that_finds_itself_has_found_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, exact = unit(50, 4, 3), module._index
+    monkeypatch.setattr(module, "_index", lambda vectors, kind, m: exact(vectors, kind, m) if kind == "flat" else Itself())
+    assert recall(whole(50), vectors, vectors, 1, kind="hnsw", sample=50, rng=np.random.default_rng(0)) == 0
+
+
+class Itself:
+    """A Faiss index that finds every utterance itself, and nothing else; all of 50 are asked about."""
+
+    def search(self, queries: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
+        ids = np.full((len(queries), m), -1)
+        ids[:, 0] = np.arange(50)
+        return np.ones(ids.shape, np.float32), ids
+
+
 def test_the_index_follows_from_the_size() -> None:
     assert [kind_for(n) for n in (1_000, 100_000, 5_000_000)] == ["flat", "ivf", "hnsw"]
 

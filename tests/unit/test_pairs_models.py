@@ -16,6 +16,8 @@ from cartograph.models.cosine_bow import CosineBow
 from cartograph.models.cosine_frozen import CosineFrozen
 from cartograph.models.cosine_models import embedder_class
 from cartograph.pairs.models import COSINE_MODELS
+from cartograph.pairs.start import encoder_vectors
+from cartograph.pairs.task import Task
 
 WORDS = ["sofa", "couch", "bike", "bicycle", "red", "blue", "old", "new", "big", "small"]
 SYNONYMS = {"couch": "sofa", "bicycle": "bike"}
@@ -127,11 +129,24 @@ def test_the_head_normalises_over_all_batches_and_its_slope_stays_positive() -> 
 
 def test_there_is_no_dropout_in_training(encoder: str) -> None:
     embedder = CosineBert.create(encoder)
-    assert any(isinstance(module, torch.nn.Dropout) and module.p > 0 for module in embedder.modules())
+    dropouts = [module for module in embedder.modules() if isinstance(module, torch.nn.Dropout) and module.p > 0]
+    seen: list[bool] = []
+    for module in dropouts:
+        module.register_forward_pre_hook(lambda module, _: seen.append(module.training))
+    embedder.train()
     trained(embedder, 1)
-    assert not any(module.training for module in embedder.modules())
+    assert seen
+    assert not any(seen)
 
 
 def test_an_unknown_model_is_named() -> None:
     with pytest.raises(InputError, match=r"^no model of pairs is called `cosine`; known: cosine-bow, cosine-frozen, cosine-bert\.$"):
         embedder_class("cosine")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_named(encoder: str) -> None:
+    task = Task(["a"], ["b"], np.zeros(1, np.int8), False, False, np.array([0]), np.array([0]), np.ones(1, np.int8))
+    for make in (lambda: CosineBert.create(encoder, "cuda"), lambda: encoder_vectors(encoder, task, "cuda")):
+        with pytest.raises(InputError, match=r"^device is `cuda`, but torch sees no GPU here; set it to `cpu`\.$"):
+            make()

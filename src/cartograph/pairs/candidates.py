@@ -78,6 +78,9 @@ def recall(space: Space, left: Vectors, right: Vectors, m: int, *, kind: Kind, s
     wanted = m + space.symmetric
     exact, _ = _search(_index(right, "flat", wanted), left[rows], wanted)
     found, _ = _search(_index(right, kind_for(len(right)) if kind == "auto" else kind, wanted), left[rows], wanted)
+    if space.symmetric:
+        # That an utterance is nearest to itself is no finding.
+        exact, found = (np.where(ids == rows[:, None], -1, ids) for ids in (exact, found))
     hits = sum(len(np.intersect1d(one[one >= 0], other[other >= 0])) for one, other in zip(exact, found, strict=True))
     return hits / int((exact >= 0).sum())
 
