@@ -70,8 +70,12 @@ def run_beside(name: str, space: Workspace, folder: Path) -> str:
     """Run an experiment on what an audit has left in a workspace, whether params.yaml names it or not; return what it found.
 
     Raises:
-        InputError: the audit has not come so far.
+        InputError: the workspace is a collection, or the audit has not come so far.
     """
+    if "ablate" not in space.settings:
+        raise InputError(
+            f"experiment `{name}` is about an audit, and {space.path} is a collection of pairs; name an audit with --workspace."
+        )
     params = space.settings["ablate"]
     inputs = Inputs(space, _inputs(space.settings))
     missing = next((path for path in inputs.values() if not path.exists()), None)

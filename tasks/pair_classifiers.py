@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cartograph.errors import InputError
 from tasks.collect import SECTION, folder_of
 from tasks.console import progress
 from tasks.digest import digest_json, digest_path
@@ -96,7 +97,11 @@ def _arm(space: Workspace, method: str, seed: int) -> Arm:
 
 
 def _scores(space: Workspace, task: Task, method: str, seed: int, scored: Keys) -> np.ndarray:
-    """Train a classifier on what a method collected, unless that was done before; return what it says of some pairs."""
+    """Train a classifier on what a method collected, unless that was done before; return what it says of some pairs.
+
+    Raises:
+        InputError: all labels are of one class.
+    """
     import numpy as np
     import pyarrow.parquet as pq
 
@@ -107,6 +112,8 @@ def _scores(space: Workspace, task: Task, method: str, seed: int, scored: Keys) 
     path = space.resolve(folder_of(method, seed, collect.rounds)) / "collected.parquet"
     recipe = _recipe(space, seed)
     what = {"collected": digest_path(path), "pairs": digest_path(space.resolve("data/pairs")), "recipe": recipe.to_json()}
+    if recipe.pretrained is not None and Path(recipe.pretrained).is_dir():
+        what["encoder"] = digest_path(Path(recipe.pretrained))
     identity = digest_json(what | {"scored": scored.tolist()})[:16]
     kept = space.resolve(_SCORES) / f"{method}-{seed}-{identity}.npy"
     if kept.exists():
@@ -114,6 +121,11 @@ def _scores(space: Workspace, task: Task, method: str, seed: int, scored: Keys) 
         return known
     table = pq.read_table(path)
     table = table.filter(table["label"].to_numpy() != UNTOLD)
+    if len(set(table["label"].to_pylist())) < 2:
+        raise InputError(
+            f"all {len(table):,} labels of `{method}`, seed {seed}, are {'yes' if table['label'][0].as_py() else 'no'}: a classifier of "
+            "pairs has nothing to tell apart; ask for more labels, or leave this table out."
+        )
     scratch = space.state / "checkpoints" / f"classifier-{identity}"
     scratch.mkdir(parents=True, exist_ok=True)
     with progress(f"classifier {method}", "pairs"):

@@ -81,9 +81,14 @@ def _require_done(name: str, space: Workspace) -> None:
         raise InputError(
             f"{name} compares `{missing[0]}`, which `collect.methods` of {space.path / 'params.yaml'} does not list; add it and collect."
         )
-    compare = next(step for step in steps_of(space.settings) if step.name == "compare")
-    if fresh(compare, space) is None:
-        raise InputError(f"the collection {space.path} is not done; run `python -m flows.collect --workspace {space.relative}` first.")
+    for step in steps_of(space.settings):
+        if fresh(step, space) is None:
+            raise InputError(
+                f"the collection {space.path} is not done with the parameters that it has now (step `{step.name}`); run "
+                f"`python -m flows.collect --workspace {space.relative}` first."
+            )
+        if step.name == "compare":
+            break
 
 
 def _summary(space: Workspace) -> pa.Table:

@@ -23,6 +23,7 @@ from tasks import COLLECTION_SECTIONS, pair_tables
 from tasks.collect import Params
 from tasks.dag import pipeline, steps_of, upstream
 from tasks.digest import digest_path
+from tasks.pair_classifiers import models_table
 from tasks.receipt import fresh
 from tasks.running import Outcome, run_step
 from tasks.waiting import leave_word
@@ -197,6 +198,17 @@ def test_the_papers_tables_come_from_a_collection_that_is_done(done: Workspace, 
     assert not (tmp_path / "pairs-seed-set/collections/similar/.cartograph/journal.jsonl").exists()
 
 
+def test_a_classifier_of_labels_that_are_all_alike_is_refused(done: Workspace) -> None:
+    folder = SPACE / "data/round-3/static-retrieval-1"
+    kept, table = (folder / "collected.parquet").read_bytes(), pq.read_table(folder / "collected.parquet")
+    try:
+        pq.write_table(table.set_column(2, table.schema.field(2), [np.zeros(len(table), np.int8)]), folder / "collected.parquet")
+        with pytest.raises(InputError, match=r"^all 142 labels of `static-retrieval`, seed 1, are no: a classifier of pairs has nothing"):
+            models_table(done, ["static-retrieval"])
+    finally:
+        (folder / "collected.parquet").write_bytes(kept)
+
+
 def test_judged_false_positives_correct_the_precision(done: Workspace) -> None:
     [compare] = [step for step in steps_of(done.settings) if step.name == "compare"]
     putative = content("data/compare/findings.json")["uncertainty"]["putative"]
@@ -244,6 +256,9 @@ def test_a_table_of_methods_that_were_not_collected_is_refused(done: Workspace, 
         InputError, match=r"^pairs-methods compares `random`, which `collect\.methods` of .* does not list; add it and collect\.$"
     ):
         pair_tables.run("pairs-methods", fewer, tmp_path)
+    encode = done.settings["encode"].model_copy(update={"neighbours": 14})
+    with pytest.raises(InputError, match=r"^the collection .* is not done with the parameters that it has now \(step `encode`\); run "):
+        pair_tables.run("pairs-methods", Workspace(SPACE, {**done.settings, "encode": encode}), tmp_path)
     with pytest.raises(InputError, match=r"^pairs-methods is about a collection of pairs, and .* is an audit"):
         pair_tables.run("pairs-methods", open_workspace(ROOT), tmp_path)
 
@@ -287,6 +302,44 @@ def test_people_answer_round_by_round(empty: None) -> None:
     numbers = content("data/round-2/uncertainty-1/scores.json")["numbers"]
     assert (numbers["labels"], numbers["told"]) == (75, 30)
     assert not run_step(first, workspace).executed
+    # Sheets that are gone, and one that was renamed because it no longer fits, are written again with what was answered.
+    before = digest_path(SPACE / "data/round-2/uncertainty-1")
+    sheet.unlink()
+    with pytest.raises(
+        WaitingError, match=r"^round 1 asks about 30 pairs: .* 30 of them were answered before, and have that answer there\.$"
+    ):
+        run_step(first, workspace)
+    run_step(first, workspace)
+    shutil.rmtree(SPACE / "data/round-2")
+    path = SPACE / "review/round-02.csv"
+    path.rename(path.with_name("round-02-before.csv"))
+    with pytest.raises(WaitingError, match=r" 45 of them were answered before"):
+        run_step(second, workspace)
+    run_step(second, workspace)
+    assert digest_path(SPACE / "data/round-2/uncertainty-1") == before
+
+
+def test_a_round_that_nobody_could_answer_is_named(empty: None) -> None:
+    workspace = space(pairs={"rows": 200}, collect={"methods": ["uncertainty"], "oracle": "people", "first_round": 4, "rounds": 1})
+    steps = {step.name: step for step in steps_of(workspace.settings)}
+    run_step(steps["pairs"], workspace)
+    run_step(steps["encode"], workspace)
+    with pytest.raises(WaitingError):
+        run_step(steps["round-1@uncertainty-1"], workspace)
+    answer(1, word="skip")
+    wanted = "all 4 pairs up to review/round-01.csv are answered `skip`, so there is nothing to train on; answer some of them yes or no."
+    with pytest.raises(InputError, match=f"^{re.escape(wanted)}$"):
+        run_step(steps["round-1@uncertainty-1"], workspace)
+
+
+def test_a_split_that_has_no_utterances_is_left_out(empty: None, tmp_path: Path) -> None:
+    lines = [f"{question},answer {number},{int(number == place)}" for place, question in enumerate("qr") for number in range(4)]
+    (tmp_path / "pairs.csv").write_text("\n".join(["left,right,label", *lines]), encoding="utf-8")
+    workspace = space(pairs={"source": "files", "train": [str(tmp_path / "pairs.csv")], "symmetric": False}, encode={"neighbours": 2})
+    for step in steps_of(workspace.settings)[:2]:
+        run_step(step, workspace)
+    assert content("reports/pairs.metrics.json")["dev.pairs"] == 0
+    assert sorted(path.name for path in (SPACE / "data/encode").glob("sample-*")) == ["sample-test.parquet"]
 
 
 def test_answers_count_from_the_moment_they_change(empty: None) -> None:
@@ -313,6 +366,8 @@ def test_answers_count_from_the_moment_they_change(empty: None) -> None:
         ({"oracle": "people"}, "oracle `people`: list one method and one seed; nobody answers the same pairs for several"),
         ({"oracle": "people", "methods": ["stratified-all-positives"]}, "needs to know all labels, which people do not tell"),
         ({"seeds": [1, 1]}, "a method or a seed is listed twice"),
+        ({"seeds": [-1]}, "Input should be greater than or equal to 0"),
+        ({"growth": float("inf")}, "Input should be less than or equal to 100"),
     ],
 )
 def test_parameters_that_do_not_go_together_are_refused(given: dict[str, Any], wanted: str) -> None:
