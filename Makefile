@@ -11,14 +11,14 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .PHONY: audit collect test test-all check docs bench dvc-yaml repro chromium clean
 
 audit: $(READY)
-	@python -m flows.audit --workspace $(WORKSPACE)
+	@python -m flows.audit --workspace "$(WORKSPACE)"
 
 # WORKSPACE is an audit's by default; the built-in collection has its own.
 collect: $(READY)
-	@python -m flows.collect --workspace $(if $(filter .,$(WORKSPACE)),workspaces/paraphrases,$(WORKSPACE))
+	@python -m flows.collect --workspace "$(if $(filter .,$(WORKSPACE)),workspaces/paraphrases,$(WORKSPACE))"
 
 repro: $(READY)
-	@dvc repro $(if $(filter .,$(WORKSPACE)),,$(WORKSPACE)/dvc.yaml)
+	@dvc repro $(if $(filter .,$(WORKSPACE)),,"$(WORKSPACE)/dvc.yaml")
 
 # All but the slow ones, within ten minutes on two cores; `make test-all` runs those too.
 test: $(READY) chromium

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -112,8 +113,8 @@ def require_sheet_saved(space: Workspace, decisions: dict[str, Decision], exampl
     sheet = space.resolve(SHEET)
     if sheet.is_file():
         name = (Path(space.relative) / SHEET).as_posix()
-        option = "" if space.relative == "." else f" --workspace {space.relative}"
-        way = f"python -m tasks review{option} --import {name} --by NAME"
+        option = "" if space.relative == "." else f" --workspace {space.typed}"
+        way = f"python -m tasks review{option} --import {shlex.quote(name)} --by NAME"
         require_saved(sheet.read_bytes(), name, decisions, *given_labels(examples), way)
 
 

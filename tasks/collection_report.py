@@ -70,7 +70,7 @@ def _origin(inputs: Inputs, workspace: Workspace) -> Origin:
 
     return Origin(
         name=workspace.name,
-        command=f"python -m flows.collect --workspace {workspace.relative}",
+        command=f"python -m flows.collect --workspace {workspace.typed}",
         parameters={name: section.model_dump(mode="json") for name, section in workspace.settings.items()},
         versions=versions(("cartograph", *_LIBRARIES)),
         digests={name: digest_path(inputs[name]) for name in ("data/pairs", COMPARED)},

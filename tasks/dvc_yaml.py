@@ -56,7 +56,7 @@ def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
         }
         items = {axis: f"${{item.{axis}}}" for axis in step.matrix.axes}
         step = step.in_cell(items)
-    option = "" if at_root else f" --workspace {workspace.relative}"
+    option = "" if at_root else f" --workspace {workspace.typed}"
     stage["cmd"] = f"python -m tasks run {step.name}{option}"
     if not at_root:
         stage["wdir"] = Path(os.path.relpath(ROOT, workspace.path)).as_posix()

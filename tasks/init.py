@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -266,8 +267,8 @@ def _tell(folder: Path, params: Params, sets: list[IngestedSet]) -> None:
         say(f"  {_short(info.labels[row['label']])}: {' | '.join(map(_short, content))}")
     relative = folder.relative_to(ROOT).as_posix()
     say(f"Made {relative}/params.yaml and {relative}/dvc.yaml. Next, either of:")
-    say(f"  python -m flows.audit --workspace {relative}")
-    say(f"  dvc repro {relative}/dvc.yaml")
+    say(f"  python -m flows.audit --workspace {shlex.quote(relative)}")
+    say(f"  dvc repro {shlex.quote(f'{relative}/dvc.yaml')}")
 
 
 def _lengths(item: IngestedSet, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -136,4 +137,4 @@ def _tell(folder: Path, task: Task, first: int) -> None:
     total = sum(int(first * _GROWTH**place) for place in range(_ROUNDS))
     say(f"{_ROUNDS} rounds ask for {total:,} labels; change that in {(folder / 'params.yaml').relative_to(ROOT)}")
     say("")
-    say(f"Next: python -m flows.collect --workspace {folder.relative_to(ROOT)}")
+    say(f"Next: python -m flows.collect --workspace {shlex.quote(folder.relative_to(ROOT).as_posix())}")

@@ -85,7 +85,7 @@ def _require_done(name: str, space: Workspace) -> None:
         if fresh(step, space) is None:
             raise InputError(
                 f"the collection {space.path} is not done with the parameters that it has now (step `{step.name}`); run "
-                f"`python -m flows.collect --workspace {space.relative}` first."
+                f"`python -m flows.collect --workspace {space.typed}` first."
             )
         if step.name == "compare":
             break

@@ -297,7 +297,7 @@ def _origin(inputs: Mapping[str, Path], workspace: Workspace) -> Origin:
     default = workspace.relative == "."
     return Origin(
         name=workspace.name,
-        command="make audit" if default else f"make audit WORKSPACE={workspace.relative}",
+        command="make audit" if default else f"make audit WORKSPACE={workspace.typed}",
         parameters={name: section.model_dump(mode="json") for name, section in workspace.settings.items()},
         versions=versions(("cartograph", *LIBRARIES)),
         digests=digests,

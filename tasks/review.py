@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -60,7 +61,7 @@ def _tables(space: Workspace) -> tuple[pa.Table, pa.Table]:
 
 
 def _option(space: Workspace) -> str:
-    return "" if space.relative == "." else f" --workspace {space.relative}"
+    return "" if space.relative == "." else f" --workspace {space.typed}"
 
 
 def _params(space: Workspace) -> clean.Params:
@@ -90,7 +91,7 @@ def _write_sheet(space: Workspace, out: str) -> None:
     decided = f" ({len(decisions):,} rows are decided)" if decisions else ""
     say(f"{_shown(sheet)}: {count:,} suspects to decide on{decided}.")
     say("Fill in `decision` (keep, drop or relabel), `new_label` where it is relabel, and `by`; leave out what you do not know. Then:")
-    say(f"  python -m tasks review{_option(space)} --import {_shown(sheet)} --by NAME")
+    say(f"  python -m tasks review{_option(space)} --import {shlex.quote(_shown(sheet))} --by NAME")
     say(f"For Label Studio: {_shown(names[1])} with the configuration {_shown(names[2])}; import its JSON export in the same way.")
 
 

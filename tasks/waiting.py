@@ -74,7 +74,7 @@ def _content(workspace: Workspace, number: int, error: CartographError) -> Waiti
         texts=workspace.settings["report"].text_characters,  # type: ignore[attr-defined]
         origin=Origin(
             name=workspace.name,
-            command=f"python -m flows.collect --workspace {workspace.relative}",
+            command=f"python -m flows.collect --workspace {workspace.typed}",
             parameters={name: section.model_dump(mode="json") for name, section in workspace.settings.items()},
         ),
     )

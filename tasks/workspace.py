@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shlex
 import socket
 import time
 from collections.abc import Iterator
@@ -60,6 +61,11 @@ class Workspace:
     def relative(self) -> str:
         """Its path from the root, ``.`` for the root itself."""
         return self.path.relative_to(ROOT).as_posix()
+
+    @property
+    def typed(self) -> str:
+        """Its path from the root as one types it in a shell: quoted where it has spaces or the like."""
+        return shlex.quote(self.relative)
 
     @property
     def state(self) -> Path:
@@ -148,7 +154,8 @@ def open_workspace(path: str | Path = ".") -> Workspace:
         )
     if not folder.is_dir():
         raise InputError(
-            f"workspace {folder} does not exist; make it with `python -m tasks init {given} --train FILE --text COLUMN --label COLUMN`."
+            f"workspace {folder} does not exist; make it with `python -m tasks init {shlex.quote(str(given))} --train FILE --text COLUMN "
+            "--label COLUMN`."
         )
     return Workspace(folder, load_settings(folder / "params.yaml", sections(read_yaml(folder / "params.yaml"))))
 
