@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import shlex
 import socket
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -64,6 +65,15 @@ class Answer(BaseHTTPRequestHandler):
         server.asked.append(self.command)
         known = base64.b64encode(server.user.encode()).decode()
         status = 200
+        if self.path == "/signed":
+            self.send_response(302)
+            self.send_header("Location", f"{server.url}.gone?X-Amz-Signature=s3cret")
+            self.end_headers()
+            return False
+        if self.path == "/a/rows.csv.gone?X-Amz-Signature=s3cret":
+            self.send_response(403)
+            self.end_headers()
+            return False
         if self.path != "/a/rows.csv":
             status = 404
         elif server.user and self.headers.get("Authorization") != f"Basic {known}":
@@ -227,6 +237,25 @@ def test_files_and_their_checksums_are_read_by_url_too(tmp_path: Path) -> None:
         look(tmp_path.as_uri())
 
 
+def test_a_file_s_url_may_have_spaces_and_letters_as_they_are_or_escaped(tmp_path: Path) -> None:
+    rows = tmp_path / "rows é of 100%25.csv"
+    rows.write_text(ROWS)
+    for url in (rows.as_uri(), f"file://{rows}", f"FILE://{rows}"):
+        fetch(url, tmp_path / "copy.csv", max_bytes=10_000)
+        assert (tmp_path / "copy.csv").read_text() == ROWS
+
+
+def test_where_one_is_sent_on_to_is_told_without_its_signature(server: Server) -> None:
+    with pytest.raises(InputError, match=r"/signed may not be read \(403") as error:
+        look(server.url.replace("/a/rows.csv", "/signed"))
+    assert "s3cret" not in str(error.value)
+
+
+def test_what_is_no_url_at_all_is_said_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a URL that begins with https:// cannot be understood \(.*IPv6.*\); correct it"):
+        run_step(step.STEP, audit(tmp_path, "https://[host/rows.csv"))
+
+
 def test_an_address_where_nobody_listens_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote.time, "sleep", lambda seconds: None)
     with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -236,7 +265,7 @@ def test_an_address_where_nobody_listens_is_named(monkeypatch: pytest.MonkeyPatc
 
 
 def test_dvc_leaves_what_was_fetched_in_place_and_follows_where_asked() -> None:
-    space = audit(ROOT / "workspaces" / "none", "https://host/rows.csv", follow=True)
+    space = audit(ROOT / "workspaces" / "none at all", "https://host/rows.csv", follow=True)
     space.path.mkdir()
     try:
         (space.path / "params.yaml").write_text("fetch: {follow: true}\n")
@@ -244,7 +273,8 @@ def test_dvc_leaves_what_was_fetched_in_place_and_follows_where_asked() -> None:
     finally:
         (space.path / "params.yaml").unlink()
         space.path.rmdir()
-    assert stage["outs"][0] == {"workspaces/none/data/fetch": {"persist": True}}
+    assert stage["outs"][0] == {"workspaces/none at all/data/fetch": {"persist": True}}
+    assert shlex.split(stage["cmd"])[-2:] == ["--workspace", "workspaces/none at all"], "the shell that DVC uses takes it for one word"
     assert stage["always_changed"] is True
     assert step.is_wanted(space.settings)
     assert not step.is_wanted({"ingest": Params()})

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from cartograph.errors import InputError
 
@@ -23,6 +23,7 @@ SCHEMES = ("file", "s3", "http", "https")
 ATTEMPTS = 3
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_TOLD_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>)]*")
 _SECRET = re.compile(r"sig|signature|token|secret|passw|pwd|key|credential|auth|session", re.IGNORECASE)
 _SECRET_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 _VERSIONS = ("ETag", "Content-MD5", "Digest", "VersionId", "LastModified", "Last-Modified", "mtime")
@@ -61,13 +62,20 @@ def file_name(url: str) -> str:
     >>> file_name("https://example.org/a/rows%20of%202026.csv.gz?version=3")
     'rows_of_2026.csv.gz'
     """
-    return re.sub(r"[^\w.-]", "_", unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]).lstrip(".") or "file"
+    return re.sub(r"[^\w.-]", "_", unquote(_split(url).path).rstrip("/").rpartition("/")[2]).lstrip(".") or "file"
 
 
 def shown(url: str) -> str:
     """Return a URL as messages show it: without user, password and query."""
-    parts = urlsplit(url)
+    parts = _split(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        raise InputError(f"a URL that begins with {url.partition('://')[0]}:// cannot be understood ({error}); correct it.") from error
 
 
 def check_url(url: str) -> None:
@@ -76,7 +84,7 @@ def check_url(url: str) -> None:
     Raises:
         InputError: it has a scheme that is not read, a user or password, or a query that looks like a signature.
     """
-    parts = urlsplit(url)
+    parts = _split(url)
     if parts.scheme.lower() not in SCHEMES:
         raise InputError(f"{shown(url)}: `{parts.scheme}` is not read; files are read from {', '.join(SCHEMES)}, or from a path on disk.")
     secret = next((name for name, _ in parse_qsl(parts.query, keep_blank_values=True) if _SECRET.search(name)), None)
@@ -147,6 +155,7 @@ def _opened(url: str) -> tuple[Any, str]:
     import fsspec
 
     scheme = url.partition("://")[0].lower()
+    url = f"{scheme}://{url.partition('://')[2]}"
     options: dict[str, Any] = {"skip_instance_cache": True, "use_listings_cache": False}
     if scheme in ("http", "https"):
         import aiohttp
@@ -157,7 +166,9 @@ def _opened(url: str) -> tuple[Any, str]:
     elif scheme == "s3":
         options |= {"config_kwargs": {"connect_timeout": _CONNECT_SECONDS, "read_timeout": _READ_SECONDS, "retries": {"max_attempts": 2}}}
     system = fsspec.filesystem(scheme, **options)
-    return system, system._strip_protocol(url)
+    path = system._strip_protocol(url)
+    # A file's URL may have its path as it is, or with what is special in a URL written as %20 and the like.
+    return system, unquote(path) if scheme == "file" and not system.exists(path) else path
 
 
 def _version(system: Any, path: str) -> Version:
@@ -215,6 +226,8 @@ def _explained(url: str) -> Iterator[None]:
 def _reason(error: BaseException) -> str:
     """Return an error's message on one line, without what the environment keeps secret."""
     text = " ".join(str(error).split()) or type(error).__name__
+    # Where a server sends one on, the address there may carry a signature.
+    text = _TOLD_URL.sub(lambda found: shown(found[0]), text)
     for secret in filter(None, map(os.environ.get, _SECRET_VARIABLES)):
         text = text.replace(secret, "…")
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
