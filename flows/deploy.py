@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 import yaml
 
+from cartograph.config import read_yaml
 from cartograph.errors import CartographError, InputError
 from tasks import console
 from tasks.workspace import ROOT, Workspace, open_workspace
@@ -18,6 +19,9 @@ from tasks.workspace import ROOT, Workspace, open_workspace
 FILE = "prefect.yaml"
 POOL = "cartograph"
 GPU_TAG = "resource:gpu"
+UTC = "UTC"
+_BANNED = "/%&<>"
+_LONGEST = 300
 HEADER = "# The scheduled audits, a deployment per workspace; `python -m flows.deploy` writes and registers them.\n"
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -31,7 +35,7 @@ def main(
     cron: Annotated[
         str | None, typer.Option("--cron", help='When, as a cron expression, e.g. "0 3 * * *"; on request only without it.')
     ] = None,
-    timezone: Annotated[str, typer.Option("--timezone", help="Time zone of the cron expression.")] = "UTC",
+    timezone: Annotated[str, typer.Option("--timezone", help="Time zone of the cron expression.")] = UTC,
     at_once: Annotated[int | None, typer.Option("--at-once", min=1, help="Audits that the work pool runs at the same time.")] = None,
     gpus: Annotated[
         int | None, typer.Option("--gpus", min=1, help="Steps on an accelerator at the same time, over all audits; no limit without it.")
@@ -40,6 +44,10 @@ def main(
 ) -> None:
     """Write workspaces into prefect.yaml, and register all that is there with the Prefect server of PREFECT_API_URL."""
     try:
+        if cron and not workspace:
+            raise InputError(f"--cron is of the workspaces named with --workspace; those in {FILE} already keep theirs.")
+        if timezone != UTC and not cron:
+            raise InputError("--timezone is that of --cron; name both.")
         spaces = [open_workspace(path) for path in workspace or []]
         path = write_file(spaces, cron, timezone)
         if not write_only:
@@ -53,11 +61,12 @@ def write_file(spaces: Sequence[Workspace], cron: str | None, timezone: str) -> 
     """Write each workspace's deployment into prefect.yaml, in place of an earlier one of it; return the file.
 
     Raises:
-        InputError: the cron expression or the time zone is none, or the file is not a list of deployments.
+        InputError: the cron expression or the time zone is none, two workspaces have one name, or the file is not a list of deployments.
     """
     path = ROOT / FILE
     content = _read(path)
-    _check(cron, timezone)
+    check_schedule(cron, timezone)
+    check_names(spaces, {entry["name"]: (entry.get("parameters") or {}).get("workspace") for entry in content["deployments"]})
     new = {space.name: deployment(space, cron, timezone) for space in spaces}
     kept = [entry for entry in content["deployments"] if entry["name"] not in new]
     content["deployments"] = [*kept, *new.values()]
@@ -82,13 +91,44 @@ def deployment(space: Workspace, cron: str | None, timezone: str) -> dict[str, A
 
 
 def _read(path: Path) -> dict[str, Any]:
-    content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {"name": "cartograph", "deployments": []}
-    if not isinstance(content, dict) or not isinstance(content.get("deployments"), list):
-        raise InputError(f"{path} has no list `deployments`; correct it, or remove it and name the workspaces again.")
+    content = read_yaml(path) if path.exists() else {"name": "cartograph", "deployments": []}
+    found = content.get("deployments")
+    if not isinstance(found, list) or not all(isinstance(entry, dict) and isinstance(entry.get("name"), str) for entry in found):
+        raise InputError(
+            f"{path} has no list `deployments` in which each has a name; correct it, or remove it and name the workspaces again."
+        )
     return content
 
 
-def _check(cron: str | None, timezone: str) -> None:
+def check_names(spaces: Sequence[Workspace], known: Mapping[str, str | None]) -> None:
+    """Check that Prefect takes the workspaces' names, and that each is of one workspace.
+
+    Args:
+        spaces: those to deploy.
+        known: name -> workspace of deployments that there are.
+
+    Raises:
+        InputError: a name has a character that Prefect takes in none, or two workspaces would have the same deployment.
+    """
+    owners = dict(known)
+    for space in spaces:
+        banned = next((character for character in space.name if character in _BANNED), None)
+        if banned is not None:
+            raise InputError(f"workspace {space.relative}: Prefect takes no {banned} in a name; rename the folder.")
+        other = owners.setdefault(space.name, space.relative)
+        if other not in (None, space.relative):
+            raise InputError(
+                f"the workspaces {other} and {space.relative} would both be called {space.name}; rename one of the folders, or take the "
+                f"deployment of one that is gone out of {FILE}."
+            )
+
+
+def check_schedule(cron: str | None, timezone: str = UTC) -> None:
+    """Check that Prefect understands a cron expression, where there is one, and its time zone.
+
+    Raises:
+        InputError: it does not.
+    """
     from prefect.client.schemas.schedules import CronSchedule
 
     try:
@@ -110,36 +150,58 @@ def register(path: Path, at_once: int | None, gpus: int | None) -> None:
     try:
         _prepare(at_once, gpus)
     except Exception as error:
-        api = os.environ.get("PREFECT_API_URL", "")
-        where = api.partition("://")[2].rpartition("@")[2] if api else "(PREFECT_API_URL is not set)"
-        raise InputError(
-            f"there is no Prefect server at {where} ({type(error).__name__}); start one with `prefect server start`, and name its "
-            "address in PREFECT_API_URL, such as http://127.0.0.1:4200/api."
-        ) from error
-    entries = _read(path)["deployments"]
-    for entry in entries:
-        _deploy(entry)
-        when = ", ".join(f"{one['cron']} {one['timezone']}" for one in entry["schedules"]) or "on request"
+        raise InputError(no_server(error)) from error
+    for entry in _read(path)["deployments"]:
+        schedules = _schedules(entry)
+        try:
+            _deploy(entry, schedules)
+        except Exception as error:
+            reason = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
+            raise InputError(f"the deployment {entry['name']} of {FILE} could not be registered ({reason}); correct it there.") from error
+        when = ", ".join(f"{cron} {timezone}" for cron, timezone in schedules) or "on request"
         console.say(f"{entry['name']:<24} {when}")
     console.say(f"Start a worker on the machine that is to audit: prefect worker start --pool {POOL} --type process")
 
 
-def _deploy(entry: dict[str, Any]) -> None:
+def no_server(error: Exception) -> str:
+    """Return the sentence for a server that is not there."""
+    api = os.environ.get("PREFECT_API_URL", "")
+    where = api.partition("://")[2].rpartition("@")[2] if api else "(PREFECT_API_URL is not set)"
+    return (
+        f"there is no Prefect server at {where} ({type(error).__name__}); start one with `prefect server start`, and name its "
+        "address in PREFECT_API_URL, such as http://127.0.0.1:4200/api."
+    )
+
+
+def _schedules(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return an entry's cron expressions, each with its time zone.
+
+    Raises:
+        InputError: it has a schedule of another kind.
+    """
+    schedules = entry.get("schedules") or []
+    if not isinstance(schedules, list) or not all(isinstance(one, dict) and one.get("cron") for one in schedules):
+        raise InputError(f"the deployment {entry['name']} of {FILE} has a schedule without `cron`; write it as a cron expression.")
+    return [(str(one["cron"]), str(one.get("timezone") or UTC)) for one in schedules]
+
+
+def _deploy(entry: Mapping[str, Any], schedules: Sequence[tuple[str, str]]) -> None:
     """Register an entry, as `prefect deploy` would; the worker finds the code where it is here."""
     from prefect import flow
     from prefect.client.schemas.objects import ConcurrencyLimitConfig
     from prefect.schedules import Cron
 
     found = flow.from_source(source=str(ROOT), entrypoint=entry["entrypoint"])  # type: ignore[attr-defined]
+    limit = entry.get("concurrency_limit")
     # Not `Flow.deploy` or `prefect deploy`: they list the pool's workers first, which a server under some releases of FastAPI refuses.
     found.to_deployment(
         name=entry["name"],
         description=entry.get("description"),
-        parameters=entry["parameters"],
-        tags=entry["tags"],
-        concurrency_limit=ConcurrencyLimitConfig(**entry["concurrency_limit"]),
-        work_pool_name=entry["work_pool"]["name"],
-        schedules=[Cron(one["cron"], timezone=one["timezone"]) for one in entry["schedules"]],
+        parameters=entry.get("parameters"),
+        tags=entry.get("tags"),
+        concurrency_limit=ConcurrencyLimitConfig(**limit) if isinstance(limit, dict) else limit,
+        work_pool_name=(entry.get("work_pool") or {}).get("name") or POOL,
+        schedules=[Cron(cron, timezone=timezone) for cron, timezone in schedules],
     ).apply()
 
 

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from cartograph.errors import CartographError
+from cartograph.errors import CartographError, InputError
 from flows.audit import audit
+from flows.deploy import check_names, check_schedule, no_server
 from tasks import console
 from tasks.workspace import ROOT, Workspace, open_workspace
 
@@ -26,15 +27,23 @@ def main(
     ] = None,
 ) -> None:
     """Serve the audit of one or more workspaces on a schedule, until stopped; one audit of a workspace at a time."""
+    from httpx import ConnectError
     from prefect import serve
 
     try:
+        check_schedule(cron)
         spaces = [open_workspace(path) for path in workspace or ["."]]
+        check_names(spaces, {})
     except CartographError as error:
         console.complain(str(error))
         raise typer.Exit(error.exit_code) from error
     os.chdir(ROOT)
-    serve(*(_deployment(space, cron) for space in spaces))
+    deployments = [_deployment(space, cron) for space in spaces]
+    try:
+        serve(*deployments)
+    except ConnectError as error:
+        console.complain(no_server(error))
+        raise typer.Exit(InputError.exit_code) from error
 
 
 def _deployment(space: Workspace, cron: str | None):  # type: ignore[no-untyped-def]
