@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
 from prefect.artifacts import create_markdown_artifact
 from prefect.events import emit_event
 
-from cartograph.errors import CartographError, GateError, WaitingError
+from cartograph.errors import CartographError, WaitingError
 from tasks import console
-from tasks.gates import findings
+from tasks.gates import came_to_gates, findings
 from tasks.summary import audit_summary
 from tasks.workspace import Workspace
 
@@ -37,7 +39,7 @@ def announce(name: str, workspace: Workspace | None, error: CartographError | No
         error: what the audit ended with; None where it went well.
     """
     gone_off: list[dict[str, Any]] = []
-    if workspace is not None and (error is None or isinstance(error, GateError)):
+    if workspace is not None and came_to_gates(workspace, error):
         gone_off = [finding for finding in findings(workspace) if finding["outcome"] in _BEYOND]
     for what, tell in (
         ("its summary", lambda: workspace and _artifact(workspace, error)),
@@ -81,9 +83,27 @@ def _alert(name: str, gone_off: Sequence[dict[str, Any]], error: CartographError
         "gates": list(gone_off),
     }
     body = json.dumps(content, ensure_ascii=False).encode()
-    request = urllib.request.Request(address, body, {"Content-Type": "application/json"})  # noqa: S310 (the scheme is checked above)
-    with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS):  # noqa: S310
-        pass
+    _send(address, body)
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows none: what is sent on to another address goes there without its content."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _send(address: str, body: bytes) -> None:
+    """Send an alert; what the libraries say of an address that they cannot use has parts of it, which are secret, and is not told."""
+    try:
+        request = urllib.request.Request(address, body, {"Content-Type": "application/json"})  # noqa: S310 (the caller checks the scheme)
+        with urllib.request.build_opener(_NoRedirects).open(request, timeout=_TIMEOUT_SECONDS):
+            pass
+    except urllib.error.HTTPError as answer:
+        answer.close()
+        raise OSError(f"the server of {WEBHOOK} answered with {answer.code}") from None
+    except (ValueError, HTTPException) as error:
+        raise OSError(f"{WEBHOOK} has an address that cannot be used, or no web server is there ({type(error).__name__})") from None
 
 
 def _reason(problem: Exception) -> str:

@@ -26,6 +26,7 @@ from tasks.failure import failure_of, leave_failure
 from tasks.gates import check_gates
 from tasks.receipt import fingerprint, fresh, read_receipt
 from tasks.step import Step
+from tasks.tracking_uri import tracking_uri, viewer
 from tasks.waiting import PAGE as WAITING_PAGE
 from tasks.waiting import leave_word
 from tasks.workspace import ROOT, Workspace, open_workspace
@@ -74,10 +75,14 @@ def audit(workspace: str = ".", force: list[str] | None = None, at_once: int = 1
     space, error = None, None
     try:
         space = open_workspace(workspace)
-        with space.lock(f"python -m flows.audit --workspace {space.relative}"):
+        with space.lock(f"python -m flows.audit --workspace {space.typed}"):
             _run(space, force or [], at_once)
     except CartographError as problem:
         error = problem
+    except Exception as problem:
+        # Nobody foresaw it; whoever is to be told of audits that failed is told of this one too.
+        announce(workspace if space is None else space.name, space, CartographError(f"{type(problem).__name__}: {problem}"))
+        raise
     announce(workspace if space is None else space.name, space, error)
     return None if error is None else ended_with(error)
 
@@ -101,9 +106,14 @@ def _run(space: Workspace, force: list[str], at_once: int) -> None:
             break
         finished = next(iter(as_completed(list(state.running))))
         _collect(finished, space, state)
-    commit(state.done, space)
-    if state.errors:
-        error = _error(state)
+    error = _error(state) if state.errors else None
+    try:
+        commit(state.done, space)
+    except CartographError as problem:
+        if error is None:
+            raise
+        console.complain(str(problem))
+    if error is not None:
         leave_word(space, error)
         raise error
     check_gates(space)
@@ -202,8 +212,8 @@ def conduct(run: Flow[..., Any], workspace: str, force: list[str] | None, at_onc
         console.say("")
         if report.exists():
             console.say(f"Report     {report.relative_to(ROOT)}")
-        if not isinstance(error, WaitingError):
-            console.say("Compare    mlflow ui --backend-store-uri sqlite:///mlflow.db")
+        if not isinstance(error, WaitingError) and getattr(space.settings.get("publish"), "enabled", False):
+            console.say(f"Compare    {viewer(tracking_uri())}")
     if error is not None:
         console.conclude(error)
         raise typer.Exit(error.exit_code)

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from cartograph.config import Params as Section
 from cartograph.config import Settings
-from cartograph.errors import GateError
+from cartograph.errors import CartographError, CellError, GateError
 from tasks import compare_audits
 from tasks.step import Inputs, Out, Step
 from tasks.workspace import Workspace
@@ -194,6 +194,14 @@ def check_gates(workspace: Workspace) -> None:
     if failed:
         more = f" {len(failed) - 1} more gate{'s' * (len(failed) > 2)} failed." if len(failed) > 1 else ""
         raise GateError(f"{failed[0]}{more} See {workspace.path / 'reports' / 'report.html'}.")
+
+
+def came_to_gates(workspace: Workspace, error: CartographError | None) -> bool:
+    """Return whether an audit that ended with this error, or with none, ran its gates, so that what stands there is its own."""
+    if isinstance(error, GateError):
+        # A step may end an audit with such an error too, before any gate.
+        return any(str(error).startswith(finding["sentence"]) for finding in findings(workspace) if finding["outcome"] == "failed")
+    return error is None or isinstance(error, CellError)
 
 
 def findings(workspace: Workspace) -> list[dict[str, Any]]:

@@ -10,9 +10,10 @@ import re
 import socket
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,7 @@ from tasks.publication_models import Model, cleaned_dataset, filtered_dataset, r
 from tasks.retrained import retrained
 from tasks.selected import experiments_of, selection_file
 from tasks.step import Inputs, Out, Step
-from tasks.tracking_uri import VARIABLE, database_server, reason, shown, sqlite_file
-from tasks.workspace import ROOT
+from tasks.tracking_uri import VARIABLE, database_server, reason, shown, sqlite_file, tracking_uri
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -125,7 +125,7 @@ def publish_runs(audit: Publication, models: Sequence[Model], experiment: str, f
     Raises:
         InputError: it cannot be used; the message says whether anything was written.
     """
-    uri = os.environ.get(VARIABLE) or f"sqlite:///{ROOT / 'mlflow.db'}"
+    uri = tracking_uri()
     runs: _Runs | None = None
     with _quietly():
         try:
@@ -191,12 +191,14 @@ class _Runs:
 
         self.begun = True
         run_id = run.info.run_id
-        params = [Param(_key(key), value) for key, value in record.params.items()]
+        params = [Param(key, value) for key, value in zip(_keys(record.params), record.params.values(), strict=True)]
         for start in range(0, len(params), _BATCH):
             self.client.log_batch(run_id, params=params[start : start + _BATCH])
-        metrics = [Metric(_key(key), value, run.info.start_time, 0) for key, value in record.metrics.items()]
-        for key, points in record.curves.items():
-            metrics += [Metric(_key(key), value, run.info.start_time, step) for step, value in points]
+        names = list(dict.fromkeys([*record.metrics, *record.curves]))
+        keys = dict(zip(names, _keys(names), strict=True))
+        metrics = [Metric(keys[name], value, run.info.start_time, 0) for name, value in record.metrics.items()]
+        for name, points in record.curves.items():
+            metrics += [Metric(keys[name], value, run.info.start_time, step) for step, value in points]
         for start in range(0, len(metrics), _BATCH):
             self.client.log_batch(run_id, metrics=metrics[start : start + _BATCH])
         self.client.log_inputs(run_id, datasets=[_dataset_input(dataset) for dataset in record.datasets])
@@ -227,9 +229,14 @@ def _experiment(client: MlflowClient, name: str, uri: str) -> str:
     return str(found.experiment_id)
 
 
-def _key(name: str) -> str:
-    """Return a name of a metric or a parameter with those characters alone that MLflow takes."""
-    return re.sub(r"[^\w.\- /]", "_", name)
+def _keys(names: Iterable[str]) -> list[str]:
+    """Return names of metrics or parameters with those characters alone that MLflow takes, no two alike."""
+    found: dict[str, None] = {}
+    for name in names:
+        key = re.sub(r"[^\w.\- ]", "_", name)
+        same = next(number for number in count(1) if (key if number == 1 else f"{key}_{number}") not in found)
+        found[key if same == 1 else f"{key}_{same}"] = None
+    return list(found)
 
 
 def _dataset_input(dataset: Dataset) -> DatasetInput:

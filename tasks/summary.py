@@ -11,6 +11,7 @@ from typing import Any
 
 from cartograph.errors import CartographError, WaitingError
 from tasks import compare_audits, gates
+from tasks.tracking_uri import viewer
 from tasks.workspace import ROOT, Workspace
 
 _MAP = "reports/figures/data_map.png"
@@ -30,20 +31,24 @@ def audit_summary(workspace: Workspace, error: CartographError | None) -> str:
     """
     word = "**Waiting.**" if isinstance(error, WaitingError) else _WORDS["failed"]
     parts = [f"# Audit of {plain(workspace.name)}", f"{word} {plain(str(error))}" if error else "The audit is done."]
+    whole = gates.came_to_gates(workspace, error)
     parts += [
         f"{_WORDS[finding['outcome']]} {plain(finding['sentence'])}"
-        for finding in gates.findings(workspace)
+        for finding in (gates.findings(workspace) if whole else ())
         if finding["outcome"] in _WORDS and (error is None or finding["sentence"] not in str(error))
     ]
-    parts += [part for part in (_changes(workspace), _map(workspace), _suspects(workspace), _places(workspace)) if part]
-    return "\n\n".join(parts) + "\n"
+    which = "this audit" if whole else "last audit"
+    found = [part for part in (_changes(workspace, which), _map(workspace), _suspects(workspace), _places(workspace)) if part]
+    if found and not whole:
+        parts.append("What follows is as the last audit left it that came that far, which need not be this one.")
+    return "\n\n".join([*parts, *found]) + "\n"
 
 
-def _changes(workspace: Workspace) -> str:
+def _changes(workspace: Workspace, which: str) -> str:
     comparison = _json(workspace.path / compare_audits.DATA / "comparison.json")
     record = _json(workspace.path / compare_audits.DATA / "record.json")
     before, now = comparison.get("before", {}), record.get("numbers", {})
-    lines = ["| | this audit | the one before |", "| --- | ---: | ---: |"]
+    lines = [f"| | {which} | the one before |", "| --- | ---: | ---: |"]
     for name in now:
         if name in _SHOWN or name.endswith(".accuracy"):
             title = _SHOWN.get(name, plain(name))
@@ -97,8 +102,8 @@ def _places(workspace: Workspace) -> str:
     run = _json(workspace.state / "mlflow-run.json")
     if run.get("server", "").startswith(("http://", "https://")):
         lines.append(f"- MLflow: [run {run['run'][:8]}]({run['server'].rstrip('/')}/#/experiments/{run['experiment']}/runs/{run['run']})")
-    elif run:
-        lines.append(f"- MLflow: run `{run['run']}`; `mlflow ui --backend-store-uri sqlite:///mlflow.db` shows it")
+    elif run.get("server"):
+        lines.append(f"- MLflow: run `{run['run']}`; `{viewer(run['server'])}` shows it")
     return "\n".join(lines)
 
 

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from tasks.workspace import ROOT
 
 VARIABLE = "MLFLOW_TRACKING_URI"
 _PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}
 _SECRET_VARIABLES = ("MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN")
 _LONGEST = 200
+
+
+def tracking_uri() -> str:
+    """Return where runs go: what the environment names, else the project's own database."""
+    return os.environ.get(VARIABLE) or f"sqlite:///{ROOT / 'mlflow.db'}"
+
+
+def viewer(uri: str) -> str:
+    """Return where runs are looked at, without secrets: the address of a server, or the command that serves a database."""
+    if uri.startswith(("http://", "https://")):
+        return shown(uri)
+    own = f"sqlite:///{ROOT / 'mlflow.db'}"
+    return f"mlflow ui --backend-store-uri {shlex.quote('sqlite:///mlflow.db' if uri == own else shown(uri))}"
 
 
 def sqlite_file(uri: str) -> Path | None:

@@ -28,7 +28,7 @@ from cartograph.config import Params
 from cartograph.contents import content_digest
 from cartograph.errors import InputError
 from cartograph.subsets import take_subset
-from tasks import STEPS, evaluate, publish, retrain, tracking_uri
+from tasks import STEPS, evaluate, publish, retrain, tracking_uri, workspace
 from tasks.publication import read_publication
 from tasks.retrained import retrained
 from tasks.step import Inputs, Out, Step
@@ -214,7 +214,7 @@ def audit(tmp_path: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch) -> Au
     store = tmp_path / "store" / "mlflow.db"
     store.parent.mkdir()
     shutil.copy(migrated, store)
-    for module in ("tasks.workspace", "tasks.publish", "tasks.publication", "tasks.provenance"):
+    for module in ("tasks.workspace", "tasks.tracking_uri", "tasks.publication", "tasks.provenance"):
         monkeypatch.setattr(f"{module}.ROOT", project)
     monkeypatch.setattr("tasks.STEPS", steps())
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{store}")
@@ -595,3 +595,21 @@ def test_a_tracking_uri_is_shown_without_secrets(uri: str, expected: str) -> Non
 def test_a_reason_hides_the_password_in_both_spellings() -> None:
     error = ConnectionError("cannot reach http://ann:p%40w@host with p@w")
     assert tracking_uri.reason("http://ann:p%40w@host", error) == "cannot reach http://…@host with …"
+
+
+@pytest.mark.parametrize(
+    ("uri", "told"),
+    [
+        (f"sqlite:///{workspace.ROOT / 'mlflow.db'}", "mlflow ui --backend-store-uri sqlite:///mlflow.db"),
+        ("sqlite:////srv/my runs.db", "mlflow ui --backend-store-uri 'sqlite:////srv/my runs.db'"),
+        ("postgresql://ann:secret@host/runs", "mlflow ui --backend-store-uri postgresql://host/runs"),
+        ("https://ann:secret@host/mlflow", "https://host/mlflow"),
+    ],
+)
+def test_where_runs_are_looked_at_is_told_without_secrets(uri: str, told: str) -> None:
+    assert tracking_uri.viewer(uri) == told
+
+
+def test_names_that_mlflow_does_not_take_stay_apart() -> None:
+    names = ["label_names.+", "label_names.?", "label_names.n/a", "label_names.да", "x"]
+    assert publish._keys(names) == ["label_names._", "label_names.__2", "label_names.n_a", "label_names.да", "x"]

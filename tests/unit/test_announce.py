@@ -4,12 +4,14 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
-from cartograph.errors import GateError, WaitingError
-from flows import announce
-from tasks.summary import plain
+from cartograph.errors import CartographError, GateError, InputError, WaitingError
+from flows import announce, audit
+from tasks.summary import audit_summary, plain
+from tasks.workspace import Workspace
 
 FINDING = {"gate": "suspects", "outcome": "warned", "value": 0.3, "sentence": "3 of 10 labels look wrong."}
 
@@ -21,7 +23,12 @@ def listener(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, object]
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(500 if self.path.endswith("broken") else 204)
+            self.send_response({"/broken": 500, "/moved": 301}.get(self.path, 204))
+            self.send_header("Location", "/secret-token")
+            self.end_headers()
+
+        def do_GET(self) -> None:
+            self.send_response(200)
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
@@ -62,7 +69,17 @@ def test_nothing_is_sent_where_nothing_is_configured_or_wrong(listener: list[dic
     assert listener == []
 
 
-@pytest.mark.parametrize("address", ["http://127.0.0.1:9/secret-token", "file:///etc/secret-token", "nonsense secret-token"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://127.0.0.1:9/secret-token",
+        "file:///etc/secret-token",
+        "nonsense secret-token",
+        "http://127.0.0.1:9/hook/secret-token of mine",
+        "https://someone:secret-token@127.0.0.1/hook",
+        "http://[secret-token/hook",
+    ],
+)
 def test_an_alert_that_cannot_be_sent_changes_nothing_and_shows_no_secret(
     address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -71,6 +88,51 @@ def test_an_alert_that_cannot_be_sent_changes_nothing_and_shows_no_secret(
     said = capsys.readouterr().err
     assert "the alert could not be left" in " ".join(said.split())
     assert "secret-token" not in said
+
+
+@pytest.mark.parametrize(("path", "code"), [("/broken", 500), ("/moved", 301)])
+def test_a_server_that_does_not_take_an_alert_is_told_of(
+    path: str, code: int, listener: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(announce.WEBHOOK, announce.os.environ[announce.WEBHOOK].replace("/secret", path))
+    announce.announce("trec", None, GateError("3 of 10 labels look wrong."))
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"the alert could not be left: the server of CARTOGRAPH_WEBHOOK answered with {code}" in said
+    assert "127.0.0.1" not in said and "secret-token" not in said
+
+
+def test_an_audit_that_ends_as_nobody_foresaw_is_told_of_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, CartographError | None]] = []
+
+    def fail(workspace: str) -> Workspace:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(audit, "open_workspace", fail)
+    monkeypatch.setattr(audit, "announce", lambda name, space, error: told.append((name, error)))
+    with pytest.raises(RuntimeError, match="out of order"):
+        audit.audit.fn("workspaces/reviews")
+    assert [(name, str(error)) for name, error in told] == [("workspaces/reviews", "RuntimeError: out of order")]
+
+
+def test_what_an_earlier_audit_found_is_not_told_as_this_one_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.workspace.ROOT", tmp_path)
+    failed = {"gate": "class_shift", "outcome": "failed", "value": 0.3, "sentence": "The classes' shares shifted."}
+    for name, content in (("gates/gates.json", {"gates": [FINDING, failed]}), ("compare/record.json", {"numbers": {"rows": 240}})):
+        path = tmp_path / "workspaces" / "reviews" / "data" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(content))
+    space = Workspace(tmp_path / "workspaces" / "reviews", {})
+    told: list[str] = []
+    monkeypatch.setattr(announce, "_artifact", lambda *_: None)
+    monkeypatch.setattr(announce, "emit_event", lambda name, *_, **__: told.append(name))
+    for error in (InputError("reviews.csv does not exist."), GateError("train: 9 of 10 rows cannot be used.")):
+        early = audit_summary(space, error)
+        assert FINDING["sentence"] not in early and "this audit" not in early
+        assert "as the last audit left it that came that far" in early and "| Rows | 240 |" in early
+        announce.announce("reviews", space, error)
+    assert told == ["cartograph.audit.failed"] * 2
+    for whole in (audit_summary(space, None), audit_summary(space, GateError("The classes' shares shifted. See report.html."))):
+        assert FINDING["sentence"] in whole and "| this audit |" in whole and "came that far" not in whole
 
 
 def test_a_value_cannot_become_markup() -> None:
