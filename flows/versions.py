@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from cartograph.config import read_yaml
 from cartograph.errors import CartographError
 from tasks.dag import steps_of
 from tasks.digest import digest_json, digest_path
+from tasks.dvc_turn import dvc_turn
 from tasks.receipt import fresh
 from tasks.step import Step
 from tasks.workspace import ROOT, Workspace
@@ -40,7 +39,7 @@ def commit(steps: Sequence[Step], workspace: Workspace) -> bool:
     file = f"{workspace.relative}/dvc.yaml" if workspace.path != ROOT else "dvc.yaml"
     targets = [f"{file}:{step.name}" for step in changed]
     command = [sys.executable, "-m", "flows.dvc_commit", *targets]
-    with _turn():
+    with dvc_turn(ROOT):
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
@@ -50,16 +49,6 @@ def commit(steps: Sequence[Step], workspace: Workspace) -> bool:
         )
     _write_mark(known | {step.name: states[step.name] for step in changed}, workspace)
     return True
-
-
-@contextmanager
-def _turn() -> Iterator[None]:
-    """Wait for the audits of other workspaces: DVC lets one process at a time into a repository, and gives up after seconds."""
-    folder = ROOT / ".dvc" / "tmp"
-    folder.mkdir(exist_ok=True)
-    with (folder / "cartograph.lock").open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _states(steps: Sequence[Step], workspace: Workspace) -> dict[str, str]:

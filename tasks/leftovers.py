@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cartograph.errors import InputError
 from tasks.dag import pipeline, steps_of
+from tasks.dvc_turn import dvc_turn
 from tasks.receipt import fingerprint, fresh, read_receipt
 from tasks.step import Step
 from tasks.workspace import ROOT, Workspace
@@ -115,10 +116,11 @@ def size_of(path: Path) -> int:
     return sum(size_of(child) for child in path.iterdir())
 
 
-def unused_cache(*, remove: bool) -> tuple[int, int]:
+def unused_cache(*, remove: bool) -> tuple[int, int] | None:
     """Return bytes and number of the files in DVC's cache that nothing refers to, and have DVC remove them if asked.
 
     What the project's folder, any commit of its git repository, or any experiment of DVC's refers to is in use.
+    None where the cache is outside the project: other projects may share it, and what they use is not known here.
 
     Raises:
         InputError: DVC cannot tell: its repository is in use, or a file of it cannot be read.
@@ -128,8 +130,10 @@ def unused_cache(*, remove: bool) -> tuple[int, int]:
 
     keep = {"all_commits": True, "all_experiments": True}
     try:
-        with Repo(str(ROOT)) as repo, lock_repo(repo):
+        with dvc_turn(ROOT), Repo(str(ROOT)) as repo, lock_repo(repo):
             cache = repo.cache.local
+            if not Path(cache.path).resolve().is_relative_to(ROOT):
+                return None
             used = {found.value for names in repo.used_objs(**keep).values() for found in names}
             unused = [Path(cache.oid_to_path(name)) for name in cache.all() if name not in used]
             size = sum(map(size_of, unused))

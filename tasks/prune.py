@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -37,7 +38,7 @@ def prune(
     if remove:
         say(f"{size_text(freed)} freed.")
     else:
-        again = f"python -m tasks prune{f' --workspace {workspace}' if workspace else ''} --remove"
+        again = f"python -m tasks prune{f' --workspace {shlex.quote(workspace)}' if workspace else ''} --remove"
         say(f"{size_text(freed)} could be freed, nothing was removed; `{again}` removes it." if freed else "There is nothing to remove.")
 
 
@@ -68,7 +69,11 @@ def _cache(*, remove: bool) -> int:
     """Print what DVC's cache holds that nothing refers to, and have DVC remove it if asked; return its bytes."""
     if not (ROOT / ".dvc").is_dir():
         return 0
-    size, count = unused_cache(remove=remove)
+    found = unused_cache(remove=remove)
+    if found is None:
+        say("DVC's cache: passed over: it is outside the project, and other projects may use it; `dvc gc --projects` can be told of them.")
+        return 0
+    size, count = found
     if count:
         say(f"  {size_text(size):>8}  DVC's cache: {count:,} files that neither the project's folder, nor a commit, nor an experiment uses")
     return size

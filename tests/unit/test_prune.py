@@ -149,6 +149,24 @@ def test_only_what_nothing_refers_to_leaves_the_cache(tmp_path: Path, monkeypatc
     assert leftovers.unused_cache(remove=False) == (0, 0)
 
 
+def test_a_cache_that_other_projects_may_use_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project, shared = tmp_path / "project", tmp_path / "shared"
+    project.mkdir()
+    for module in (leftovers, workspace):
+        monkeypatch.setattr(module, "ROOT", project)
+    monkeypatch.setattr("tasks.prune.ROOT", project)
+    write(project / "params.yaml", "ingest: {}\n")
+    for command in (["init", "-q", "--no-scm"], ["cache", "dir", str(shared)]):
+        subprocess.run([sys.executable, "-m", "dvc", *command], cwd=project, check=True, capture_output=True)
+    theirs = write(shared / "files" / "md5" / "ab" / ("0" * 30))
+    assert leftovers.unused_cache(remove=True) is None
+    prune(remove=True)
+    assert theirs.exists()
+    assert "DVC's cache: passed over: it is outside the project, and other projects may use it" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("size", "text"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (12_345, "12 kB"), (999_600, "1.0 MB"), (3_210_000_000, "3.2 GB")]
 )
