@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _SEED = 13
 _LAST = 300
+_ERROR = "ERROR: "
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -58,27 +59,40 @@ def record_of(name: str) -> Record:
     Raises:
         InputError: there is no such workspace or revision, or nothing was audited there.
     """
-    folder, at, revision = name.partition("@")
+    folder, at, revision = (name, "", "") if (ROOT / name).is_dir() else name.partition("@")
     if not at:
         space = open_workspace(folder)
         found = read_record(space.path / DATA)
         if found is None:
-            raise InputError(f"{space.path} has no audit yet; run `python -m flows.audit --workspace {space.relative}` first.")
+            raise InputError(f"{space.path} has no audit yet; run `python -m flows.audit --workspace {space.typed}` first.")
         return found
     with tempfile.TemporaryDirectory() as temporary:
         target = Path(temporary) / "record"
-        relative = (Path(folder) / DATA).as_posix()
-        command = [sys.executable, "-m", "dvc", "get", str(ROOT), relative, "--rev", revision, "--out", str(target), "--quiet"]
+        relative = (_from_root(folder) / DATA).as_posix()
+        command = [sys.executable, "-m", "dvc", "get", str(ROOT), relative, "--rev", revision, "--out", str(target)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         found = read_record(target)
     if found is None:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        reason = lines[-1][:_LAST] if lines else "it has no record of one"
         raise InputError(
-            f"there is no audit of {folder} at revision {revision} ({reason}); name a commit whose dvc.lock has the step `compare`, "
-            "and `dvc pull` what it made."
+            f"there is no audit of {folder} at revision {revision} ({_reason(done.stderr)}); name a commit whose dvc.lock has the step "
+            "`compare`, and `dvc pull` what it made."
         )
     return found
+
+
+def _from_root(folder: str) -> Path:
+    """Return a workspace's path from the project's root, given from there or from the current folder; it need no longer be there."""
+    given = Path(folder).expanduser()
+    path = given.resolve() if given.exists() else (ROOT / given).resolve()
+    if not path.is_relative_to(ROOT):
+        raise InputError(f"workspace {path} is outside the project {ROOT}, whose revisions are compared; name one in it.")
+    return path.relative_to(ROOT)
+
+
+def _reason(said: str) -> str:
+    """Return why DVC got nothing; where it only repeats what it was asked for, that there is none."""
+    errors = [line.removeprefix(_ERROR).removeprefix("unexpected error - ") for line in said.splitlines() if line.startswith(_ERROR)]
+    return errors[-1][:_LAST] if errors and not errors[-1].startswith("[") else "it has no record of one"
 
 
 @app.command()
@@ -98,9 +112,13 @@ def main(
         console.complain(str(error))
         raise typer.Exit(error.exit_code)
     text = ended.result()
-    if out is not None:
-        out.write_text(text, encoding="utf-8")
     console.say(text)
+    if out is not None:
+        try:
+            out.write_text(text, encoding="utf-8")
+        except OSError as problem:
+            console.complain(f"{out} cannot be written ({problem.strerror}); name a file in a folder that is there.")
+            raise typer.Exit(InputError.exit_code) from problem
 
 
 if __name__ == "__main__":

@@ -166,7 +166,8 @@ def test_audits_are_compared_also_of_a_commit(audited: Project) -> None:
     assert "Suspects: 0 new (0 on added rows)" in told
     assert "| rows | 240 | 240 |" in told
     done = audited.run("flows.compare", ".@nowhere", ".", code=2)
-    assert "there is no audit of . at revision nowhere" in " ".join(done.stderr.split())
+    told = " ".join(done.stderr.split())
+    assert "there is no audit of . at revision nowhere (" in told and "unknown Git revision 'nowhere'); name a commit" in told
     done = audited.run("flows.compare", "workspaces/none", ".", code=2)
     assert "workspaces/none" in done.stderr
 
