@@ -18,14 +18,19 @@ def fingerprint(step: Step, workspace: Workspace) -> str:
     """Return the identity of what a step would compute now: parameters, inputs, code and deciding versions.
 
     Raises:
-        InputError: an input is not there.
+        InputError: an input is not there, or cannot be read.
     """
     inputs = {}
     for name in step.inputs_in(workspace):
         path = workspace.resolve(name)
-        if not path.exists():
-            raise InputError(_missing_input(step, name, path))
-        inputs[name] = digest_path(path)
+        try:
+            if not path.exists():
+                raise InputError(_missing_input(step, name, path))
+            inputs[name] = digest_path(path)
+        except OSError as error:
+            raise InputError(
+                f"step `{step.name}` needs {error.filename or path}, which cannot be read ({error.strerror}); change its permissions."
+            ) from error
     return digest_json(
         {
             "step": step.name,

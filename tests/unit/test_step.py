@@ -95,6 +95,12 @@ def failing(params: Doubling, inputs: Inputs, out: Out) -> str:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="there is no file that is there and cannot be read")
+def test_an_input_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"step `double` needs .*/self/mem, which cannot be read \(.+\); change its permissions"):
+        fingerprint(replace(STEP, inputs=("file:/proc/self/mem",)), space(tmp_path))
+
+
 def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     run_step(STEP, space(tmp_path))
     receipt = read_receipt(STEP, space(tmp_path))
