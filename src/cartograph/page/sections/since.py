@@ -36,7 +36,8 @@ def since_section(audit: Audit) -> Section | None:
         return None
     since = audit.since
     blocks: list[Block] = []
-    new = [place for place in audit.suspects.tolist() if place in set(_places(audit, since, "new suspect"))]
+    suspected = set(_places(audit, since, "new suspect"))
+    new = [place for place in audit.suspects.tolist() if place in suspected]
     if new and audit.noise is not None:
         blocks.append(SuspectTable("New suspects", _suspects(audit, new[:_MOST_LISTED])))
     lists = _lists(audit, since)
