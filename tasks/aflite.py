@@ -98,7 +98,7 @@ def _sizes(params: Params, rows: int) -> dict[str, int]:
     return {
         "train_size": train_size,
         "target_size": params.target_size or max(train_size + 1, round(params.target_share * rows)),
-        "slice_size": params.slice_size or max(1, round(params.slice_share * rows)),
+        "slice_size": 1 if params.variant == "greedy" else params.slice_size or max(1, round(params.slice_share * rows)),
     }
 
 

@@ -7,13 +7,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import RidgeClassifier, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from cartograph.aflite import aflite, hardest_first
+from cartograph.aflite import aflite, checks, hardest_first
 from cartograph.aflite.slices import choose_alike, choose_slice
 from cartograph.aflite.splits import random_splits
 from cartograph.aflite.tables import resistance, rows_table
@@ -181,6 +184,18 @@ def test_groups_stay_on_one_side() -> None:
     assert (largest_first.sum(axis=0) == 6).all()
 
 
+def test_one_group_left_ends_the_filter() -> None:
+    """What learns from the second group guesses all of the first; what learns from the first, three in five of the second."""
+    groups = np.repeat([0, 1], 100)
+    labels = np.arange(200) % 2
+    seen = np.where((groups == 1) & (np.arange(200) % 5 < 2), 1 - labels, labels)
+    asked = {"target_size": 31, "train_size": 30, "slice_size": 160, "n_partitions": 20, "threshold": 0.9}
+    result = aflite(seen[:, None] * 2.0 - 1.0, labels, groups=groups, **asked)
+    assert result.stop_reason == "one group left"
+    assert set(groups[result.kept]) == {1} and result.kept.sum() == 40
+    assert not any(np.isnan(step.bias) for step in result.history)
+
+
 def test_twins_are_guessed_from_each_other_unless_they_are_grouped() -> None:
     rng = np.random.default_rng(0)
     base, labels = rng.normal(size=(60, 5)), rng.integers(2, size=60)
@@ -271,6 +286,32 @@ def test_an_evaluation_set_is_filtered_alongside(estimator: object) -> None:
     assert (result.evaluation["other"].predictability_last == 0).all()
 
 
+def test_an_evaluation_set_of_which_nothing_is_left() -> None:
+    labels = np.arange(60) % 2
+    features = np.where(np.arange(60) < 40, labels, 1 - labels)[:, None] * 2.0 - 1.0
+    asked = {"target_size": 20, "train_size": 18, "slice_size": 40, "n_partitions": 4}
+    for estimator in (None, RidgeClassifier()):
+        result = aflite(features, labels, estimator=estimator, evaluation={"dev": (features[:2], labels[:2])}, **asked)
+        assert result.evaluation["dev"].removed_in_round.tolist() == [1, 1] and len(result.history) == 2
+
+
+def test_a_part_of_an_estimator_is_seeded_too() -> None:
+    features, labels = clouds(150, 4, 2)
+    steps = make_pipeline(StandardScaler(), SGDClassifier(max_iter=1, tol=None))
+    one, same = (aflite(features, labels, estimator=steps, n_partitions=4, **(GOOD | {"target_size": 149})) for _ in range(2))
+    assert one.history == same.history
+
+
+def test_pages_of_files_are_no_memory_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_CGROUP", tmp_path)
+    (tmp_path / "memory.max").write_text("1000\n")
+    (tmp_path / "memory.current").write_text("900\n")
+    (tmp_path / "memory.stat").write_text("anon 100\nfile 800\nshmem 50\ninactive_file 500\nactive_file 250\n")
+    assert checks.available_bytes() == 850
+    (tmp_path / "memory.max").write_text("max\n")
+    assert checks.available_bytes() > 10**6
+
+
 def test_a_memory_map_gives_the_same_result(tmp_path: Path) -> None:
     features, labels = clouds(400, 6, 3)
     np.save(tmp_path / "features.npy", features)
@@ -309,6 +350,7 @@ GOOD = {"target_size": 20, "train_size": 10, "slice_size": 5}
         ({"n_partitions": 0}, r"n_partitions must be at least 1"),
         ({"variant": "slow"}, r"variant 'slow' is not known; take one of greedy, slicing, sampling"),
         ({"memory_limit": 10**6}, r"needs about 0\.\d GB of memory beside the features, and 0\.0 GB are free; take fewer partitions"),
+        ({"groups": np.zeros(40)}, "all 40 rows are of one group, so none could be held out"),
         ({"groups": np.zeros(3)}, r"groups must be one per row of the features \(40\), but have the shape \(3,\)"),
     ],
 )
@@ -316,6 +358,12 @@ def test_bad_arguments(change: dict[str, object], message: str) -> None:
     features, labels = clouds(40, 2, 2)
     with pytest.raises(InputError, match=message):
         aflite(features, labels, **(GOOD | change))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there() -> None:
+    with pytest.raises(InputError, match=r"device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`"):
+        aflite(*clouds(40, 2, 2), device="cuda", **GOOD)
 
 
 def test_bad_evaluation_sets() -> None:
@@ -336,6 +384,8 @@ def test_bad_data() -> None:
         aflite(features, labels[:-1], **GOOD)
     with pytest.raises(InputError, match=r"features must be floating-point numbers, but are int64"):
         aflite(features.astype(np.int64), labels, **GOOD)
+    with pytest.raises(InputError, match=r"have 1e\+39 in row 3, column 0: every value must be a finite number, at most 1e\+15"):
+        aflite(np.where(np.arange(40)[:, None] == 3, 1e39, features.astype(np.float64)), labels, **GOOD)
     features[17, 1] = np.nan
     with pytest.raises(InputError, match=r"features have nan in row 17, column 1: every value must be a finite number"):
         aflite(features, labels, **GOOD)

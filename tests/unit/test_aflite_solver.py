@@ -56,6 +56,25 @@ def test_parity_with_scikit_learn(classes: int, train_size: int) -> None:
     assert np.corrcoef(ours / counts, right / counts)[0, 1] >= 0.998
 
 
+@pytest.mark.parametrize("larger", [1e4, 1e6])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_parity_where_columns_are_of_very_different_size(classes: int, larger: float) -> None:
+    """Of a large column the weight is small and as good as free of penalty, however large it is; a constant one is of no use."""
+    features, labels = correlated(800, 12, classes)
+    features[:, 1] = 0.0
+    even = features * np.where(np.arange(12) == 0, 1e3, 1.0)
+    features[:, 0] *= larger
+    features[:, 1] = 100.0
+    train = random_splits(800, 300, 3, (1,))
+    weights = fit(problem(features, np.arange(800), labels, classes, "cpu", keep_bytes=2**30), train)
+    assert weights.unconverged == 0
+    for number, own in enumerate(train.T):
+        model = optimum().fit(even[own], labels[own])
+        scores = torch.from_numpy(features) @ weights.coefficients[number][:-1] + weights.coefficients[number][-1]
+        ours = (scores[:, 0] > 0).long() if classes == 2 else scores.argmax(dim=1)
+        assert np.mean((model.predict(even) == ours.numpy())[~own]) >= 0.99
+
+
 @pytest.mark.parametrize("penalty", [0.01, 100.0])
 def test_the_regularisation_is_scikit_learns(penalty: float) -> None:
     features, labels = correlated(600, 8, 3)

@@ -130,6 +130,10 @@ def test_rows_that_share_a_text_stay_together(space: Workspace) -> None:
         run(aflite.STEP, space)
 
 
+def test_a_greedy_filter_takes_one_row_a_round() -> None:
+    assert aflite._sizes(aflite.Params(variant="greedy", slice_size=9), 120) == {"train_size": 12, "target_size": 40, "slice_size": 1}
+
+
 def test_before_and_after_by_quick_and_by_trained_models(space: Workspace) -> None:
     run(features.STEP, space)
     run(aflite.STEP, space)

@@ -15,7 +15,13 @@ import numpy.typing as npt
 from cartograph.aflite.checks import memory_to_keep, require_data, require_evaluation, require_sizes
 from cartograph.aflite.classifiers import Classifier, Device, JointLogistic, OneByOne
 from cartograph.aflite.pool import Pool
-from cartograph.aflite.result import STOPPED_AT_ONE_CLASS, STOPPED_AT_TARGET, STOPPED_AT_THRESHOLD, Result
+from cartograph.aflite.result import (
+    STOPPED_AT_ONE_CLASS,
+    STOPPED_AT_ONE_GROUP,
+    STOPPED_AT_TARGET,
+    STOPPED_AT_THRESHOLD,
+    Result,
+)
 from cartograph.aflite.slices import Variant, choose_slice
 
 
@@ -62,8 +68,8 @@ def aflite(
         progress: called with (rows removed, rows to remove at most).
 
     Raises:
-        InputError: an argument out of range, features that do not fit the labels or are not finite, one class only, or too
-            little memory.
+        InputError: an argument out of range, features that do not fit the labels or are not finite, one class or one group only, too
+            little memory, or ``cuda`` where there is none.
 
     >>> rng = np.random.default_rng(0)
     >>> labels = np.arange(400) % 2
@@ -84,8 +90,8 @@ def aflite(
     to_remove = max(len(labels) - target_size, 0)
     reason = STOPPED_AT_TARGET
     while (room := len(pool.rows) - target_size) > 0:
-        if pool.one_class:
-            reason = STOPPED_AT_ONE_CLASS
+        if pool.one_class or pool.one_group:
+            reason = STOPPED_AT_ONE_CLASS if pool.one_class else STOPPED_AT_ONE_GROUP
             break
         pool.measure()
         size = min(slice_size, room)
@@ -96,7 +102,7 @@ def aflite(
         if len(chosen) < size:
             reason = STOPPED_AT_THRESHOLD
             break
-    if measure_kept and not pool.one_class and not (pool.history and pool.history[-1].removed == 0):
+    if measure_kept and not (pool.one_class or pool.one_group) and not (pool.history and pool.history[-1].removed == 0):
         pool.measure()
         pool.remove(np.empty(0, np.intp), threshold)
     return pool.result(reason)

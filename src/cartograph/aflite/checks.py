@@ -13,6 +13,8 @@ from cartograph.aflite.slices import VARIANTS
 from cartograph.errors import InputError
 
 _BLOCK_BYTES = 2**26
+_LARGEST = 1e15  # sums of squares of such values still are numbers of 32 bits
+_CGROUP = Path("/sys/fs/cgroup")
 
 
 def require_sizes(rows: int, target_size: int, n_partitions: int, train_size: int, slice_size: int, threshold: float, variant: str) -> None:
@@ -47,7 +49,7 @@ def require_data(features: Any, labels: npt.NDArray[Any], groups: npt.NDArray[An
     """Check the arrays of a filter, features block by block.
 
     Raises:
-        InputError: shapes that do not fit, a value that is no finite number, or labels of one class.
+        InputError: shapes that do not fit, a value that is no finite number, labels of one class, or rows of one group.
     """
     _require_matrix("features", features)
     for name, values in (("labels", labels), ("groups", groups)):
@@ -55,6 +57,8 @@ def require_data(features: Any, labels: npt.NDArray[Any], groups: npt.NDArray[An
             raise InputError(f"{name} must be one per row of the features ({len(features):,}), but have the shape {values.shape}.")
     if len(kinds := np.unique(labels)) < 2:
         raise InputError(f"all {len(labels):,} labels are of one class ({', '.join(map(str, kinds))}), so there is nothing to predict.")
+    if groups is not None and len(np.unique(groups)) < 2:
+        raise InputError(f"all {len(labels):,} rows are of one group, so none could be held out; group them by something else, or not at all.")
     _require_finite("features", features)
 
 
@@ -83,14 +87,16 @@ def _require_matrix(what: str, features: Any) -> None:
 
 def _require_finite(what: str, features: Any) -> None:
     size = max(1, _BLOCK_BYTES // (features.shape[1] * features.dtype.itemsize))
+    most = min(_LARGEST, float(np.finfo(features.dtype).max))
     for start in range(0, len(features), size):
-        finite = np.isfinite(np.asarray(features[start : start + size])).all(axis=1)
-        if not finite.all():
-            row = start + int(np.flatnonzero(~finite)[0])
-            column = int(np.flatnonzero(~np.isfinite(np.asarray(features[row])))[0])
+        # NaN is not below anything.
+        fit = (np.abs(np.asarray(features[start : start + size])) <= most).all(axis=1)
+        if not fit.all():
+            row = start + int(np.flatnonzero(~fit)[0])
+            column = int(np.flatnonzero(~(np.abs(np.asarray(features[row])) <= most))[0])
             raise InputError(
-                f"{what} have {features[row, column]} in row {row}, column {column}: every value must be a finite number; make the "
-                "features again, or leave such rows out."
+                f"{what} have {features[row, column]} in row {row}, column {column}: every value must be a finite number, at most "
+                f"{most:g}; make the features again, or leave such rows out."
             )
 
 
@@ -126,11 +132,18 @@ def available_bytes() -> int:
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-        bound, used = (Path(f"/sys/fs/cgroup/memory.{name}").read_text(encoding="ascii").strip() for name in ("max", "current"))
-        free = min(free, int(bound) - int(used)) if bound != "max" else free
+        bound, used = ((_CGROUP / f"memory.{name}").read_text(encoding="ascii").strip() for name in ("max", "current"))
+        if bound != "max":
+            free = min(free, int(bound) - int(used) + _file_bytes())
     except (OSError, StopIteration):
         pass
     return free
+
+
+def _file_bytes() -> int:
+    """Return what of a container's memory holds pages of files, which it gives up when memory is wanted."""
+    lines = (_CGROUP / "memory.stat").read_text(encoding="ascii").splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith(("inactive_file ", "active_file ")))
 
 
 def _gigabytes(number: int) -> str:

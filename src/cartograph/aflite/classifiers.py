@@ -99,7 +99,7 @@ class OneByOne:
     """Any scikit-learn classifier, cloned and fitted for each partition.
 
     Args:
-        estimator: unfitted; where it has a ``random_state`` that is None, each partition sets its own from the seed.
+        estimator: unfitted; where it, or a part of it, has a ``random_state`` that is None, each partition sets its own from the seed.
     """
 
     def __init__(self, estimator: Any) -> None:
@@ -117,16 +117,18 @@ class OneByOne:
             model.fit(whole[own], pool.labels[own])
             right[0][held_out] += model.predict(whole[held_out]) == pool.labels[held_out]
             for count, block, other in zip(right[1:], unseen, others, strict=True):
-                count += model.predict(block) == other.labels
+                if len(block):
+                    count += model.predict(block) == other.labels
         return right[0], right[1:]
 
     def _clone(self, seed: int, number: int) -> Any:
         from sklearn.base import clone
 
         model = clone(self._estimator)
-        if "random_state" in (known := model.get_params()) and known["random_state"] is None:
-            model.set_params(random_state=int(np.random.default_rng([seed, number]).integers(2**31)))
-        return model
+        known = model.get_params()
+        random = [name for name in sorted(known) if name.rpartition("__")[2] == "random_state" and known[name] is None]
+        drawn = np.random.default_rng([seed, number]).integers(2**31, size=len(random)).tolist()
+        return model.set_params(**dict(zip(random, drawn, strict=True)))
 
 
 class _Constant:

@@ -44,6 +44,14 @@ class Pool:
         own = self._labels[self.rows]
         return bool((own == own[0]).all())
 
+    @property
+    def one_group(self) -> bool:
+        """Whether all rows in play are of one group, so that none can be held out."""
+        if self._groups is None:
+            return False
+        own = self._groups[self.rows]
+        return bool((own == own[0]).all())
+
     def measure(self) -> None:
         """Split, fit and predict: set the predictability of the rows in play, NaN where a row was never held out."""
         self.number += 1

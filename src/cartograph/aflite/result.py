@@ -11,6 +11,7 @@ import numpy.typing as npt
 STOPPED_AT_TARGET = "target size reached"
 STOPPED_AT_THRESHOLD = "fewer rows at the threshold than a slice"
 STOPPED_AT_ONE_CLASS = "one class left"
+STOPPED_AT_ONE_GROUP = "one group left"
 
 
 @dataclass(frozen=True)

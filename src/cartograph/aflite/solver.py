@@ -33,6 +33,7 @@ _GATHER_BEYOND = 8
 _PILOT_ROWS = 20_000
 _CURVATURE_ROWS = 8_000
 _GATHERED_BYTES = 2**30
+_SHARES = (1e-6, 1e-4, 1e-2, 1.0)
 
 
 @dataclass(frozen=True)
@@ -157,10 +158,8 @@ def _preconditioner(given: Problem, weights: Tensor, smooth: float, rng: np.rand
         hessian[:-1, :-1] = block.T @ weighted
         hessian[:-1, -1] = hessian[-1, :-1] = weighted.sum(dim=0)
         hessian[-1, -1] = curvature[:, column].sum()
-        diagonal = hessian.diagonal()
-        diagonal[:-1] += smooth
-        diagonal += 1e-6 * diagonal.mean()
-        return torch.cholesky_inverse(torch.linalg.cholesky(hessian.double())).to(hessian.dtype)
+        hessian.diagonal()[:-1] += smooth
+        return _inverse(hessian)
 
     def work(columns: range) -> list[Tensor]:
         return [inverse(column) for column in columns]
@@ -173,6 +172,19 @@ def _preconditioner(given: Problem, weights: Tensor, smooth: float, rng: np.rand
         return torch.bmm(by_class, inverses).permute(1, 2, 0).reshape(len(gradient), -1)
 
     return precondition
+
+
+def _inverse(hessian: Tensor) -> Tensor:
+    """Return the inverse of a matrix that is positive semi-definite but for rounding."""
+    # Columns of features may be of very different size: what is added to the diagonal is a share of each one's own.
+    size = hessian.diagonal().double().rsqrt()
+    even = hessian.double() * size[:, None] * size
+    for share in _SHARES:
+        even.diagonal().fill_(1.0 + share)
+        factor, failed = torch.linalg.cholesky_ex(even)
+        if not failed:
+            break
+    return (torch.cholesky_inverse(factor) * size[:, None] * size).to(hessian.dtype)
 
 
 def _parts(given: Problem, train: npt.NDArray[np.bool_], few: bool) -> Iterator[slice]:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from cartograph.aflite.classifiers import Device
+from cartograph.errors import InputError
 
 Ids = npt.NDArray[np.int64]
 Given = TypeVar("Given")
@@ -78,7 +79,13 @@ class Problem:
 
 
 def problem(features: Any, rows: Ids, labels: Ids, classes: int, device: Device, *, keep_bytes: int) -> Problem:
-    """Return a round's data; rows that take at most ``keep_bytes`` are copied onto the device once."""
+    """Return a round's data; rows that take at most ``keep_bytes`` are copied onto the device once.
+
+    Raises:
+        InputError: ``cuda`` is asked for where there is none.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`.")
     where = torch.device("cuda" if device == "cuda" or (device == "auto" and torch.cuda.is_available()) else "cpu")
     resident = None
     if len(rows) * features.shape[1] * 4 <= keep_bytes:
