@@ -162,7 +162,7 @@ def _recipe(model: str, out: Out, seed: int) -> Recipe:
     if model in FROM_A_FOLDER and trained.pretrained is None:
         raise InputError(f"`bias.models` names `{model}`, which needs `train.pretrained`: a model's folder, or a hub id.")
     if model != recipe.model:
-        start = str(out.workspace.resolve("data/embed")) if model == "probe" else trained.pretrained if model in FROM_A_FOLDER else None
+        start = str(out.workspace.resolve("data/embed")) if model == "probe" else recipe.pretrained if model in FROM_A_FOLDER else None
         recipe = replace(recipe, model=model, learning_rate=model_class(model).learning_rate, pretrained=start)
     return replace(recipe, seed=seed, record="train_pass", evaluate="end", live=False)
 
@@ -230,9 +230,12 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     if not isinstance(params, Params) or not isinstance(trained, train.Params):
         raise InputError("section `bias` was not read with its own model.")
     names = {*params.models, *params.partial}
-    started = train.pretrained_files(trained) if trained.model in names or names & set(FROM_A_FOLDER) else ()
-    embedded = ("data/embed",) if "probe" in names and "data/embed" not in started else ()
-    return (*ingested(settings), features.DATA, aflite.DATA, *started, *embedded)
+    read = [name for model in sorted(names & {"probe", *FROM_A_FOLDER}) for name in train.pretrained_files(_of_model(trained, model))]
+    return (*ingested(settings), features.DATA, aflite.DATA, *dict.fromkeys(read))
+
+
+def _of_model(trained: train.Params, model: str) -> train.Params:
+    return trained.model_copy(update={"model": model})
 
 
 STEP = Step(

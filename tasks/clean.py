@@ -151,10 +151,10 @@ def _write_originals(
         return [params.source]
     usual = FileEntry(path="-", format=params.format, encoding=params.encoding)
     side = params.image_side if params.image else None
-    sources = sources_of(params.train, usual, inputs, side)
+    sources = sources_of(params.train, usual, inputs, side, params.image)
     with progress("clean", "files") as update:
         done = iter(range(1, len(sources) + 1))
-        files = read_files(params.train, usual, inputs, lambda: update(next(done), len(sources)), side)
+        files = read_files(params.train, usual, inputs, lambda: update(next(done), len(sources)), side, params.image)
     kept = kept_rows(files, columns_of(params), labelling_of(params), examples, cleaning.kept, cleaning.labels)
     whole = None
     if len(kept) == 1:

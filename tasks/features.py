@@ -158,12 +158,18 @@ def _recipe(params: Params, out: Out) -> Recipe:
     if not isinstance(trained, train.Params):
         raise InputError("section `train` was not read with its own model.")
     own: dict[str, Any] = {name: value for name in ("model", "epochs", "batch_size", "learning_rate") if (value := getattr(params, name))}
-    if params.pretrained is not None:
-        own["pretrained"] = str(local_folder(params.pretrained) or params.pretrained)
+    named = _named(params, trained)
+    is_probe = (params.model or trained.model) == "probe" and named is None
+    own["pretrained"] = str(out.workspace.resolve(_EMBEDDED)) if is_probe else named and str(local_folder(named) or named)
     recipe = replace(train.recipe_of(trained, out.workspace), seed=params.seed, record="train_pass", evaluate="end", live=False, **own)
     if recipe.model in FROM_A_FOLDER and recipe.pretrained is None:
         raise InputError(f"features of a fine-tuned `{recipe.model}` need `features.pretrained`: a model's folder, or a hub id.")
     return recipe
+
+
+def _named(params: Params, trained: train.Params) -> str | None:
+    """Return the folder or hub id that the model starts from, as params.yaml names it."""
+    return params.pretrained or (trained.pretrained if (params.model or trained.model) in FROM_A_FOLDER else None)
 
 
 def needs_encoder(settings: Settings) -> bool:
@@ -190,9 +196,8 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     if needs_encoder(settings):
         return (*ingested(settings), _EMBEDDED)
     if params.source == "finetuned":
-        named = (user_file(params.pretrained),) if params.pretrained and local_folder(params.pretrained) else ()
-        own = named if params.pretrained or params.model else train.pretrained_files(settings["train"])  # type: ignore[arg-type]
-        return (*ingested(settings), *own)
+        named = _named(params, settings["train"])  # type: ignore[arg-type]
+        return (*ingested(settings), *((user_file(named),) if named and local_folder(named) else ()))
     return ingested(settings)
 
 

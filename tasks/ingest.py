@@ -244,7 +244,9 @@ def read_sets(params: Params, inputs: Mapping[str, Path]) -> tuple[list[RawSet],
             update(done, total)
 
         side = params.image_side if params.image else None
-        return [RawSet(name, domain, read_files(files, usual, inputs, count, side)) for name, (domain, files) in sets.items()], None
+        return [
+            RawSet(name, domain, read_files(files, usual, inputs, count, side, params.image)) for name, (domain, files) in sets.items()
+        ], None
 
 
 def _built_in(params: Params) -> tuple[list[RawSet], pa.Table]:

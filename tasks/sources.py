@@ -109,7 +109,12 @@ def check_sum(entry: FileEntry, found: str) -> None:
 
 
 def read_files(
-    entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[str, Path], done: Callable[[], None], image_side: int | None = None
+    entries: Sequence[FileEntry],
+    usual: FileEntry,
+    inputs: Mapping[str, Path],
+    done: Callable[[], None],
+    image_side: int | None = None,
+    image_columns: tuple[str, ...] = (),
 ) -> tuple[File, ...]:
     """Read the sources of one set.
 
@@ -119,6 +124,7 @@ def read_files(
         inputs: declared name (``user_file``) -> path on disk.
         done: called after each.
         image_side: where the rows are images: most pixels of their longer side.
+        image_columns: names that the images' column may have.
 
     Raises:
         InputError: a source cannot be read, is not the file of its checksum, or is listed twice.
@@ -127,7 +133,7 @@ def read_files(
     from cartograph.read import read
 
     files = []
-    for entry, source in zip(entries, sources_of(entries, usual, inputs, image_side), strict=True):
+    for entry, source in zip(entries, sources_of(entries, usual, inputs, image_side, image_columns), strict=True):
         if entry.sha256 is not None and Path(source.path).is_file():
             check_sum(entry, digest_path(Path(source.path)))
         files.append(File(source.name, read(source)))
@@ -135,7 +141,13 @@ def read_files(
     return tuple(files)
 
 
-def sources_of(entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[str, Path], image_side: int | None = None) -> list[Source]:
+def sources_of(
+    entries: Sequence[FileEntry],
+    usual: FileEntry,
+    inputs: Mapping[str, Path],
+    image_side: int | None = None,
+    image_columns: tuple[str, ...] = (),
+) -> list[Source]:
     """Return the sources of one set, as ``read_files`` reads them.
 
     Raises:
@@ -144,7 +156,9 @@ def sources_of(entries: Sequence[FileEntry], usual: FileEntry, inputs: Mapping[s
     from dataclasses import replace
 
     sources = [_source(entry, usual, name, inputs) for entry, name in zip(entries, source_names(entries), strict=True)]
-    return sources if image_side is None else [replace(source, images=True, image_side=image_side) for source in sources]
+    if image_side is None:
+        return sources
+    return [replace(source, images=True, image_side=image_side, image_columns=image_columns) for source in sources]
 
 
 def _source(entry: FileEntry, usual: FileEntry, name: str, inputs: Mapping[str, Path]) -> Source:

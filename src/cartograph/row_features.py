@@ -108,7 +108,7 @@ def read_features(path: Path, uids: Sequence[str] | pa.ChunkedArray | None = Non
         (n_examples,) uids, and (n_examples, width) float32.
 
     Raises:
-        InputError: it is no such file, a uid has no features or stands there twice, or lists differ in length.
+        InputError: it is no such file, a uid has no features or stands there twice, lists differ in length, or a value is not finite.
     """
     name = what or str(path)
     names, lists = _columns(path, name)
@@ -129,6 +129,7 @@ def read_features(path: Path, uids: Sequence[str] | pa.ChunkedArray | None = Non
     if flat.null_count:
         raise InputError(f"{name} has an empty value within a list; every value must be a number.")
     values = flat.to_numpy(zero_copy_only=False).reshape(len(names), -1)
+    _require_finite(names, values, name)
     if uids is None:
         return names, values
     wanted = pa.array(uids, pa.string()) if not isinstance(uids, pa.ChunkedArray) else uids.combine_chunks()
@@ -142,12 +143,24 @@ def read_features(path: Path, uids: Sequence[str] | pa.ChunkedArray | None = Non
     return wanted, values[places.to_numpy()]
 
 
+def _require_finite(uids: pa.Array, values: Singles, name: str) -> None:
+    for start in range(0, len(values), _CHUNK):
+        finite = np.isfinite(values[start : start + _CHUNK])
+        if not finite.all():
+            row, column = (int(place) for place in np.argwhere(~finite)[0])
+            raise InputError(
+                f"{name} has {values[start + row, column]} among the features of uid {uids[start + row].as_py()!r}; every value must be a "
+                "finite number: make them again, or leave such rows out."
+            )
+
+
 def _columns(path: Path, name: str) -> tuple[pa.Array, Any]:
     try:
         table = pq.ParquetFile(path, memory_map=True).read()
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{name} cannot be read as Parquet ({error}); give a Parquet file with the columns uid and features.") from error
-    vectors = [field.name for field in table.schema if pa.types.is_fixed_size_list(field.type) or pa.types.is_list(field.type)]
+    lists = (pa.types.is_fixed_size_list, pa.types.is_list, pa.types.is_large_list)
+    vectors = [field.name for field in table.schema if any(is_kind(field.type) for is_kind in lists)]
     numbers = [field for field in vectors if pa.types.is_floating(table.schema.field(field).type.value_type)]
     if UID not in table.column_names or len(numbers) != 1:
         raise InputError(

@@ -73,13 +73,28 @@ def test_sub_folders_are_classes(tmp_path: Path, archived: bool, around: str) ->
     assert batch.table["file"].to_pylist()[0] == f"{around}cats/a.png"
 
 
-def test_a_split_is_a_sub_folder(tmp_path: Path) -> None:
-    path = write(tmp_path / "set", {f"{split}/{name}": content for split in ("train", "test") for name, content in CLASSES.items()})
-    assert batch_of(path, split="test").table["label"].to_pylist() == ["cats", "cats", "dogs"]
-    with pytest.raises(InputError, match="set has no sub-folder `dev`"):
-        batch_of(path, split="dev")
-    with pytest.raises(InputError, match=r"has no sub-folder `\.\.`"):
-        batch_of(path / "train", split="..")
+@pytest.mark.parametrize("archived", ["", "set/", "."])
+def test_a_split_is_a_sub_folder(tmp_path: Path, archived: str) -> None:
+    files = {f"{split}/{name}": content for split in ("train", "test") for name, content in CLASSES.items()}
+    around = archived.strip(".")
+    path = archive(tmp_path / "set", {f"{around}{name}": content for name, content in files.items()}) if archived else tmp_path / "set"
+    assert archived or write(path, files)
+    batch = batch_of(path, split="test", format="image-folder")
+    assert batch.table["label"].to_pylist() == ["cats", "cats", "dogs"] and batch.table["file"][0].as_py() == "cats/a.png"
+    for split in ("dev", "..", "tes"):
+        with pytest.raises(InputError, match=f"set has no sub-folder `{split}`"):
+            batch_of(path, split=split, format="image-folder")
+
+
+def test_what_stands_beside_the_classes_is_no_class(tmp_path: Path) -> None:
+    files = {f"data/{name}": content for name, content in CLASSES.items()} | {"data/README.md": b"hello", "data/labels.txt": b"x"}
+    batch = batch_of(archive(tmp_path / "set.zip", {name.replace("deep/", ""): content for name, content in files.items()}))
+    assert batch.table["label"].to_pylist() == ["cats", "cats", "dogs"] and batch.rejected == ()
+
+
+def test_an_archive_with_names_as_windows_writes_them(tmp_path: Path) -> None:
+    batch = batch_of(archive(tmp_path / "set.zip", {name.replace("/", "\\"): content for name, content in CLASSES.items()}))
+    assert batch.table["label"].to_pylist() == ["cats", "cats", "dogs"] and values(batch) == [1, 2, 3]
 
 
 def test_a_table_beside_the_images_names_them(tmp_path: Path) -> None:
@@ -89,6 +104,25 @@ def test_a_table_beside_the_images_names_them(tmp_path: Path) -> None:
     assert batch.table.column_names == ["image", "file", "label", "annotator"]
     assert batch.table["label"].to_pylist() == ["cat", "dog"] and values(batch) == [1, 2]
     assert reasons(batch) == {"x/3.png": "no such file"} and batch.rejected[0].row == 3
+
+
+def test_a_table_in_the_one_folder_of_an_archive(tmp_path: Path) -> None:
+    table = b"file;label\r\nx\\1.png;cat\r\n2.png;dog\r\n"
+    path = archive(tmp_path / "set.zip", {"data/labels.csv": table, "data/x/1.png": picture(1), "data/2.png": picture(2)})
+    batch = batch_of(path)
+    assert batch.table["label"].to_pylist() == ["cat", "dog"] and values(batch) == [1, 2]
+    assert batch.table["file"].to_pylist() == ["x\\1.png", "2.png"]
+
+
+def test_lines_of_a_table_that_cannot_be_read_are_set_aside(tmp_path: Path) -> None:
+    long = f"{'x' * 300}.png"
+    csv = f"file_name,label\n1.png,cat\n2.png,dog,more\n{long},cat\n"
+    batch = batch_of(write(tmp_path / "one", {"metadata.csv": csv.encode(), "1.png": picture(1), "2.png": picture(2)}))
+    assert values(batch) == [1] and batch.rows.to_pylist() == [1]
+    assert reasons(batch) == {"2.png,dog,more": "wrong number of fields", long: "file cannot be read"}
+    jsonl = b'{"file_name": "1.png", "label": "cat"}\n{"file_name": \n'
+    batch = batch_of(write(tmp_path / "other", {"metadata.jsonl": jsonl, "1.png": picture(1)}))
+    assert values(batch) == [1] and reasons(batch) == {'{"file_name": ': "not valid JSON"}
 
 
 def test_a_table_without_files_is_refused(tmp_path: Path) -> None:
@@ -145,6 +179,20 @@ def test_an_archive_of_many_files_that_grow_is_not_read(tmp_path: Path) -> None:
         InputError, match=r"set\.zip has [\d,]+ bytes and would unpack to 147,000,000, far more than an archive of images can"
     ):
         batch_of(path)
+
+
+def test_archives_that_are_damaged(tmp_path: Path) -> None:
+    path = archive(tmp_path / "set.zip", {"a/good.png": picture(5)})
+    path.write_bytes(path.read_bytes().replace(b"PK\x01\x02", b"PK\x01\x00"))
+    with pytest.raises(InputError, match=r"set\.zip is not a ZIP archive that can be read \(Bad magic number for central directory\)"):
+        batch_of(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as file:
+        file.writestr("a/bad.png", picture(1))
+        file.writestr("a/good.png", picture(5))
+    content = path.read_bytes()
+    path.write_bytes(content[:60] + bytes(20) + content[80:])
+    batch = batch_of(path)
+    assert values(batch) == [5] and reasons(batch) == {"a/bad.png": "image cut short or damaged"}
 
 
 def test_bad_files_are_set_aside_with_their_reasons(tmp_path: Path) -> None:
@@ -282,6 +330,26 @@ def test_parquet_of_arrays_bytes_and_structs(tmp_path: Path) -> None:
         assert np.array_equal(np.asarray(open_png(batch.table[name][2].as_py())), grey[2]), name
     assert open_png(batch.table["flat"][0].as_py()).size == (4, 4)
     assert batch.table["votes"].to_pylist() == [["a"], ["b", "a"], None]
+
+
+def test_columns_that_only_look_like_images(tmp_path: Path) -> None:
+    grey = RNG.integers(0, 255, (24, 5, 5))
+    structs = [{"bytes": png_of(image.astype(np.uint8), 99), "path": None} for image in grey]
+    columns = {
+        "photo": structs,
+        "label": ["a", "b"] * 12,
+        "votes": [["1", "2"]] * 24,
+        "box": [[0.5] * 5] * 24,
+        "depth": (grey * 9).tolist(),
+    }
+    path = tmp_path / "set.parquet"
+    pq.write_table(pa.table({**columns, "digest": pa.array([b"x"] * 24)}), path)
+    found = run_ingest(tmp_path, source="files", train=[str(path)], image="photo", min_class_count=1)
+    assert len(found.table("train")) == 24
+    batch = batch_of(path, image_columns=("image", "photo"))
+    assert batch.table.column_names == ["photo", "label", "votes", "box"] and batch.table["box"][0].as_py() == ["0.5"] * 5
+    archived = npz(tmp_path / "set.npz", photo=grey.astype(np.uint8), depth=grey * 9.0, label=np.arange(24))
+    assert batch_of(archived, image_columns=("photo",)).table.column_names == ["photo", "label"]
 
 
 def test_parquet_cells_that_are_no_images(tmp_path: Path) -> None:

@@ -58,7 +58,9 @@ def require_data(features: Any, labels: npt.NDArray[Any], groups: npt.NDArray[An
     if len(kinds := np.unique(labels)) < 2:
         raise InputError(f"all {len(labels):,} labels are of one class ({', '.join(map(str, kinds))}), so there is nothing to predict.")
     if groups is not None and len(np.unique(groups)) < 2:
-        raise InputError(f"all {len(labels):,} rows are of one group, so none could be held out; group them by something else, or not at all.")
+        raise InputError(
+            f"all {len(labels):,} rows are of one group, so none could be held out; group them by something else, or not at all."
+        )
     _require_finite("features", features)
 
 

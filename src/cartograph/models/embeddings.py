@@ -74,6 +74,8 @@ def embed_sets(
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`.")
     where = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
+    # Sums of floating-point numbers hang on the device, and on how many texts are read together.
+    identity = f"{identity} {where} {batch_size}"
     tables = {name: pq.ParquetFile(path).read() for name, path in sets.items()}
     with isolated(0, available_threads()):
         encoder = Encoder.load(pretrained, pooling=pooling, max_length=max_length)

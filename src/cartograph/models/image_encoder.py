@@ -14,7 +14,7 @@ from transformers import AutoModel
 from cartograph.errors import InputError
 from cartograph.models.embeddings import Embedded
 from cartograph.models.encoder import Pooling, Vectors
-from cartograph.models.image_pretrained import ImageReading
+from cartograph.models.image_pretrained import ImageReading, preprocessor_folder
 from cartograph.models.kept_vectors import note_made
 from cartograph.models.pretrained import source_of
 from cartograph.row_features import write_features
@@ -75,7 +75,7 @@ def _load(pretrained: str) -> tuple[Any, ImageReading]:
         network = AutoModel.from_pretrained(
             name, trust_remote_code=False, use_safetensors=True, local_files_only=local, dtype=torch.float32
         )
-        reading = ImageReading.of(network.config, Path(name))
+        reading = ImageReading.of(network.config, preprocessor_folder(name, local=local))
     if network.main_input_name != "pixel_values":
         raise InputError(f"{pretrained} reads {network.main_input_name}, not images; use an encoder of images.")
     return network.eval(), reading

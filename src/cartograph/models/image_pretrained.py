@@ -81,6 +81,16 @@ class ImageReading:
         return (pixels - mean) / deviation
 
 
+def preprocessor_folder(name: str, *, local: bool) -> Path:
+    """Return where a network's preprocessor configuration stands: in its folder, or in what the hub gives of it."""
+    if local:
+        return Path(name)
+    from transformers.utils import cached_file
+
+    found = cached_file(name, PREPROCESSOR, _raise_exceptions_for_missing_entries=False)
+    return Path(found).parent if found else Path(name)
+
+
 def _preprocessor(folder: Path) -> dict[str, Any]:
     path = folder / PREPROCESSOR
     if not path.is_file():

@@ -15,7 +15,7 @@ from transformers import AutoConfig, AutoModelForImageClassification
 
 from cartograph.errors import InputError
 from cartograph.models.base import Classifier, Pictures
-from cartograph.models.image_pretrained import PREPROCESSOR, ImageReading
+from cartograph.models.image_pretrained import ImageReading, preprocessor_folder
 from cartograph.models.pretrained import last_layer, renew_head, save_network, source_of
 from cartograph.schema import DatasetInfo
 
@@ -63,7 +63,7 @@ class Vision(Classifier):
             config.label2id = {label: number for number, label in enumerate(info.labels)}
             network = _loaded(name, local=local, config=config, ignore_mismatched_sizes=True)
             renew_head(network, AutoModelForImageClassification.from_config(config, trust_remote_code=False, dtype=torch.float32))
-            reading = ImageReading.of(config, _folder(name, local=local))
+            reading = ImageReading.of(config, preprocessor_folder(name, local=local))
         return cls(network, reading, info.labels)
 
     @classmethod
@@ -102,13 +102,3 @@ def _loaded(name: str, *, local: bool, **more: Any) -> Any:
     return AutoModelForImageClassification.from_pretrained(
         name, trust_remote_code=False, use_safetensors=True, local_files_only=local, dtype=torch.float32, **more
     )
-
-
-def _folder(name: str, *, local: bool) -> Path:
-    """Return where the preprocessor's configuration stands: the folder, or what the hub gives of it."""
-    if local:
-        return Path(name)
-    from transformers.utils import cached_file
-
-    found = cached_file(name, PREPROCESSOR, _raise_exceptions_for_missing_entries=False)
-    return Path(found).parent if found else Path(name)

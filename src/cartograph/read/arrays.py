@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
@@ -18,7 +17,7 @@ from cartograph.images import Unusable, canonical_png, png_of
 from cartograph.read import parquet
 from cartograph.read.arrow import raw_columns
 from cartograph.read.jsonl import as_text
-from cartograph.read.source import Batch, Rejected, Source
+from cartograph.read.source import BROKEN_ARCHIVE, Batch, Rejected, Source
 
 MAX_ROWS = 10_000_000
 """Most rows of one archive: what claims more is not read."""
@@ -35,7 +34,7 @@ _HEADERS: dict[tuple[int, int], Callable[[Any], tuple[tuple[int, ...], bool, np.
 def read(source: Source) -> Iterator[Batch]:
     """Yield the rows of an NPZ archive or a Parquet file: columns of images as binary (canonical PNG), others as text.
 
-    In an archive every array of three or four axes (rows, height, width, channels) is a column of images, every array of one axis a column
+    In an archive an array of three or four axes (rows, height, width, channels) is a column of images, every array of one axis a column
     of texts; all have as many rows. In Parquet a column of images holds nested lists of numbers (height, width, channels), lists of as many
     numbers as a square has pixels, bytes of image files, or Hugging Face's ``{bytes, path}``. Values as in ``images.png_of``.
 
@@ -77,7 +76,7 @@ def _archive(source: Source) -> Iterator[Batch]:
             finally:
                 for member in members:
                     member.file.close()
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError, ValueError, zlib.error) as error:
+    except BROKEN_ARCHIVE as error:
         raise InputError(f"{source.name} is not an NPZ archive that can be read ({str(error)[:200]}); write it again.") from error
 
 
@@ -98,7 +97,7 @@ def _member(source: Source, archive: zipfile.ZipFile, name: str) -> _Member:
 
 
 def _rows(source: Source, members: list[_Member]) -> Iterator[Batch]:
-    images = [member.name for member in members if len(member.shape) in (3, 4)]
+    images = _wanted(source, [member.name for member in members if len(member.shape) in (3, 4)])
     odd = next((member for member in members if len(member.shape) not in (1, 3, 4)), None)
     if odd is not None or not images:
         found = ", ".join(f"{member.name} {member.shape}" for member in members) or "none"
@@ -111,11 +110,12 @@ def _rows(source: Source, members: list[_Member]) -> Iterator[Batch]:
         found = ", ".join(f"{member.name} {member.shape[0]:,}" for member in members)
         raise InputError(f"the arrays of {source.name} have different numbers of rows: {found}; they must run in step.")
     total = lengths.pop()
-    widest = max(math.prod(member.shape[1:]) * member.kind.itemsize for member in members)
+    read = [member for member in members if member.name in images or len(member.shape) == 1]
+    widest = max(math.prod(member.shape[1:]) * member.kind.itemsize for member in read)
     size = max(1, min(_BATCH, _BATCH_BYTES // max(widest, 1)))
     for start in range(0, total, size):
         number = min(size, total - start)
-        columns = {member.name: member.rows(number) for member in members}
+        columns = {member.name: member.rows(number) for member in read}
         texts = {name: _texts(source, name, values) for name, values in columns.items() if name not in images}
         yield _batch(source, {name: list(columns[name]) for name in images}, texts, start, number)
 
@@ -146,14 +146,21 @@ def image_batch(source: Source, table: pa.Table, start: int) -> Batch:
     Raises:
         InputError: no column holds images.
     """
-    images = [field.name for field in table.schema if _holds_images(field.type)]
+    images = _wanted(source, [field.name for field in table.schema if _holds_images(field.type)])
     if not images:
         kinds = ", ".join(f"{field.name} ({field.type})" for field in table.schema)
         raise InputError(f"{source.name} has no column of arrays or image files; its columns are {kinds}.")
-    rest = raw_columns(table.drop_columns(images), source.name)
+    # What might be images too and is not asked for is no text either, but for lists of numbers: votes, for one.
+    others = [field.name for field in table.schema if _is_nested(field.type) and field.name not in images]
+    rest = raw_columns(table.drop_columns([*images, *others]), source.name)
     texts = {name: rest[name].to_pylist() for name in rest.column_names}
     values = {name: [_value(value) for value in table[name].to_pylist()] for name in images}
     return _batch(source, values, texts, start, len(table))
+
+
+def _wanted(source: Source, names: list[str]) -> list[str]:
+    """Return those columns that are read as images: boxes, masks and votes look like them. All, where none has a wanted name."""
+    return [name for name in names if name in source.image_columns] or names
 
 
 def _holds_images(kind: pa.DataType) -> bool:
@@ -166,6 +173,11 @@ def _holds_images(kind: pa.DataType) -> bool:
             kind = kind.value_type
         return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _is_nested(kind: pa.DataType) -> bool:
+    """Return whether it is an image that no text can stand for: lists of lists of numbers."""
+    return _holds_images(kind) and pa.types.is_nested(kind) and hasattr(kind, "value_type") and pa.types.is_nested(kind.value_type)
 
 
 def _value(value: Any) -> Any:

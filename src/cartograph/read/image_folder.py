@@ -8,7 +8,6 @@ name in the table points, and an archive is never unpacked.
 from __future__ import annotations
 
 import zipfile
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ import pyarrow as pa
 from cartograph.errors import InputError
 from cartograph.images import MAX_BYTES, Unusable, canonical_png
 from cartograph.read import delimited, jsonl
-from cartograph.read.source import Batch, Rejected, Source
+from cartograph.read.source import BROKEN_ARCHIVE, Batch, Rejected, Source
 
 IMAGE, FILE, LABEL = "image", "file", "label"
 SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"))
@@ -61,13 +60,16 @@ class _Folder(Files):
     def content(self, name: str) -> bytes:
         _require_inside(name)
         path = self._path / name
-        if not path.resolve().is_relative_to(self._path):
-            raise Unusable(_OUTSIDE, f"{name} is a link that leads out of it")
-        if not path.is_file():
-            raise Unusable("no such file", name)
-        if path.stat().st_size > MAX_BYTES:
-            raise Unusable("image too large", f"{path.stat().st_size:,} bytes, at most {MAX_BYTES:,} are read")
-        return path.read_bytes()
+        try:
+            if not path.resolve().is_relative_to(self._path):
+                raise Unusable(_OUTSIDE, f"{name} is a link that leads out of it")
+            if not path.is_file():
+                raise Unusable("no such file", name)
+            if path.stat().st_size > MAX_BYTES:
+                raise Unusable("image too large", f"{path.stat().st_size:,} bytes, at most {MAX_BYTES:,} are read")
+            return path.read_bytes()
+        except OSError as error:
+            raise Unusable("file cannot be read", f"{name[:200]}: {error.strerror}") from error
 
 
 class _Archive(Files):
@@ -88,11 +90,25 @@ class _Archive(Files):
         try:
             with self._archive.open(entry) as file:
                 content = file.read(MAX_BYTES + 1)
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, EOFError, zlib.error) as error:
+        except BROKEN_ARCHIVE as error:
             raise Unusable("image cut short or damaged", str(error)[:200]) from error
         if len(content) > MAX_BYTES:
             raise Unusable("image too large", f"more than {MAX_BYTES:,} bytes")
         return content
+
+
+class _Within(Files):
+    """What one folder of an archive holds."""
+
+    def __init__(self, files: Files, folder: str) -> None:
+        self._files, self._folder = files, folder
+
+    def names(self) -> list[str]:
+        return [name.removeprefix(self._folder) for name in self._files.names() if name.startswith(self._folder)]
+
+    def content(self, name: str) -> bytes:
+        _require_inside(name)
+        return self._files.content(self._folder + name)
 
 
 def read(source: Source) -> Iterator[Batch]:
@@ -106,8 +122,9 @@ def read(source: Source) -> Iterator[Batch]:
     """
     with _opened(source) as files:
         names = files.names()
-        own = next((name for name in _TABLES if name in names), None)
-        rows = _by_folder(names) if own is None else _by_table(source, files, own)
+        there = set(names)
+        own = next((folder + name for folder in ("", _around(names)) for name in _TABLES if folder + name in there), None)
+        rows = _by_folder(names) if own is None else _by_table(source, files, own, there)
         yield from _batches(source, files, rows)
 
 
@@ -127,9 +144,27 @@ def _opened(source: Source) -> Iterator[Files]:
         return
     if not zipfile.is_zipfile(path):
         raise InputError(f"{source.name} is neither a folder of images nor a ZIP archive of one; name such a folder.")
-    with zipfile.ZipFile(path) as archive:
+    try:
+        archive = zipfile.ZipFile(path)
+    except BROKEN_ARCHIVE as error:
+        raise InputError(f"{source.name} is not a ZIP archive that can be read ({str(error)[:200]}); write it again.") from error
+    with archive:
         _require_plausible(source, archive, path.stat().st_size)
-        yield _Archive(archive)
+        yield _Archive(archive) if source.split is None else _split_of(source, _Archive(archive))
+
+
+def _split_of(source: Source, files: Files) -> Files:
+    names = files.names()
+    for folder in (f"{source.split}/", f"{_around(names)}{source.split}/"):
+        if any(name.startswith(folder) for name in names):
+            return _Within(files, folder)
+    raise InputError(f"{source.name} has no sub-folder `{source.split}`; correct the split.")
+
+
+def _around(names: list[str]) -> str:
+    """Return the one folder that everything is in, with a slash; empty where there is none."""
+    first = {name.partition("/")[0] for name in names}
+    return f"{first.pop()}/" if len(first) == 1 and all("/" in name for name in names) else ""
 
 
 def _require_plausible(source: Source, archive: zipfile.ZipFile, size: int) -> None:
@@ -152,45 +187,60 @@ def _require_inside(name: str) -> None:
         raise Unusable(_OUTSIDE, name[:200])
 
 
-Record = tuple[int, str, dict[str, Any]]
-"""A row's number, its image's name, and what else is known of it."""
+Record = tuple[int, str, dict[str, Any]] | Rejected
+"""A row's number, its image's name, and what else is known of it; or a line of the table that cannot be read."""
 
 
 def _by_folder(names: list[str]) -> Iterator[Record]:
     """Yield the images of each class: of the files that stand beside the classes' folders, those named like images, without a label."""
-    chosen = [name for name in names if "/" in name.replace("\\", "/") or PurePosixPath(name).suffix.lower() in SUFFIXES]
-    inner = _common(chosen)
+    alike = [name for name in names if _is_named_so(name)]
+    inner = len(_common(alike or [name for name in names if len(_parts(name)) > 1]))
+    chosen = [name for name in names if len(_parts(name)) > inner + 1 or _is_named_so(name)]
     for number, name in enumerate(chosen, start=1):
-        parts = PurePosixPath(name).parts[len(inner) :]
+        parts = _parts(name)[inner:]
         yield number, name, {FILE: name, LABEL: parts[0] if len(parts) > 1 else None}
+
+
+def _is_named_so(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in SUFFIXES
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """Return a name's folders and its own; some archives made on Windows have backslashes between them."""
+    return PurePosixPath(name.replace("\\", "/")).parts
 
 
 def _common(names: list[str]) -> tuple[str, ...]:
     """Return the folders that all names stand in beside the class's own: an archive often has one around everything."""
-    parts = [PurePosixPath(name).parts for name in names]
+    parts = [_parts(name) for name in names]
     if not parts or len({part[0] for part in parts}) > 1 or any(len(part) < 3 for part in parts):
         return ()
     return parts[0][:1]
 
 
-def _by_table(source: Source, files: Files, name: str) -> Iterator[Record]:
+def _by_table(source: Source, files: Files, name: str, there: set[str]) -> Iterator[Record]:
     try:
         content = files.content(name)
     except Unusable as error:
         raise InputError(f"{source.name}/{name} cannot be read ({error}); correct the table.") from error
     with TemporaryDirectory() as folder:
-        copy = Path(folder) / name
+        copy = Path(folder) / PurePosixPath(name).name
         copy.write_bytes(content)
+        beside = name.removesuffix(copy.name)
         table = replace(source, path=str(copy), name=f"{source.name}/{name}", split=None)
         for batch in (delimited.read_csv if copy.suffix == ".csv" else jsonl.read)(table):
             columns = batch.table.column_names
             named = next((column for column in _NAMES if column in columns), None)
-            if named is None:
+            if named is None and columns:
                 raise InputError(f"{source.name}/{name} names no files: it has no column {' or '.join(_NAMES)}; its columns are "
                                  f"{', '.join(columns)}.")  # fmt: skip
             for number, row in zip(batch.rows.to_pylist(), batch.table.to_pylist(), strict=True):
-                file = row.pop(named)
-                yield number, file or "", {FILE: file, **{key: value for key, value in row.items() if key != IMAGE}}
+                file = row.pop(named or "")
+                found = f"{beside}{file or ''}"
+                turned = found.replace("\\", "/")
+                image = turned if turned in there and found not in there else found
+                yield number, image, {FILE: file, **{key: value for key, value in row.items() if key != IMAGE}}
+            yield from batch.rejected
 
 
 def _batches(source: Source, files: Files, rows: Iterator[Record]) -> Iterator[Batch]:
@@ -199,13 +249,17 @@ def _batches(source: Source, files: Files, rows: Iterator[Record]) -> Iterator[B
         numbers: list[int] = []
         rejected: list[Rejected] = []
         columns: dict[str, None] = {IMAGE: None}
-        for number, name, more in rows:
-            columns |= dict.fromkeys(more)
-            try:
-                kept.append({IMAGE: canonical_png(files.content(name), source.image_side), **more})
-                numbers.append(number)
-            except Unusable as error:
-                rejected.append(Rejected(number, error.reason, error.detail, name))
+        for record in rows:
+            if isinstance(record, Rejected):
+                rejected.append(record)
+            else:
+                number, name, more = record
+                columns |= dict.fromkeys(more)
+                try:
+                    kept.append({IMAGE: canonical_png(files.content(name), source.image_side), **more})
+                    numbers.append(number)
+                except Unusable as error:
+                    rejected.append(Rejected(number, error.reason, error.detail, name))
             if len(kept) + len(rejected) == _BATCH:
                 break
         if not kept and not rejected:

@@ -8,6 +8,8 @@ import gzip
 import io
 import json
 import lzma
+import struct
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +23,19 @@ from cartograph.errors import InputError
 
 BATCH_ROWS = 50_000
 MAX_COLUMNS = 4096
+
+BROKEN_ARCHIVE = (
+    zipfile.BadZipFile,
+    RuntimeError,
+    NotImplementedError,
+    EOFError,
+    OSError,
+    ValueError,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+)
+"""What ``zipfile`` raises for archives that somebody has cut or tampered with, or locked with a password."""
 
 _OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
@@ -38,9 +53,10 @@ class Source:
         quoting: ``standard`` ("…" around fields, doubled inside) or ``none`` (a quote is text); None for
             standard in CSV and none in TSV.
         columns: column names of a delimited file without a header line; empty where the first line is the header.
-        split: which split of a Hugging Face data set, or which sub-folder of a folder of images.
+        split: which split of a Hugging Face data set, or which sub-folder of a folder of images or of an archive of one.
         images: whether its rows are images: Parquet is then read by the reader of arrays.
         image_side: pixels; images are scaled down where their longer side has more.
+        image_columns: names that the images' column may have; empty: every column that can hold images does.
     """
 
     path: str
@@ -53,6 +69,7 @@ class Source:
     split: str | None = None
     images: bool = False
     image_side: int = 256
+    image_columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
