@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import base64
 import io
+import struct
 import warnings
 from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, UnidentifiedImageError
 
 from cartograph.schema import DatasetInfo
 
@@ -29,7 +30,22 @@ SHOWN_SIDE = 64
 
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
 # What Pillow's decoders raise for files that somebody has cut or tampered with.
-_DAMAGED = (OSError, ValueError, SyntaxError, EOFError, MemoryError, ArithmeticError, LookupError, TypeError)
+_DAMAGED = (OSError, ValueError, SyntaxError, EOFError, MemoryError, ArithmeticError, LookupError, TypeError, struct.error)
+_ORIENTATION = 0x0112
+_TURNS = dict(
+    enumerate(
+        (
+            Image.Transpose.FLIP_LEFT_RIGHT,
+            Image.Transpose.ROTATE_180,
+            Image.Transpose.FLIP_TOP_BOTTOM,
+            Image.Transpose.TRANSPOSE,
+            Image.Transpose.ROTATE_270,
+            Image.Transpose.TRANSVERSE,
+            Image.Transpose.ROTATE_90,
+        ),
+        start=2,
+    )
+)
 _PREFIX = "data:image/png;base64,"
 
 
@@ -108,7 +124,9 @@ def _require_size(width: int, height: int) -> None:
 
 def _upright(opened: Image.Image) -> Image.Image:
     opened.load()
-    return _plain(ImageOps.exif_transpose(opened))
+    # Not ImageOps.exif_transpose: it writes the EXIF again, and stumbles over entries that have nothing to do with the picture.
+    turn = _TURNS.get(opened.getexif().get(_ORIENTATION))
+    return _plain(opened if turn is None else opened.transpose(turn))
 
 
 def _plain(image: Image.Image) -> Image.Image:

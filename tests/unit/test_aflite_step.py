@@ -21,7 +21,7 @@ from tasks import aflite, bias, features, train
 from tasks.embed import STEP as EMBED
 from tasks.embed import Params as EmbedParams
 from tasks.step import Inputs, Out
-from tasks.workspace import Workspace
+from tasks.workspace import ROOT, Workspace
 from tests.training_sets import small_set
 
 TRAIN, HELD = "data/ingest/train.parquet", "data/ingest/held.parquet"
@@ -184,6 +184,43 @@ def test_frozen_features_need_an_encoder_and_its_step() -> None:
         EMBED.inputs_of(frozen)
     off = settings_of(features=features.Params(source="frozen"), aflite=aflite.Params(enabled=False))
     assert not EMBED.when(off) and not features.STEP.when(off) and not aflite.STEP.when(off)
+
+
+@pytest.mark.parametrize(
+    ("trained", "asked", "start"),
+    [
+        ({"model": "bow"}, {"model": "probe"}, "data/embed"),
+        ({"model": "probe"}, {}, "data/embed"),
+        ({"model": "probe"}, {"model": "bow"}, None),
+        ({"model": "probe"}, {"model": "transformer"}, InputError),
+        ({"model": "bow", "pretrained": "./mine"}, {"model": "transformer"}, "mine"),
+        ({"model": "transformer", "pretrained": "./mine"}, {"model": "transformer", "pretrained": "./other"}, "other"),
+        ({"model": "transformer", "pretrained": "owner/name"}, {}, "owner/name"),
+    ],
+)
+def test_what_a_fine_tuned_model_starts_from_is_an_input(space: Workspace, trained: Any, asked: Any, start: Any) -> None:
+    space.settings.update(settings_of(train=train.Params(**trained), features=features.Params(source="finetuned", **asked)))
+    out = Out(space, {}, space.path, space.path, space.path)
+    params = space.settings["features"]
+    if start is InputError:
+        with pytest.raises(InputError, match="features of a fine-tuned `transformer` need `features.pretrained`"):
+            features._recipe(params, out)
+        return
+    path = {"data/embed": space.path / "data/embed", "mine": ROOT / "mine", "other": ROOT / "other"}.get(start, start)
+    assert features._recipe(params, out).pretrained == (path and str(path))
+    name = {"mine": "file:./mine", "other": "file:./other", "data/embed": "data/embed"}.get(start)
+    assert features.STEP.inputs_of(space.settings) == (TRAIN, HELD, *([name] if name else []))
+
+
+def test_bias_starts_a_model_from_the_projects_own_folder(space: Workspace) -> None:
+    """Wherever the command is called from; and the folder is an input, whatever the audit's own model is."""
+    settings = settings_of(train=train.Params(pretrained="./mine"), bias=bias.Params(models=("transformer",)))
+    space.settings.update(settings)
+    out = Out(space, {}, space.path, space.path, space.path)
+    assert bias._recipe("transformer", out, 1).pretrained == str(ROOT / "mine")
+    assert "file:./mine" in bias.STEP.inputs_of(settings)
+    both = settings_of(train=train.Params(model="probe"), bias=bias.Params(models=("probe", "linear")))
+    assert bias.STEP.inputs_of(both).count("data/embed") == 1
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from PIL import Image
+from PIL import Image, ImageOps
 
 from cartograph import images
 from cartograph.images import (
@@ -68,11 +68,21 @@ def test_nothing_but_pixels_is_kept() -> None:
     assert kinds == []
 
 
-def test_orientation_is_applied() -> None:
+@pytest.mark.parametrize("orientation", range(10))
+def test_orientation_is_applied(orientation: int) -> None:
     exif = Image.Exif()
-    exif[0x0112] = 6
-    turned = pixels(canonical_png(file_of(Image.fromarray(GREY), "PNG", exif=exif.tobytes()), 256))
-    assert np.array_equal(turned, np.rot90(GREY, -1))
+    exif[0x0112] = orientation
+    content = file_of(Image.fromarray(GREY), "PNG", exif=exif.tobytes())
+    turned = pixels(canonical_png(content, 256))
+    assert np.array_equal(turned, np.asarray(ImageOps.exif_transpose(Image.open(io.BytesIO(content)))))
+    assert orientation != 6 or np.array_equal(turned, np.rot90(GREY, -1))
+
+
+def test_a_damaged_note_beside_a_picture_does_no_harm() -> None:
+    exif = Image.Exif()
+    exif[0x0112], exif[0x010E] = 6, "taken at home"
+    content = file_of(Image.new("L", (8, 4), 9), "JPEG", exif=exif).replace(b"\x01\x0e\x00\x02", b"\x01\x0e\x00\x00", 1)
+    assert open_png(canonical_png(content, 256)).size == (4, 8)
 
 
 def test_transparency_is_laid_on_white() -> None:
