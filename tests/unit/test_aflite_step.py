@@ -203,7 +203,7 @@ def test_what_a_fine_tuned_model_starts_from_is_an_input(space: Workspace, train
     out = Out(space, {}, space.path, space.path, space.path)
     params = space.settings["features"]
     if start is InputError:
-        with pytest.raises(InputError, match="features of a fine-tuned `transformer` need `features.pretrained`"):
+        with pytest.raises(InputError, match=r"features of a fine-tuned `transformer` need `features\.pretrained`"):
             features._recipe(params, out)
         return
     path = {"data/embed": space.path / "data/embed", "mine": ROOT / "mine", "other": ROOT / "other"}.get(start, start)

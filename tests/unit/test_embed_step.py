@@ -134,10 +134,11 @@ def test_a_grown_set_keeps_the_vectors_it_has(tmp_path: Path) -> None:
     assert space.vectors() == now, "what was kept is what would be made"
 
 
-@pytest.mark.parametrize("change", ["encoder", "pooling", "broken", "other code"])
+@pytest.mark.parametrize("change", ["encoder", "pooling", "broken", "other code", "batch"])
 def test_nothing_is_kept_of_another_encoder_or_way_of_reading(tmp_path: Path, change: str) -> None:
     space = Space(tmp_path)
     space.embed()
+    space.write("train", small_set().slice(1))
     record = tmp_path / "data/embed/made.json"
     if change == "encoder":
         space.draw_encoder(1)
@@ -145,4 +146,5 @@ def test_nothing_is_kept_of_another_encoder_or_way_of_reading(tmp_path: Path, ch
         (tmp_path / "data/embed/train.parquet").write_bytes(b"PAR1")
     elif change == "other code":
         record.write_text(json.dumps(json.loads(record.read_text()) | {"identity": "another"}))
-    assert "kept" not in space.embed(**({"pooling": "cls"} if change == "pooling" else {}))
+    asked = {"pooling": {"pooling": "cls"}, "batch": {"batch_size": 32}}
+    assert "kept" not in space.embed(**asked.get(change, {}))

@@ -137,3 +137,23 @@ def test_frozen_vectors_of_every_image(kind: str, tmp_path: Path) -> None:
         sets = {"train": tmp_path / "train-rows.parquet"}
         with pytest.raises(InputError, match=r"has no first state .* set `embed\.pooling` to mean"):
             embed_images(str(tmp_path / "network"), sets, tmp_path / "out", pooling="cls", device="cpu")
+
+
+def test_a_network_from_the_hub_reads_images_as_its_folder_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the hub leaves it in its cache: networks of both kinds of use are given images of the preprocessor's size and moments."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    kept = tmp_path / "hub/models--owner--network"
+    (kept / "snapshots/abc").mkdir(parents=True)
+    (kept / "refs").mkdir()
+    (kept / "refs/main").write_text("abc")
+    write_vision(kept / "snapshots/abc", "resnet")
+    pq.write_table(small_images(6), tmp_path / "rows.parquet")
+    found = []
+    for name in ("owner/network", str(kept / "snapshots/abc")):
+        folder = tmp_path / str(len(found))
+        folder.mkdir()
+        embed_images(name, {"train": tmp_path / "rows.parquet"}, folder, device="cpu")
+        found.append(read_features(folder / "train.parquet")[1])
+    assert np.array_equal(*found)
+    assert Vision.create(info_of("image"), small_images(), pretrained="owner/network").reading.width == 20

@@ -55,6 +55,9 @@ def test_vectors_are_found_again_by_uid(tmp_path: Path) -> None:
 def test_a_users_file_may_hold_plain_lists_of_doubles(tmp_path: Path) -> None:
     pq.write_table(pa.table({"uid": [1, 2], "note": ["x", "y"], "v": [[1.0, 2.0], [3.0, 4.0]]}), tmp_path / "f.parquet")
     assert read_features(tmp_path / "f.parquet", ["2"])[1].tolist() == [[3, 4]]
+    large = pa.array([[1.0, 2.0], [3.0, 4.0]], pa.large_list(pa.float32()))
+    pq.write_table(pa.table({"uid": pa.array(["a", "b"], pa.large_string()), "v": large}), tmp_path / "f.parquet")
+    assert read_features(tmp_path / "f.parquet", ["b", "a"])[1].tolist() == [[3, 4], [1, 2]]
 
 
 @pytest.mark.parametrize(
@@ -65,6 +68,10 @@ def test_a_users_file_may_hold_plain_lists_of_doubles(tmp_path: Path) -> None:
         ({"uid": ["a", "b", "c"], "v": [[1.0], [2.0, 3.0], [1.0]]}, "lists have between 1 and 2 numbers"),
         ({"uid": ["a", "b", "c"], "v": [[1.0], None, [1.0]]}, "has no features in the row with uid 'b'"),
         ({"uid": ["a", "b", "c"], "v": [[1.0], [None], [1.0]]}, "has an empty value within a list"),
+        (
+            {"uid": ["a", "b", "c"], "v": [[1.0], [1.0], [float("nan")]]},
+            "has nan among the features of uid 'c'; every value must be a finite",
+        ),
         ({"id": ["a", "b", "c"], "v": [[1.0]] * 3}, "must have a column `uid` and one column of floating-point lists, but has id, v"),
         ({"uid": ["a", "b", "c"], "v": [1.0, 2.0, 3.0]}, "must have a column `uid` and one column of floating-point lists"),
     ],
