@@ -125,7 +125,7 @@ def _require_size(width: int, height: int) -> None:
 def _upright(opened: Image.Image) -> Image.Image:
     opened.load()
     # Not ImageOps.exif_transpose: it writes the EXIF again, and stumbles over entries that have nothing to do with the picture.
-    turn = _TURNS.get(opened.getexif().get(_ORIENTATION))
+    turn = _TURNS.get(opened.getexif().get(_ORIENTATION, 1))
     return _plain(opened if turn is None else opened.transpose(turn))
 
 
