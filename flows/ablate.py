@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,11 +11,11 @@ from typing import Annotated, Any
 
 import typer
 from prefect import flow
-from prefect.logging.configuration import setup_logging
 
 from cartograph.errors import CartographError, InputError
 from cartograph.experiments import EXPERIMENTS as DATA_MAPS
-from flows.as_task import ended_with, error_of
+from flows.as_task import ended_with
+from flows.command_line import run_flow
 from tasks import ablate as experiments
 from tasks import console, pair_tables, synthetic
 from tasks.workspace import Workspace, open_workspace
@@ -74,12 +73,7 @@ def main(
     workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default.")] = ".",
 ) -> None:
     """Run an experiment."""
-    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
-    setup_logging(incremental=False)
-    ended = ablate(experiment, workspace, return_state=True)
-    error = error_of(ended)
-    if error is None and not ended.is_completed():
-        error = CartographError(f"the experiment ended as {ended.name}: {ended.message}")
+    _, error = run_flow(ablate, experiment, workspace)
     if error is not None:
         console.complain(str(error))
         raise typer.Exit(error.exit_code)

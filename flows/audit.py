@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from concurrent.futures.process import BrokenProcessPool
@@ -12,11 +11,11 @@ from typing import Annotated, Any
 import typer
 from prefect import Flow, flow
 from prefect.futures import PrefectFuture, as_completed
-from prefect.logging.configuration import setup_logging
 
 from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
 from flows.announce import announce
 from flows.as_task import as_task, ended_with, error_of
+from flows.command_line import run_flow
 from flows.runners import restart, task_runner, trainings_at_once
 from flows.versions import commit
 from tasks import console
@@ -198,14 +197,7 @@ def main(
 def conduct(run: Flow[..., Any], workspace: str, force: list[str] | None, at_once: int = 1, *, verbose: bool, debug: bool) -> None:
     """Run a flow over a workspace's steps from a command line: its lines, where its report is, and its exit code."""
     level = "INFO" if verbose else "ERROR" if debug else "CRITICAL"
-    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", level)
-    setup_logging(incremental=False)
-    ended = run(workspace, force, at_once, return_state=True)
-    error = error_of(ended)
-    if error is None and not ended.is_completed():
-        if debug:
-            ended.result()
-        error = CartographError(f"the {run.name} ended as {ended.name}: {ended.message}")
+    _, error = run_flow(run, workspace, force, at_once, level=level, debug=debug)
     space = open_workspace(workspace) if error is None or isinstance(error, GateError | WaitingError | CellError) else None
     if space is not None:
         report = space.resolve(WAITING_PAGE if isinstance(error, WaitingError) else "reports/report.html")

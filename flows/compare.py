@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -12,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
-from prefect.logging.configuration import setup_logging
 
 from cartograph.errors import CartographError, InputError
-from flows.as_task import ended_with, error_of
+from flows.as_task import ended_with
+from flows.command_line import run_flow
 from tasks import console
 from tasks.compare_audits import DATA, read_record
 from tasks.compared import comparison_markdown
@@ -102,12 +101,7 @@ def main(
     out: Annotated[Path | None, typer.Option("--out", help="Also write it to this Markdown file.")] = None,
 ) -> None:
     """Say what changed from one audit to another."""
-    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
-    setup_logging(incremental=False)
-    ended = compare(before, now, return_state=True)
-    error = error_of(ended)
-    if error is None and not ended.is_completed():
-        error = CartographError(f"the comparison ended as {ended.name}: {ended.message}")
+    ended, error = run_flow(compare, before, now)
     if error is not None:
         console.complain(str(error))
         raise typer.Exit(error.exit_code)

@@ -13,6 +13,7 @@ import yaml
 
 from cartograph.config import read_yaml
 from cartograph.errors import CartographError, InputError
+from flows.command_line import no_server
 from tasks import console
 from tasks.workspace import ROOT, Workspace, open_workspace
 
@@ -161,16 +162,6 @@ def register(path: Path, at_once: int | None, gpus: int | None) -> None:
         when = ", ".join(f"{cron} {timezone}" for cron, timezone in schedules) or "on request"
         console.say(f"{entry['name']:<24} {when}")
     console.say(f"Start a worker on the machine that is to audit: prefect worker start --pool {POOL} --type process")
-
-
-def no_server(error: Exception) -> str:
-    """Return the sentence for a server that is not there."""
-    api = os.environ.get("PREFECT_API_URL", "")
-    where = api.partition("://")[2].rpartition("@")[2] if api else "(PREFECT_API_URL is not set)"
-    return (
-        f"there is no Prefect server at {where} ({type(error).__name__}); start one with `prefect server start`, and name its "
-        "address in PREFECT_API_URL, such as http://127.0.0.1:4200/api."
-    )
 
 
 def _schedules(entry: Mapping[str, Any]) -> list[tuple[str, str]]:

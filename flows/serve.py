@@ -10,7 +10,8 @@ import typer
 
 from cartograph.errors import CartographError, InputError
 from flows.audit import audit
-from flows.deploy import check_names, check_schedule, no_server
+from flows.command_line import no_server
+from flows.deploy import check_names, check_schedule
 from tasks import console
 from tasks.workspace import ROOT, Workspace, open_workspace
 

@@ -172,6 +172,15 @@ def test_audits_are_compared_also_of_a_commit(audited: Project) -> None:
     assert "workspaces/none" in done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["flows.audit", "flows.compare . .", "flows.ablate synthetic"])
+def test_a_server_that_is_not_there_is_told_in_a_sentence(audited: Project, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(audited.environment, "PREFECT_API_URL", "http://someone:secret@127.0.0.1:9/api")
+    done = audited.run(*command.split(), code=2)
+    assert "there is no Prefect server at 127.0.0.1:9/api" in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr and "secret" not in done.stderr
+
+
 def test_a_busy_workspace_says_who_holds_it(audited: Project) -> None:
     audited.params(SMALL.replace("rows: 240", "rows: 600"))
     first = audited.start("flows.audit")
