@@ -135,7 +135,9 @@ def _recipe(params: Params, workspace: Workspace, seed: int) -> Recipe:
 
 def _summary(rows: int, evaluation: list[str], metrics: dict[str, float]) -> str:
     if metrics["train.failed"]:
-        return f"{rows:,} rows, FAILED: no better than the largest class"
+        finite = "train.loss" in metrics or not metrics["epochs"]
+        reason = "no better than always naming one class" if finite else "the loss is not a number; lower the learning rate"
+        return f"{rows:,} rows, FAILED: {reason}"
     accuracies = ", ".join(f"{name} {metrics[f'{name}.accuracy']:.3f}".replace(" 0.", " .") for name in sorted(evaluation))
     return f"{rows:,} rows, accuracy {accuracies}"
 

@@ -165,7 +165,7 @@ def _summary(params: Params, metrics: dict[str, float]) -> str:
         return f"{done}, accuracy {_short(metrics['train.accuracy'])}"
     if "train.loss" not in metrics:
         return f"{done}, FAILED: the loss is not a number; lower learning_rate"
-    return f"{done}, FAILED: accuracy {_short(metrics['train.accuracy'])} is no better than the largest class"
+    return f"{done}, FAILED: no better than always naming one class (train accuracy {_short(metrics['train.accuracy'])})"
 
 
 def _short(share: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,8 +76,9 @@ class Fitted:
 
         ``train.accuracy`` and ``train.loss`` of the last epoch (the loss is left out where it is no number),
         ``<set>.accuracy`` and ``<set>.macro_f1`` of the final model, ``epochs``, and ``train.failed``: 1 where the loss is no
-        number, or where the model beats the most frequent label neither on the train set nor on any evaluation set of
-        its distribution.
+        number, where the model beats the most frequent label neither on the train set nor on any evaluation set of
+        its distribution, or where the final model gives one label to every row of the evaluation sets, though they have several
+        (where one of them is of its distribution: to collapse out of it alone is a result, and no failed training).
         """
         content: dict[str, float] = json.loads((self.folder / "metrics.json").read_text(encoding="utf-8"))
         return content
@@ -104,8 +105,15 @@ class Fitted:
         learnt = last["accuracy"] > majority_share(gold)
         within = {name: scored.gold for name, scored in predictions.items() if scored.domain == "id"}
         learnt = learnt or any(metrics[f"{name}.accuracy"] > majority_share(gold) for name, gold in within.items())
-        metrics["train.failed"] = int(not learnt or not math.isfinite(last["loss"]))
+        metrics["train.failed"] = int(not learnt or _names_one_class(predictions.values()) or not math.isfinite(last["loss"]))
         return metrics
+
+
+def _names_one_class(predictions: Iterable[Scored]) -> bool:
+    """Return whether the final model gives every row one label, of all the sets that have more than one."""
+    several = [scored for scored in predictions if len(np.unique(scored.gold)) > 1]
+    told = [scored.logits.argmax(axis=1) for scored in several]
+    return any(scored.domain == "id" for scored in several) and len(np.unique(np.concatenate(told))) == 1
 
 
 def _by_uid(scored: Scored) -> pa.Table:

@@ -61,7 +61,7 @@ def cell(workspace: Workspace, name: str) -> Step:
 
 
 def test_a_cell_leaves_what_the_comparison_reads(tmp_path: Path) -> None:
-    workspace = space(tmp_path)
+    workspace = space(tmp_path, epochs=8)
     done = run_step(cell(workspace, "cleaned-2"), workspace)
     folder = tmp_path / "data/retrain/cleaned-2"
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == {
@@ -75,7 +75,7 @@ def test_a_cell_leaves_what_the_comparison_reads(tmp_path: Path) -> None:
     assert metrics["rows"] == 40
     assert {"held.accuracy", "held.macro_f1", "far.accuracy", "far.macro_f1", "train.accuracy", "train.failed", "epochs"} <= set(metrics)
     training = json.loads((folder / "training.json").read_text())
-    assert {"subset": "cleaned", "seed": 2, "rows": 40, "model": "bow", "epochs": 3, "learning_rate": 0.01}.items() <= training.items()
+    assert {"subset": "cleaned", "seed": 2, "rows": 40, "model": "bow", "epochs": 8, "learning_rate": 0.01}.items() <= training.items()
     predictions = pq.read_table(folder / "predictions/far.parquet")
     assert predictions.schema == dynamics_schema(2)
     accuracies = [f"{name} {metrics[f'{name}.accuracy']:.3f}".replace(" 0.", " .") for name in ("far", "held")]
@@ -168,8 +168,14 @@ def test_a_training_that_failed_is_marked(tmp_path: Path) -> None:
     pq.write_table(alike, tmp_path / "data/ingest/train.parquet")
     pq.write_table(alike.select(["uid", "label"]).cast(SUBSET), tmp_path / "data/select/original.parquet")
     done = run_step(cell(workspace, "original-1"), workspace)
-    assert done.receipt.summary == "60 rows, FAILED: no better than the largest class"
+    assert done.receipt.summary == "60 rows, FAILED: no better than always naming one class"
     assert json.loads((tmp_path / "data/retrain/original-1/metrics.json").read_text())["train.failed"] == 1
+
+
+def test_a_loss_that_is_no_number_is_said_in_the_cells_line(tmp_path: Path) -> None:
+    workspace = space(tmp_path, learning_rate=1e38)
+    done = run_step(cell(workspace, "original-1"), workspace)
+    assert done.receipt.summary == "60 rows, FAILED: the loss is not a number; lower the learning rate"
 
 
 def test_dynamics_from_elsewhere_leave_a_recipe(tmp_path: Path) -> None:
@@ -206,7 +212,7 @@ def test_a_selection_of_one_class_fails_alone(tmp_path: Path) -> None:
     assert (metrics["train.failed"], metrics["rows"]) == (1, 6)
     assert metrics["held.accuracy"] == held["label"].to_pylist().count(1) / held.num_rows
     assert set(logits_of(pq.read_table(folder / "predictions/far.parquet")).argmax(axis=1)) == {1}
-    assert done.receipt.summary == "6 rows, FAILED: no better than the largest class"
+    assert done.receipt.summary == "6 rows, FAILED: no better than always naming one class"
 
 
 def test_a_cell_that_raises_leaves_why_and_is_taken_up_again(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from cartograph.errors import InputError
 from cartograph.models.base import IGNORED, Examples, Ragged
 from cartograph.models.bow import Bow
 from cartograph.recipe import Recipe
-from cartograph.schema import HISTORY, DatasetInfo, dynamics_schema
+from cartograph.schema import HISTORY, DatasetInfo, Domain, dynamics_schema
 from cartograph.train import Fitted, fit
 from cartograph.trainer_order import EpochLoader, epoch_batches
 from tests.training_sets import info_of, small_set, table
@@ -188,6 +188,17 @@ def test_a_model_no_better_than_the_largest_class_has_failed(tmp_path: Path) -> 
     fitted = fit(recipe(epochs=6), alike, {}, tmp_path)
     assert fitted.metrics["train.accuracy"] == pytest.approx(2 / 3)
     assert fitted.metrics["train.failed"] == 1
+
+
+@pytest.mark.parametrize(("domain", "failed"), [("id", 1), ("ood", 0)])
+def test_a_model_that_names_one_class_for_every_row_has_failed_though_it_knows_its_train_set(
+    tmp_path: Path, domain: Domain, failed: int
+) -> None:
+    strange = table(info_of("single", "held", domain), {"text": ["Nothing of it is known."] * 20}, [0] * 10 + [1] * 10)
+    fitted = train(tmp_path, {"held": strange}, epochs=6)
+    assert fitted.metrics["train.accuracy"] > 0.7
+    assert fitted.metrics["held.accuracy"] == 0.5
+    assert fitted.metrics["train.failed"] == failed
 
 
 def test_one_class_is_refused(tmp_path: Path) -> None:
