@@ -16,8 +16,9 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks import train
 from tasks.console import progress
+from tasks.pretrained import local_folder
 from tasks.step import Inputs, Matrix, Out, Step
-from tasks.workspace import Workspace, ingested
+from tasks.workspace import Workspace, ingested, user_file
 
 if TYPE_CHECKING:
     from cartograph.experiments import Finding, Material
@@ -70,18 +71,20 @@ def run_beside(name: str, space: Workspace, folder: Path) -> str:
     """Run an experiment on what an audit has left in a workspace, whether params.yaml names it or not; return what it found.
 
     Raises:
-        InputError: the workspace is a collection, or the audit has not come so far.
+        InputError: the workspace is a collection, the audit has not come so far, or it or another experiment holds the workspace.
     """
     if "ablate" not in space.settings:
         raise InputError(
             f"experiment `{name}` is about an audit, and {space.path} is a collection of pairs; name an audit with --workspace."
         )
     params = space.settings["ablate"]
-    inputs = Inputs(space, _inputs(space.settings))
-    missing = next((path for path in inputs.values() if not path.exists()), None)
-    if missing is not None or not isinstance(params, Params):
-        raise InputError(f"experiment `{name}` needs {missing}, which an audit makes; run `python -m flows.audit` first.")
-    return _answer(name, params, space, inputs, space.state / "checkpoints" / f"experiment-{name}", folder)
+    # As in a cell, braces of the user's own come out as they are.
+    inputs = Inputs(space, tuple(path.format() for path in _inputs(space.settings)))
+    with space.lock(f"python -m flows.ablate {name}"):
+        missing = next((path for path in inputs.values() if not path.exists()), None)
+        if missing is not None or not isinstance(params, Params):
+            raise InputError(f"experiment `{name}` needs {missing}, which an audit makes; run `python -m flows.audit` first.")
+        return _answer(name, params, space, inputs, space.state / "checkpoints" / f"experiment-{name}", folder)
 
 
 def _answer(name: str, params: Params, space: Workspace, inputs: Inputs, scratch: Path, folder: Path) -> str:
@@ -110,7 +113,6 @@ def _material(params: Params, inputs: Inputs, space: Workspace, scratch: Path) -
     import pyarrow.parquet as pq
 
     from cartograph.experiments import Material
-    from tasks.pretrained import local_folder
 
     settings = space.settings
     trained, measured = settings["train"], settings["measure"]
@@ -152,9 +154,12 @@ def _cell(value: Any) -> str:
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    trained = settings["train"]
-    pretrained = train.pretrained_files(trained) if isinstance(trained, train.Params) else ()
-    return (*ingested(settings), _MEASURES, _DYNAMICS, *(name.replace("{", "{{").replace("}", "}}") for name in pretrained))
+    trained: Any = settings["train"]
+    params: Any = settings["ablate"]
+    other = params.other_pretrained if "models" in params.experiments else None
+    own = (*train.pretrained_files(trained), *((user_file(other),) if local_folder(other) else ()))
+    # The names are filled in with the cell's values: a brace of the user's own must come out as it is.
+    return (*ingested(settings), _MEASURES, _DYNAMICS, *(name.replace("{", "{{").replace("}", "}}") for name in dict.fromkeys(own)))
 
 
 STEP = Step(

@@ -22,12 +22,13 @@ from cartograph.recipe import Recipe
 from cartograph.regions import assign_regions
 from cartograph.schema import examples_schema
 from cartograph.train import fit
-from tasks.ablate import STEP, Params
+from tasks.ablate import STEP, Params, run_beside
 from tasks.ingest import Params as IngestParams
 from tasks.measure import Params as MeasureParams
 from tasks.running import run_step
 from tasks.train import Params as TrainParams
 from tasks.workspace import Workspace
+from tests import training_sets
 from tests.training_sets import info_of, small_set
 
 RECIPE = Recipe(epochs=3, batch_size=8, learning_rate=0.02, seed=1, device="cpu", threads=1, max_length=32)
@@ -88,6 +89,21 @@ def test_it_says_what_it_asks_and_answers_with_tables_a_figure_and_numbers(
     assert (again.told, dict(again.numbers)) == (found.told, dict(found.numbers))
 
 
+@pytest.mark.slow
+def test_a_class_that_the_most_ambiguous_rows_lack_breaks_nothing_off(material: Material, tmp_path: Path) -> None:
+    labels = ("quiet", "loud", "silent")
+    info = replace(info_of("single"), labels=labels)
+    given = [2 if row < 3 else label for row, label in enumerate(material.examples["label"].to_pylist())]
+    rows = training_sets.table(info, {"text": material.examples["text"].to_pylist()}, given)
+    held = training_sets.table(replace(info, name="held", domain="id"), {"text": rows["text"].to_pylist()[:20]}, given[:20])
+    place = material.measures.schema.get_field_index("variability")
+    steady = material.measures.set_column(place, material.measures.schema.field(place), pa.array([0.0] * 3 + [0.1] * 61))
+    options = {**material.options, "fractions": (0.1,), "mixed_fraction": 0.1, "mixed_shares": ()}
+    known = replace(material, examples=rows, evaluation={"held": held}, measures=steady, options=options, folder=tmp_path)
+    found = EXPERIMENTS["fractions"].run(replace(known, recipe=replace(RECIPE, epochs=1)))
+    assert {(row["strategy"], row["rows"]) for row in found.tables["means"].to_pylist()} >= {("ambiguous", 6), ("all", 64)}
+
+
 def test_what_it_needs_is_said(material: Material) -> None:
     with pytest.raises(InputError, match=r"`burn-out` needs dynamics per epoch, but only coordinates were imported"):
         EXPERIMENTS["burn-out"].run(replace(material, dynamics=None))
@@ -100,6 +116,16 @@ def test_what_it_needs_is_said(material: Material) -> None:
     )
     with pytest.raises(InputError, match="needs 30 rows or more with two annotators' labels, and the train set has 0"):
         EXPERIMENTS["agreement"].run(replace(material, examples=few))
+
+
+def test_the_second_models_folder_is_an_input_of_the_experiment_that_reads_it(tmp_path: Path) -> None:
+    (tmp_path / "{mine}").mkdir()
+    named = {"other_model": "transformer", "other_pretrained": str(tmp_path / "{mine}")}
+    settings = {"ingest": IngestParams(source="files", train="train.csv", text="text", label="label"), "train": TrainParams()}
+    for experiments, wanted in ((("models",), True), (("seeds",), False)):
+        [cell] = STEP.expand(settings | {"ablate": Params(experiments=experiments, **named)})
+        found = cell.inputs_of(settings | {"ablate": Params(experiments=experiments, **named)})
+        assert (f"file:{tmp_path}/{{mine}}" in found) == wanted
 
 
 def test_the_step_writes_them_a_cell_each(material: Material, tmp_path: Path) -> None:
@@ -132,6 +158,13 @@ def test_the_step_writes_them_a_cell_each(material: Material, tmp_path: Path) ->
     assert done.receipt.summary[1:] in page
     said = json.loads((folder / "finding.json").read_text())
     assert (said["name"], said["told"], said["tables"]) == ("burn-out", done.receipt.summary, ["curve"])
+    by_hand = tmp_path / "by-hand"
+    by_hand.mkdir()
+    with space.lock("an audit"), pytest.raises(InputError, match=r"is busy: `an audit`.* holds it"):
+        run_beside("burn-out", space, by_hand)
+    assert run_beside("burn-out", space, by_hand) == done.receipt.summary
+    with pytest.raises(InputError, match=r"experiment `burn-out` is about an audit, and .* is a collection of pairs"):
+        run_beside("burn-out", Workspace(tmp_path, {}), by_hand)
     with pytest.raises(
         InputError, match=r"`ablate.experiments` names `nothing`; there are burn-out, seeds, steps, dropout, agreement, models"
     ):

@@ -12,7 +12,7 @@ import pyarrow as pa
 from cartograph.errors import InputError
 from cartograph.experiments.base import Experiment, Finding, Material
 from cartograph.experiments.figures import Line, line_figure
-from cartograph.schema import LABEL, UID
+from cartograph.schema import LABEL, UID, dataset_info
 from cartograph.select import Candidates, strategy_named
 from cartograph.selection import select
 from cartograph.subsets import rows_of
@@ -76,8 +76,9 @@ def _rows(material: Material, part: _Part) -> pa.Table:
         return material.examples
     measures = {name: material.measures[name].to_numpy() for name in ("confidence", "variability")}
     candidates = Candidates(material.measures[UID].to_numpy(), material.examples[LABEL].to_numpy().astype(np.int64), measures)
+    labels = dataset_info(material.examples.schema).labels
     kept = select(
-        strategy_named(part.strategy), candidates, part.fraction, (), seed=int(material.options["seed"]), may_lose_class=True
+        strategy_named(part.strategy), candidates, part.fraction, labels, seed=int(material.options["seed"]), may_lose_class=True
     ).table
     return rows_of(material.examples, kept[UID].combine_chunks().sort(), part.strategy)
 
