@@ -16,6 +16,8 @@ from tasks.features import is_wanted as is_filtered
 from tasks.features import needs_encoder
 from tasks.pretrained import local_folder
 from tasks.receipt import versions
+from tasks.retrained import retrained
+from tasks.selected import MODEL_NEEDED, experiments_of, selections
 from tasks.step import Inputs, Out, Step
 from tasks.workspace import ROOT, ingested, user_file
 
@@ -85,9 +87,15 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
 def is_wanted(settings: Settings) -> bool:
     """Return whether an audit with these settings has a frozen encoder."""
     train = settings["train"]
-    probes = getattr(train, "model", None) == "probe" and getattr(train, "dynamics", None) is None
+    probes = getattr(train, "model", None) == "probe" and (getattr(train, "dynamics", None) is None or _trains_besides(settings))
     compared = "probe" in getattr(settings.get("bias"), "models", ()) and is_filtered(settings)
     return probes or compared or needs_encoder(settings)
+
+
+def _trains_besides(settings: Settings) -> bool:
+    """Return whether an audit trains as the section `train` says for something else than the map."""
+    asked = any(name.startswith(MODEL_NEEDED) for name, _ in selections(settings).values())
+    return asked or bool(retrained(settings) or experiments_of(settings) or getattr(settings.get("tune"), "trials", 0))
 
 
 STEP = Step(

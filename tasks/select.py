@@ -13,7 +13,7 @@ from cartograph.errors import InputError
 from tasks import train
 from tasks.console import progress
 from tasks.features import is_wanted as is_filtered
-from tasks.selected import selection_file, selection_name, selections
+from tasks.selected import MODEL_NEEDED, selection_file, selection_name, selections
 from tasks.step import Inputs, Out, Step
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ROWS, _MEASURES, _SUSPECTS = "data/ingest/train.parquet", "data/measure/measures.parquet", "data/noise/noise.parquet"
 _FILTERED = "data/aflite/aflite.parquet"
 _METRICS = "reports/select.metrics.json"
-_MODEL_NEEDED, _SUSPECTS_NEEDED, _FILTER_NEEDED = "AL-", "compose", "aflite"
+_SUSPECTS_NEEDED, _FILTER_NEEDED = "compose", "aflite"
 _TOLD = 2
 
 
@@ -175,7 +175,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     names = [name for name, _ in selections(settings).values()]
     suspects = (_SUSPECTS,) if any(name.startswith(_SUSPECTS_NEEDED) for name in names) else ()
     trained = settings["train"]
-    asked = isinstance(trained, train.Params) and any(name.startswith(_MODEL_NEEDED) for name in names)
+    asked = isinstance(trained, train.Params) and any(name.startswith(MODEL_NEEDED) for name in names)
     filtered = (_FILTERED,) if is_filtered(settings) and _FILTER_NEEDED in names else ()
     return (
         _ROWS,

@@ -6,6 +6,9 @@ from typing import Any
 
 from cartograph.config import Settings
 
+MODEL_NEEDED = "AL-"
+"""How the names of the strategies begin that ask a model of a random share."""
+
 
 def selection_name(strategy: str, fraction: float) -> str:
     """Return what a selection is called: ``ambiguous-0.33``."""

@@ -9,14 +9,19 @@ import pytest
 import torch
 import yaml
 
+from cartograph import config
 from cartograph.config import Settings, load_settings
 from cartograph.errors import InputError
 from cartograph.models.tiny import Tiny
 from cartograph.train import fit
 from tasks import train
+from tasks.ablate import Params as AblateParams
 from tasks.embed import STEP, Params
 from tasks.ingest import Params as IngestParams
+from tasks.retrain import Params as RetrainParams
 from tasks.running import run_step
+from tasks.select import Params as SelectParams
+from tasks.tune import Params as TuneParams
 from tasks.workspace import Workspace
 from tests.training_sets import info_of, small_set
 
@@ -31,6 +36,21 @@ def test_only_a_probe_has_it() -> None:
     assert STEP.when(settings_of({}, model="probe"))
     assert not STEP.when(settings_of({}))
     assert not STEP.when(settings_of({}, model="probe", dynamics="mine"))
+
+
+@pytest.mark.parametrize(
+    ("section", "wanted"),
+    [
+        ({"retrain": RetrainParams()}, True),
+        ({"retrain": RetrainParams(subsets=())}, False),
+        ({"select": SelectParams(strategies=("AL-uncertainty",))}, True),
+        ({"select": SelectParams()}, False),
+        ({"ablate": AblateParams(experiments=("seeds",))}, True),
+        ({"tune": TuneParams(trials=2)}, True),
+    ],
+)
+def test_where_dynamics_are_brought_along_it_serves_the_trainings_besides(section: dict[str, config.Params], wanted: bool) -> None:
+    assert STEP.when({**settings_of({}, model="probe", dynamics="mine"), **section}) == wanted
 
 
 def test_it_reads_every_set_and_an_encoder_that_is_a_folder(tmp_path: Path) -> None:
