@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DATA, METRICS = "data/tune", "reports/tune.metrics.json"
 _ROWS = "data/ingest/train.parquet"
+_MEANT = ("val", "dev")
 
 
 class Params(Section):
@@ -45,8 +46,11 @@ class Params(Section):
 def run(params: Params, inputs: Inputs, out: Out) -> str:
     """Try every rate, go on where a killed search stopped; write the trials and the best rate; return it.
 
+    Rates are held against each other on an evaluation set of the train set's distribution: on one called validation or dev where there is
+    one, so that a test set stays one, else on the first by name. A training that failed is best only where all have.
+
     Raises:
-        InputError: there is no evaluation set of the train set's distribution.
+        InputError: there is no such evaluation set, or the lowest rate is not below the highest.
     """
     import pyarrow.parquet as pq
 
@@ -60,28 +64,34 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     held = {name: table for name, table in sorted(tables.items()) if dataset_info(table.schema).domain == "id"}
     if not held:
         raise InputError("step `tune` needs an evaluation set of the train set's distribution, and there is none; add one to `evaluation`.")
-    name = next(iter(held))
+    name = next((name for name in held if name.casefold().startswith(_MEANT)), next(iter(held)))
     recipe = replace(train.recipe_of(trained, out.workspace), seed=params.seed, record="train_pass", evaluate="end", live=False)
     found = _search(params, recipe, pq.read_table(inputs[_ROWS]), {name: held[name]}, out.checkpoints)
-    best = max(found, key=lambda trial: (trial["accuracy"], -trial["trial"]))
+    best = max(found, key=lambda trial: (not trial["failed"], trial["accuracy"], -trial["trial"]))
     write_parquet(_table(found), out[DATA] / "trials.parquet")
     content = {"set": name, **best}
     (out[DATA] / "best.json").write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     numbers = {"tune.learning_rate": best["learning_rate"], "tune.accuracy": best["accuracy"], "tune.trials": len(found)}
     out[METRICS].write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    return (
-        f"best of {len(found)} rates {best['learning_rate']:.3g}, accuracy {name} {best['accuracy']:.3f}; set train.learning_rate to use it"
-    )
+    told = f"best of {len(found)} rates {best['learning_rate']:.3g}, accuracy {name} {best['accuracy']:.3f}"
+    if best["failed"]:
+        return f"{told}; all of them FAILED: no better than always naming one class"
+    return f"{told}; set train.learning_rate to use it"
 
 
 def _search(params: Params, recipe: Recipe, rows: pa.Table, held: dict[str, pa.Table], folder: Path) -> list[dict[str, Any]]:
-    """Return number, rate and accuracy of every trial; finished ones are found again in the folder's database."""
+    """Return number, rate and accuracy of every trial, and whether it failed; finished ones are found again in the folder's database."""
     import optuna
 
     from cartograph.train import fit
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     low, high = params.low or recipe.learning_rate / 10, params.high or recipe.learning_rate * 10
+    if low >= high:
+        raise InputError(
+            f"step `tune` would draw rates from {low:g} to {high:g}; `tune.low` must be below `tune.high`, and where one of them is null "
+            f"it is a tenth, or ten times, of `train.learning_rate` ({recipe.learning_rate:g}): set both."
+        )
     folder.mkdir(parents=True, exist_ok=True)
     study = optuna.create_study(
         storage=f"sqlite:///{folder / 'trials.db'}", study_name="learning rate", direction="maximize", load_if_exists=True
@@ -100,6 +110,7 @@ def _search(params: Params, recipe: Recipe, rows: pa.Table, held: dict[str, pa.T
             scratch = folder / f"trial-{place}"
             fitted = fit(replace(recipe, learning_rate=rate), rows, held, scratch)
             trial.set_user_attr("place", place)
+            trial.set_user_attr("failed", bool(fitted.metrics["train.failed"]))
             study.tell(trial, fitted.metrics[f"{name}.accuracy"])
             shutil.rmtree(scratch)
         tell(params.trials, params.trials)
@@ -109,6 +120,7 @@ def _search(params: Params, recipe: Recipe, rows: pa.Table, held: dict[str, pa.T
             "trial": trial.user_attrs["place"] + 1,
             "learning_rate": float(trial.params["learning_rate"]),
             "accuracy": float(trial.value or 0.0),
+            "failed": trial.user_attrs["failed"],
         }
         for trial in complete
         if trial.user_attrs["place"] < params.trials
@@ -120,7 +132,8 @@ def _table(found: list[dict[str, Any]]) -> pa.Table:
     import pyarrow as pa
 
     return pa.Table.from_pylist(
-        found, schema=pa.schema([("trial", pa.int32()), ("learning_rate", pa.float64()), ("accuracy", pa.float64())])
+        found,
+        schema=pa.schema([("trial", pa.int32()), ("learning_rate", pa.float64()), ("accuracy", pa.float64()), ("failed", pa.bool_())]),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from tasks.running import run_step
 from tasks.train import Params as TrainParams
 from tasks.tune import STEP, Params
 from tasks.workspace import Workspace
-from tests.training_sets import small_set
+from tests.training_sets import info_of, small_set, table
 
 
 def space(path: Path, domain: str = "id", **own: object) -> Workspace:
@@ -81,6 +82,41 @@ def test_a_killed_search_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_it_needs_held_out_rows_of_the_distribution(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="step `tune` needs an evaluation set of the train set's distribution"):
         run_step(STEP, space(tmp_path, domain="ood", trials=1))
+
+
+def test_a_training_that_failed_is_not_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = space(tmp_path, trials=2)
+    # A model whose loss is no number names the first class, which 18 of these 20 rows have; their texts say the other one.
+    uneven = table(info_of("single", "held", "id"), {"text": ["The dog sleeps", *["The cat barks"] * 9] * 2}, [1, *[0] * 9] * 2)
+    pq.write_table(uneven, tmp_path / "data/ingest/held.parquet")
+    fit, rates = training.fit, iter((1e38, 0.02))
+    monkeypatch.setattr(training, "fit", lambda recipe, *more: fit(replace(recipe, learning_rate=next(rates), epochs=8), *more))
+    done = run_step(STEP, place)
+    trials = pq.read_table(tmp_path / "data/tune/trials.parquet").to_pylist()
+    best = json.loads((tmp_path / "data/tune/best.json").read_text())
+    assert [trial["failed"] for trial in trials] == [True, False]
+    assert trials[0]["accuracy"] > trials[1]["accuracy"] == best["accuracy"]
+    assert "FAILED" not in done.receipt.summary
+
+
+def test_where_all_have_failed_it_says_so(tmp_path: Path) -> None:
+    done = run_step(STEP, space(tmp_path, trials=1, low=1e37, high=1e38))
+    assert done.receipt.summary.endswith("; all of them FAILED: no better than always naming one class")
+
+
+def test_it_is_held_against_a_validation_set_before_a_test_set(tmp_path: Path) -> None:
+    place = space(tmp_path, trials=1)
+    for name in ("a-test", "validation"):
+        pq.write_table(small_set(rows=20, seed=5, name=name, domain="id"), tmp_path / f"data/ingest/{name}.parquet")
+    sets = {name: {"files": ["h.csv"], "domain": "id"} for name in ("a-test", "held", "validation")}
+    ingest = IngestParams(source="files", train="train.csv", evaluation=sets, text="text", label="label")
+    run_step(STEP, Workspace(tmp_path, place.settings | {"ingest": ingest}))
+    assert json.loads((tmp_path / "data/tune/best.json").read_text())["set"] == "validation"
+
+
+def test_one_bound_beyond_what_the_other_is_by_itself_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"would draw rates from 0.5 to 0.1; `tune.low` must be below `tune.high`.*\(0.01\): set both"):
+        run_step(STEP, space(tmp_path, trials=1, low=0.5))
 
 
 def test_bounds_are_in_order() -> None:
