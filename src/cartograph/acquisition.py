@@ -34,7 +34,7 @@ def acquire(recipe: Recipe, examples: pa.Table, share: float, folder: Path, *, e
         seed: of the share and of the training.
 
     Raises:
-        InputError: the share has rows of one class only, or the model cannot be trained.
+        InputError: the share has rows of one class only, or the model cannot be trained, or diverges.
     """
     from cartograph.train import fit
     from cartograph.train_inference import infer
@@ -55,5 +55,10 @@ def acquire(recipe: Recipe, examples: pa.Table, share: float, folder: Path, *, e
     )
     read = infer(own, fit(own, rows, {}, folder).model, examples)
     scores = read.logits[0].astype(np.float64)
+    if not (np.isfinite(scores).all() and np.isfinite(read.features).all()):
+        raise InputError(
+            f"the model of the random {share:g} of the rows has no numbers to say of them: its training diverged; lower "
+            "`train.learning_rate`, or leave the AL strategies out."
+        )
     scores = np.exp(scores - scores.max(axis=1, keepdims=True))
     return Acquisition(scores / scores.sum(axis=1, keepdims=True), read.features, seen)

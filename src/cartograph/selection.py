@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from cartograph.errors import InputError
 from cartograph.schema import SELECTION
-from cartograph.select.base import Candidates, Picks, Rows, Strategy
+from cartograph.select.base import SUSPECT, Candidates, Picks, Rows, Strategy
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ def select(
         fraction: of the rows, in (0, 1].
         labels: class names.
         seed: of the lots.
-        balance: take as many rows of each class as of any other, as far as a class has them, each class by its own ranking.
+        balance: take as many rows of each class as of any other, as far as a class has them (suspects not counted where the strategy leaves
+            them out), each class by its own ranking.
         may_lose_class: allow that a class of the candidates has no row in the selection.
 
     Raises:
@@ -95,8 +96,12 @@ def select(
 
 def _balanced(strategy: Strategy, candidates: Candidates, number: int, rng: np.random.Generator) -> Picks:
     """Return the picks of each class in turn, the best of every class first."""
+    free = np.ones(len(candidates), bool) if candidates.suspect is None or SUSPECT not in strategy.needs else ~candidates.suspect
+    if np.count_nonzero(free) < number:
+        # The strategy says what it lacks.
+        return strategy.pick(candidates, number, rng)
     parts, ranks = [], []
-    for label, count in enumerate(shares_of_classes(np.bincount(candidates.labels), number)):
+    for label, count in enumerate(shares_of_classes(np.bincount(candidates.labels[free]), number)):
         own = np.flatnonzero(candidates.labels == label)
         if count:
             picks = strategy.pick(candidates.take(own), count, rng)

@@ -120,6 +120,18 @@ def test_classes_are_balanced_where_asked_for() -> None:
     ]
 
 
+def test_a_balanced_class_has_the_rows_that_are_no_suspects() -> None:
+    rows = Candidates(
+        np.array([f"u{row}" for row in range(10)], dtype=object),
+        np.array([0] * 7 + [1] * 3),
+        {"variability": np.linspace(0.5, 0.0, 10), "confidence": np.linspace(0.0, 1.0, 10)},
+        suspect=np.array([False] * 9 + [True]),
+    )
+    assert select(strategy_named("compose"), rows, 0.6, CLASSES, seed=1, balance=True).per_class == (4, 2)
+    with pytest.raises(InputError, match="is to keep 10 of 10 rows, but without the suspects 9 are left"):
+        select(strategy_named("compose"), rows, 1.0, CLASSES, seed=1, balance=True)
+
+
 def test_a_class_is_not_lost_in_silence() -> None:
     rows = Candidates(np.array(["a", "b", "c", "d"], dtype=object), np.array([0, 0, 0, 1]), {"confidence": np.array([0.9, 0.8, 0.7, 0.1])})
     with pytest.raises(InputError, match=r"`high-confidence` at 0.5 keeps none of the 1 rows of class 'yes'.*`select.class_balance: true`"):

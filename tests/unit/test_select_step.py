@@ -120,6 +120,13 @@ def test_what_cannot_be_selected_is_said(tmp_path: Path, own: dict[str, object],
         run_step(STEP, space(tmp_path, dynamics=False, **own))
 
 
+def test_a_model_of_the_random_share_that_diverges_is_said(tmp_path: Path) -> None:
+    workspace = space(tmp_path, strategies=["AL-greedyK"], acquisition_share=0.4, acquisition_epochs=3)
+    workspace.settings["train"] = TrainParams(**TRAIN | {"learning_rate": 1e38})
+    with pytest.raises(InputError, match=r"its training diverged; lower `train.learning_rate`, or leave the AL strategies out"):
+        run_step(STEP, workspace)
+
+
 def test_a_class_that_is_lost_is_told(tmp_path: Path) -> None:
     done = run_step(STEP, space(tmp_path, strategies=["hard-to-learn"], fractions=[0.02]))
     assert "; hard-to-learn-0.02 keeps no " in done.receipt.summary
