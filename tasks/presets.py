@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import lzma
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +63,7 @@ def converted(name: str, entry: Any, found: Path) -> Any:
     """
     if name not in ("winogrande", "qnli") or not isinstance(entry, str) or not found.is_file():
         return entry
-    with found.open("rb") as file:
-        start = file.read(1 << 16)
+    start = _start(found)
     if name == "qnli":
         return {"path": entry, "format": "squad"} if start.lstrip()[:1] == b"{" and b'"paragraphs"' in start else entry
     try:
@@ -69,3 +71,14 @@ def converted(name: str, entry: Any, found: Path) -> Any:
     except (ValueError, IndexError):
         return entry
     return {"path": entry, "format": "wsc"} if isinstance(first, dict) and "target" in first else entry
+
+
+def _start(path: Path) -> bytes:
+    """Return how a file begins, decompressed and without a byte order mark; nothing where that cannot be read, which its reader says."""
+    from cartograph.read.source import open_bytes
+
+    try:
+        with open_bytes(path) as file:
+            return file.read(1 << 16).removeprefix(codecs.BOM_UTF8)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error):
+        return b""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from tasks import STEPS, fetch, ingest
 from tasks.dag import steps_of
 from tasks.init import init
 from tasks.params_yaml import RECIPES, encoder, recipe
+from tasks.presets import converted
 from tasks.running import run_step
 from tasks.workspace import ROOT, open_workspace
 from tests.ingesting import some_rows, write_csv
@@ -238,6 +240,19 @@ def test_a_preset_names_columns_classes_and_conversions(tmp_path: Path) -> None:
     assert (ingest.options, ingest.label, ingest.uid) == ((("option1",), ("option2",)), ("answer",), ("guid",))
     assert ingest.evaluation["wsc"].files[0].format == "wsc"
     assert ingest.train[0].format is None
+
+
+def test_a_file_to_convert_is_known_when_compressed_or_marked(tmp_path: Path) -> None:
+    schema = b'{"text": "Ann won.", "target": {"span1_text": "Ann"}, "label": true}\n'
+    for name, content in (("a.jsonl.gz", gzip.compress(schema)), ("b.jsonl", b"\xef\xbb\xbf" + schema)):
+        (tmp_path / name).write_bytes(content)
+        assert converted("winogrande", name, tmp_path / name) == {"path": name, "format": "wsc"}
+    squad = b'{"data": [{"title": "t", "paragraphs": []}]}'
+    for name, content in (("c.json.gz", gzip.compress(squad)), ("d.json", b"\xef\xbb\xbf" + squad)):
+        (tmp_path / name).write_bytes(content)
+        assert converted("qnli", name, tmp_path / name) == {"path": name, "format": "squad"}
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(squad)[:-12])
+    assert converted("qnli", "cut.gz", tmp_path / "cut.gz") == "cut.gz"
 
 
 def test_a_preset_leaves_out_columns_that_a_file_lacks(tmp_path: Path) -> None:

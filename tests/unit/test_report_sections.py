@@ -750,15 +750,16 @@ def test_a_version_without_changes_says_so_and_no_cleaning_has_no_section(audit:
     assert not [item for item in section.blocks if isinstance(item, Table)]
 
 
-def selected(audit: Audit) -> Audit:
-    """The audit with models trained on selections, of 100 rows each so many right."""
+def selected(audit: Audit, failed: tuple[str, ...] = ()) -> Audit:
+    """The audit with models trained on selections, of 100 rows each so many right; trainings by the strategies ``failed`` have failed."""
     right = {"original": 90, "random-0.25": 60, "ambiguous-0.25": 75, "random-0.5": 70, "ambiguous-0.5": 71}
     gold = np.arange(100) % 2
     predicted = {(name, seed): np.where(np.arange(100) < number, gold, 1 - gold) for name, number in right.items() for seed in (1, 2)}
     named = {name: (name.rpartition("-")[0], float(name.rpartition("-")[2])) for name in right if name != "original"}
     chosen = Chosen(named, dict.fromkeys(right, 10))
     sets = [EvaluationSet("far", "ood", gold, predicted)]
-    found = compare(sets, dict.fromkeys(predicted, False), ["accuracy"], resamples=400, seed=1, pairs=chosen.pairs())
+    ended = {(name, seed): name.partition("-")[0] in failed for name, seed in predicted}
+    found = compare(sets, ended, ["accuracy"], resamples=400, seed=1, pairs=chosen.pairs())
     return replace(audit, selections=Selections(found, chosen))
 
 
@@ -771,6 +772,14 @@ def test_selections_stand_in_a_table_dots_and_curves(audit: Audit) -> None:
     rows = section.content()["blocks"][0]["cells"]
     assert [row[0] for row in rows] == ["100 % train", "random", "ambiguous", "random", "ambiguous"]
     assert rows[4] == ["ambiguous", "the rows of highest variability", 0.25, 10, "75.0 ± 0.0 ▲"]
+
+
+def test_without_random_rows_that_taught_something_no_selection_is_said_to_beat_them_or_not(audit: Audit) -> None:
+    section = selections_section(selected(audit, failed=("random",)))
+    assert section is not None
+    assert "No selection stands beside as many random rows that taught something" in section.lead
+    assert "measurably beats" not in section.lead
+    assert [block.kind for block in section.blocks] == ["table", "charts", "table"]
 
 
 def asked(audit: Audit) -> Audit:

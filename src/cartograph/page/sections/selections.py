@@ -46,7 +46,10 @@ def selections_section(audit: Audit) -> Section | None:
 def _lead(lines: Sequence[Line], sets: Sequence[tuple[str, str]], metric: str, every: Sequence[Mapping[str, Any]]) -> str:
     shares = listing([f"{100 * fraction:g} %" for fraction in sorted({line.fraction for line in lines if line.name != WHOLE})])
     parts = [f"The same recipe was trained from scratch on parts of the train set ({shares} of its rows), each chosen by another strategy."]
-    for name, domain in sorted(sets, key=lambda item: item[1] != "ood"):
+    held = [(name, domain) for name, domain in sets if any(name in line.against_random for line in lines)]
+    if not held:
+        parts.append("No selection stands beside as many random rows that taught something, so it is not told whether any beats chance.")
+    for name, domain in sorted(held, key=lambda item: item[1] != "ood"):
         better = [line for line in lines if mark(line, name) == "▲"]
         worse = [line for line in lines if mark(line, name) == "▼"]
         where = f"On {cut(name, _LONGEST)} ({DOMAINS[domain]})"
