@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,6 +118,18 @@ def size_of(path: Path) -> int:
     return sum(size_of(child) for child in path.iterdir())
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep DVC's remarks off the console: it has one per output of an audit that was never made, in every commit."""
+    logger = logging.getLogger("dvc")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
 def unused_cache(*, remove: bool) -> tuple[int, int] | None:
     """Return bytes and number of the files in DVC's cache that nothing refers to, and have DVC remove them if asked.
 
@@ -130,7 +144,7 @@ def unused_cache(*, remove: bool) -> tuple[int, int] | None:
 
     keep = {"all_commits": True, "all_experiments": True}
     try:
-        with dvc_turn(ROOT), Repo(str(ROOT)) as repo, lock_repo(repo):
+        with _quiet(), dvc_turn(ROOT), Repo(str(ROOT)) as repo, lock_repo(repo):
             cache = repo.cache.local
             if not Path(cache.path).resolve().is_relative_to(ROOT):
                 return None

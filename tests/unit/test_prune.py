@@ -126,7 +126,9 @@ def test_a_busy_workspace_is_left_alone(space: Workspace, capsys: pytest.Capture
     assert stale.exists()
 
 
-def test_only_what_nothing_refers_to_leaves_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_nothing_refers_to_leaves_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(leftovers, "ROOT", tmp_path)
 
     def run(*command: str) -> None:
@@ -136,6 +138,7 @@ def test_only_what_nothing_refers_to_leaves_the_cache(tmp_path: Path, monkeypatc
 
     run("git", "init", "-q")
     run("dvc", "init", "-q")
+    write(tmp_path / "dvc.yaml", "stages: {never: {cmd: 'true', outs: [made]}}\n")
     for text in ("committed", "forgotten!", "here"):
         write(tmp_path / "file.txt", text)
         run("dvc", "add", "-q", "file.txt")
@@ -147,6 +150,7 @@ def test_only_what_nothing_refers_to_leaves_the_cache(tmp_path: Path, monkeypatc
     kept = [path.read_text() for path in (tmp_path / ".dvc" / "cache" / "files").rglob("*") if path.is_file()]
     assert sorted(kept) == ["committed", "here"]
     assert leftovers.unused_cache(remove=False) == (0, 0)
+    assert caplog.messages == [], "of what was never made there is nothing to tell"
 
 
 def test_a_cache_that_other_projects_may_use_is_left_alone(
