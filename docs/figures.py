@@ -1,7 +1,8 @@
 """Make the figures of the documentation, as the project's own code draws them: `python docs/figures.py [PROJECT]`.
 
 Takes them from a project, by default this one, in which these have run: `make audit`, `make collect`, `python -m flows.ablate synthetic`,
-`python -m flows.ablate burn-out`, and, after a commit, `dvc exp run -S noise.flip_share=.02` and `dvc plots diff HEAD workspace`.
+`python -m flows.ablate burn-out`, and, after a commit, `dvc exp run -S measure.burn_in=3` and `dvc plots diff HEAD workspace`.
+(The picture of DVC's plots is of a project whose `ingest.rows` is 2000.)
 """
 
 from __future__ import annotations
@@ -32,11 +33,16 @@ MADE = {
 STRATEGIES = ("random", "ambiguous", "hard-to-learn", "high-confidence")
 DRAWN = ("worth.png", "selections.png", "dvc-plots.png")
 """Figures that are drawn here from what a project has."""
+NEEDED = ("data/evaluate/evaluation.csv", "data/measure/measures.parquet", "dvc_plots/index.html")
 
 
 def main() -> None:
     """Copy and draw every figure."""
     project = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT
+    needed = [*MADE.values(), *NEEDED]
+    missing = [name for name in needed if not (project / name).exists()]
+    if missing:
+        sys.exit(f"{project} has no {', '.join(missing)}: run there what makes them (see the head of this file); nothing was changed.")
     FOLDER.mkdir(exist_ok=True)
     for name, source in MADE.items():
         copy(project / source, FOLDER / name)
@@ -63,6 +69,7 @@ def worth(scores: Path) -> Figure:
             axes.set_ylim(len(versions) - 0.5, -0.5)
             axes.set_xlabel("accuracy")
             axes.grid(axis="x", color=RULE, linewidth=0.6)
+            axes.locator_params(axis="x", nbins=6)
             axes.set_title(name, fontsize=10, loc="left")
     return figure
 
