@@ -161,11 +161,12 @@ def test_nothing_hangs_on_the_hash_seed() -> None:
         "import numpy as np, pyarrow as pa\n"
         "from cartograph.pairs.stated import Columns, StatedFile, build_task\n"
         "from cartograph.read import Batch\n"
-        "stated = generate(300, 1).stated\n"
+        "made = generate(300, 1)\n"
+        "stated = made.stated\n"
         "file = StatedFile('x', Batch(stated, pa.array(range(stated.num_rows))), None)\n"
         "how = dict(symmetric=True, transitive=True, contradictions='fail', rng=np.random.default_rng(1))\n"
         "task = build_task([file], Columns('left', 'right'), **how).task\n"
-        "print(task.left[:50], task.split.tolist(), task.positives('train').tolist(), task.stated_left.tolist())\n"
+        "print(task.left[:50], task.split.tolist(), task.positives('train').tolist(), task.stated_left.tolist(), made.questions)\n"
     )
     found = set()
     for seed in ("0", "1", "2"):

@@ -12,7 +12,7 @@ from cartograph.errors import InputError
 from cartograph.pairs.balanced import accuracy_and_f1, balanced_draws, clean_map
 from cartograph.pairs.calibration import Calibration, calibrate
 from cartograph.pairs.candidates import nearest
-from cartograph.pairs.comparison import Arm, summary
+from cartograph.pairs.comparison import MEASURES, Arm, differences, summary
 from cartograph.pairs.estimate import NEAR, POSITIVE, RANDOM, Sample, curve, draw_sample, resampled
 from cartograph.pairs.manual import corrected_precision, putative, share_of_real
 from cartograph.pairs.space import Space
@@ -246,3 +246,28 @@ def test_an_interval_of_a_share_stays_one_where_seeds_differ_much() -> None:
     for row in summary(arms, 0).to_pylist():
         assert row["mean"] == pytest.approx(0.3)
         assert (row["low"], row["high"]) == (0.0, 1.0)
+
+
+def test_draws_vary_as_the_sampled_negatives_do() -> None:
+    """One left utterance, so that nothing else varies: of 100 sampled negatives that stand for ten each, 40 are above the positive."""
+    space = Space(np.arange(1), np.arange(2000), 2000, False)
+    kind = np.repeat(np.array([POSITIVE, RANDOM], np.int8), [1, 100])
+    sample = Sample(np.arange(101), kind, np.where(kind == POSITIVE, 1.0, 10.0), 1001)
+    score = np.concatenate([[0.5], np.repeat([0.9, 0.1], [40, 60])])
+    [draws] = resampled(sample, space, [score], 4000, np.random.default_rng(0))
+    above = (1 / draws[:, 0] - 1) / 10
+    assert above.mean() == pytest.approx(40, abs=0.5)
+    assert above.var() == pytest.approx(40, rel=0.1)
+
+
+def test_methods_are_compared_seed_by_seed_and_draw_by_draw() -> None:
+    draws = [np.random.default_rng(seed).uniform(0.2, 0.6, (100, 2)) for seed in (1, 2, 3)]
+
+    def arms(method: str, more: float, number: int = 2) -> list[Arm]:
+        numbers = [{f"test.{name}": 0.3 + seed / 10 + more for name in MEASURES} for seed in range(3)]
+        return [Arm(method, seed, number, numbers[seed], draws[seed] + more) for seed in range(3)]
+
+    table = differences([*arms("random", 0.9, number=1), *arms("random", 0.0), *arms("stated", 0.05), *arms("uncertainty", 0.15)], 0)
+    assert [(row["method"], row["against"]) for row in table.to_pylist()[::2]] == [("uncertainty", "random"), ("uncertainty", "stated")]
+    for row, wanted in zip(table.to_pylist(), (0.15, 0.15, 0.1, 0.1), strict=True):
+        assert [row["difference"], row["low"], row["high"]] == pytest.approx([wanted] * 3)
