@@ -50,6 +50,8 @@ def init_pairs(
     label: Annotated[str, typer.Option(help="Column of the label, 1 or 0.")] = "",
     left_table: Annotated[str, typer.Option(help="Table of entities that the left ids name; all columns but `id` are its text.")] = "",
     right_table: Annotated[str, typer.Option(help="Table of entities that the right ids name.")] = "",
+    format: Annotated[str, typer.Option(help="csv, tsv, jsonl or parquet; guessed where left out.")] = "",
+    encoding: Annotated[str, typer.Option(help="Encoding of text files; UTF-8 where left out.")] = "",
     model: Annotated[str, typer.Option(help="cosine-bow, cosine-frozen or cosine-bert.")] = "cosine-bow",
     pretrained: Annotated[str, typer.Option(help="Folder or hub id of the encoder, for cosine-frozen and cosine-bert.")] = "",
     oracle: Annotated[str, typer.Option(help="Who answers: imputed (the stated labels), or people.")] = "imputed",
@@ -59,10 +61,11 @@ def init_pairs(
     folder = new_folder(workspace, force=force)
     if preset not in PRESETS:
         raise InputError(f"--preset {preset}: there is none; there are {', '.join(name for name in PRESETS if name)}.")
-    pairs = {"source": "files", "train": [stored(path) for path in train], "dev": [stored(path) for path in dev]}
-    pairs |= {"test": [stored(path) for path in test], **PRESETS[preset]}
-    pairs |= {key: value for key, value in (("left", left), ("right", right), ("label", label)) if value}
-    pairs |= {f"{side}_table": _table(path) for side, path in (("left", left_table), ("right", right_table)) if path}
+    pairs = {"source": "files", "train": [_on_disk(path) for path in train], "dev": [_on_disk(path) for path in dev]}
+    pairs |= {"test": [_on_disk(path) for path in test], **PRESETS[preset]}
+    read_as = {key: value for key, value in (("format", format), ("encoding", encoding)) if value}
+    pairs |= {key: value for key, value in (("left", left), ("right", right), ("label", label)) if value} | read_as
+    pairs |= {f"{side}_table": _table(path, read_as) for side, path in (("left", left_table), ("right", right_table)) if path}
     encode = {"model": model, "pretrained": stored(pretrained) if Path(pretrained).exists() and pretrained else pretrained or None}
     collect: dict[str, Any] = {"rounds": _ROUNDS, "growth": _GROWTH, "oracle": oracle}
     if oracle == "people":
@@ -86,14 +89,23 @@ def _rendered(given: Mapping[str, Mapping[str, Any]]) -> str:
     return render_sections("collection", COLLECTION_SECTIONS, given)
 
 
-def _table(path: str) -> dict[str, Any]:
+def _on_disk(path: str) -> str:
+    from cartograph.read import is_remote
+    from cartograph.read.remote import shown
+
+    if is_remote(path):
+        raise InputError(f"{shown(path)} is a URL; a collection reads files on disk: fetch it first, and name the file.")
+    return stored(path)
+
+
+def _table(path: str, read_as: Mapping[str, str]) -> dict[str, Any]:
     from cartograph.read import Source, read
 
-    name = stored(path)
-    columns = read(Source(str(ROOT / name), Path(path).name)).table.column_names
+    name = _on_disk(path)
+    columns = read(Source(str(ROOT / name), Path(path).name, **read_as)).table.column_names
     if "id" not in columns or len(columns) < 2:
         raise InputError(f"{path} needs a column `id` and a column of text; its columns are {', '.join(columns)}.")
-    return {"path": name, "id": "id", "text": [column for column in columns if column != "id"]}
+    return {"path": name, "id": "id", "text": [column for column in columns if column != "id"], **read_as}
 
 
 def _read(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
@@ -103,7 +115,7 @@ def _read(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
         InputError: they make none, or a parameter is wrong.
     """
     from tasks import COLLECTION_SECTIONS
-    from tasks.pairs import Params, inputs_of, read_pairs
+    from tasks.pairs import Params, inputs_of, read_pairs, require_positives
 
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "params.yaml"
@@ -115,7 +127,9 @@ def _read(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
     params = settings["pairs"]
     assert isinstance(params, Params)
     files = {name: (ROOT / name.removeprefix("file:")).absolute() for name in inputs_of(settings)}
-    return read_pairs(params, files)[0].task
+    task = read_pairs(params, files)[0].task
+    require_positives(task, given=bool(params.test))
+    return task
 
 
 def _first_round(task: Task) -> int:

@@ -17,6 +17,7 @@ from tasks.step import Inputs, Out, Step
 
 if TYPE_CHECKING:
     from cartograph.pairs.stated import Built
+    from cartograph.pairs.task import Task
 
 DATA, METRICS = "data/pairs", "reports/pairs.metrics.json"
 _GIVEN = ("train", "dev", "test")
@@ -68,12 +69,14 @@ class Params(Section):
         tables = [table.path for table in (self.left_table, self.right_table) if table is not None]
         named = [*(entry.path for entry in (*self.train, *self.dev, *self.test)), *tables]
         if self.source != "files" and named:
-            raise ValueError(f"{named[0].partition('?')[0]} is named, but source `{self.source}` reads no files; set `source: files`")
+            raise ValueError(f"files are named, but source `{self.source}` reads none; set `source: files`")
         if self.source != "files" and not self.symmetric:
             raise ValueError(f"source `{self.source}` is one set of questions; leave `symmetric` true, or set `source: files`")
         remote = next((path for path in named if "://" in path), None)
         if remote is not None:
-            raise ValueError(f"{remote.partition('?')[0]} is a URL; a collection reads files on disk: fetch it first, and name the file")
+            from cartograph.read.remote import shown
+
+            raise ValueError(f"{shown(remote)} is a URL; a collection reads files on disk: fetch it first, and name the file")
         if self.right_table is not None and self.left_table is None:
             raise ValueError("`right_table` needs a `left_table` beside it")
         if self.right_table is not None and self.symmetric:
@@ -101,14 +104,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
         )
     task = built.task
     sizes = {split: (task.space(split).size, len(task.positives(split)), len(task.stated(split)[0])) for split in SPLITS}
-    way = (
-        "give it some, or leave splits to be drawn"
-        if params.test
-        else "too many stated pairs hang together for splits to be drawn; name files"
-    )
-    for split in ("train", "test"):
-        if not sizes[split][1]:
-            raise InputError(f"the {split} split has no positive pair among its {sizes[split][0]:,}; {way}.")
+    require_positives(task, given=bool(params.test))
     save_task(task, built.left_ids, built.right_ids, out[DATA])
     numbers: dict[str, float] = {"utterances.left": len(task.left), "utterances.right": 0 if task.symmetric else len(task.right)}
     for split, (pairs, positives, stated) in sizes.items():
@@ -120,6 +116,22 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     out[METRICS].write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
     pairs, positives, _ = sizes["train"]
     return f"{pairs:,} train pairs, {positives:,} positive: 1 in {pairs // positives:,}"
+
+
+def require_positives(task: Task, *, given: bool) -> None:
+    """Check that there is something to collect, and something to test.
+
+    Args:
+        task: the task.
+        given: whether files say which split a pair belongs to.
+
+    Raises:
+        InputError: the train or the test split has no positive pair.
+    """
+    way = "give it some, or leave splits to be drawn" if given else "too many stated pairs hang together for splits to be drawn; name files"
+    for split in ("train", "test"):
+        if not len(task.positives(split)):
+            raise InputError(f"the {split} split has no positive pair among its {task.space(split).size:,}; {way}.")
 
 
 def _planted(params: Params) -> tuple[Built, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from cartograph.pairs.stated import Built, Columns, StatedFile, build_task, enti
 from cartograph.pairs.tables import load_task, save_task
 from cartograph.planted.paraphrases import generate
 from cartograph.read import Batch
-from tasks.init_pairs import PRESETS
+from tasks.init_pairs import PRESETS, init_pairs
 from tasks.pairs import Params, read_pairs
+from tasks.workspace import ROOT
 
 
 def batch(**columns: list[str]) -> Batch:
@@ -258,7 +260,7 @@ LINKS = {"source": "files", "train": ["links.csv"], "left_table": {"path": "a.cs
 @pytest.mark.parametrize(
     ("given", "wanted"),
     [
-        ({"train": ["mine.csv"]}, "mine.csv is named, but source `planted-paraphrases` reads no files; set `source: files`"),
+        ({"train": ["mine.csv"]}, "files are named, but source `planted-paraphrases` reads none; set `source: files`"),
         ({"symmetric": False}, "source `planted-paraphrases` is one set of questions; leave `symmetric` true, or set `source: files`"),
         ({"source": "files"}, "source `files` needs `train`: at least one file of stated pairs"),
         ({"source": "files", "train": ["a.csv"], "dev": ["b.csv"]}, "`dev` and `test` go together"),
@@ -269,6 +271,27 @@ LINKS = {"source": "files", "train": ["links.csv"], "left_table": {"path": "a.cs
 def test_parameters_of_pairs_that_do_not_go_together_are_refused(given: dict[str, Any], wanted: str) -> None:
     with pytest.raises(ValueError, match=re.escape(wanted)):
         Params.model_validate(given)
+
+
+def test_a_workspace_is_made_of_files_that_can_be_collected_from(tmp_path: Path) -> None:
+    folder = ROOT / "workspaces" / "_test_init_pairs"
+    shutil.rmtree(folder, ignore_errors=True)
+    one, latin = tmp_path / "one.csv", tmp_path / "latin.csv"
+    one.write_text("left,right,label\na,b,1\n", encoding="utf-8")
+    latin.write_text("left,right,label\n" + "".join(f"é{n},ö{n},1\né{n},ü{n},0\n" for n in range(20)), encoding="latin-1")
+    for train, wanted in (
+        (str(one), "the train split has no positive pair among its 0; too many stated pairs hang together for splits to be drawn"),
+        ("https://name:secret@host/p.csv?key=1", "https://host/p.csv is a URL; a collection reads files on disk: fetch it first"),
+        (str(latin), "latin.csv is not utf-8 text: line 2 has 0xe9"),
+    ):
+        with pytest.raises(InputError, match=f"^{re.escape(wanted)}"):
+            init_pairs("workspaces/_test_init_pairs", train=[train])
+        assert not folder.exists()
+    try:
+        init_pairs("workspaces/_test_init_pairs", train=[str(latin)], encoding="latin-1")
+        assert "  encoding: latin-1 " in (folder / "params.yaml").read_text(encoding="utf-8")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.mark.realdata
