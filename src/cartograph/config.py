@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -70,7 +71,7 @@ def load_settings(path: Path, models: Mapping[str, type[Params]]) -> dict[str, P
         section = content.get(name)
         section = {} if section is None else section
         if not isinstance(section, dict):
-            raise InputError(f"{path}: section `{name}` must hold keys and values, but holds {section!r}.")
+            raise InputError(f"{path}: section `{name}` must hold keys and values, but holds {_told(section)}.")
         try:
             settings[name] = model.model_validate(section)
         except ValidationError as error:
@@ -88,8 +89,13 @@ def _explain(path: Path, section: str, model: type[Params], error: ValidationErr
         return f"{path}: `{key}` is missing and has no default."
     message = first["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]
-    came = "" if first["type"] == "value_error" else f", but is {first['input']!r}"
+    came = "" if first["type"] == "value_error" else f", but is {_told(first['input'])}"
     return f"{path}: `{key}`: {message}{came}."
+
+
+def _told(value: Any) -> str:
+    """Return a value as messages show it: what may be secret in a URL, its user, password and query, is left out."""
+    return re.sub(r"(://[^\s'\"?]*)\?[^\s'\"]*", r"\1?…", re.sub(r"://[^\s'\"]*@", "://…@", repr(value)))
 
 
 def _meant(name: str, known: Mapping[str, Any]) -> str:

@@ -46,6 +46,14 @@ def test_settings_cannot_be_changed(tmp_path: Path) -> None:
         ),
         ("measure: {burn_in: -1}", "`measure.burn_in`: input should be greater than or equal to 0, but is -1."),
         ("measure: 3", "section `measure` must hold keys and values, but holds 3."),
+        (
+            "measure: {easy: 'https://ann:s3c/ret@host/rows.csv?sig=s3cret&x=1'}",
+            "unable to parse string as a number, but is 'https://…@host/rows.csv?…'.",
+        ),
+        (
+            "measure: ['https://ann:s3cret@host/a.csv', 's3://bucket/b.csv?sig=s3cret']",
+            "holds ['https://…@host/a.csv', 's3://bucket/b.csv?…'].",
+        ),
         ("- 1", "must hold sections (`ingest:`, `train:`, …), but holds list."),
         ("a: [1", "line 1 is not valid YAML"),
     ],
