@@ -22,7 +22,7 @@ from tasks import console
 from tasks.dag import steps_of, upstream
 from tasks.dvc_yaml import write
 from tasks.failure import failure_of, leave_failure
-from tasks.gates import check_gates
+from tasks.gates import came_to_gates, check_gates, findings
 from tasks.receipt import fingerprint, fresh, read_receipt
 from tasks.step import Step
 from tasks.tracking_uri import tracking_uri, viewer
@@ -199,9 +199,12 @@ def conduct(run: Flow[..., Any], workspace: str, force: list[str] | None, at_onc
     level = "INFO" if verbose else "ERROR" if debug else "CRITICAL"
     _, error = run_flow(run, workspace, force, at_once, level=level, debug=debug)
     space = open_workspace(workspace) if error is None or isinstance(error, GateError | WaitingError | CellError) else None
-    if space is not None:
+    if space is not None and (isinstance(error, WaitingError) or came_to_gates(space, error)):
         report = space.resolve(WAITING_PAGE if isinstance(error, WaitingError) else "reports/report.html")
         console.say("")
+        for finding in () if isinstance(error, WaitingError) else findings(space):
+            if finding["outcome"] == "warned":
+                console.say(f"Warning    {finding['sentence']}")
         if report.exists():
             console.say(f"Report     {report.relative_to(ROOT)}")
         if not isinstance(error, WaitingError) and getattr(space.settings.get("publish"), "enabled", False):

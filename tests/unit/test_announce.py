@@ -135,5 +135,23 @@ def test_what_an_earlier_audit_found_is_not_told_as_this_one_s(tmp_path: Path, m
         assert FINDING["sentence"] in whole and "| this audit |" in whole and "came that far" not in whole
 
 
+def test_a_warning_is_said_at_the_end_and_an_audit_that_ended_early_shows_no_earlier_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in (("data/gates/gates.json", json.dumps({"gates": [FINDING]})), ("reports/report.html", "an earlier page")):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    monkeypatch.setattr(audit, "ROOT", tmp_path)
+    monkeypatch.setattr(audit, "open_workspace", lambda _: Workspace(tmp_path, {}))
+    ends: list[CartographError | None] = [GateError("train: 9 of 10 rows cannot be used."), None]
+    monkeypatch.setattr(audit, "run_flow", lambda *_, **__: (None, ends.pop()))
+    audit.conduct(audit.audit, ".", None, verbose=False, debug=False)
+    assert capsys.readouterr().out.split("\n")[1:3] == [f"Warning    {FINDING['sentence']}", "Report     reports/report.html"]
+    with pytest.raises(audit.typer.Exit):
+        audit.conduct(audit.audit, ".", None, verbose=False, debug=False)
+    assert capsys.readouterr().out == ""
+
+
 def test_a_value_cannot_become_markup() -> None:
     assert plain("a|b [x](http://evil) <b>\n![p](u)\x1b") == ("a\\|b \\[x\\]\\(http:\u200b//evil\\) &lt;b&gt; \\!\\[p\\]\\(u\\)\ufffd")

@@ -138,6 +138,9 @@ def test_only_what_nothing_refers_to_leaves_the_cache(
 
     run("git", "init", "-q")
     run("dvc", "init", "-q")
+    turns: list[Path] = []
+    turn = leftovers.dvc_turn
+    monkeypatch.setattr(leftovers, "dvc_turn", lambda project: turns.append(project) or turn(project))
     write(tmp_path / "dvc.yaml", "stages: {never: {cmd: 'true', outs: [made]}}\n")
     for text in ("committed", "forgotten!", "here"):
         write(tmp_path / "file.txt", text)
@@ -150,6 +153,7 @@ def test_only_what_nothing_refers_to_leaves_the_cache(
     kept = [path.read_text() for path in (tmp_path / ".dvc" / "cache" / "files").rglob("*") if path.is_file()]
     assert sorted(kept) == ["committed", "here"]
     assert leftovers.unused_cache(remove=False) == (0, 0)
+    assert turns == [tmp_path] * 3, "audits that record what they made wait for it"
     assert caplog.messages == [], "of what was never made there is nothing to tell"
 
 
