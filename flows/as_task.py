@@ -46,7 +46,7 @@ def as_task(step: Step) -> Task[..., Any]:
         execute,
         name=step.name,
         task_run_name=step.name,
-        tags=[f"resource:{step.resources}"],
+        tags=[resource_tag(step)],
         cache_key_fn=lambda context, arguments: f"{step.name}-{arguments['workspace']}-{arguments['identity']}".replace("/", "-"),
         persist_result=True,
         result_serializer="json",
@@ -54,6 +54,11 @@ def as_task(step: Step) -> Task[..., Any]:
         retry_delay_seconds=RETRY_DELAY_SECONDS,
         retry_condition_fn=_worth_retrying,
     )
+
+
+def resource_tag(step: Step | None) -> str:
+    """Return the tag by which Prefect limits how many tasks run at once: of what a step uses; of None, which uses nothing much."""
+    return f"resource:{step.resources if step else 'cpu'}"
 
 
 def _worth_retrying(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:

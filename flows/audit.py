@@ -14,7 +14,7 @@ from prefect.futures import PrefectFuture, as_completed
 
 from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
 from flows.announce import announce
-from flows.as_task import as_task, ended_with, error_of
+from flows.as_task import as_task, ended_with, error_of, resource_tag
 from flows.command_line import run_flow
 from flows.runners import restart, task_runner, trainings_at_once
 from flows.versions import commit
@@ -139,7 +139,8 @@ def _submit(step: Step, space: Workspace, force: bool, state: _Progress) -> None
         commit(state.done, space)
     identity = fingerprint(step, space)
     stale = force or fresh(step, space, identity) is None
-    run = as_task(step).with_options(refresh_cache=stale)
+    # What is fresh uses no accelerator, and need not wait for one where they are limited over all audits.
+    run = as_task(step).with_options(refresh_cache=stale, tags=[resource_tag(step if stale else None)])
     state.running[run.submit(workspace=space.relative, identity=identity, force=force)] = step
 
 

@@ -153,6 +153,8 @@ def test_a_scheduled_audit_from_a_clone_to_its_alert(platform: Platform) -> None
     again = platform.request_run()
     assert again["state_type"] == "COMPLETED"
     assert set(platform.steps(again).values()) == {"Cached"}
+    tasks = platform.ask("/task_runs/filter", {"flow_runs": {"id": {"any_": [again["id"]]}}})
+    assert {tag for task in tasks for tag in task["tags"]} == {"resource:cpu"}, "what is fresh waits for no accelerator"
 
     platform.gates("{class_shift: {fail: 0.02}}")
     write_reviews(platform.project.path / "reviews.csv", 200)
