@@ -86,6 +86,9 @@ def test_a_near_negative_counts_once_in_whichever_order_it_was_found() -> None:
     legacy = draw_sample(task, "test", near, 50, np.random.default_rng(0), legacy=True)
     assert set(legacy.weight[legacy.kind == NEAR].tolist()) == {1.0, 2.0}
     assert legacy.weight.sum() == pytest.approx(60 * 59 / 2)
+    crowded = draw_sample(task, "test", nearest(task.space("test"), vectors, vectors, 45), 500, np.random.default_rng(0), legacy=True)
+    assert (crowded.kind == RANDOM).any()
+    assert crowded.weight.min() == 0
 
 
 def test_a_split_without_positives_is_refused() -> None:

@@ -74,7 +74,8 @@ def draw_sample(task: Task, split: str, near: Candidates, number: int, rng: np.r
     near_keys, orders = near.keys[negative], near.orders[negative].astype(np.float64)
     drawn = space.draw(number, np.concatenate([positives, near_keys]), rng)
     near_weight = orders if legacy else np.ones(len(near_keys))
-    remaining = space.size - len(positives) - near_weight.sum()
+    # Those that are counted twice may be more than there are.
+    remaining = max(space.size - len(positives) - near_weight.sum(), 0.0)
     weight = [np.ones(len(positives)), near_weight, np.full(len(drawn), remaining / max(len(drawn), 1))]
     kinds = np.repeat(np.array([POSITIVE, NEAR, RANDOM], np.int8), [len(part) for part in weight])
     return Sample(np.concatenate([positives, near_keys, drawn]), kinds, np.concatenate(weight), space.size)
