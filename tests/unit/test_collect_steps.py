@@ -313,8 +313,10 @@ def test_people_answer_round_by_round(empty: None) -> None:
     shutil.rmtree(SPACE / "data/round-2")
     path = SPACE / "review/round-02.csv"
     path.rename(path.with_name("round-02-before.csv"))
-    with pytest.raises(WaitingError, match=r" 45 of them were answered before"):
+    with pytest.raises(WaitingError, match=r" 45 of them were answered before") as waits:
         run_step(second, workspace)
+    leave_word(workspace, waits.value)
+    assert "Round 2 of 2 has all its answers from before" in (SPACE / "reports/waiting.html").read_text(encoding="utf-8")
     run_step(second, workspace)
     assert digest_path(SPACE / "data/round-2/uncertainty-1") == before
 

@@ -58,7 +58,9 @@ class Waiting:
 def waiting_top(found: Waiting) -> Verdict:
     """Return the sentence, the lines under it, and four figures."""
     asked, left = (sum(found.answers.values()), found.answers["open"]) if found.answers else (0, 0)
-    if found.waits:
+    if found.waits and found.answers and not left:
+        sentence = f"Round {found.number} of {found.rounds} has all its answers from before: look at them, and run the command again"
+    elif found.waits:
         sentence = f"Round {found.number} of {found.rounds} waits for answers to {counted(left, 'pair')}"
     else:
         sentence = f"Round {found.number} of {found.rounds} could not be done"
