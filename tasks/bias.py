@@ -123,10 +123,15 @@ class _Predictor:
         self._params, self._out = params, out
 
     def __call__(self, model: str, given: str, seed: int, rows: pa.Table, tests: Mapping[str, pa.Table]) -> dict[str, np.ndarray]:
+        import numpy as np
+
         from cartograph.bias.guess import guess
 
         if model in _QUICK:
             return {name: guess(model, rows, test, smoothing=self._params.smoothing) for name, test in tests.items()}
+        if len(seen := np.unique(rows["label"])) == 1:
+            # A filter may leave one class alone; a model that saw no other names it.
+            return {name: np.full(test.num_rows, seen[0], np.int64) for name, test in tests.items()}
         return self._trained(_recipe(model, self._out, seed), rows, tests)
 
     def _trained(self, recipe: Recipe, rows: pa.Table, tests: Mapping[str, pa.Table]) -> dict[str, np.ndarray]:

@@ -212,6 +212,14 @@ def test_what_a_fine_tuned_model_starts_from_is_an_input(space: Workspace, train
     assert features.STEP.inputs_of(space.settings) == (TRAIN, HELD, *([name] if name else []))
 
 
+def test_a_model_that_saw_one_class_names_it(space: Workspace) -> None:
+    predict = bias._Predictor(bias.Params(models=("bow",)), Out(space, {}, space.path, space.path, space.path))
+    rows = small_set("pair", rows=40)
+    one = rows.filter(pa.array(rows["label"].to_numpy() == 1))
+    assert predict("bow", "whole input", 1, one, {"held": rows})["held"].tolist() == [1] * 40
+    assert (predict("linear", "whole input", 1, one, {"held": rows})["held"].argmax(axis=1) == 1).all()
+
+
 def test_bias_starts_a_model_from_the_projects_own_folder(space: Workspace) -> None:
     """Wherever the command is called from; and the folder is an input, whatever the audit's own model is."""
     settings = settings_of(train=train.Params(pretrained="./mine"), bias=bias.Params(models=("transformer",)))
