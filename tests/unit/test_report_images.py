@@ -10,13 +10,14 @@ import pyarrow as pa
 import pytest
 
 from cartograph.images import png_of
-from cartograph.page.audit import Audit, Bias, Cleaned
+from cartograph.page.audit import Audit, Bias, Cleaned, Since
 from cartograph.page.document import BASE_BYTES, IMAGE_BYTES, ROW_BYTES, page
 from cartograph.page.encode import script_json
 from cartograph.page.rows import carried_rows
 from cartograph.page.sections.bias import bias_section
 from cartograph.page.sections.changes import changes_section
-from cartograph.schema import CHANGES, DatasetInfo, examples_schema
+from cartograph.page.sections.since import _relabelled
+from cartograph.schema import CHANGES, ROW_CHANGES, DatasetInfo, examples_schema
 from tests.unit.test_report_rows import audit_of
 
 HOSTILE = '"><script>window.pwned = 1</script>'
@@ -71,6 +72,15 @@ def test_changes_show_pictures() -> None:
     table = section.blocks[-1]  # type: ignore[union-attr]
     assert [column.cell for column in table.columns][:2] == ["code", "picture"]
     assert table.cells[0][1].startswith("data:image/png;base64,")
+
+
+def test_relabelled_rows_are_shown_as_pictures() -> None:
+    audit = images_audit(12)
+    uid = audit.measures["uid"][3].as_py()
+    rows = pa.Table.from_pylist([{"uid": uid, "what": "relabelled", "from": "no", "to": "yes"}], schema=ROW_CHANGES)
+    table = _relabelled(audit, Since((1, 2), rows, {"rows.relabelled": 1}, {}, {}, []))
+    assert table is not None and table.columns[0].cell == "picture" and table.columns[0].title == "Image"
+    assert str(table.cells[0][0]).startswith("data:image/png;base64,") and list(table.cells[0][1:]) == ["no", "yes", uid]
 
 
 def test_bias_says_that_images_have_no_words() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cartograph.images import shown_fields
 from cartograph.page.audit import Audit, Since
 from cartograph.page.blocks import (
     Block,
@@ -28,6 +29,7 @@ from cartograph.schema import REGIONS, UID
 
 _MOST_LISTED = 1000
 _LONGEST = 200
+_PICTURE_SIDE = 32
 
 
 def since_section(audit: Audit) -> Section | None:
@@ -128,18 +130,19 @@ def _relabelled(audit: Audit, since: Since) -> Table | None:
         return None
     texts = _texts(audit, rows[UID].to_pylist())
     cells: list[Sequence[Cell]] = [
-        (cut(texts.get(row[UID], ""), _LONGEST), cut(row["from"], 60), cut(row["to"], 60), row[UID]) for row in rows.to_pylist()
+        (texts.get(row[UID], ""), cut(row["from"], 60), cut(row["to"], 60), row[UID]) for row in rows.to_pylist()
     ]
     total = int(since.numbers["rows.relabelled"])
-    columns = (Column("Text"), Column("Label before"), Column("Label now"), Column("uid", "code"))
+    shown = Column("Image", "picture") if audit.info.images else Column("Text")
+    columns = (shown, Column("Label before"), Column("Label now"), Column("uid", "code"))
     caption = "Relabelled rows" if total <= len(cells) else f"Relabelled rows, the first {count(len(cells))} of {count(total)}"
     return Table(caption, columns, cells)
 
 
 def _texts(audit: Audit, uids: Sequence[str]) -> dict[str, str]:
     rows = audit.examples.filter(pc.is_in(audit.examples[UID], value_set=pa.array(uids, pa.string())))
-    columns = [rows[name].to_pylist() for name in (*audit.info.text, *audit.info.options)]
-    return {uid: " | ".join(texts) for uid, *texts in zip(rows[UID].to_pylist(), *columns, strict=True)}
+    shown = zip(rows[UID].to_pylist(), *shown_fields(rows, audit.info, _PICTURE_SIDE), strict=True)
+    return {uid: fields[0] if audit.info.images else cut(" | ".join(fields), _LONGEST) for uid, *fields in shown}
 
 
 def _regions(since: Since) -> Table:
