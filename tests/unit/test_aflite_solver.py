@@ -7,8 +7,9 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
+from cartograph.aflite import solver
 from cartograph.aflite.classifiers import JointLogistic, OneByOne, Rows
-from cartograph.aflite.solver import _right, correct_predictions, fit
+from cartograph.aflite.solver import _parts, _right, correct_predictions, fit
 from cartograph.aflite.solver_lbfgs import minimise
 from cartograph.aflite.solver_problem import Problem, problem
 from cartograph.aflite.splits import random_splits
@@ -115,6 +116,24 @@ def test_features_in_blocks_give_the_same_weights() -> None:
     assert (inside.resident is None, outside.resident is None) == (False, True)
     one, other = (fit(given, train, tolerance=1e-4).coefficients for given in (inside, outside))
     assert torch.allclose(one, other, atol=1e-3)
+
+
+def test_no_more_rows_are_gathered_than_there_is_room_for() -> None:
+    features, labels = correlated(1_000, 10, 3)
+    train = random_splits(1_000, 100, 5, (2,))
+    given = problem(features, np.arange(1_000), labels, 3, "cpu", keep_bytes=2**30)
+    rows = 100 * 10 * 4
+    assert [part.stop - part.start for part in _parts(given, train, 2 * rows)] == [2, 2, 1]
+    assert [part.stop - part.start for part in _parts(given, train, 0)] == [1] * 5
+    assert torch.allclose(fit(given, train, gather_bytes=0).coefficients, fit(given, train).coefficients, atol=1e-4)
+
+
+def test_a_filter_keeps_to_the_memory_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms: list[int] = []
+    monkeypatch.setattr(solver, "_parts", lambda given, train, room: rooms.append(room) or iter([slice(0, train.shape[1])]))
+    features, labels = correlated(1_000, 10, 3)
+    JointLogistic(device="cpu", keep_bytes=5).tally(Rows(features, np.arange(1_000), labels), random_splits(1_000, 100, 5, (2,)), [], 0)
+    assert rooms == [5]
 
 
 def test_warm_rounds_agree_with_scikit_learn_round_by_round() -> None:

@@ -103,7 +103,7 @@ def _require_finite(what: str, features: Any) -> None:
 
 
 def memory_to_keep(features: Any, n_partitions: int, train_size: int, classes: int, limit: int | None) -> int:
-    """Return how many bytes of features may be held at once.
+    """Return how many bytes of features may be held at once, and as many again be gathered.
 
     Args:
         features: (n_examples, d).

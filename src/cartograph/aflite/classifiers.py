@@ -55,7 +55,7 @@ class JointLogistic:
         penalty: scikit-learn's ``C``.
         device: ``auto``, ``cpu`` or ``cuda``.
         tolerance: how near to the optimum (``solver.fit``).
-        keep_bytes: features of a round that take more are read in blocks at each pass.
+        keep_bytes: features of a round that take more are read in blocks at each pass; as much again may be gathered.
     """
 
     def __init__(self, penalty: float = 1.0, device: Device = "auto", tolerance: float = 5e-3, keep_bytes: int = 2**31) -> None:
@@ -90,7 +90,8 @@ class JointLogistic:
 
         alike = self._last is not None and self._last.coefficients.shape[2] == given.columns
         start = self._last.coefficients.mean(dim=0) if alike and self._last is not None else None
-        weights = fit(given, train, penalty=self._penalty, start=start, tolerance=self._tolerance, seed=seed)
+        room = self._keep_bytes
+        weights = fit(given, train, penalty=self._penalty, start=start, tolerance=self._tolerance, seed=seed, gather_bytes=room)
         self._last = weights
         return weights
 

@@ -32,7 +32,7 @@ from cartograph.aflite.solver_problem import Ids, Problem, at_once, one_thread
 _GATHER_BEYOND = 8
 _PILOT_ROWS = 20_000
 _CURVATURE_ROWS = 8_000
-_GATHERED_BYTES = 2**30
+_MOST_GATHERED = 2**30
 _SHARES = (1e-6, 1e-4, 1e-2, 1.0)
 
 
@@ -64,6 +64,7 @@ def fit(
     tolerance: float = 5e-3,
     most_passes: int = 200,
     seed: int = 0,
+    gather_bytes: int = _MOST_GATHERED,
 ) -> Weights:
     """Fit one classifier per partition.
 
@@ -75,6 +76,7 @@ def fit(
         tolerance: how near to the optimum: the norm of the preconditioned gradient of the mean loss.
         most_passes: bound on the evaluations of the joint objective.
         seed: of the pooled rows that the pilot and the preconditioner look at.
+        gather_bytes: what gathered rows may take, 1 GiB at most; those of one partition are gathered in any case.
     """
     with one_thread():
         sizes = torch.from_numpy(train.sum(axis=0).astype(np.float32)).to(given.device)
@@ -85,12 +87,13 @@ def fit(
         precondition = _preconditioner(given, begin, shared, rng)
         few = len(given.rows) > _GATHER_BEYOND * float(sizes.mean())
         found, passes, unconverged = [], 0, 0
-        for part in _parts(given, train, few):
+        for part in _parts(given, train, min(gather_bytes, _MOST_GATHERED) if few else None):
             objective = gathered(given, train[:, part], smooth[part]) if few else masked(given, train[:, part], smooth[part])
             first = begin.reshape(1, -1).repeat(len(smooth[part]), 1)
             ended: Minimum = minimise(objective, first, precondition, tolerance=tolerance, most_passes=most_passes)
             found.append(ended.points)
             passes, unconverged = max(passes, ended.passes), unconverged + ended.unconverged
+            del objective  # its rows, before the next are gathered
         coefficients = torch.cat(found).reshape(train.shape[1], -1, given.columns)
     return Weights(coefficients, given.classes, passes, unconverged, absent_classes(given, train))
 
@@ -187,13 +190,13 @@ def _inverse(hessian: Tensor) -> Tensor:
     return (torch.cholesky_inverse(factor) * size[:, None] * size).to(hessian.dtype)
 
 
-def _parts(given: Problem, train: npt.NDArray[np.bool_], few: bool) -> Iterator[slice]:
-    """Yield partitions to be fitted together: all with masks, as many as their rows have room for when gathered."""
+def _parts(given: Problem, train: npt.NDArray[np.bool_], room: int | None) -> Iterator[slice]:
+    """Yield partitions to be fitted together: all with masks (no ``room``), as many as their rows have room for when gathered."""
     number = train.shape[1]
     size = number
-    if few:
+    if room is not None:
         widest = int(train.sum(axis=0).max()) * given.features.shape[1] * 4
-        size = max(1, min(number, _GATHERED_BYTES // widest))
+        size = max(1, min(number, room // widest))
     for start in range(0, number, size):
         yield slice(start, min(start + size, number))
 
