@@ -186,6 +186,9 @@ def test_archives_that_are_damaged(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"PK\x01\x02", b"PK\x01\x00"))
     with pytest.raises(InputError, match=r"set\.zip is not a ZIP archive that can be read \(Bad magic number for central directory\)"):
         batch_of(path)
+    archive(path, {"nameless.png": b"x", "a/good.png": picture(5)})
+    path.write_bytes(path.read_bytes().replace(b"nameless", b"\0ameless"))
+    assert values(batch_of(path)) == [5]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as file:
         file.writestr("a/bad.png", picture(1))
         file.writestr("a/good.png", picture(5))
@@ -362,6 +365,17 @@ def test_parquet_cells_that_are_no_images(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["a"], "label": ["b"]}), path)
     with pytest.raises(InputError, match=r"set.parquet has no column of arrays or image files; its columns are text \(string\)"):
         batch_of(path)
+
+
+def test_parquet_that_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "set.parquet"
+    structs = [{"bytes": picture(), "path": "somewhere"}] * 3
+    pq.write_table(pa.table({"picture": structs, "label": list("aba")}), path, compression="none", use_dictionary=False)
+    whole = path.read_bytes()
+    for name in (b"somewhere", b"picture"):
+        path.write_bytes(whole.replace(name, b"\xff" * len(name)))
+        with pytest.raises(InputError, match=r"set\.parquet is (damaged|not a Parquet file that can be read)"):
+            batch_of(path)
 
 
 def test_a_hugging_face_folder_of_images(tmp_path: Path) -> None:

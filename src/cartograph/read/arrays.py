@@ -144,7 +144,7 @@ def image_batch(source: Source, table: pa.Table, start: int) -> Batch:
         start: rows of the source that came before.
 
     Raises:
-        InputError: no column holds images.
+        InputError: no column holds images, or the table is damaged.
     """
     images = _wanted(source, [field.name for field in table.schema if _holds_images(field.type)])
     if not images:
@@ -154,6 +154,10 @@ def image_batch(source: Source, table: pa.Table, start: int) -> Batch:
     others = [field.name for field in table.schema if _is_nested(field.type) and field.name not in images]
     rest = raw_columns(table.drop_columns([*images, *others]), source.name)
     texts = {name: rest[name].to_pylist() for name in rest.column_names}
+    try:
+        table.select(images).validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{source.name} is damaged: {str(error).splitlines()[0]}; write it again.") from error
     values = {name: [_value(value) for value in table[name].to_pylist()] for name in images}
     return _batch(source, values, texts, start, len(table))
 

@@ -75,7 +75,7 @@ class _Folder(Files):
 class _Archive(Files):
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
-        self._entries = {entry.filename: entry for entry in archive.infolist() if not entry.is_dir()}
+        self._entries = {entry.filename: entry for entry in archive.infolist() if entry.filename and not entry.is_dir()}
 
     def names(self) -> list[str]:
         return sorted(name for name in self._entries if _is_shown(name))

@@ -36,7 +36,7 @@ def tables(source: Source) -> Iterator[pa.Table]:
         with pq.ParquetFile(source.path) as file:
             for part in file.iter_batches(batch_size=_IMAGES if source.images else BATCH_ROWS):
                 yield pa.Table.from_batches([part], file.schema_arrow)
-    except (pa.ArrowInvalid, pa.ArrowIOError) as error:
+    except (pa.ArrowInvalid, pa.ArrowIOError, UnicodeDecodeError) as error:
         raise InputError(
             f"{source.name} is not a Parquet file that can be read ({str(error).splitlines()[0]}); fetch it again, or name its `format`."
         ) from error
