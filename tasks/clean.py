@@ -59,7 +59,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
 
     from cartograph.cleaning import clean, cleaned_examples, subsets, version
     from cartograph.epochs import write_parquet
-    from tasks.expectations import validate_cleaning
+    from tasks.expectations_cleaning import validate_cleaning
 
     examples, noise = pq.read_table(inputs[ROWS]), pq.read_table(inputs[SUSPECTS])
     decisions = decisions_in(inputs.get(DECISIONS), examples)

@@ -181,7 +181,7 @@ def run(params: Params, inputs: Mapping[str, Path], out: Out) -> str:
     import pyarrow.parquet as pq
 
     from cartograph.ingest import ingest
-    from tasks.expectations import validate
+    from tasks.expectations_sets import validate
 
     raw_sets, truth = read_sets(params, inputs)
     sets = ingest(raw_sets, columns_of(params), labelling_of(params))

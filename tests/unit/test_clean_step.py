@@ -22,7 +22,7 @@ from cartograph.planted import generate
 from cartograph.schema import CHANGES, SUBSET, dataset_info
 from tasks import clean, ingest
 from tasks.clean import STEP
-from tasks.expectations import validate_cleaning
+from tasks.expectations_cleaning import validate_cleaning
 from tasks.gates import measured_checks
 from tasks.receipt import fresh
 from tasks.running import Outcome, run_step
