@@ -100,7 +100,9 @@ def _answer(name: str, params: Params, space: Workspace, inputs: Inputs, scratch
         write_parquet(table, folder / f"{title}.parquet")
     save_figure(found.figure, folder / f"{name}.svg")
     save_small_png(found.figure, folder / f"{name}.png")
-    numbers = json.dumps(dict(found.numbers), indent=1, sort_keys=True)
+    # What is no number, such as the correlation with something constant, is left out: JSON has no word for it.
+    known = {title: number for title, number in found.numbers.items() if math.isfinite(number)}
+    numbers = json.dumps(known, indent=1, sort_keys=True)
     (folder / "numbers.json").write_text(numbers + "\n", encoding="utf-8")
     experiment = EXPERIMENTS[name]
     said = {"name": name, "question": experiment.meaning, "source": experiment.source, "told": found.told, "tables": list(found.tables)}

@@ -68,12 +68,16 @@ class Correlation:
 
 
 def correlation(first: Floats, second: Floats, rng: np.random.Generator, resamples: int = 2000) -> Correlation:
-    """Return how two measures of the same rows go together, with a bootstrap interval (Efron and Tibshirani 1993, ch. 13)."""
+    """Return how two measures of the same rows go together, with a bootstrap interval (Efron and Tibshirani 1993, ch. 13).
+
+    All three are NaN where a measure is constant.
+    """
     drawn = []
     for _ in range(resamples):
         rows = rng.integers(0, len(first), len(first))
         drawn.append(pearson(first[rows], second[rows]))
-    low, high = np.nanquantile(drawn, (0.025, 0.975))
+    known = [r for r in drawn if np.isfinite(r)]
+    low, high = np.quantile(known, (0.025, 0.975)) if known else (np.nan, np.nan)
     return Correlation(pearson(first, second), float(low), float(high))
 
 

@@ -116,6 +116,22 @@ def test_what_it_needs_is_said(material: Material) -> None:
     )
     with pytest.raises(InputError, match="needs 30 rows or more with two annotators' labels, and the train set has 0"):
         EXPERIMENTS["agreement"].run(replace(material, examples=few))
+    with pytest.raises(InputError, match=r"`steps` reads every 1,000 optimiser steps, and a training on 64 rows has 24 in all; lower `abl"):
+        EXPERIMENTS["steps"].run(replace(material, options={**material.options, "every": 1000}))
+
+
+@pytest.mark.parametrize(
+    ("confidence", "message"),
+    [
+        ([0.5] * 64, r"has nothing to correlate: confidence is 0.5 on each of the 64 rows"),
+        ([0.2, 0.8] * 32, r"cannot tell confidence and variability apart on the 64 rows .*: a term is a sum of the other ones"),
+    ],
+)
+def test_measures_that_say_too_little_are_refused(material: Material, confidence: list[float], message: str) -> None:
+    place = material.measures.schema.get_field_index("confidence")
+    flat = material.measures.set_column(place, material.measures.schema.field(place), pa.array(confidence))
+    with pytest.raises(InputError, match=message):
+        EXPERIMENTS["agreement"].run(replace(material, measures=flat))
 
 
 def test_the_second_models_folder_is_an_input_of_the_experiment_that_reads_it(tmp_path: Path) -> None:

@@ -68,6 +68,11 @@ def test_correlation_has_an_interval_around_it() -> None:
     assert found.high - found.low == pytest.approx(2 * 1.96 * 0.5 / np.sqrt(500), rel=0.3)
 
 
+def test_correlation_with_a_constant_is_no_number() -> None:
+    found = correlation(np.ones(40), np.arange(40.0), np.random.default_rng(3), resamples=20)
+    assert np.isnan([found.r, found.low, found.high]).all()
+
+
 def test_cells_hold_means_of_enough_rows() -> None:
     x, y = np.array([0.01, 0.02, 0.49]), np.array([0.05, 0.05, 0.95])
     means, counts, x_edges, y_edges = binned(x, y, np.array([1.0, 0.0, 0.7]), bins=2, least=2)

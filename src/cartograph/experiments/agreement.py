@@ -20,7 +20,7 @@ def run(material: Material) -> Finding:
     """Correlate agreement with confidence and with variability, and regress it on both.
 
     Raises:
-        InputError: too few rows carry several annotators' labels.
+        InputError: too few rows carry several annotators' labels, or there is nothing to correlate on them.
     """
     examples = material.examples
     if ANNOTATOR_LABELS not in examples.column_names:
@@ -34,10 +34,22 @@ def run(material: Material) -> Finding:
         )
     confidence, variability = (material.measures[name].to_numpy()[rows] for name in ("confidence", "variability"))
     known = agreement[rows]
+    for name, values in (("agreement", known), ("confidence", confidence), ("variability", variability)):
+        if values.min() == values.max():
+            raise InputError(
+                f"experiment `agreement` has nothing to correlate: {name} is {values[0]:.3g} on each of the {len(rows):,} rows with two "
+                "annotators' labels or more."
+            )
     rng = np.random.default_rng(material.options["seed"])
     found = {name: correlation(known, values, rng) for name, values in (("confidence", confidence), ("variability", variability))}
-    linear = regression(known, {"confidence": confidence, "variability": variability})
-    curved = regression(known, {"confidence": confidence, "confidence squared": confidence**2, "variability": variability})
+    try:
+        linear = regression(known, {"confidence": confidence, "variability": variability})
+        curved = regression(known, {"confidence": confidence, "confidence squared": confidence**2, "variability": variability})
+    except ValueError as error:
+        raise InputError(
+            f"experiment `agreement` cannot tell confidence and variability apart on the {len(rows):,} rows with two annotators' labels or "
+            f"more: {error}."
+        ) from error
     numbers = {f"agreement.{name}.{part}": value for name, one in found.items() for part, value in asdict(one).items()}
     numbers |= {"agreement.rows": float(len(rows)), "agreement.mean": float(known.mean())}
     numbers |= {f"agreement.regression.{term.name}.{part}": getattr(term, part) for term in linear for part in ("coefficient", "p", "gain")}

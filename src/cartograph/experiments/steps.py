@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph.epochs import read_dynamics
+from cartograph.errors import InputError
 from cartograph.experiments.base import Experiment, Finding, Material
 from cartograph.experiments.figures import line_figure
 from cartograph.measures import compute_measures, gold_probabilities
@@ -16,18 +17,27 @@ from cartograph.stability import burn_out, pearson
 
 
 def run(material: Material) -> Finding:
-    """Record a fixed set of train rows at every so many optimiser steps; compare that map with the audit's."""
+    """Record a fixed set of train rows at every so many optimiser steps; compare that map with the audit's.
+
+    Raises:
+        InputError: the training ends before the first reading.
+    """
     from cartograph.trainer_studies import step_dynamics
 
     every, size = int(material.options["every"]), int(material.options["probe_rows"])
     rng = np.random.default_rng(material.options["seed"])
     number = material.examples.num_rows
+    steps_per_epoch = math.ceil(number / material.recipe.batch_size)
+    if every > steps_per_epoch * material.recipe.epochs:
+        raise InputError(
+            f"experiment `steps` reads every {every:,} optimiser steps, and a training on {number:,} rows has "
+            f"{steps_per_epoch * material.recipe.epochs:,} in all; lower `ablate.every`."
+        )
     drawn = np.sort(rng.choice(number, min(size, number), replace=False))
     probe = material.examples.take(pa.array(drawn))
     dynamics = read_dynamics(step_dynamics(material.recipe, material.examples, probe, material.folder, every=every))
     material.tell(1, 1)
     # The audit's map leaves out as many epochs at its front.
-    steps_per_epoch = math.ceil(number / material.recipe.batch_size)
     left_out = min(int(material.options["burn_in"]) * steps_per_epoch // every, dynamics.logits.shape[1] - 1)
     fine = compute_measures(dynamics.uids, dynamics.logits, dynamics.gold, burn_in=left_out)
     own = material.measures.take(
