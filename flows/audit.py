@@ -32,6 +32,7 @@ from tasks.workspace import ROOT, Workspace, open_workspace
 
 _MOST_LOSSES = 3
 _MOST_TOLD = 3
+_LONGEST = 300
 
 
 @dataclass
@@ -146,20 +147,23 @@ def _submit(step: Step, space: Workspace, force: bool, state: _Progress) -> None
 
 def _collect(future: PrefectFuture[Any], space: Workspace, state: _Progress) -> None:
     step = state.running.pop(future)
-    try:
-        future.wait()
-    except BrokenProcessPool:
-        # One process killed ends its pool, and so every step that was running.
-        state.broken = True
+    error = _ending(future)
+    # One process killed ends its pool, and so every step that was running.
+    state.broken = state.broken or isinstance(error, BrokenProcessPool)
     ended = future.state
-    if (ended.is_crashed() or not ended.is_final()) and state.lost[step.name] < _MOST_LOSSES:
+    lost = ended.is_crashed() or not ended.is_final()
+    why = ended.name if error is None else _line(error)
+    if lost and state.lost[step.name] < _MOST_LOSSES:
         state.lost[step.name] += 1
-        console.say(f"{step.name}: the process that ran it is gone ({ended.name}); running it again from its last checkpoint")
+        console.say(f"{step.name}: the process that ran it is gone ({why}); running it again from its last checkpoint")
         state.waiting.insert(0, step)
         return
     receipt = read_receipt(step, space)
     if not ended.is_completed() or receipt is None:
-        state.errors[step.name] = error_of(ended) or CartographError(f"step `{step.name}` ended as {ended.name}: {ended.message}")
+        how = f"was lost {state.lost[step.name] + 1} times with the process that ran it, the last time by {why}" if lost else ""
+        state.errors[step.name] = error_of(ended) or CartographError(
+            f"step `{step.name}` {how or f'ended as {ended.name}: {ended.message}'}"
+        )
         if step.fails_alone:
             console.say(f"{step.name}: FAILED: {state.errors[step.name]}")
             if not ended.is_failed() or failure_of(space.resolve(step.outputs_of(space.settings)[0])) is None:
@@ -169,6 +173,21 @@ def _collect(future: PrefectFuture[Any], space: Workspace, state: _Progress) -> 
     executed = ended.name != "Cached" and result["executed"]
     console.step_line(step.name, receipt.summary, result["seconds"] if executed else None)
     state.done.append(step)
+
+
+def _ending(future: PrefectFuture[Any]) -> BaseException | None:
+    """Wait for a task; return what its runner has to say where no process brought it to an end, each runner in its own words."""
+    try:
+        future.wait()
+        said: BaseException | None = future.wrapped_future.exception()  # type: ignore[attr-defined]
+    except Exception as error:
+        return error
+    return said
+
+
+def _line(error: BaseException) -> str:
+    line = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".")
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from prefect.context import FlowRunContext
@@ -9,6 +11,8 @@ from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTa
 
 from cartograph.errors import InputError
 from flows.devices import VISIBLE, places, start_worker
+from tasks import console
+from tasks.workspace import ROOT
 
 RUNNERS = ("local", "dask")
 _PATIENCE = 10
@@ -24,7 +28,8 @@ def task_runner(name: str = "local", workers: int = 1, address: str | None = Non
         address: of the scheduler of a running Dask cluster, ``tcp://HOST:PORT``; its workers see this project under the same path.
 
     Raises:
-        InputError: an unknown name, an address without Dask, or no scheduler at the address.
+        InputError: an unknown name, an address without Dask, no scheduler at the address, or one that does not see this project, as a
+            worker of its may not.
     """
     if name not in RUNNERS:
         raise InputError(f"--runner {name}: there is no such runner; there are {', '.join(RUNNERS)}.")
@@ -70,12 +75,24 @@ def _require_scheduler(address: str) -> None:
     from distributed import Client
 
     try:
-        Client(address, timeout=_PATIENCE, set_as_default=False).close()
+        with Client(address, timeout=_PATIENCE, set_as_default=False) as client:
+            # A function of this project's own could not be read where the project is not seen.
+            seen = {"the scheduler": client.run_on_scheduler(find_spec, "tasks")}
+            seen |= {f"the worker {name}": spec for name, spec in client.run(find_spec, "tasks").items()}
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(
-            f"--address {address}: no Dask scheduler answers there ({type(error).__name__}); start one with `dask scheduler`, and "
-            "`dask worker ADDRESS` from the project's root, or leave --address out for a cluster on this machine."
+            f"--address {address}: no Dask scheduler answers there ({type(error).__name__}); start one with `python -m dask scheduler` and "
+            "`python -m dask worker ADDRESS`, both in the project's root, or leave --address out for a cluster on this machine."
         ) from error
+    for who, spec in seen.items():
+        if spec is None or spec.origin is None or Path(spec.origin).resolve() != ROOT / "tasks" / "__init__.py":
+            found = "" if spec is None or spec.origin is None else f", but {Path(spec.origin).parent.parent}"
+            raise InputError(
+                f"--address {address}: {who} does not see this project, {ROOT}{found}; start it in the project's root with "
+                "`python -m dask scheduler` or `python -m dask worker ADDRESS` (`dask` alone does not look there)."
+            )
+    if len(seen) == 1:
+        console.say(f"{address}: there is no worker yet; waiting for the first (`python -m dask worker {address}` in the project's root)")
 
 
 def local_cluster(workers: int) -> Any:

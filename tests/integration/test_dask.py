@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from conftest import Project
@@ -84,6 +85,25 @@ def test_an_address_where_nobody_answers(project: Project) -> None:
     assert "Traceback" not in done.stderr
     assert "there is no such runner; there are local, dask" in project.run("flows.audit", "--runner", "ray", code=2).stderr
     assert "add --runner dask" in project.run("flows.audit", "--address", "tcp://127.0.0.1:9", code=2).stderr
+
+
+@pytest.mark.slow
+def test_a_cluster_that_does_not_see_the_project(project: Project, tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    command = [sys.executable, "-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard"]
+    scheduler = subprocess.Popen(command, cwd=tmp_path, env=project.environment, stderr=subprocess.DEVNULL)
+    try:
+        while socket.socket().connect_ex(("127.0.0.1", int(port))):
+            assert scheduler.poll() is None
+            time.sleep(0.1)
+        done = project.run("flows.audit", "--runner", "dask", "--address", f"tcp://127.0.0.1:{port}", code=2)
+    finally:
+        scheduler.terminate()
+        scheduler.wait(30)
+    assert f"the scheduler does not see this project, {project.path}; start it in the project's root" in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = ROOT / "docs"
 _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 _PORTS = {"8786": "a Dask scheduler's", "5001": "an MLflow server's"}
-_SERVERS = ("dask scheduler", "dask worker", "mlflow server", "python -m flows.serve", "prefect worker")
+_SERVERS = ("python -m dask", "mlflow server", "python -m flows.serve", "prefect worker")
 IDENTITY = {f"GIT_{who}_{what}": f"reader{at}" for who in ("AUTHOR", "COMMITTER") for what, at in (("NAME", ""), ("EMAIL", "@example.org"))}
 
 
