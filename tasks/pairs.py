@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,6 +17,7 @@ from tasks.sources import FileEntry, Files, files_of, listed, read_files
 from tasks.step import Inputs, Out, Step
 
 if TYPE_CHECKING:
+    from cartograph.ingest import File
     from cartograph.pairs.stated import Built
     from cartograph.pairs.task import Task
 
@@ -161,7 +163,7 @@ def read_pairs(params: Params, inputs: Mapping[str, Path]) -> tuple[Built, int]:
     """
     import numpy as np
 
-    from cartograph.pairs.stated import Columns, StatedFile, build_task
+    from cartograph.pairs.stated import Columns, StatedFile, build_task, entity_side
 
     usual = FileEntry(path="-", format=params.format, encoding=params.encoding)
     given = bool(params.test)
@@ -170,6 +172,7 @@ def read_pairs(params: Params, inputs: Mapping[str, Path]) -> tuple[Built, int]:
         for split in _GIVEN
         for file in read_files(getattr(params, split), usual, inputs, lambda: None)
     ]
+    tables = _tables(params, inputs)
     columns = Columns(params.left, params.right, params.label, params.left_id, params.right_id, params.prefix)
     built = build_task(
         files,
@@ -178,20 +181,21 @@ def read_pairs(params: Params, inputs: Mapping[str, Path]) -> tuple[Built, int]:
         transitive=params.transitive,
         contradictions=params.contradictions,
         rng=np.random.default_rng(params.seed),
-        tables=_tables(params, inputs),
+        tables={side: (file.name, *entity_side(file.name, file.batch, table.id, table.text)) for side, (table, file) in tables.items()},
     )
-    return built, sum(len(file.batch.rows) for file in files) + built.unreadable
+    entities = [file.batch for _, file in tables.values()]
+    unreadable = built.unreadable + sum(len(batch.rejected) for batch in entities)
+    rows = sum(len(batch.rows) for batch in (*(file.batch for file in files), *entities))
+    return replace(built, unreadable=unreadable), rows + unreadable
 
 
-def _tables(params: Params, inputs: Mapping[str, Path]) -> dict[str, tuple[str, dict[str, int], list[str]]]:
-    from cartograph.pairs.stated import entity_side
-
+def _tables(params: Params, inputs: Mapping[str, Path]) -> dict[str, tuple[EntityTable, File]]:
     found = {}
     for side, table in (("left", params.left_table), ("right", params.right_table)):
         if table is not None:
             entry = _entry(table)
             [file] = read_files([entry], entry, inputs, lambda: None)
-            found[side] = (file.name, *entity_side(file.name, file.batch, table.id, table.text))
+            found[side] = (table, file)
     return found
 
 

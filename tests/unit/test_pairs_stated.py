@@ -294,6 +294,17 @@ def test_a_workspace_is_made_of_files_that_can_be_collected_from(tmp_path: Path)
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def test_records_of_an_entity_table_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+    files = {"links": "left,right,label\n1,1,1\n2,2,1\n", "a": "id,name\n1,tv\n2,pen\n3,cup,too,many\n", "b": "id,name\n1,telly\n2,biro\n"}
+    for name, text in files.items():
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    paths = {name: str(tmp_path / f"{name}.csv") for name in files}
+    given = {"source": "files", "symmetric": False, "train": [paths["links"]]}
+    params = Params.model_validate({**given, "left_table": {"path": paths["a"]}, "right_table": {"path": paths["b"]}})
+    built, read = read_pairs(params, {f"file:{path}": Path(path) for path in paths.values()})
+    assert (built.unreadable, read, len(built.task.left)) == (1, 7, 2)
+
+
 @pytest.mark.realdata
 def test_wikiqa_has_the_sizes_of_the_paper(real_data: Path) -> None:
     files = {split: [str(real_data / f"wikiqa/WikiQA-{split}.tsv")] for split in ("train", "dev", "test")}
