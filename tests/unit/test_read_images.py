@@ -367,6 +367,13 @@ def test_parquet_cells_that_are_no_images(tmp_path: Path) -> None:
         batch_of(path)
 
 
+def test_a_data_sets_folder_with_a_picture_in_it(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": ["a", "b"], "label": ["x", "y"]}), tmp_path / "train.parquet")
+    write(tmp_path, {"assets/figure.png": picture()})
+    assert format_of(str(tmp_path)) == "huggingface"
+    assert read(Source(str(tmp_path), "set")).table["text"].to_pylist() == ["a", "b"]
+
+
 def test_parquet_that_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "set.parquet"
     structs = [{"bytes": picture(), "path": "somewhere"}] * 3

@@ -67,7 +67,8 @@ def format_of(path: str, name: str | None = None) -> str:
     if lines.fields_of(path):
         return "lines"
     if Path(path).is_dir():
-        return "image-folder" if image_folder.holds_images(path) else "huggingface"
+        # A data set's folder may have pictures beside its shards, such as those of its README.
+        return "image-folder" if image_folder.holds_images(path) and not huggingface.holds_shards(path) else "huggingface"
     if suffix_of(path) in _SUFFIXES:
         return _SUFFIXES[suffix_of(path)]
     with open_bytes(path) as file:

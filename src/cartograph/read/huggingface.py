@@ -17,6 +17,7 @@ from cartograph.read.arrow import raw_columns
 from cartograph.read.source import BATCH_ROWS, Batch, Source
 
 _IMAGES = 1_000
+_SHARDS = (".parquet", ".arrow")
 _SHARD = re.compile(r"[-_.]?\d{4,}(-of-\d+)?$")
 
 
@@ -39,6 +40,11 @@ def read(source: Source) -> Iterator[Batch]:
         yield from rows_of(source, choose(source, loaded) if (folder / "dataset_dict.json").is_file() else loaded)
     else:
         yield from _shards(source, choose(source, _splits(source, folder)))
+
+
+def holds_shards(path: str) -> bool:
+    """Return whether a folder has Arrow or Parquet files in it or in one of its sub-folders."""
+    return any(file.suffix in _SHARDS for file in Path(path).rglob("*"))
 
 
 def choose(source: Source, splits: dict[str, Any]) -> Any:
@@ -70,7 +76,7 @@ def rows_of(source: Source, dataset: Any) -> Iterator[Batch]:
 def _splits(source: Source, folder: Path) -> dict[str, list[Path]]:
     """Return split -> shards: ``train-00000-of-00002.parquet``, ``name-train.arrow``, ``train/0000.parquet``."""
     splits: dict[str, list[Path]] = {}
-    for file in sorted(file for file in folder.rglob("*") if file.suffix in (".parquet", ".arrow") and file.is_file()):
+    for file in sorted(file for file in folder.rglob("*") if file.suffix in _SHARDS and file.is_file()):
         stem = _SHARD.sub("", file.stem)
         split = stem.rsplit("-", 1)[-1] if stem else file.parent.name
         splits.setdefault(split, []).append(file)
