@@ -125,6 +125,10 @@ def test_rows_that_share_a_text_stay_together(space: Workspace) -> None:
     run(features.STEP, space)
     space.settings["aflite"] = aflite.Params(group_by="premise", train_size=20)
     run(aflite.STEP, space)
+    rows = pq.read_table(space.path / TRAIN)
+    rows = rows.set_column(1, "premise", pa.array([f"premise {row // 3}" for row in range(120)]))
+    assert aflite._groups("premise", rows).tolist() == [row // 3 for row in range(120)]
+    assert json.loads((space.path / "data/aflite/aflite.json").read_text())["group_by"] == "premise"
     space.settings["aflite"] = aflite.Params(group_by="topic")
     with pytest.raises(InputError, match=r"`aflite.group_by` is 'topic', which is no text column of the set; .*premise, hypothesis"):
         run(aflite.STEP, space)

@@ -28,7 +28,7 @@ from cartograph.schema import NOISE, dataset_info
 from tasks import aflite, bias, embed, features, train
 from tasks.init import init
 from tasks.workspace import ROOT, Workspace, open_workspace
-from tests.training_sets import info_of, small_images, table, write_vision
+from tests.training_sets import info_of, small_images, small_set, table, write_vision
 from tests.unit.test_aflite_step import HELD, TRAIN, run, settings_of
 from tests.unit.test_read_images import write
 
@@ -78,6 +78,10 @@ def test_features_of_a_network_and_of_a_frozen_one(space: Workspace) -> None:
 def test_a_source_of_words_is_refused_and_the_other_way_round(space: Workspace) -> None:
     space.settings["features"] = features.Params()
     with pytest.raises(InputError, match=r"`features\.source` is `bow`, but the rows are images; set it to pixels, frozen, finetuned or"):
+        run(features.STEP, space)
+    pq.write_table(small_set(rows=20), space.path / TRAIN)
+    space.settings["features"] = features.Params(source="pixels")
+    with pytest.raises(InputError, match=r"`features\.source` is `pixels`, but the rows are texts; set it to bow, frozen, finetuned or"):
         run(features.STEP, space)
 
 
