@@ -83,5 +83,5 @@ def test_it_takes_the_same_path_as_files(tmp_path: Path) -> None:
 def test_make_names_it() -> None:
     command = ["make", "--no-print-directory", "-n", "audit", "DATASET=digits"]
     planned = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert planned.splitlines()[-1] == "python -m flows.audit --workspace workspaces/digits"
+    assert planned.splitlines()[-1] == 'python -m flows.audit --workspace "workspaces/digits"'
     assert open_workspace("workspaces/digits").settings["train"].model == "cnn"  # type: ignore[attr-defined]
