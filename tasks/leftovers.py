@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import re
+import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cartograph.errors import InputError
 from tasks.dag import pipeline, steps_of
@@ -17,7 +19,11 @@ from tasks.receipt import fingerprint, fresh, read_receipt
 from tasks.step import Step
 from tasks.workspace import ROOT, Workspace
 
+if TYPE_CHECKING:
+    from dvc.repo import Repo
+
 _DATA_DOCS = "reports/data_docs"
+_VERSIONS = ("dvc.lock", "dvc.yaml", "params.yaml", ".dvc", ".dvcignore")
 _HALF_WRITTEN = ("dvc.yaml.tmp", "data/*.receipt.json.tmp", "data/*/*.receipt.json.tmp", "review/*.tmp")
 
 
@@ -141,20 +147,48 @@ def unused_cache(*, remove: bool) -> tuple[int, int] | None:
     """
     from dvc.exceptions import DvcException
     from dvc.repo import Repo, lock_repo
+    from dvc_data.hashfile.gc import gc
 
-    keep = {"all_commits": True, "all_experiments": True}
     try:
         with _quiet(), dvc_turn(ROOT), Repo(str(ROOT)) as repo, lock_repo(repo):
             cache = repo.cache.local
             if not Path(cache.path).resolve().is_relative_to(ROOT):
                 return None
-            used = {found.value for names in repo.used_objs(**keep).values() for found in names}
-            unused = [Path(cache.oid_to_path(name)) for name in cache.all() if name not in used]
+            if not (names := list(cache.all())):
+                return 0, 0
+            used = {found for objects in repo.used_objs(revs=_revisions(repo)).values() for found in objects}
+            known = {found.value for found in used}
+            unused = [Path(cache.oid_to_path(name)) for name in names if name not in known]
             size = sum(map(size_of, unused))
             if remove and unused:
-                repo.gc(**keep)
-    except DvcException as error:
+                gc(cache, used)
+    except (DvcException, subprocess.SubprocessError) as error:
         raise InputError(
             f"DVC cannot tell what of its cache is in use ({error}); `dvc gc --workspace --all-commits --dry` says more."
         ) from error
     return size, len(unused)
+
+
+def _revisions(repo: Repo) -> list[str]:
+    """Return commits, those of experiments among them, that have between them all versions that any has.
+
+    DVC reads the whole pipeline of each commit that it is given, which takes a second: where the files that say which versions there are
+    did not change, one commit speaks for all, and commits without any are left out.
+    """
+    from dvc.scm import NoSCM, iter_revs
+
+    if isinstance(repo.scm, NoSCM):
+        return []
+    found: dict[tuple[str, ...], str] = {}
+    for revision in iter_revs(repo.scm, all_commits=True, all_experiments=True):
+        found.setdefault(_versions_in(revision), revision)
+    found.pop((), None)
+    return list(found.values())
+
+
+def _versions_in(revision: str) -> tuple[str, ...]:
+    """Return the files of a commit that say which versions DVC has, each with its content's id; nothing where none has any."""
+    listed = subprocess.run(["git", "ls-tree", "-r", "-z", revision], cwd=ROOT, capture_output=True, check=True).stdout.split(b"\0")
+    entries = [entry.decode(errors="surrogateescape") for entry in listed]
+    kept = [entry for entry in entries if entry.endswith(_VERSIONS)]
+    return tuple(kept) if any(entry.endswith(("dvc.lock", ".dvc")) for entry in kept) else ()

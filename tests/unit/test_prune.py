@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from dvc.repo import Repo
 
 from cartograph.errors import InputError
 from tasks import leftovers, workspace
@@ -141,6 +142,7 @@ def test_only_what_nothing_refers_to_leaves_the_cache(
     turns: list[Path] = []
     turn = leftovers.dvc_turn
     monkeypatch.setattr(leftovers, "dvc_turn", lambda project: turns.append(project) or turn(project))
+    run("git", "commit", "-q", "--allow-empty", "-m", "No version yet")
     write(tmp_path / "dvc.yaml", "stages: {never: {cmd: 'true', outs: [made]}}\n")
     for text in ("committed", "forgotten!", "here"):
         write(tmp_path / "file.txt", text)
@@ -148,12 +150,15 @@ def test_only_what_nothing_refers_to_leaves_the_cache(
         if text == "committed":
             run("git", "add", "-A")
             run("git", "commit", "-q", "-m", "One")
+            run("git", "commit", "-q", "--allow-empty", "-m", "The same versions")
     assert leftovers.unused_cache(remove=False) == (len("forgotten!"), 1)
     assert leftovers.unused_cache(remove=True) == (len("forgotten!"), 1)
     kept = [path.read_text() for path in (tmp_path / ".dvc" / "cache" / "files").rglob("*") if path.is_file()]
     assert sorted(kept) == ["committed", "here"]
     assert leftovers.unused_cache(remove=False) == (0, 0)
     assert turns == [tmp_path] * 3, "audits that record what they made wait for it"
+    with Repo(str(tmp_path)) as repo:
+        assert len(leftovers._revisions(repo)) == 1, "of three commits, one speaks for all"
     assert caplog.messages == [], "of what was never made there is nothing to tell"
 
 
