@@ -61,7 +61,8 @@ class Params(Section):
         wrong = next((value for value in values if not 0 < value <= 1), None)
         if wrong is not None:
             raise ValueError(f"a fraction should be above 0 and at most 1, but one is {wrong:g}")
-        if len(set(values)) < len(values):
+        # A selection is named after the fraction as it is told, to six digits.
+        if len({f"{value:g}" for value in values}) < len(values):
             raise ValueError("names a fraction twice; each is taken once")
         return values
 
@@ -93,8 +94,10 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
                 may_lose_class=params.lost_classes == "tell",
             )
             write_parquet(found[name].table, out[selection_file(name)])
-    out[_METRICS].write_text(json.dumps(_metrics(found), indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    return _summary(params, found, labels)
+    # A class that the train set itself has no row of cannot be lost.
+    present = sorted(set(rows["label"].to_pylist()))
+    out[_METRICS].write_text(json.dumps(_metrics(found, present), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return _summary(params, found, {place: labels[place] for place in present})
 
 
 def _candidates(params: Params, strategies: list[Strategy], rows: pa.Table, inputs: Inputs, out: Out) -> Candidates:
@@ -149,24 +152,24 @@ def _require_same(rows: pa.Table, other: pa.Table, name: str) -> None:
         )
 
 
-def _metrics(found: dict[str, Selection]) -> dict[str, float]:
+def _metrics(found: dict[str, Selection], present: list[int]) -> dict[str, float]:
     metrics: dict[str, float] = {}
     for name, selection in found.items():
         metrics |= {f"{name}.rows": selection.table.num_rows, f"{name}.tied": selection.tied}
-        metrics[f"{name}.smallest_class"] = min(selection.per_class)
+        metrics[f"{name}.smallest_class"] = min(selection.per_class[place] for place in present)
     return metrics
 
 
-def _summary(params: Params, found: dict[str, Selection], labels: tuple[str, ...]) -> str:
+def _summary(params: Params, found: dict[str, Selection], labels: dict[int, str]) -> str:
     counts = sorted({selection.table.num_rows for selection in found.values()})
     told = f"{len(params.strategies)} selections of {' / '.join(f'{count:,}' for count in counts)} rows"
     ties = [f"{name} {selection.tied:,}" for name, selection in found.items() if selection.tied]
     told += f"; ties at the cut: {', '.join(ties[:_TOLD])}{', …' if len(ties) > _TOLD else ''}" if ties else ""
     lost = [
-        f"{name} keeps no {labels[place]!r}"
+        f"{name} keeps no {label!r}"
         for name, selection in found.items()
-        for place, count in enumerate(selection.per_class)
-        if count == 0
+        for place, label in labels.items()
+        if selection.per_class[place] == 0
     ]
     return told + (f"; {lost[0]}{', …' if len(lost) > 1 else ''}" if lost else "")
 

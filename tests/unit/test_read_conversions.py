@@ -60,6 +60,7 @@ def test_rows_that_make_none_are_listed(tmp_path: Path) -> None:
         schema("The cup", 0, None),
         '{"text": "no target"}',
         "not json",
+        schema("Ann", 0, True, "Ann_B saw that she won.", "she", 3),
     )
     assert batch.table.num_rows == 1
     assert [(one.row, one.reason) for one in batch.rejected] == [
@@ -70,6 +71,7 @@ def test_rows_that_make_none_are_listed(tmp_path: Path) -> None:
         (7, "no label"),
         (8, "not a Winograd schema in SuperGLUE's format"),
         (9, "not a Winograd schema in SuperGLUE's format"),
+        (10, "the text has a blank of its own"),
     ]
 
 

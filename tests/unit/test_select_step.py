@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from tasks.running import run_step
 from tasks.select import STEP, Params
 from tasks.train import Params as TrainParams
 from tasks.workspace import Workspace
-from tests.training_sets import small_set
+from tests.training_sets import info_of, small_set, table
 
 TRAIN = {"epochs": 2, "batch_size": 8, "learning_rate": 0.01, "device": "cpu", "threads": 1}
 NEED_COORDINATES = [
@@ -132,6 +133,18 @@ def test_a_class_that_is_lost_is_told(tmp_path: Path) -> None:
     assert "; hard-to-learn-0.02 keeps no " in done.receipt.summary
 
 
+def test_a_class_that_the_train_set_does_not_have_is_not_lost(tmp_path: Path) -> None:
+    workspace = space(tmp_path, strategies=["random"], fractions=[0.5])
+    rows = small_set(rows=60)
+    three = table(
+        replace(info_of("single"), labels=("quiet", "loud", "silent")), {"text": rows["text"].to_pylist()}, rows["label"].to_pylist()
+    )
+    pq.write_table(three, tmp_path / "data/ingest/train.parquet")
+    done = run_step(STEP, workspace)
+    assert "keeps no" not in done.receipt.summary
+    assert json.loads((tmp_path / "reports/select.metrics.json").read_text())["random-0.5.smallest_class"] > 0
+
+
 def test_measures_of_other_rows_are_refused(tmp_path: Path) -> None:
     workspace = space(tmp_path)
     pq.write_table(measures(small_set(rows=60)).slice(1), tmp_path / "data/measure/measures.parquet")
@@ -148,6 +161,7 @@ def test_measures_of_other_rows_are_refused(tmp_path: Path) -> None:
         ("{fractions: [0]}", r"`select.fractions`: a fraction should be above 0 and at most 1, but one is 0"),
         ("{fractions: [0.33, 1.2]}", r"`select.fractions`: a fraction should be above 0 and at most 1, but one is 1.2"),
         ("{fractions: [0.33, 0.33]}", r"names a fraction twice"),
+        ("{fractions: [0.33333331, 0.33333332]}", r"names a fraction twice"),
         ("{strategies: [random, random]}", r"names random twice; each is taken once"),
     ],
 )

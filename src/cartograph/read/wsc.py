@@ -68,6 +68,8 @@ def _candidate(number: int, line: str) -> _Candidate | Rejected:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         return Rejected(number, "not a Winograd schema in SuperGLUE's format", f"{type(error).__name__}: {error}", line)
     words = text.split()
+    if BLANK in text:
+        return Rejected(number, "the text has a blank of its own", repr(BLANK), line)
     if not isinstance(meant, bool):
         return Rejected(number, "no label", repr(meant), line)
     if not 0 <= place < len(words) or pronoun.casefold() not in words[place].casefold():
