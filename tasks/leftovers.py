@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
@@ -21,9 +22,11 @@ from tasks.workspace import ROOT, Workspace
 
 if TYPE_CHECKING:
     from dvc.repo import Repo
+    from dvc_data.hashfile.db import HashFileDB
 
 _DATA_DOCS = "reports/data_docs"
 _VERSIONS = ("dvc.lock", "dvc.yaml", "params.yaml", ".dvc", ".dvcignore")
+_MD5 = re.compile(r"^ *(?:- )?md5: ([0-9a-f]{32}(?:\.dir)?)$", re.MULTILINE)
 _HALF_WRITTEN = ("dvc.yaml.tmp", "data/*.receipt.json.tmp", "data/*/*.receipt.json.tmp", "review/*.tmp")
 
 
@@ -139,7 +142,8 @@ def _quiet() -> Iterator[None]:
 def unused_cache(*, remove: bool) -> tuple[int, int] | None:
     """Return bytes and number of the files in DVC's cache that nothing refers to, and have DVC remove them if asked.
 
-    What the project's folder, any commit of its git repository, or any experiment of DVC's refers to is in use.
+    What the project's folder, any commit of its git repository, any experiment of DVC's, or the dvc.lock of any run in the project's own
+    MLflow refers to is in use.
     None where the cache is outside the project: other projects may share it, and what they use is not known here.
 
     Raises:
@@ -148,6 +152,7 @@ def unused_cache(*, remove: bool) -> tuple[int, int] | None:
     from dvc.exceptions import DvcException
     from dvc.repo import Repo, lock_repo
     from dvc_data.hashfile.gc import gc
+    from dvc_data.hashfile.hash_info import HashInfo
 
     try:
         with _quiet(), dvc_turn(ROOT), Repo(str(ROOT)) as repo, lock_repo(repo):
@@ -157,6 +162,7 @@ def unused_cache(*, remove: bool) -> tuple[int, int] | None:
             if not (names := list(cache.all())):
                 return 0, 0
             used = {found for objects in repo.used_objs(revs=_revisions(repo)).values() for found in objects}
+            used |= {HashInfo("md5", name) for name in _published(cache)}
             known = {found.value for found in used}
             unused = [Path(cache.oid_to_path(name)) for name in names if name not in known]
             size = sum(map(size_of, unused))
@@ -167,6 +173,18 @@ def unused_cache(*, remove: bool) -> tuple[int, int] | None:
             f"DVC cannot tell what of its cache is in use ({error}); `dvc gc --workspace --all-commits --dry` says more."
         ) from error
     return size, len(unused)
+
+
+def _published(cache: HashFileDB) -> set[str]:
+    """Return what the audits in the project's own MLflow have in DVC's cache: files, folders, and the files of those folders."""
+    found: set[str] = set()
+    for lock in (ROOT / "mlartifacts").glob("*/*/artifacts/dvc.lock"):
+        found.update(_MD5.findall(lock.read_text(encoding="utf-8")))
+    for name in [name for name in found if name.endswith(".dir")]:
+        listing = Path(cache.oid_to_path(name))
+        if listing.exists():
+            found.update(entry["md5"] for entry in json.loads(listing.read_text(encoding="utf-8")))
+    return found
 
 
 def _revisions(repo: Repo) -> list[str]:

@@ -75,7 +75,8 @@ def _cache(*, remove: bool) -> int:
         return 0
     size, count = found
     if count:
-        say(f"  {size_text(size):>8}  DVC's cache: {count:,} files that neither the project's folder, nor a commit, nor an experiment uses")
+        what = "files that no folder here, commit, experiment or run in MLflow uses"
+        say(f"  {size_text(size):>8}  DVC's cache: {count:,} {what}")
     return size
 
 

@@ -144,6 +144,13 @@ def test_only_what_nothing_refers_to_leaves_the_cache(
     monkeypatch.setattr(leftovers, "dvc_turn", lambda project: turns.append(project) or turn(project))
     run("git", "commit", "-q", "--allow-empty", "-m", "No version yet")
     write(tmp_path / "dvc.yaml", "stages: {never: {cmd: 'true', outs: [made]}}\n")
+    write(tmp_path / "folder" / "part.txt", "in a folder of a run")
+    run("dvc", "add", "-q", "folder")
+    lock = (tmp_path / "folder.dvc").read_text()
+    write(tmp_path / "mlartifacts" / "default" / "run" / "artifacts" / "dvc.lock", lock)
+    for name in ("folder.dvc", ".gitignore"):
+        (tmp_path / name).unlink()
+    shutil.rmtree(tmp_path / "folder")
     for text in ("committed", "forgotten!", "here"):
         write(tmp_path / "file.txt", text)
         run("dvc", "add", "-q", "file.txt")
@@ -154,7 +161,8 @@ def test_only_what_nothing_refers_to_leaves_the_cache(
     assert leftovers.unused_cache(remove=False) == (len("forgotten!"), 1)
     assert leftovers.unused_cache(remove=True) == (len("forgotten!"), 1)
     kept = [path.read_text() for path in (tmp_path / ".dvc" / "cache" / "files").rglob("*") if path.is_file()]
-    assert sorted(kept) == ["committed", "here"]
+    assert sorted(kept)[1:] == ["committed", "here", "in a folder of a run"]
+    assert sorted(kept)[0].startswith('[{"md5":'), "the folder's listing"
     assert leftovers.unused_cache(remove=False) == (0, 0)
     assert turns == [tmp_path] * 3, "audits that record what they made wait for it"
     with Repo(str(tmp_path)) as repo:
