@@ -56,7 +56,11 @@ def ablate(experiment: str, workspace: str = ".") -> Any:
         space = open_workspace(workspace)
         folder = space.path / "reports" / "ablate" / experiment
         folder.mkdir(parents=True, exist_ok=True)
-        told = EXPERIMENTS[experiment].run(space, folder)
+        try:
+            told = EXPERIMENTS[experiment].run(space, folder)
+        finally:
+            if not any(folder.iterdir()):
+                folder.rmdir()
     except CartographError as error:
         return ended_with(error)
     console.say(f"{experiment}: {told}")

@@ -47,16 +47,22 @@ class _Progress:
     errors: dict[str, Exception] = field(default_factory=dict)
     lost: Counter[str] = field(default_factory=Counter)
     broken: bool = False
+    alone: set[str] = field(default_factory=set)
 
     def ready(self, workspace: Workspace) -> list[Step]:
         """Return the waiting steps whose inputs are made; of those that may use an accelerator, so many run at once."""
-        if self.broken and self.running:
+        if self.running and (self.broken or any(step.name in self.alone for step in self.running.values())):
             return []
         finished = {step.name for step in self.done} | {step.name for step in self.steps if step.fails_alone and step.name in self.errors}
         free = self.at_once - sum(step.resources == "gpu" for step in self.running.values())
         found = []
         for step in self.waiting:
             if not upstream(step, self.steps, workspace.settings) <= finished or (step.resources == "gpu" and free < 1):
+                continue
+            if step.name in self.alone:
+                # It ran when a pool of processes broke: by itself, it takes no other step with it if it breaks the next one.
+                if not self.running and not found:
+                    return [step]
                 continue
             free -= step.resources == "gpu"
             found.append(step)
@@ -149,7 +155,9 @@ def _collect(future: PrefectFuture[Any], space: Workspace, state: _Progress) -> 
     step = state.running.pop(future)
     error = _ending(future)
     # One process killed ends its pool, and so every step that was running.
-    state.broken = state.broken or isinstance(error, BrokenProcessPool)
+    if isinstance(error, BrokenProcessPool):
+        state.broken = True
+        state.alone.add(step.name)
     ended = future.state
     lost = ended.is_crashed() or not ended.is_final()
     why = ended.name if error is None else _line(error)

@@ -15,6 +15,7 @@ import typer
 from cartograph.errors import InputError
 from tasks import clean
 from tasks.console import say
+from tasks.dag import COLLECTION
 from tasks.dvc_yaml import write as write_dvc_yaml
 from tasks.workspace import ROOT, Workspace, open_workspace
 
@@ -52,6 +53,8 @@ def _tables(space: Workspace) -> tuple[pa.Table, pa.Table]:
     """Return the train set and its suspects."""
     import pyarrow.parquet as pq
 
+    if COLLECTION in space.settings:
+        raise InputError(f"{space.path} is a collection, whose pairs people answer in its review/round-….csv; only an audit has suspects.")
     paths = [space.resolve(name) for name in (clean.ROWS, clean.SUSPECTS)]
     missing = next((path for path in paths if not path.exists()), None)
     if missing is not None:

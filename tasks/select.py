@@ -199,7 +199,7 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     outputs=_outputs,
-    libraries=("numpy", "pyarrow"),
+    libraries=("numpy", "pyarrow", "torch"),
     when=lambda settings: bool(selections(settings)),
     reads=("train",),
 )

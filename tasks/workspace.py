@@ -146,7 +146,11 @@ def open_workspace(path: str | Path = ".") -> Workspace:
     """
     from tasks import sections
 
-    given = Path(path).expanduser()
+    try:
+        given = Path(path).expanduser()
+    except RuntimeError:
+        # The home of nobody: a folder that is called so.
+        given = Path(path)
     folder = given.resolve() if given.exists() else (ROOT / given).resolve()
     if not folder.is_relative_to(ROOT):
         raise InputError(

@@ -311,6 +311,8 @@ def test_format_told_from_content(tmp_path: Path) -> None:
         read(source(tmp_path, "c.txt", "label and text\n", format="excel"))
     with pytest.raises(InputError, match="is a folder; a source of format csv is a file"):
         read(Source(str(tmp_path), "folder", format="csv"))
+    with pytest.raises(InputError, match=r"d\.csv is of format csv, which has no splits; leave `split` out"):
+        read(source(tmp_path, "d.csv", "a\n1\n", split="train"))
 
 
 def test_a_column_that_is_a_list_in_some_batches() -> None:

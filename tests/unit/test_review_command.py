@@ -192,6 +192,10 @@ def test_usage_that_makes_no_sense_is_said(tmp_path: Path, capsys: pytest.Captur
     shutil.rmtree(SPACE / "data/noise")
     review(code=2)
     assert "there are no suspects to review yet" in " ".join(capsys.readouterr().err.split())
+    assert main(["review", "--workspace", "workspaces/paraphrases"]) == 2
+    assert "is a collection, whose pairs people answer" in " ".join(capsys.readouterr().err.split())
+    assert main(["review", "--workspace", "~nobody-of-that-name/x"]) == 2
+    assert "does not exist" in " ".join(capsys.readouterr().err.split())
 
 
 def test_it_waits_for_no_audit(space: Workspace, capsys: pytest.CaptureFixture[str]) -> None:

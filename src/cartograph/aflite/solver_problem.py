@@ -88,6 +88,9 @@ def problem(features: Any, rows: Ids, labels: Ids, classes: int, device: Device,
         raise InputError("device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`.")
     where = torch.device("cuda" if device == "cuda" or (device == "auto" and torch.cuda.is_available()) else "cpu")
     resident = None
+    if where.type == "cuda":
+        # Half of it, as of the machine's memory: as much again may be gathered.
+        keep_bytes = min(keep_bytes, torch.cuda.mem_get_info(where)[0] // 2)
     if len(rows) * features.shape[1] * 4 <= keep_bytes:
         whole = features if len(rows) == len(features) else features[rows]
         resident = torch.from_numpy(np.require(np.ascontiguousarray(whole, dtype=np.float32), requirements="W")).to(where)

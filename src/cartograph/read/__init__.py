@@ -113,6 +113,8 @@ def read(source: Source) -> Batch:
         raise InputError(f"{source.name}: there is no format `{kind}`; there are {', '.join(_EVERY)}.")
     if kind not in ("huggingface", "hub", "image-folder") and any(Path(path).is_dir() for path in local_paths(source.path)):
         raise InputError(f"{source.name} is a folder; a source of format {kind} is a file.")
+    if source.split is not None and kind not in ("huggingface", "hub", "image-folder"):
+        raise InputError(f"{source.name} is of format {kind}, which has no splits; leave `split` out, or name the file of that split.")
     batches = list(_EVERY[kind](source))
     if not any(len(batch.rows) or batch.rejected for batch in batches):
         raise InputError(f"{source.name} holds no rows.")
