@@ -59,8 +59,9 @@ def ablate(experiment: str, workspace: str = ".") -> Any:
         try:
             told = EXPERIMENTS[experiment].run(space, folder)
         finally:
-            if not any(folder.iterdir()):
-                folder.rmdir()
+            for made in (folder, folder.parent, folder.parent.parent):
+                if not any(made.iterdir()):
+                    made.rmdir()
     except CartographError as error:
         return ended_with(error)
     console.say(f"{experiment}: {told}")
