@@ -136,13 +136,11 @@ def _line(rows: Sequence[Row], x: str) -> Line:
 def _told(means: Sequence[Row], sets: Sequence[str]) -> str:
     told = []
     for name in sets:
-        own = {(row["strategy"], row["fraction"]): row["mean"] for row in means if row["set"] == name}
-        both = [
-            fraction
-            for strategy, fraction in own
-            if strategy == "ambiguous" and own["ambiguous", fraction] is not None and own.get(("random", fraction)) is not None
-        ]
-        above = [fraction for fraction in sorted(both) if own["ambiguous", fraction] > own["random", fraction]]
+        own = {(row["strategy"], row["fraction"]): row for row in means if row["set"] == name and row["mean"] is not None}
+        both = [fraction for strategy, fraction in own if strategy == "ambiguous" and ("random", fraction) in own]
+        # A mean over those seeds alone that learnt something says nothing of rows from which others learnt nothing.
+        learnt = [fraction for fraction in sorted(both) if not own["ambiguous", fraction]["failed"]]
+        above = [fraction for fraction in learnt if own["ambiguous", fraction]["mean"] > own["random", fraction]["mean"]]
         where = f"at {', '.join(f'{fraction:.0%}' for fraction in above)}" if above else "at no share"
         told.append(f"on {name} ambiguous rows are above as many random ones {where} of {len(both)}")
     failed = sum(row["failed"] for row in means if row["set"] == sets[0])
