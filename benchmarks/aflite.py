@@ -96,9 +96,9 @@ def _parity(fits: int, kind: str, share: float) -> None:
     import torch
     from threadpoolctl import threadpool_limits
 
-    from cartograph.aflite.solver import correct_predictions, fit
-    from cartograph.aflite.solver_problem import problem
-    from cartograph.aflite.splits import random_splits
+    from cartograph.adversarial_filter.solver.joint_fit import correct_predictions, fit
+    from cartograph.adversarial_filter.solver.problem import problem
+    from cartograph.adversarial_filter.splits import random_splits
 
     rows, width, classes, partitions, train_size = ROUND.values()
     features, labels = encoder_like(rows, width, classes, share=share)
@@ -163,7 +163,7 @@ def one(rows: int, width: int, partitions: int, train_size: int) -> None:
     """Print the seconds of a round over a memory map, and the peak memory, as JSON."""
     from multiprocessing import get_context
 
-    from cartograph.aflite import aflite
+    from cartograph.adversarial_filter.algorithm import aflite
 
     with tempfile.TemporaryDirectory() as folder:
         child = get_context("spawn").Process(target=make, args=(Path(folder), rows, width))
@@ -189,7 +189,7 @@ def scaling() -> None:
 
 def whole_filter() -> None:
     """Print one whole filter of 100,000 rows."""
-    from cartograph.aflite import aflite
+    from cartograph.adversarial_filter.algorithm import aflite
 
     features, labels = encoder_like(100_000, 384, 3)
     start = time.perf_counter()

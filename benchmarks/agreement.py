@@ -27,9 +27,9 @@ DATA = Path(os.environ.get("CARTOGRAPH_DATA", Path(__file__).resolve().parents[2
 CLASSES = ("entailment", "neutral", "contradiction")
 _RUN = """\
 import sys
-from tasks.dag import steps_of
-from tasks.running import run_step
-from tasks.workspace import open_workspace
+from tasks.pipelines import steps_of
+from tasks.engine.running import run_step
+from tasks.pipelines import open_workspace
 space = open_workspace(sys.argv[1])
 with space.lock("benchmark"):
     for step in steps_of(space.settings):

@@ -23,7 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tasks.surroundings import prepare
+from tasks.engine.surroundings import prepare
 
 prepare()
 
@@ -78,9 +78,9 @@ def audit(folder: Path, rows: list[dict[str, str]], options: argparse.Namespace)
     """Run the steps up to the suspects; return uid -> (probability of a wrong label, confidence)."""
     import pyarrow.parquet as pq
 
-    from tasks import embed, ingest, measure, noise, train
-    from tasks.running import run_step
-    from tasks.workspace import Workspace
+    from tasks.audit import embed, ingest, measure, noise, recipes, train
+    from tasks.engine.running import run_step
+    from tasks.engine.workspace import Workspace
 
     source = folder / "train.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -94,7 +94,7 @@ def audit(folder: Path, rows: list[dict[str, str]], options: argparse.Namespace)
     settings = {
         "ingest": ingest.Params(source="files", train=str(source), evaluation={}, text=("premise", "hypothesis"), label="label", uid="uid"),
         "embed": embed.Params(**own["embed"]),
-        "train": train.Params(**{"model": options.model} | own["train"]),
+        "train": recipes.Params(**{"model": options.model} | own["train"]),
         "measure": measure.Params(**own["measure"]),
         "noise": noise.Params(**own["noise"]),
     }
@@ -111,7 +111,7 @@ def audit(folder: Path, rows: list[dict[str, str]], options: argparse.Namespace)
 
 def with_interval(wrong: np.ndarray, scores: np.ndarray) -> str:
     """Return average precision and its 95 % bootstrap interval."""
-    from cartograph.metrics import average_precision
+    from cartograph.statistics.metrics import average_precision
 
     rng = np.random.default_rng(13)
     drawn = [rng.integers(0, len(wrong), len(wrong)) for _ in range(RESAMPLES)]

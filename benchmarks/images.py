@@ -54,9 +54,9 @@ def digits(*, flipped: bool) -> dict[str, pa.Table]:
 
 def features(kind: str, sets: dict[str, pa.Table], seed: int) -> dict[str, tuple[pa.Table, np.ndarray[Any, Any]]]:
     """Return the rows of each set that stay in play, and their vectors."""
-    from cartograph.models.penultimate import penultimate_features
-    from cartograph.pixel_features import svd_features
-    from cartograph.train import fit
+    from cartograph.features.pixels import svd_features
+    from cartograph.models.last_layer import penultimate_features
+    from cartograph.train.fit import fit
 
     if kind == "pixels":
         made = svd_features(sets, 32, seed)
@@ -74,7 +74,7 @@ def features(kind: str, sets: dict[str, pa.Table], seed: int) -> dict[str, tuple
 
 def recipe(seed: int, **more: Any) -> Any:
     """Return how the network is trained."""
-    from cartograph.recipe import Recipe
+    from cartograph.train.recipe import Recipe
 
     return Recipe(
         **{"model": "cnn", "epochs": 12, "learning_rate": 0.002, "evaluate": "end", "device": "cpu", "threads": 1, "seed": seed} | more
@@ -84,8 +84,8 @@ def recipe(seed: int, **more: Any) -> Any:
 def predict(model: str, given: str, seed: int, train: pa.Table, tests: Mapping[str, pa.Table]) -> dict[str, Any]:
     """Train a model and return its scores of each test set."""
     from cartograph.bias.guess import guess
-    from cartograph.train import fit
-    from cartograph.train_inference import infer
+    from cartograph.train.fit import fit
+    from cartograph.train.inference import infer
 
     if model == "linear":
         return {name: guess(model, train, table, smoothing=1.0) for name, table in tests.items()}
@@ -96,7 +96,7 @@ def predict(model: str, given: str, seed: int, train: pa.Table, tests: Mapping[s
 
 def measure(kind: str, sets: dict[str, pa.Table], seeds: tuple[int, ...]) -> tuple[str, list[dict[str, Any]]]:
     """Return what a filter did, and ``bias.versions.ACCURACIES`` before and after, over seeds of features, filter and models."""
-    from cartograph.aflite import aflite
+    from cartograph.adversarial_filter.algorithm import aflite
     from cartograph.bias.partial import WHOLE
     from cartograph.bias.versions import Evaluated, compare_versions
 

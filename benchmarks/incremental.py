@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cartograph.models.embeddings import embed_sets
+from cartograph.models.frozen.embeddings import embed_sets
 from cartograph.schema import DatasetInfo, examples_schema
 
 ADDED = 200

@@ -20,7 +20,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
-from cartograph.select.k_centre import k_centre  # noqa: E402
+from cartograph.selection.k_centre import k_centre  # noqa: E402
 
 
 def points(kind: str, rows: int, width: int) -> np.ndarray:

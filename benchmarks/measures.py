@@ -29,7 +29,8 @@ def write_dynamics(folder: Path, rows: int, sample: int) -> None:
     import numpy as np
     import pyarrow as pa
 
-    from cartograph.epochs import dynamics_table, epoch_file, write_parquet
+    from cartograph.data.parquet import write_parquet
+    from cartograph.dynamics.epoch_files import dynamics_table, epoch_file
 
     rng = np.random.default_rng(13)
     uids = [f"row-{row:07}" for row in range(rows)]
@@ -49,8 +50,8 @@ def vectorised(folder: Path, rows: int) -> dict[str, float]:
     """Read and measure all rows; return seconds, MB, and a weighted mean of both coordinates."""
     import pandas  # noqa: F401  # pyarrow imports it on first use; imports count on neither side
 
-    from cartograph.epochs import read_dynamics
-    from cartograph.measures import compute_measures
+    from cartograph.dynamics.epoch_files import read_dynamics
+    from cartograph.maps.measures import compute_measures
 
     before = peak()
     started = time.perf_counter()

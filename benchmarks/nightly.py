@@ -92,7 +92,7 @@ def _megabytes(process: psutil.Process) -> float:
 
 def make_spaces(night: Night, rows: int) -> None:
     """Write each workspace's file and parameters; break two of them."""
-    from cartograph.planted import generate
+    from cartograph.planted.nli import generate
 
     for number, name in enumerate(SPACES):
         sets = generate(rows, number).sets

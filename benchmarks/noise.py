@@ -93,10 +93,11 @@ def bow_scores(texts: list[str], labels: np.ndarray, classes: list[str], seed: i
     """Return low confidence and low AUM of the bag-of-words model's in-sample dynamics; higher = more suspect."""
     import pyarrow as pa
 
-    from cartograph.epochs import read_dynamics
-    from cartograph.measures import compute_measures
+    from cartograph.dynamics.epoch_files import read_dynamics
+    from cartograph.maps.measures import compute_measures
     from cartograph.schema import DatasetInfo, examples_schema
-    from cartograph.train import Recipe, fit
+    from cartograph.train.fit import fit
+    from cartograph.train.recipe import Recipe
 
     info = DatasetInfo("train", "train", "single", ("text",), (), tuple(classes))
     uids = [f"{row:06}" for row in range(len(texts))]
@@ -118,8 +119,8 @@ def run(
     from sklearn.metrics import average_precision_score
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-    from cartograph.committee import committee_scores
-    from cartograph.doubt import label_doubt
+    from cartograph.suspects.committee import committee_scores
+    from cartograph.suspects.label_doubt import label_doubt
 
     def precision(score: np.ndarray) -> float:
         return float(average_precision_score(planted, score))
@@ -149,7 +150,7 @@ def run(
 
 def cells(seeds: list[int], bow: bool) -> Iterator[tuple[str, list[dict[str, float]], float]]:
     """Yield each cell's name, its results per seed, and the seconds that its features took."""
-    from cartograph.text_features import text_features
+    from cartograph.features.text import text_features
 
     for name in ("trec", "subj", "sst2"):
         texts, names = read(name)

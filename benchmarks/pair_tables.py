@@ -18,17 +18,17 @@ import time
 from importlib.metadata import version
 from typing import Any
 
-from tasks.surroundings import prepare
+from tasks.engine.surroundings import prepare
 
 prepare()
 
 from wikiqa import DATA  # noqa: E402
 
-from tasks import pair_tables  # noqa: E402
-from tasks.dag import steps_of  # noqa: E402
-from tasks.init_pairs import PRESETS  # noqa: E402
-from tasks.running import run_step  # noqa: E402
-from tasks.workspace import ROOT, Workspace, open_workspace  # noqa: E402
+from tasks.commands.init_pairs import PRESETS  # noqa: E402
+from tasks.engine.running import run_step  # noqa: E402
+from tasks.engine.workspace import ROOT, Workspace  # noqa: E402
+from tasks.paper import pair_tables  # noqa: E402
+from tasks.pipelines import open_workspace, steps_of  # noqa: E402
 
 METHODS = [*pair_tables.WANTED["pairs-methods"], "stratified-match", "stratified-all-positives"]
 

@@ -30,11 +30,11 @@ def measure(utterances: int) -> dict[str, float]:
     import faiss
     import torch
 
-    from cartograph.models.cosine_bow import CosineBow
     from cartograph.pairs import candidates as module
-    from cartograph.pairs.calibration import Calibration
-    from cartograph.pairs.choose import least_sure
-    from cartograph.pairs.space import Space
+    from cartograph.pairs.methods import least_sure
+    from cartograph.pairs.models.bow import CosineBow
+    from cartograph.pairs.models.calibration import Calibration
+    from cartograph.pairs.pair_space import Space
     from cartograph.planted.paraphrases import generate
 
     torch.set_num_threads(faiss.omp_get_max_threads())

@@ -18,14 +18,15 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import pyarrow as pa
 
-from cartograph.dynamics import DynamicsRecorder
-from cartograph.models import model_class
-from cartograph.planted import LABELS, generate
-from cartograph.recipe import Recipe
+from cartograph.dynamics.recorder import DynamicsRecorder
+from cartograph.models.isolation import isolated, seed_everything
+from cartograph.models.registry import model_class
+from cartograph.planted.nli import generate
+from cartograph.planted.nli_grammar import LABELS
 from cartograph.schema import DatasetInfo
-from cartograph.train import cpu_threads
-from cartograph.trainer import DynamicsTrainer, Watch
-from cartograph.trainer_isolation import isolated, seed_everything
+from cartograph.train.fit import cpu_threads
+from cartograph.train.recipe import Recipe
+from cartograph.train.trainer import DynamicsTrainer, Watch
 
 GOAL = 1.03
 

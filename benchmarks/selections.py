@@ -42,9 +42,9 @@ STRATEGIES = [
 ]
 _RUN = """\
 import sys
-from tasks.dag import steps_of
-from tasks.running import run_step
-from tasks.workspace import open_workspace
+from tasks.pipelines import steps_of
+from tasks.engine.running import run_step
+from tasks.pipelines import open_workspace
 space = open_workspace("workspaces/this")
 with space.lock("benchmark"):
     for step in steps_of(space.settings):

@@ -25,12 +25,12 @@ import pyarrow as pa
 import torch
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
-from cartograph.dynamics import DynamicsRecorder
-from cartograph.models import model_class
-from cartograph.recipe import Recipe
+from cartograph.dynamics.recorder import DynamicsRecorder
+from cartograph.models.isolation import isolated, seed_everything
+from cartograph.models.registry import model_class
 from cartograph.schema import DatasetInfo, examples_schema
-from cartograph.trainer import DynamicsTrainer, Watch
-from cartograph.trainer_isolation import isolated, seed_everything
+from cartograph.train.recipe import Recipe
+from cartograph.train.trainer import DynamicsTrainer, Watch
 
 DATA = Path(os.environ.get("CARTOGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 LABELS = ("entailment", "neutral", "contradiction")

@@ -16,13 +16,13 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from tasks.surroundings import prepare
+from tasks.engine.surroundings import prepare
 
 prepare()
 
-from tasks.dag import steps_of  # noqa: E402
-from tasks.running import run_step  # noqa: E402
-from tasks.workspace import ROOT, Workspace, open_workspace  # noqa: E402
+from tasks.engine.running import run_step  # noqa: E402
+from tasks.engine.workspace import ROOT, Workspace  # noqa: E402
+from tasks.pipelines import open_workspace, steps_of  # noqa: E402
 
 DATA = Path(os.environ.get("CARTOGRAPH_DATA", ROOT.parent / "shared" / "data")) / "wikiqa"
 METHODS = ("random", "stated", "static-retrieval", "adaptive-retrieval", "uncertainty")

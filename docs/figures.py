@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow.parquet as pq
 from matplotlib.figure import Figure
 
-from cartograph.palette import INK, MUTED, RULE, correctness_colour
-from cartograph.still import figure_style, save_figure
+from cartograph.figures.palette import INK, MUTED, RULE, correctness_colour
+from cartograph.figures.saving import figure_style, save_figure
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "figures"

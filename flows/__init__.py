@@ -2,7 +2,7 @@
 
 import os
 
-from tasks.surroundings import prepare
+from tasks.engine.surroundings import prepare
 
 prepare()
 os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")

@@ -13,12 +13,14 @@ import typer
 from prefect import flow
 
 from cartograph.errors import CartographError, InputError
-from cartograph.experiments import EXPERIMENTS as DATA_MAPS
-from flows.as_task import ended_with
-from flows.command_line import run_flow
-from tasks import ablate as experiments
-from tasks import console, pair_tables, synthetic
-from tasks.workspace import Workspace, open_workspace
+from cartograph.experiments.registry import EXPERIMENTS as DATA_MAPS
+from flows.engine.command_line import run_flow
+from flows.engine.step_task import ended_with
+from tasks.audit import ablate as experiments
+from tasks.engine import console
+from tasks.engine.workspace import Workspace
+from tasks.paper import pair_tables, synthetic
+from tasks.pipelines import open_workspace
 
 
 @dataclass(frozen=True)

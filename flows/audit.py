@@ -13,22 +13,23 @@ from prefect import Flow, flow
 from prefect.futures import PrefectFuture, as_completed
 
 from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
-from flows.announce import announce
-from flows.as_task import as_task, ended_with, error_of, resource_tag
-from flows.command_line import run_flow
-from flows.runners import restart, task_runner, trainings_at_once
-from flows.versions import commit
-from tasks import console
-from tasks.dag import steps_of, upstream
-from tasks.dvc_yaml import write
-from tasks.failure import failure_of, leave_failure
-from tasks.gates import came_to_gates, check_gates, findings
-from tasks.receipt import fingerprint, fresh, read_receipt
-from tasks.step import Step
-from tasks.tracking_uri import tracking_uri, viewer
-from tasks.waiting import PAGE as WAITING_PAGE
-from tasks.waiting import leave_word
-from tasks.workspace import ROOT, Workspace, open_workspace
+from flows.engine.announce import announce
+from flows.engine.command_line import run_flow
+from flows.engine.dvc_record import commit
+from flows.engine.runners import restart, task_runner, trainings_at_once
+from flows.engine.step_task import as_task, ended_with, error_of, resource_tag
+from tasks.audit.gates import came_to_gates, check_gates, findings
+from tasks.collection.report import WAITING as WAITING_PAGE
+from tasks.collection.waiting_page import leave_page
+from tasks.commands.dvc_yaml import write
+from tasks.engine import console
+from tasks.engine.dag import upstream
+from tasks.engine.failed_cell import failure_of, leave_failure
+from tasks.engine.receipt import fingerprint, fresh, read_receipt
+from tasks.engine.step import Step
+from tasks.engine.workspace import ROOT, Workspace
+from tasks.pipelines import open_workspace, steps_of
+from tasks.publishing.tracking_uri import tracking_uri, viewer
 
 _MOST_LOSSES = 3
 _MOST_TOLD = 3
@@ -120,7 +121,9 @@ def _run(space: Workspace, force: list[str], at_once: int) -> None:
             raise
         console.complain(str(problem))
     if error is not None:
-        leave_word(space, error)
+        # The people's sheet is an input of the next round once it is there.
+        if isinstance(error, CartographError) and leave_page(space, steps, error):
+            write(space)
         raise error
     check_gates(space)
 

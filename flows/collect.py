@@ -9,9 +9,10 @@ import typer
 
 from cartograph.errors import CartographError, InputError
 from flows.audit import audit, conduct
-from tasks import console
-from tasks.dag import COLLECTION
-from tasks.workspace import Workspace, open_workspace
+from tasks.collection.parameters import SECTION as COLLECTION
+from tasks.engine import console
+from tasks.engine.workspace import Workspace
+from tasks.pipelines import open_workspace
 
 DEFAULT = "workspaces/paraphrases"
 

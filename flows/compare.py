@@ -13,15 +13,16 @@ from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 
 from cartograph.errors import CartographError, InputError
-from flows.as_task import ended_with
-from flows.command_line import run_flow
-from tasks import console
-from tasks.compare_audits import DATA, read_record
-from tasks.compared import comparison_markdown
-from tasks.workspace import ROOT, open_workspace
+from flows.engine.command_line import run_flow
+from flows.engine.step_task import ended_with
+from tasks.audit.compare import DATA, read_record
+from tasks.audit.comparison_markdown import comparison_markdown
+from tasks.engine import console
+from tasks.engine.workspace import ROOT
+from tasks.pipelines import open_workspace
 
 if TYPE_CHECKING:
-    from cartograph.record import Record
+    from cartograph.audits.record import Record
 
 _SEED = 13
 _LAST = 300
@@ -40,7 +41,7 @@ def compare(before: str, now: str) -> Any:
     """
     import numpy as np
 
-    from cartograph.audit_changes import compare_audits
+    from cartograph.audits.changes import compare_audits
 
     try:
         records = [record_of(name) for name in (before, now)]

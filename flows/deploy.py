@@ -13,9 +13,10 @@ import yaml
 
 from cartograph.config import read_yaml
 from cartograph.errors import CartographError, InputError
-from flows.command_line import no_server
-from tasks import console
-from tasks.workspace import ROOT, Workspace, open_workspace
+from flows.engine.command_line import no_server
+from tasks.engine import console
+from tasks.engine.workspace import ROOT, Workspace
+from tasks.pipelines import open_workspace
 
 FILE = "prefect.yaml"
 POOL = "cartograph"

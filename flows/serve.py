@@ -10,10 +10,11 @@ import typer
 
 from cartograph.errors import CartographError, InputError
 from flows.audit import audit
-from flows.command_line import no_server
 from flows.deploy import check_names, check_schedule
-from tasks import console
-from tasks.workspace import ROOT, Workspace, open_workspace
+from flows.engine.command_line import no_server
+from tasks.engine import console
+from tasks.engine.workspace import ROOT, Workspace
+from tasks.pipelines import open_workspace
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 

@@ -7,24 +7,28 @@ from typing import Annotated
 
 import typer
 
-from tasks.surroundings import prepare
+from tasks.engine.surroundings import prepare
 
 prepare()
 
 from cartograph.errors import CartographError, InputError  # noqa: E402
-from tasks import console  # noqa: E402
-from tasks.dag import steps_of  # noqa: E402
-from tasks.dvc_yaml import in_sync, write  # noqa: E402
-from tasks.failure import failure_of  # noqa: E402
-from tasks.init import init  # noqa: E402
-from tasks.init_pairs import init_pairs  # noqa: E402
-from tasks.prune import prune  # noqa: E402
-from tasks.receipt import fresh  # noqa: E402
-from tasks.review import review  # noqa: E402
-from tasks.running import run_step  # noqa: E402
-from tasks.step import Step  # noqa: E402
-from tasks.waiting import leave_word  # noqa: E402
-from tasks.workspace import ROOT, Workspace, all_workspaces, open_workspace  # noqa: E402
+from tasks.collection.waiting_page import leave_page  # noqa: E402
+from tasks.commands.dvc_yaml import in_sync, write  # noqa: E402
+from tasks.commands.init import init  # noqa: E402
+from tasks.commands.init_pairs import init_pairs  # noqa: E402
+from tasks.commands.prune import prune  # noqa: E402
+from tasks.commands.review import review  # noqa: E402
+from tasks.engine import console  # noqa: E402
+from tasks.engine.failed_cell import failure_of  # noqa: E402
+from tasks.engine.receipt import fresh  # noqa: E402
+from tasks.engine.running import run_step  # noqa: E402
+from tasks.engine.step import Step  # noqa: E402
+from tasks.engine.workspace import ROOT, Workspace  # noqa: E402
+from tasks.pipelines import (  # noqa: E402
+    all_workspaces,
+    open_workspace,
+    steps_of,
+)
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 app.command()(init)
@@ -49,7 +53,8 @@ def run(
         try:
             outcome = run_step(chosen, space, force=force or chosen.always(space.settings))
         except CartographError as error:
-            leave_word(space, error)
+            if leave_page(space, steps_of(space.settings), error):
+                write(space)
             raise
     console.step_line(step, outcome.receipt.summary, outcome.seconds if outcome.executed else None)
 

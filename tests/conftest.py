@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tasks.surroundings import prepare
+from tasks.engine.surroundings import prepare
 
 prepare()
 # A busy machine is no failure.

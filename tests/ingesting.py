@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.ingest import STEP, Params
-from tasks.step import Inputs, Out
-from tasks.workspace import ROOT, Workspace
+from tasks.audit.ingest import STEP, Params
+from tasks.engine.step import Inputs, Out
+from tasks.engine.workspace import ROOT, Workspace
 
 
 @dataclass(frozen=True)

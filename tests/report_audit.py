@@ -11,17 +11,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cartograph.comparison import Comparison, EvaluationSet, compare
-from cartograph.datamap import map_metrics, map_table
-from cartograph.detection import compare_detectors
-from cartograph.epochs import dynamics_table
-from cartograph.measures import compute_measures
-from cartograph.noise import choose_flips
-from cartograph.noise_figures import EXPERIMENT
-from cartograph.noise_record import noise_metrics, noise_record
-from cartograph.regions import assign_regions
+from cartograph.compare.versions import Comparison, EvaluationSet, compare
+from cartograph.dynamics.epoch_files import dynamics_table
+from cartograph.maps.measures import compute_measures
+from cartograph.maps.regions import assign_regions
+from cartograph.maps.table import map_metrics, map_table
 from cartograph.schema import COORDINATES, HISTORY, QUARANTINE, DatasetInfo, examples_schema
-from cartograph.suspects import Evidence, assumed_measures, choose_suggestions, map_measures, mean_probabilities, suspects_table
+from cartograph.suspects.candidates import compare_detectors
+from cartograph.suspects.figures import EXPERIMENT
+from cartograph.suspects.flips import choose_flips
+from cartograph.suspects.listing import Evidence, assumed_measures, choose_suggestions, map_measures, mean_probabilities, suspects_table
+from cartograph.suspects.record import noise_metrics, noise_record
 
 LABELS = ("contradiction", "entailment", "neutral")
 HOSTILE = '</script><script>window.pwned = 1</script><img src=x onerror="window.pwned = 2">'
@@ -279,7 +279,7 @@ def _write_evaluation(folder: Path, rng: np.random.Generator) -> None:
 
 def _write_experiment(folder: Path) -> None:
     from cartograph.experiments.figures import line_figure
-    from cartograph.plots import save_figure
+    from cartograph.figures.saving import save_figure
 
     target = folder / "data/ablate/seeds"
     target.mkdir(parents=True)
@@ -290,6 +290,7 @@ def _write_experiment(folder: Path) -> None:
 
 
 def _write_still(folder: Path, measures: pa.Table) -> None:
-    from cartograph.plots import data_map, save_figure
+    from cartograph.figures.saving import save_figure
+    from cartograph.figures.still_map import data_map
 
     save_figure(data_map(measures, max_points=25_000, seed=13, title="default"), folder / "reports/figures/data_map.svg")

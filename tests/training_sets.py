@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from cartograph.images import png_of
+from cartograph.data.images import png_of
 from cartograph.schema import DatasetInfo, Domain, Task, examples_schema
 
 ANIMALS = ["dog", "cat", "horse", "goose", "lizard"]

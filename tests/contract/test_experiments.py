@@ -13,21 +13,22 @@ import pyarrow.parquet as pq
 import pytest
 from matplotlib.figure import Figure
 
-from cartograph.datamap import map_table
-from cartograph.dynamics import read_dynamics
+from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.errors import InputError
-from cartograph.experiments import EXPERIMENTS, Experiment, Material
-from cartograph.measures import compute_measures
-from cartograph.recipe import Recipe
-from cartograph.regions import assign_regions
+from cartograph.experiments.experiment import Experiment, Material
+from cartograph.experiments.registry import EXPERIMENTS
+from cartograph.maps.measures import compute_measures
+from cartograph.maps.regions import assign_regions
+from cartograph.maps.table import map_table
 from cartograph.schema import examples_schema
-from cartograph.train import fit
-from tasks.ablate import STEP, Params, run_beside
-from tasks.ingest import Params as IngestParams
-from tasks.measure import Params as MeasureParams
-from tasks.running import run_step
-from tasks.train import Params as TrainParams
-from tasks.workspace import Workspace
+from cartograph.train.fit import fit
+from cartograph.train.recipe import Recipe
+from tasks.audit.ablate import STEP, Params, run_beside
+from tasks.audit.ingest import Params as IngestParams
+from tasks.audit.measure import Params as MeasureParams
+from tasks.audit.recipes import Params as TrainParams
+from tasks.engine.running import run_step
+from tasks.engine.workspace import Workspace
 from tests import training_sets
 from tests.training_sets import info_of, small_set
 

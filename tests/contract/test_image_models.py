@@ -10,13 +10,13 @@ import pytest
 import torch
 from torch import nn
 
-from cartograph.dynamics import read_dynamics
+from cartograph.data.images import png_of
+from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.errors import InputError
-from cartograph.images import png_of
-from cartograph.models import IMAGE_MODELS, model_class
 from cartograph.models.base import IGNORED, Classifier
-from cartograph.recipe import Recipe
-from cartograph.train import fit
+from cartograph.models.registry import IMAGE_MODELS, model_class
+from cartograph.train.fit import fit
+from cartograph.train.recipe import Recipe
 from tests.training_sets import info_of, small_images, small_set, table, write_vision
 
 INFO = info_of("image")

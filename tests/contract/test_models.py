@@ -10,13 +10,13 @@ import pytest
 import torch
 from torch import nn
 
-from cartograph.dynamics import read_dynamics
-from cartograph.models import TEXT_MODELS, model_class
+from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.models.base import IGNORED, TextModel
+from cartograph.models.registry import TEXT_MODELS, model_class
 from cartograph.models.tiny import Tiny
-from cartograph.recipe import Recipe
 from cartograph.schema import Task
-from cartograph.train import fit
+from cartograph.train.fit import fit
+from cartograph.train.recipe import Recipe
 from tests.training_sets import info_of, small_set, table
 
 TASKS: tuple[Task, ...] = ("single", "pair", "choice")

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cartograph.errors import InputError
-from cartograph.read import READERS, Source, format_of, read
+from cartograph.read.formats import READERS, format_of, read
+from cartograph.read.source import Source
 
 TEXTS = ["plain words", 'a "quoted" word, and a comma', "naïve café – 日本語", "  spaces kept  inside ", "<script>alert(1)</script>"]
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from cartograph.errors import InputError
 from cartograph.schema import MEASURES, SELECTION
-from cartograph.select import ACQUISITION, RESISTANCE, STRATEGIES, SUSPECT, Acquisition, Candidates, Strategy, strategy_named
-from cartograph.selection import select, wanted_rows
+from cartograph.selection.strategies import STRATEGIES, strategy_named
+from cartograph.selection.strategy import ACQUISITION, RESISTANCE, SUSPECT, Acquisition, Candidates, Strategy
+from cartograph.selection.table import select, wanted_rows
 
 LABELS = ("no", "yes")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tasks import STEPS
-from tasks.params_yaml import render
-from tasks.receipt import versions
-from tasks.step import Step
-from tasks.workspace import ROOT, open_workspace
+from tasks.commands.params_yaml import render
+from tasks.engine.receipt import versions
+from tasks.engine.step import Step
+from tasks.engine.workspace import ROOT
+from tasks.pipelines import STEPS, open_workspace
 
 
 @pytest.fixture(params=STEPS, ids=lambda step: step.name)

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from conftest import Project
 
 from cartograph.pairs.tables import load_task
 from cartograph.planted.paraphrases import generate
+from tests.integration.project import Project
 
 SMALL = """\
 pairs: {rows: 400}

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Project
+
+from tests.integration.project import Project
 
 GRID = """\
 ingest: {source: planted-nli, rows: 240, seed: 13}
@@ -109,7 +110,7 @@ def test_a_cluster_that_does_not_see_the_project(project: Project, tmp_path: Pat
 @pytest.mark.slow
 def test_each_worker_of_a_local_cluster_has_a_gpu_of_its_own(project: Project) -> None:
     code = (
-        "import os; from distributed import Client; from flows.runners import local_cluster\n"
+        "import os; from distributed import Client; from flows.engine.runners import local_cluster\n"
         "if __name__ == '__main__':\n"
         "    with local_cluster(2) as cluster, Client(cluster) as client:\n"
         "        print(sorted(client.run(os.getenv, 'CUDA_VISIBLE_DEVICES').values()))\n"

@@ -18,8 +18,9 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import Project
-from test_readme import write_reviews
+
+from tests.integration.project import Project
+from tests.integration.test_readme import write_reviews
 
 SPACE = "workspaces/nightly"
 FINAL = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}

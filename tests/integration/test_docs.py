@@ -16,8 +16,9 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
-from conftest import Project
-from test_readme import write_encoder, write_reviews
+
+from tests.integration.project import Project
+from tests.integration.test_readme import write_encoder, write_reviews
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = ROOT / "docs"

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import SMALL, Project
+
+from tests.integration.project import SMALL, Project
 
 pytestmark = pytest.mark.slow
 

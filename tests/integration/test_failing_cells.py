@@ -11,8 +11,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import Project
 from mlflow import MlflowClient
+
+from tests.integration.project import Project
 
 PARAMS = """\
 ingest: {source: planted-nli, rows: 240, seed: 13}

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Project
+
+from tests.integration.project import Project
 
 REFUSE = Path(__file__).parent / "refuse"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import SMALL, Project
 
-from tasks import STEPS
-from tasks.dag import steps_of, upstream
+from tasks.engine.dag import upstream
+from tasks.pipelines import STEPS, steps_of
+from tests.integration.project import SMALL, Project
 
 SETTINGS = {step.name: step.params.model_validate((yaml.safe_load(SMALL)).get(step.name, {})) for step in STEPS}
 CELLS = steps_of(SETTINGS)
@@ -129,7 +129,7 @@ def test_a_deleted_output_comes_back_with_at_most_its_step(audited: Project) -> 
 
 @pytest.mark.slow
 def test_an_edited_module_runs_only_the_steps_that_use_it(audited: Project) -> None:
-    name = "src/cartograph/measures.py"
+    name = "src/cartograph/maps/measures.py"
     users = {step.name for step in CELLS if any(path.as_posix().endswith(name) for path in step.code)}
     assert "measure" in users
     assert not users & {"ingest", "train"}

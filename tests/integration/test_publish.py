@@ -25,15 +25,18 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from cartograph import schema
 from cartograph.config import Params
-from cartograph.contents import content_digest
+from cartograph.data.content import content_digest
+from cartograph.data.subsets import take_subset
 from cartograph.errors import InputError
-from cartograph.subsets import take_subset
-from tasks import STEPS, evaluate, publish, retrain, tracking_uri, workspace
-from tasks.publication import read_publication
-from tasks.retrained import retrained
-from tasks.step import Inputs, Out, Step
-from tasks.surroundings import SILENT
-from tasks.workspace import Workspace
+from tasks.audit import evaluate, publish, retrain
+from tasks.audit.plan import retrained
+from tasks.audit.publication import read_publication
+from tasks.engine import workspace
+from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.surroundings import SILENT
+from tasks.engine.workspace import Workspace
+from tasks.pipelines import STEPS
+from tasks.publishing import tracking_uri
 
 HOSTILE = "</script><script>document.title='taken'</script>"
 LABELS = ("no", "yes")
@@ -214,9 +217,14 @@ def audit(tmp_path: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch) -> Au
     store = tmp_path / "store" / "mlflow.db"
     store.parent.mkdir()
     shutil.copy(migrated, store)
-    for module in ("tasks.workspace", "tasks.tracking_uri", "tasks.publication", "tasks.provenance"):
+    for module in (
+        "tasks.engine.workspace",
+        "tasks.publishing.tracking_uri",
+        "tasks.audit.publication",
+        "tasks.publishing.provenance",
+    ):
         monkeypatch.setattr(f"{module}.ROOT", project)
-    monkeypatch.setattr("tasks.STEPS", steps())
+    monkeypatch.setattr("tasks.pipelines.STEPS", steps())
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{store}")
     return Audit(space, store)
 

@@ -17,7 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Project
+
+from tests.integration.project import Project
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -48,7 +49,7 @@ def write_duplicates(path: Path) -> None:
 def write_photos(folder: Path) -> None:
     import numpy as np
 
-    from cartograph.images import png_of
+    from cartograph.data.images import png_of
 
     for number in range(60):
         place = folder / ("day" if number % 2 else "night") / f"{number}.png"

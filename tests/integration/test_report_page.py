@@ -13,9 +13,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from cartograph.config import Params
-from tasks import ablate, noise, report
-from tasks.step import Out
-from tasks.workspace import ROOT, Workspace
+from tasks.audit import ablate, noise, report
+from tasks.engine.step import Out
+from tasks.engine.workspace import ROOT, Workspace
 from tests.report_audit import HOSTILE, write_audit
 
 pytestmark = pytest.mark.browser
@@ -184,8 +184,8 @@ def test_the_top_says_what_was_found(opened: Opener, small: Path) -> None:
 
 def test_images_are_shown_as_pictures(opened: Opener, tmp_path: Path) -> None:
     from cartograph.page.document import page as document
-    from tests.unit.test_report_images import HOSTILE as LABEL
-    from tests.unit.test_report_images import images_audit
+    from tests.unit.page.test_images import HOSTILE as LABEL
+    from tests.unit.page.test_images import images_audit
 
     (tmp_path / "report.html").write_text(document(images_audit(40, listed=5)), encoding="utf-8")
     page = opened(tmp_path / "report.html")

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Project
+
+from tests.integration.project import Project
 
 UP_TO_DATE = "Data and pipelines are up to date."
 BEFORE = {"ingest", "train", "measure", "noise"}

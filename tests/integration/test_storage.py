@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import Project
-from test_readme import write_reviews
 
-from tasks.surroundings import SILENT
+from tasks.engine.surroundings import SILENT
+from tests.integration.project import Project
+from tests.integration.test_readme import write_reviews
 
 pytestmark = pytest.mark.slow
 

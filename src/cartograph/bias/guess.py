@@ -7,10 +7,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cartograph.bias.words import count_words, predict_by_words, words_of
-from cartograph.linear import held_out_logistic
-from cartograph.pixel_features import sparse_pixels
+from cartograph.features.linear_models import held_out_logistic
+from cartograph.features.pixels import sparse_pixels
+from cartograph.features.text import text_features, text_rows
 from cartograph.schema import LABEL, dataset_info
-from cartograph.text_features import text_features, text_rows
 
 Ids = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float32]

@@ -1,13 +1,1 @@
-"""Experiments with data maps: one module each, and one line in ``EXPERIMENTS``."""
-
-from __future__ import annotations
-
-from cartograph.experiments import agreement, burn_out, dropout, fractions, models, order, seeds, steps
-from cartograph.experiments.base import Experiment, Finding, Material
-
-__all__ = ["EXPERIMENTS", "Experiment", "Finding", "Material"]
-
-EXPERIMENTS: dict[str, Experiment] = {
-    module.EXPERIMENT.name: module.EXPERIMENT for module in (burn_out, seeds, steps, dropout, agreement, models, order, fractions)
-}
-"""Name -> experiment."""
+"""Experiments with data maps, each by its name: one module each."""

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph.errors import InputError
-from cartograph.experiments.base import Experiment, Finding, Material
+from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import heat_figure
-from cartograph.human_agreement import annotator_agreement, correlation, label_counts, regression
+from cartograph.maps.correlation import correlation, regression
+from cartograph.maps.human_agreement import annotator_agreement, label_counts
 from cartograph.schema import ANNOTATOR_LABELS, dataset_info
 
 _BINS, _LEAST_ROWS, _ENOUGH = 10, 5, 30

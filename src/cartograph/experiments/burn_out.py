@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from cartograph.datamap import burn_out_table
-from cartograph.epochs import read_dynamics
+from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.errors import InputError
-from cartograph.experiments.base import Experiment, Finding, Material
+from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import line_figure
-from cartograph.measures import gold_probabilities
-from cartograph.stability import burn_out
+from cartograph.maps.measures import gold_probabilities
+from cartograph.maps.stability import burn_out
+from cartograph.maps.table import burn_out_table
 
 _SETTLED = 0.9
 

@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 import numpy as np
 import pyarrow as pa
 
-from cartograph.experiments.base import Experiment, Finding, Material
+from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import scatter_figure
-from cartograph.human_agreement import correlation
-from cartograph.measures import compute_measures, gold_probabilities
+from cartograph.maps.correlation import correlation
+from cartograph.maps.measures import compute_measures, gold_probabilities
 from cartograph.schema import LABEL, SOURCE, UID, DatasetInfo, dataset_info, examples_schema
 
 _PREFIX = "held-out:"
@@ -25,9 +25,9 @@ def run(material: Material) -> Finding:
     Raises:
         InputError: there is no evaluation set of the train set's distribution.
     """
-    from cartograph.epochs import read_dynamics
-    from cartograph.train import fit
-    from cartograph.train_inference import infer
+    from cartograph.dynamics.epoch_files import read_dynamics
+    from cartograph.train.fit import fit
+    from cartograph.train.inference import infer
 
     name, held = material.held_out("dropout")
     recipe = replace(material.recipe, evaluate="end", live=False)

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from cartograph.palette import INK, MUTED
-from cartograph.still import figure_style
+from cartograph.figures.palette import INK, MUTED
+from cartograph.figures.saving import figure_style
 
 COLOURS = ("#2c6cbc", "#c8372d", "#00705a", "#8a5a00", "#6a6fb0", "#24292f")
 MARKERS = ("o", "X", "s", "^", "D", "v")

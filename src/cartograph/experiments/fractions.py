@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from cartograph.data.subsets import rows_of
 from cartograph.errors import InputError
-from cartograph.experiments.base import Experiment, Finding, Material
+from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import Line, line_figure
 from cartograph.schema import LABEL, UID, dataset_info
-from cartograph.select import Candidates, strategy_named
-from cartograph.selection import select
-from cartograph.subsets import rows_of
+from cartograph.selection.strategies import strategy_named
+from cartograph.selection.strategy import Candidates
+from cartograph.selection.table import select
 
 Row = dict[str, Any]
 
@@ -84,7 +85,7 @@ def _rows(material: Material, part: _Part) -> pa.Table:
 
 
 def _trained(material: Material, part: _Part, rows: pa.Table, seed: int) -> list[Row]:
-    from cartograph.train import fit
+    from cartograph.train.fit import fit
 
     said = {"strategy": part.strategy, "fraction": part.fraction, "easy": part.easy, "rows": rows.num_rows, "seed": seed}
     if len(rows[LABEL].unique()) < 2:

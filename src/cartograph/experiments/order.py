@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from cartograph.experiments.base import Experiment, Finding, Material
+from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import line_figure
 from cartograph.schema import UID
 
@@ -22,7 +22,7 @@ def run(material: Material) -> Finding:
     Raises:
         InputError: there is no evaluation set of the train set's distribution.
     """
-    from cartograph.trainer_studies import ordered_history
+    from cartograph.experiments.trainings import ordered_history
 
     name, held = material.held_out("order")
     order = material.measures.take(pa.compute.index_in(material.examples[UID], value_set=material.measures[UID].combine_chunks()))

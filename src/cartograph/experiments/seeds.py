@@ -7,10 +7,11 @@ from itertools import combinations
 
 import pyarrow as pa
 
-from cartograph.experiments.base import Experiment, Finding, Material
+from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import scatter_figure
-from cartograph.experiments.maps import trained_map
-from cartograph.stability import pearson, stability
+from cartograph.experiments.trained_maps import trained_map
+from cartograph.maps.correlation import pearson
+from cartograph.maps.stability import stability
 
 
 def run(material: Material) -> Finding:

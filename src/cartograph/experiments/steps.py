@@ -7,13 +7,14 @@ import math
 import numpy as np
 import pyarrow as pa
 
-from cartograph.epochs import read_dynamics
+from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.errors import InputError
-from cartograph.experiments.base import Experiment, Finding, Material
+from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import line_figure
-from cartograph.measures import compute_measures, gold_probabilities
+from cartograph.maps.correlation import pearson
+from cartograph.maps.measures import compute_measures, gold_probabilities
+from cartograph.maps.stability import burn_out
 from cartograph.schema import UID
-from cartograph.stability import burn_out, pearson
 
 
 def run(material: Material) -> Finding:
@@ -22,7 +23,7 @@ def run(material: Material) -> Finding:
     Raises:
         InputError: the training ends before the first reading.
     """
-    from cartograph.trainer_studies import step_dynamics
+    from cartograph.experiments.trainings import step_dynamics
 
     every, size = int(material.options["every"]), int(material.options["probe_rows"])
     rng = np.random.default_rng(material.options["seed"])

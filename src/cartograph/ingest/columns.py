@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.errors import InputError
-from cartograph.read import Batch
+from cartograph.read.source import Batch
 from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, RESERVED, ROW, SOURCE, UID, Task
 
 Alternatives = tuple[str, ...]

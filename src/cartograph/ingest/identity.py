@@ -41,7 +41,7 @@ def as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return texts as they are, and for images what identifies each."""
     if not pa.types.is_binary(column.type):
         return column
-    from cartograph.images import image_digests
+    from cartograph.data.images import image_digests
 
     return image_digests(column)
 

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
-from cartograph.images import pixels_of, sizes_of
+from cartograph.data.images import pixels_of, sizes_of
 from cartograph.models.base import Classifier, Dense
 from cartograph.schema import DatasetInfo
 

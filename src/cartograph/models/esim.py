@@ -10,8 +10,8 @@ from torch import nn
 from torch.nn import functional
 
 from cartograph.models.ngrams import Vocabulary
-from cartograph.models.recurrent import DROPOUT, EMBEDDED, Recurrent
 from cartograph.models.word_ids import Sequences, highest, mean
+from cartograph.models.word_lstm import DROPOUT, EMBEDDED, Recurrent
 
 _HIDDEN, _LAST = 64, 64
 

@@ -15,8 +15,8 @@ from typing import Any, Self
 import pyarrow as pa
 import torch
 
+from cartograph.data.images import pixels_of
 from cartograph.errors import InputError
-from cartograph.images import pixels_of
 
 PREPROCESSOR = "preprocessor_config.json"
 _USUAL_SIDE = 224

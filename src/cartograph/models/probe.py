@@ -16,8 +16,8 @@ from torch.nn import functional
 
 from cartograph.errors import InputError
 from cartograph.models.base import Dense, Field, Side, TextModel, sides_of
-from cartograph.models.embeddings import Embeddings
-from cartograph.models.encoder import Vectors
+from cartograph.models.frozen.embeddings import Embeddings
+from cartograph.models.frozen.text_encoder import Vectors
 from cartograph.schema import DatasetInfo, Task
 
 _HEAD = "head.safetensors"

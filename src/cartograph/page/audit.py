@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cartograph.comparison import Comparison
+from cartograph.compare.selections import Chosen
+from cartograph.compare.versions import Comparison
 from cartograph.errors import InputError
 from cartograph.schema import LABEL, REGIONS, UID, DatasetInfo, dataset_info
-from cartograph.selection_table import Chosen
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

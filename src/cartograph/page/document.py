@@ -16,7 +16,7 @@ from cartograph.page.blocks import Picture, Section
 from cartograph.page.encode import script_hash, script_json
 from cartograph.page.figure import drawn_rows, map_content
 from cartograph.page.rows import carried_rows
-from cartograph.page.sections import SECTIONS
+from cartograph.page.sections.order import SECTIONS
 from cartograph.page.verdict import Verdict, verdict
 
 BASE_BYTES = 6_000_000
@@ -39,7 +39,7 @@ def page(audit: Audit) -> str:
     """
     from plotly.offline import get_plotlyjs
 
-    from cartograph.plots import interactive_map
+    from cartograph.figures.interactive_map import interactive_map
 
     sections = [section for build in SECTIONS if (section := build(audit)) is not None]
     listed = set().union(*(section.listed() for section in sections))

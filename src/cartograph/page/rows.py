@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cartograph.images import thumbnail
+from cartograph.data.images import thumbnail
 from cartograph.page.audit import Audit, Ints
 from cartograph.page.encode import column, script_json
-from cartograph.page.words import cut
 from cartograph.schema import ANNOTATOR_LABELS, REGIONS, ROW, SOURCE, UID
+from cartograph.wording import cut
 
 LONGEST_NAME = 80
 _SHORTEST_TEXT = 20

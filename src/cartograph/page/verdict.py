@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from cartograph.page.audit import Audit
-from cartograph.page.sections.planted import found_among_hardest, found_among_suspects
-from cartograph.page.sections.worth import worth_sentence
-from cartograph.page.words import count, counted, cut, listing, probability, share
+from cartograph.page.sections.cleaning_worth import worth_sentence
+from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
 from cartograph.schema import REGIONS
+from cartograph.wording import count, counted, cut, listing, probability, share
 
 HARD = REGIONS[2]
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from cartograph.data.spreadsheet import Record, read_sheet, shortened, write_sheet
 from cartograph.errors import InputError, WaitingError
 from cartograph.pairs.closure import components
-from cartograph.pairs.space import Keys
+from cartograph.pairs.pair_space import Keys
 from cartograph.pairs.tables import UNTOLD
 from cartograph.pairs.task import Labels, Task
-from cartograph.spreadsheet import Record, read_sheet, shortened, write_sheet
 
 COLUMNS = ("pair", "left", "right", "label", "comment")
 _PAIR = re.compile(r"p(\d{1,18})")

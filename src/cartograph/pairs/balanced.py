@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cartograph.pairs.space import Keys, Space
+from cartograph.pairs.pair_space import Keys, Space
 
 Scores = npt.NDArray[np.floating[Any]]
 Labels = npt.NDArray[np.integer[Any]]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cartograph.errors import InputError
-from cartograph.pairs.space import Keys, Space
+from cartograph.pairs.pair_space import Keys, Space
 
 Vectors = npt.NDArray[np.float32]
 Kind = Literal["auto", "flat", "ivf", "hnsw"]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cartograph.resampling import interval
+from cartograph.statistics.resampling import interval
 
 Draws = npt.NDArray[np.float64]
 

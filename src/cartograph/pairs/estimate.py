@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from cartograph.errors import InputError
 from cartograph.pairs.candidates import Candidates
-from cartograph.pairs.space import Keys, Space, is_among
+from cartograph.pairs.pair_space import Keys, Space, is_among
 from cartograph.pairs.task import Task
 
 Floats = npt.NDArray[np.float64]

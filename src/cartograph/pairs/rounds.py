@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from cartograph.errors import InputError
-from cartograph.pairs import choose
+from cartograph.pairs import methods
 from cartograph.pairs.balanced import accuracy_and_f1, clean_map
-from cartograph.pairs.calibration import Calibration
 from cartograph.pairs.candidates import Candidates, Kind, nearest
 from cartograph.pairs.estimate import NEAR, POSITIVE, RANDOM, Sample, curve
-from cartograph.pairs.learner import Read
-from cartograph.pairs.manual import putative
-from cartograph.pairs.space import Keys
+from cartograph.pairs.manual_correction import putative
+from cartograph.pairs.models.calibration import Calibration
+from cartograph.pairs.models.learner import Read
+from cartograph.pairs.pair_space import Keys
 from cartograph.pairs.task import Task
 
 SeedSet = Literal["similar", "stated", "random"]
@@ -85,25 +85,25 @@ def next_batch(
     """
     space, rng = task.space("train"), np.random.default_rng((method.seed, number))
     name = method.name
-    if name in choose.ADAPTIVE and number == 1:
+    if name in methods.ADAPTIVE and number == 1:
         name = {"similar": "static-retrieval", "stated": "stated", "random": "random"}[method.seed_set]
     if name == "random":
-        return choose.at_random(space, size, asked, rng)
+        return methods.at_random(space, size, asked, rng)
     if name == "stated":
-        return choose.of_stated(task.stated("train")[0], size, asked, rng)
+        return methods.of_stated(task.stated("train")[0], size, asked, rng)
     if name == "static-retrieval":
-        return choose.most_similar(similar, size, asked)
-    if name in choose.STRATIFIED:
+        return methods.most_similar(similar, size, asked)
+    if name in methods.STRATIFIED:
         had = int(task.labels(asked).sum())
         wanted = size if name == "stratified-all-positives" else max(found_by_uncertainty - had, 0)
-        return choose.stratified(space, task.positives("train"), wanted, size, asked, rng)
+        return methods.stratified(space, task.positives("train"), wanted, size, asked, rng)
     if model is None:
         raise InputError(f"`{name}` chooses by a model, and there is none yet.")
     read, calibration = model
     near = nearest(space, *read.sides(space), method.neighbours, kind=method.index)
     if name == "adaptive-retrieval":
-        return choose.most_similar(near, size, asked)
-    return choose.least_sure(near, calibration.probability(near.similarity), size, asked)
+        return methods.most_similar(near, size, asked)
+    return methods.least_sure(near, calibration.probability(near.similarity), size, asked)
 
 
 @dataclass(frozen=True)

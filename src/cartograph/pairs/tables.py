@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cartograph.epochs import write_parquet
+from cartograph.data.parquet import write_parquet
 from cartograph.pairs.estimate import Sample
-from cartograph.pairs.space import Keys
+from cartograph.pairs.pair_space import Keys
 from cartograph.pairs.task import Task
 
 UTTERANCES = pa.schema(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cartograph.pairs.closure import components
-from cartograph.pairs.space import Keys, Rows, Space, is_among
+from cartograph.pairs.pair_space import Keys, Rows, Space, is_among
 from cartograph.pairs.splits import SPLITS
 
 Labels = npt.NDArray[np.int8]

@@ -15,8 +15,8 @@ import pyarrow as pa
 from PIL import Image
 
 from cartograph import schema
-from cartograph.images import Pixels, png_of
-from cartograph.planted import FLIPPED, Planted
+from cartograph.data.images import Pixels, png_of
+from cartograph.planted.nli import FLIPPED, Planted
 
 MOST = 1200
 """Train rows at most; the other 597 images are those of the evaluation sets."""

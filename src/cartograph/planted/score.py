@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph import schema
-from cartograph.metrics import average_precision, precision_recall_at
+from cartograph.statistics.metrics import average_precision, precision_recall_at
 
 SCORE = pa.schema(
     [

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cartograph.data.images import Unusable, canonical_png, png_of
 from cartograph.errors import InputError
-from cartograph.images import Unusable, canonical_png, png_of
 from cartograph.read import parquet
 from cartograph.read.arrow import raw_columns
 from cartograph.read.jsonl import as_text

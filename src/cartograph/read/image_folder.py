@@ -18,8 +18,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from cartograph.data.images import MAX_BYTES, Unusable, canonical_png
 from cartograph.errors import InputError
-from cartograph.images import MAX_BYTES, Unusable, canonical_png
 from cartograph.read import delimited, jsonl
 from cartograph.read.source import BROKEN_ARCHIVE, Batch, Rejected, Source
 

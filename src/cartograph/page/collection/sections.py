@@ -7,11 +7,11 @@ from typing import Any
 
 from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Dot, DotPlot, Dots, Facts, Section, Series, Table
 from cartograph.page.collection.content import NAMES, Collection
-from cartograph.page.collection.words import ends_of, interval_of, percent, said
-from cartograph.page.sections.origin import how_made
-from cartograph.page.words import count, counted, cut
-from cartograph.pairs.choose import METHODS
+from cartograph.page.collection.phrases import ends_of, interval_of, percent, said
+from cartograph.page.sections.how_made import how_made
 from cartograph.pairs.comparison import MEASURES
+from cartograph.pairs.methods import METHODS
+from cartograph.wording import count, counted, cut
 
 _MEASURE = "average_precision"
 _STATIC = "static-retrieval"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from cartograph.page.collection.content import Collection
-from cartograph.page.collection.words import ends_of, percent, said
+from cartograph.page.collection.phrases import ends_of, percent, said
 from cartograph.page.verdict import Figure, Verdict
-from cartograph.page.words import count
+from cartograph.wording import count
 
 _MEASURE = "average_precision"
 _STATIC = "static-retrieval"

@@ -8,11 +8,11 @@ from typing import Any
 
 from cartograph.page.audit import Origin
 from cartograph.page.blocks import Block, Chart, Charts, Column, Command, Definitions, Facts, Section, Series, Table
-from cartograph.page.collection.words import interval_of, percent
-from cartograph.page.sections.origin import how_made
+from cartograph.page.collection.phrases import interval_of, percent
+from cartograph.page.sections.how_made import how_made
 from cartograph.page.verdict import Figure, Verdict
-from cartograph.page.words import count, counted, cut
 from cartograph.pairs.comparison import MEASURES
+from cartograph.wording import count, counted, cut
 
 _SHOWN = 20
 _ANSWERS = (

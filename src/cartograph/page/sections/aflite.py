@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from cartograph.aflite import hardest_first
+from cartograph.adversarial_filter.result import hardest_first
 from cartograph.page.audit import Aflite, Audit, Ints
 from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Facts, RowList, RowTables, Section, Series, Table
-from cartograph.page.words import count, counted, cut, probability, share
 from cartograph.schema import UID
+from cartograph.wording import count, counted, cut, probability, share
 
 _SOURCES = {
     "bow": "a bag of words (TF-IDF and SVD)",

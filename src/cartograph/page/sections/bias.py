@@ -9,7 +9,7 @@ from typing import Any
 from cartograph.bias.partial import WHOLE
 from cartograph.page.audit import Audit, Bias
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
-from cartograph.page.words import count, cut
+from cartograph.wording import count, cut
 
 _LONGEST = 40
 _MEANING = "A label that can be told from a single word, or from half of the input, is told for the wrong reason."

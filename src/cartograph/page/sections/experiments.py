@@ -11,7 +11,7 @@ import pyarrow as pa
 from cartograph.page.audit import Answer, Audit
 from cartograph.page.blocks import Block, Cell, Column, Picture, Section, Table
 from cartograph.page.encode import data_uri
-from cartograph.page.words import count, counted, cut, listing
+from cartograph.wording import count, counted, cut, listing
 
 LARGEST_PICTURE = 400_000
 """Most bytes of a picture that the page carries."""

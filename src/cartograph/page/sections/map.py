@@ -6,8 +6,8 @@ import numpy as np
 
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Definitions, Map, Section
-from cartograph.page.words import count, counted, probability
 from cartograph.schema import REGIONS
+from cartograph.wording import count, counted, probability
 
 CONFIDENCE = (
     "the probability that the model gave to a row's own label, averaged over the epochs (passes over the data) of its training; "

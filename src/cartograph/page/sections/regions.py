@@ -6,8 +6,8 @@ import numpy as np
 
 from cartograph.page.audit import Audit, Ints
 from cartograph.page.blocks import Region, Regions, Section
-from cartograph.page.words import probability, share
 from cartograph.schema import REGIONS
+from cartograph.wording import probability, share
 
 EASY, AMBIGUOUS, HARD, UNASSIGNED = REGIONS
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cartograph.comparison import GROUP_OF
-from cartograph.comparison_text import DOMAINS, METRIC_NAMES, digits, in_points, mean_text, points
+from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, mean_text, points
+from cartograph.compare.selections import WHOLE, Curve, Line, curves, difference_cells, mark, mixing_curves, sets_of, table_lines
+from cartograph.compare.versions import GROUP_OF
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Dot, DotPlot, Dots, Section, Series, Table
-from cartograph.page.sections.worth import broken_sentences
-from cartograph.page.words import counted, cut, listing
-from cartograph.select import strategy_named
-from cartograph.selection_table import WHOLE, Curve, Line, curves, difference_cells, mark, mixing_curves, sets_of, table_lines
+from cartograph.page.sections.cleaning_worth import broken_sentences
+from cartograph.selection.strategies import strategy_named
+from cartograph.wording import counted, cut, listing
 
 _LONGEST = 40
 _EDGE = 0.02

@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from cartograph.noise_figures import RANGES, shares
 from cartograph.page.audit import Audit, Noise
 from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Facts, Section, Series, Suspect, SuspectTable, Table
-from cartograph.page.words import count, counted, cut, probability, share
+from cartograph.suspects.figures import RANGES, shares
+from cartograph.wording import count, counted, cut, probability, share
 
 MOST_LISTED = 1000
 """Suspects in the table; the others are in the files."""

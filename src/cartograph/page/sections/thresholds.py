@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Cell, Column, Section, Table
-from cartograph.page.words import counted, cut
+from cartograph.wording import counted, cut
 
 _LONGEST = 600
 _OUTCOMES = {"failed": "FAILED", "warned": "WARNED", "passed": "passed", "unknown": "not known yet"}

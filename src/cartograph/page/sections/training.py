@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Chart, Charts, Column, Facts, Section, Series, Table
-from cartograph.page.words import count, counted, wilson
+from cartograph.wording import count, counted, wilson
 
 _RECORD = {
     "train_pass": "while training on the batch, before its update (costs nothing extra)",

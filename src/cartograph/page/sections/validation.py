@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Check, Checks, Column, Section, Table
-from cartograph.page.words import count, counted, cut, listing, share
 from cartograph.schema import QUARANTINE
+from cartograph.wording import count, counted, cut, listing, share
 
 _DOMAINS = {"train": "train", "id": "in distribution", "ood": "out of distribution"}
 _LONGEST = 200

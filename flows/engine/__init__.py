@@ -1,0 +1,1 @@
+"""What runs a pipeline under Prefect: a step as a task, runners, devices, DVC's record."""

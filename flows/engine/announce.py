@@ -1,0 +1,113 @@
+"""What an audit tells the world when it ends: an artifact and events in Prefect, and a message to a webhook where one is configured."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from http.client import HTTPException
+from typing import Any
+from urllib.parse import urlsplit
+
+from prefect.artifacts import create_markdown_artifact
+from prefect.events import emit_event
+
+from cartograph.errors import CartographError, WaitingError
+from tasks.audit.gates import came_to_gates, findings
+from tasks.audit.summary import audit_summary
+from tasks.engine import console
+from tasks.engine.workspace import Workspace
+
+WEBHOOK = "CARTOGRAPH_WEBHOOK"
+"""The environment variable with the address that alerts are sent to; its value is a secret, as those of chat services are."""
+
+_TIMEOUT_SECONDS = 10
+_BEYOND = ("failed", "warned")
+
+
+def announce(name: str, workspace: Workspace | None, error: CartographError | None) -> None:
+    """Tell how an audit ended: its summary as an artifact of the flow run, an event for it and for each gate that went off, an alert.
+
+    Whatever of this cannot be done is said on the console, and changes nothing about the audit.
+
+    Args:
+        name: the workspace's name.
+        workspace: the workspace; None where it could not be opened.
+        error: what the audit ended with; None where it went well.
+    """
+    gone_off: list[dict[str, Any]] = []
+    if workspace is not None and came_to_gates(workspace, error):
+        gone_off = [finding for finding in findings(workspace) if finding["outcome"] in _BEYOND]
+    for what, tell in (
+        ("its summary", lambda: workspace and _artifact(workspace, error)),
+        ("its events", lambda: _events(name, gone_off, error)),
+        ("the alert", lambda: _alert(name, gone_off, error)),
+    ):
+        try:
+            tell()
+        except Exception as problem:
+            console.complain(f"the audit is done, but {what} could not be left: {_reason(problem)}")
+
+
+def _artifact(workspace: Workspace, error: CartographError | None) -> None:
+    key = re.sub(r"[^a-z0-9]+", "-", f"audit-{workspace.name}".lower()).strip("-")
+    create_markdown_artifact(audit_summary(workspace, error), key=key, description="What the audit found")
+
+
+def _events(name: str, gone_off: Sequence[dict[str, Any]], error: CartographError | None) -> None:
+    resource = {"prefect.resource.id": f"cartograph.workspace.{name}", "prefect.resource.name": name}
+    for finding in gone_off:
+        emit_event(f"cartograph.gate.{finding['outcome']}", resource, payload=finding)
+    emit_event(f"cartograph.audit.{_outcome(error)}", resource, payload={"message": str(error) if error else "", "gates": len(gone_off)})
+
+
+def _outcome(error: CartographError | None) -> str:
+    return "completed" if error is None else "waiting" if isinstance(error, WaitingError) else "failed"
+
+
+def _alert(name: str, gone_off: Sequence[dict[str, Any]], error: CartographError | None) -> None:
+    address = os.environ.get(WEBHOOK)
+    if not address or not (gone_off or error):
+        return
+    if urlsplit(address).scheme not in ("http", "https"):
+        raise ValueError(f"{WEBHOOK} is not an http or https address")
+    sentences = [str(error)] if error else []
+    sentences += [finding["sentence"] for finding in gone_off if finding["sentence"] not in str(error)]
+    content = {
+        "text": f"Audit of {name}: {' '.join(sentences)}",
+        "workspace": name,
+        "outcome": _outcome(error) if error else "warned",
+        "gates": list(gone_off),
+    }
+    body = json.dumps(content, ensure_ascii=False).encode()
+    _send(address, body)
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows none: what is sent on to another address goes there without its content."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _send(address: str, body: bytes) -> None:
+    """Send an alert; what the libraries say of an address that they cannot use has parts of it, which are secret, and is not told."""
+    try:
+        request = urllib.request.Request(address, body, {"Content-Type": "application/json"})  # noqa: S310 (the caller checks the scheme)
+        with urllib.request.build_opener(_NoRedirects).open(request, timeout=_TIMEOUT_SECONDS):
+            pass
+    except urllib.error.HTTPError as answer:
+        answer.close()
+        raise OSError(f"the server of {WEBHOOK} answered with {answer.code}") from None
+    except (ValueError, HTTPException) as error:
+        raise OSError(f"{WEBHOOK} has an address that cannot be used, or no web server is there ({type(error).__name__})") from None
+
+
+def _reason(problem: Exception) -> str:
+    """Return what went wrong, without the webhook's address, whose path is a secret."""
+    text = " ".join(str(problem).split()) or type(problem).__name__
+    address = os.environ.get(WEBHOOK, "")
+    return text.replace(address, "…") if address else text

@@ -1,0 +1,1 @@
+"""AFLite: filter out of a dataset what a simple model can guess from given features."""

@@ -1,0 +1,103 @@
+"""AFLite (Le Bras et al., *Adversarial Filters of Dataset Biases*, ICML 2020): Algorithm 1 with its three variants.
+
+Rounds of: many classifiers, each trained on a random part of the rows in play; the share of right predictions that a row gets from
+those that did not train on it is its predictability; the most predictable rows leave. What stays is hard to guess from these features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cartograph.adversarial_filter.checks import memory_to_keep, require_data, require_evaluation, require_sizes
+from cartograph.adversarial_filter.classifiers import Classifier, JointLogistic, OneByOne
+from cartograph.adversarial_filter.pool import Pool
+from cartograph.adversarial_filter.result import STOPPED_AT_ONE_CLASS, STOPPED_AT_ONE_GROUP, STOPPED_AT_TARGET, STOPPED_AT_THRESHOLD, Result
+from cartograph.adversarial_filter.slices import Variant, choose_slice
+from cartograph.adversarial_filter.solver.problem import Device
+
+
+def aflite(
+    features: Any,
+    labels: npt.NDArray[Any],
+    *,
+    target_size: int,
+    train_size: int,
+    slice_size: int,
+    n_partitions: int = 64,
+    threshold: float = 0.75,
+    variant: Variant = "slicing",
+    seed: int = 13,
+    groups: npt.NDArray[Any] | None = None,
+    estimator: Any | None = None,
+    penalty: float = 1.0,
+    device: Device = "auto",
+    memory_limit: int | None = None,
+    measure_kept: bool = True,
+    evaluation: Mapping[str, tuple[Any, npt.NDArray[Any]]] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Result:
+    """Filter out the rows whose label is easiest to predict from their features.
+
+    Args:
+        features: (n_examples, d) floating point; may be a memory map, which is read in blocks.
+        labels: (n_examples,) anything that can be sorted.
+        target_size: n: never fewer rows are kept.
+        train_size: t: rows that each classifier trains on, below ``target_size``.
+        slice_size: k: most rows removed in a round; ``greedy`` removes one.
+        n_partitions: m: classifiers in a round.
+        threshold: τ in [0, 1]: a row below it is not removed; the filter ends when fewer than a slice are left at or above it.
+        variant: ``greedy``, ``slicing`` (what the paper calls AFLite) or ``sampling``.
+        seed: of splits, ties and draws; same seed, same result.
+        groups: (n_examples,) rows of one group are never split between training and prediction; None: each row alone.
+        estimator: any scikit-learn classifier; None: logistic regression by our own solver, at scikit-learn's optimum.
+        penalty: of our solver: scikit-learn's ``C``.
+        device: of our solver: ``auto``, ``cpu`` or ``cuda``.
+        memory_limit: bytes that the filter may take; None: what the machine has free.
+        measure_kept: whether a last round measures what was kept, without removing anything.
+        evaluation: features and labels of sets that are filtered alongside: the round's classifiers, none of which trained on them,
+            score their rows, and of those at each predictability as large a share leaves as of the train rows at it.
+        progress: called with (rows removed, rows to remove at most).
+
+    Raises:
+        InputError: an argument out of range, features that do not fit the labels or are not finite, one class or one group only, too
+            little memory, or ``cuda`` where there is none.
+
+    >>> rng = np.random.default_rng(0)
+    >>> labels = np.arange(400) % 2
+    >>> hint = np.where(np.arange(400) < 300, labels, rng.integers(0, 2, 400))  # gives the label away in the first 300 rows
+    >>> result = aflite(rng.normal(hint[:, None], 0.1, (400, 1)), labels, target_size=100, train_size=50, slice_size=50)
+    >>> result.history[0].bias > result.history[-1].bias
+    True
+    """
+    labels = np.asarray(labels)
+    slice_size = 1 if variant == "greedy" and slice_size >= 1 else slice_size
+    require_data(features, labels, groups)
+    for name, (others, their_labels) in (evaluation or {}).items():
+        require_evaluation(name, others, np.asarray(their_labels), features.shape[1])
+    require_sizes(len(labels), target_size, n_partitions, train_size, slice_size, threshold, variant)
+    keep = memory_to_keep(features, n_partitions, train_size, len(np.unique(labels)), memory_limit)
+    classifier: Classifier = JointLogistic(penalty, device, keep_bytes=keep) if estimator is None else OneByOne(estimator)
+    pool = Pool(features, labels, groups, classifier, n_partitions, train_size, seed, evaluation or {})
+    to_remove = max(len(labels) - target_size, 0)
+    reason = STOPPED_AT_TARGET
+    while (room := len(pool.rows) - target_size) > 0:
+        if pool.one_class or pool.one_group:
+            reason = STOPPED_AT_ONE_CLASS if pool.one_class else STOPPED_AT_ONE_GROUP
+            break
+        pool.measure()
+        size = min(slice_size, room)
+        chosen = choose_slice(pool.predictability, size, threshold, variant, np.random.default_rng([seed, 1, pool.number]))
+        pool.remove(chosen, threshold)
+        if progress is not None:
+            progress(len(labels) - len(pool.rows), to_remove)
+        if len(chosen) < size:
+            reason = STOPPED_AT_THRESHOLD
+            break
+    if measure_kept and not (pool.one_class or pool.one_group) and not (pool.history and pool.history[-1].removed == 0):
+        pool.measure()
+        pool.remove(np.empty(0, np.intp), threshold)
+    return pool.result(reason)

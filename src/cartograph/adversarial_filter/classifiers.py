@@ -1,0 +1,151 @@
+"""Who predicts: all partitions' logistic regressions at once, or any scikit-learn estimator, one partition after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cartograph.adversarial_filter.solver.problem import Device
+
+if TYPE_CHECKING:
+    from cartograph.adversarial_filter.solver.joint_fit import Weights
+    from cartograph.adversarial_filter.solver.problem import Problem
+
+
+Ids = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Tally = npt.NDArray[np.int32]
+
+
+class Rows(NamedTuple):
+    """Some rows of a feature matrix.
+
+    Attributes:
+        features: (n_rows_in_all, d), an array or a memory map.
+        places: (n_examples,) which of its rows, rising.
+        labels: (n_examples,) label ids from 0 on; −1 for a label that the pool does not have.
+    """
+
+    features: Any
+    places: Ids
+    labels: Ids
+
+
+class Classifier(Protocol):
+    """Trains on each partition's rows and predicts the others."""
+
+    def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Tally, list[Tally]]:
+        """Return how many out-of-sample predictions of each row are right: of the pool's rows, and of each other set's.
+
+        Args:
+            pool: the rows in play, of at least two classes that all occur.
+            train: (n_examples, n_partitions) which rows each partition trains on.
+            others: sets that no partition trains on.
+            seed: for whatever is random in it.
+        """
+        ...
+
+
+class JointLogistic:
+    """Logistic regressions at scikit-learn's optimum (see ``solver``), each round started from the last one's mean weights.
+
+    Args:
+        penalty: scikit-learn's ``C``.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        tolerance: how near to the optimum (``solver.fit``).
+        keep_bytes: features of a round that take more are read in blocks at each pass; as much again may be gathered.
+    """
+
+    def __init__(self, penalty: float = 1.0, device: Device = "auto", tolerance: float = 5e-3, keep_bytes: int = 2**31) -> None:
+        self._penalty, self._device, self._tolerance, self._keep_bytes = penalty, device, tolerance, keep_bytes
+        self._last: Weights | None = None
+
+    def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Tally, list[Tally]]:
+        """See ``Classifier``."""
+        # Torch is imported when it is needed: who only reads results can do without.
+        from cartograph.adversarial_filter.solver.joint_fit import correct_predictions
+        from cartograph.adversarial_filter.solver.problem import problem
+
+        single = single_class(pool.labels, train)
+        several = train[:, single < 0]
+        classes = int(pool.labels.max()) + 1
+        given = problem(*pool, classes, self._device, keep_bytes=self._keep_bytes)
+        weights = self._fit(given, several, seed) if several.shape[1] else None
+
+        def right(of: Problem, trained_on: Bools) -> Tally:
+            count = np.zeros(len(of.rows), np.int32)
+            if weights is not None:
+                count += correct_predictions(of, trained_on[:, single < 0], weights)
+            for number in np.flatnonzero(single >= 0):
+                count += (of.labels == single[number]) & ~trained_on[:, number]
+            return count
+
+        unseen = [problem(*other, classes, self._device, keep_bytes=0) for other in others]
+        return right(given, train), [right(other, np.zeros((len(other.rows), train.shape[1]), bool)) for other in unseen]
+
+    def _fit(self, given: Problem, train: Bools, seed: int) -> Weights:
+        from cartograph.adversarial_filter.solver.joint_fit import fit
+
+        alike = self._last is not None and self._last.coefficients.shape[2] == given.columns
+        start = self._last.coefficients.mean(dim=0) if alike and self._last is not None else None
+        room = self._keep_bytes
+        weights = fit(given, train, penalty=self._penalty, start=start, tolerance=self._tolerance, seed=seed, gather_bytes=room)
+        self._last = weights
+        return weights
+
+
+class OneByOne:
+    """Any scikit-learn classifier, cloned and fitted for each partition.
+
+    Args:
+        estimator: unfitted; where it, or a part of it, has a ``random_state`` that is None, each partition sets its own from the seed.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator = estimator
+
+    def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Tally, list[Tally]]:
+        """See ``Classifier``."""
+        whole = np.asarray(pool.features[pool.places])
+        unseen = [np.asarray(other.features[other.places]) for other in others]
+        right = [np.zeros(len(part.places), np.int32) for part in (pool, *others)]
+        single = single_class(pool.labels, train)
+        for number in range(train.shape[1]):
+            own, held_out = train[:, number], np.flatnonzero(~train[:, number])
+            model = _Constant(single[number]) if single[number] >= 0 else self._clone(seed, number)
+            model.fit(whole[own], pool.labels[own])
+            right[0][held_out] += model.predict(whole[held_out]) == pool.labels[held_out]
+            for count, block, other in zip(right[1:], unseen, others, strict=True):
+                if len(block):
+                    count += model.predict(block) == other.labels
+        return right[0], right[1:]
+
+    def _clone(self, seed: int, number: int) -> Any:
+        from sklearn.base import clone
+
+        model = clone(self._estimator)
+        known = model.get_params()
+        random = [name for name in sorted(known) if name.rpartition("__")[2] == "random_state" and known[name] is None]
+        drawn = np.random.default_rng([seed, number]).integers(2**31, size=len(random)).tolist()
+        return model.set_params(**dict(zip(random, drawn, strict=True)))
+
+
+class _Constant:
+    def __init__(self, label: int) -> None:
+        self._label = label
+
+    def fit(self, features: Any, labels: Ids) -> None:
+        """Learn nothing."""
+
+    def predict(self, features: Any) -> Ids:
+        """Return the one label."""
+        return np.full(len(features), self._label, np.int64)
+
+
+def single_class(labels: Ids, train: Bools) -> Ids:
+    """Return the one class that a partition trains on, −1 where there are several, ``(n_partitions,)``."""
+    seen = np.stack([train[labels == label].any(axis=0) for label in range(int(labels.max()) + 1)])
+    return np.where(seen.sum(axis=0) > 1, -1, seen.argmax(axis=0)).astype(np.int64)

@@ -1,0 +1,1 @@
+"""Many small logistic regressions fitted together at scikit-learn's optimum."""

@@ -1,0 +1,125 @@
+"""The data of a round as the solver reads it: rows of a matrix that may lie on a disk, in blocks, by every core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from cartograph.errors import InputError
+
+Ids = npt.NDArray[np.int64]
+Given = TypeVar("Given")
+Found = TypeVar("Found")
+
+_BLOCK_ELEMENTS = 2**19
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One round's data: rows of a matrix that may lie on a disk, read in blocks.
+
+    Attributes:
+        features: (n_rows_in_all, d), an array or a memory map.
+        rows: (n_examples,) which of its rows are in play, rising.
+        labels: (n_examples,) label ids in [0, classes).
+        classes: two or more, each of which occurs.
+        device: where it is computed.
+        resident: whether the rows in play are copied once, onto the device, instead of read in blocks at every pass.
+    """
+
+    features: Any
+    rows: Ids
+    labels: Ids
+    classes: int
+    device: torch.device
+    resident: Tensor | None
+
+    @property
+    def columns(self) -> int:
+        """Weight vectors per classifier."""
+        return 1 if self.classes == 2 else self.classes
+
+    def take(self, places: Ids) -> Tensor:
+        """Return the features of some examples, by their places in ``rows``."""
+        if self.resident is not None:
+            return self.resident[torch.from_numpy(places).to(self.device)]
+        return torch.from_numpy(np.ascontiguousarray(self.features[self.rows[places]], dtype=np.float32)).to(self.device)
+
+    def each_part(self, columns: int, work: Callable[[Iterator[tuple[slice, Tensor]]], Found]) -> list[Found]:
+        """Return what ``work`` makes of consecutive parts of the examples, one part per core, in their order.
+
+        Each part is handed over as blocks, which fit into a cache together with ``columns`` scores of each example. One thread per
+        part, each at work on whole blocks, needs no barrier at every operation, at which threads of a busy machine wait.
+        """
+        size = max(256, _BLOCK_ELEMENTS // columns)
+        spans = self.spans(len(self.rows), size)
+        return at_once(work, [self._blocks(span.start, span.stop, size) for span in spans])
+
+    def spans(self, number: int, least: int = 1) -> list[range]:
+        """Return ``number`` things in consecutive spans, one per core, of ``least`` things each where that many are there."""
+        parts = 1 if self.device.type != "cpu" else min(cores(), max(1, number // least))
+        edges = [number * part // parts for part in range(parts + 1)]
+        return [range(*span) for span in pairwise(edges)]
+
+    def _blocks(self, start: int, stop: int, size: int) -> Iterator[tuple[slice, Tensor]]:
+        for first in range(start, stop, size):
+            part = slice(first, min(first + size, stop))
+            yield part, self.take(np.arange(part.start, part.stop)) if self.resident is None else self.resident[part]
+
+
+def problem(features: Any, rows: Ids, labels: Ids, classes: int, device: Device, *, keep_bytes: int) -> Problem:
+    """Return a round's data; rows that take at most ``keep_bytes`` are copied onto the device once.
+
+    Raises:
+        InputError: ``cuda`` is asked for where there is none.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`.")
+    where = torch.device("cuda" if device == "cuda" or (device == "auto" and torch.cuda.is_available()) else "cpu")
+    resident = None
+    if where.type == "cuda":
+        # Half of it, as of the machine's memory: as much again may be gathered.
+        keep_bytes = min(keep_bytes, torch.cuda.mem_get_info(where)[0] // 2)
+    if len(rows) * features.shape[1] * 4 <= keep_bytes:
+        whole = features if len(rows) == len(features) else features[rows]
+        resident = torch.from_numpy(np.require(np.ascontiguousarray(whole, dtype=np.float32), requirements="W")).to(where)
+    return Problem(features, rows, labels, classes, where, resident)
+
+
+def at_once(work: Callable[[Given], Found], parts: Sequence[Given]) -> list[Found]:
+    """Return what ``work`` makes of each part, in their order; every part has a thread of its own, in which torch uses one."""
+    if len(parts) == 1:
+        return [work(parts[0])]
+    with ThreadPoolExecutor(len(parts), initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        return list(pool.map(work, parts))
+
+
+def cores() -> int:
+    """Return the CPU cores that this process may use, at most ``OMP_NUM_THREADS`` where that is set."""
+    number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return min(number, int(asked)) if asked.isdigit() and int(asked) else number
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Have torch use one thread here: the parts of a problem are what is done at the same time."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+Device = Literal["auto", "cpu", "cuda"]

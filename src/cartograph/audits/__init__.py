@@ -1,0 +1,1 @@
+"""One audit against another: its record, what changed, and the gates it must pass."""

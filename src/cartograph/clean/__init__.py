@@ -1,0 +1,1 @@
+"""From suspects and decisions to a cleaned version; the sheets on which people decide."""

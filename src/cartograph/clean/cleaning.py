@@ -1,0 +1,201 @@
+"""A cleaned version of a train set: a recipe about the suspects, people's decisions above it, and a reason for every change.
+
+Source of the suspects: Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), §5. Cost: O(n_examples).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cartograph.clean.decisions import Decision
+from cartograph.data.content import content_digest
+from cartograph.errors import GateError, InputError
+from cartograph.schema import CHANGES, LABEL, SUBSET, UID, dataset_info
+
+Recipe = Literal["drop-flagged", "relabel", "decisions-only"]
+Ids = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+
+VERSION_DIGITS = 12
+"""Hexadecimal digits of a version's name."""
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """What becomes of each row of a train set.
+
+    Attributes:
+        kept: (n_examples,) whether the row stays.
+        labels: (n_examples,) its label id afterwards; for a dropped row the one it had.
+        changes: ``schema.CHANGES``, by uid.
+        overruled: how many suspects stay as they are because somebody decided so.
+    """
+
+    kept: Bools
+    labels: Ids
+    changes: pa.Table
+    overruled: int
+
+
+def clean(examples: pa.Table, noise: pa.Table, decisions: Mapping[str, Decision], *, recipe: Recipe, relabel_above: float) -> Cleaning:
+    """Decide about every row: by people where they decided, by the recipe where the row is a suspect, else it stays.
+
+    ``drop-flagged`` drops the suspects. ``relabel`` gives a suspect its suggested label where that has a probability above
+    ``relabel_above`` and drops it otherwise: a label that is thought wrong does not stay. ``decisions-only`` does neither.
+
+    Args:
+        examples: the train set (``schema.examples_schema``).
+        noise: its suspects (``schema.NOISE``), in any order.
+        decisions: uid -> what people decided.
+        recipe: what is done with suspects that nobody decided about.
+        relabel_above: in [0, 1].
+
+    Raises:
+        InputError: the suspects are of another train set.
+        GateError: a class would lose all its rows.
+    """
+    noise = aligned(noise, examples)
+    before = examples[LABEL].to_numpy().astype(np.int32)
+    after, dropped = _by_recipe(before, noise, recipe, relabel_above)
+    labels = dataset_info(examples.schema).labels
+    ids = {name: number for number, name in enumerate(labels)}
+    uids = examples[UID].combine_chunks()
+    rows = pc.index_in(pa.array(list(decisions), pa.string()), uids).to_numpy(zero_copy_only=False)
+    flagged = noise["flagged"].to_numpy()
+    overruled = 0
+    decided: dict[int, Decision] = {}
+    for row, decision in zip(rows.tolist(), decisions.values(), strict=True):
+        outcome = decision.outcome(labels[before[row]])
+        dropped[row], after[row] = outcome is None, before[row] if outcome is None else ids[outcome]
+        overruled += bool(flagged[row] and not dropped[row] and after[row] == before[row])
+        decided[row] = decision
+    _require_classes(before, after, dropped, labels)
+    changes = _changes(uids, before, after, dropped, noise, decided, labels, recipe)
+    return Cleaning(~dropped, after, changes, overruled)
+
+
+def aligned(noise: pa.Table, examples: pa.Table) -> pa.Table:
+    """Return the suspects' table in the train set's order.
+
+    Raises:
+        InputError: it does not have exactly the train set's rows.
+    """
+    order = pc.index_in(examples[UID].combine_chunks(), value_set=noise[UID].combine_chunks())
+    if order.null_count or len(noise) != len(examples):
+        raise InputError(
+            f"the suspects do not belong to this train set: {order.null_count:,} of its {len(examples):,} rows are not among the "
+            f"{len(noise):,} in noise.parquet; run the step `noise` again."
+        )
+    return noise.take(order)
+
+
+def _by_recipe(before: Ids, noise: pa.Table, recipe: Recipe, relabel_above: float) -> tuple[Ids, Bools]:
+    """Return the labels afterwards and which rows are dropped."""
+    flagged = noise["flagged"].to_numpy().astype(np.bool_)
+    suggested = noise["suggested"].to_numpy().astype(np.int32)
+    sure = (noise["suggested_probability"].to_numpy() > relabel_above) & (suggested >= 0) & (suggested != before)
+    relabelled = flagged & sure if recipe == "relabel" else np.zeros_like(flagged)
+    dropped = np.zeros_like(flagged) if recipe == "decisions-only" else flagged & ~relabelled
+    return np.where(relabelled, suggested, before).astype(np.int32), dropped
+
+
+def _require_classes(before: Ids, after: Ids, dropped: Bools, labels: tuple[str, ...]) -> None:
+    was = np.bincount(before, minlength=len(labels))
+    left = np.bincount(after[~dropped], minlength=len(labels))
+    empty = np.flatnonzero((was > 0) & (left == 0))
+    if len(empty):
+        rows = before == empty[0]
+        lost, moved = int(np.count_nonzero(rows & dropped)), int(np.count_nonzero(rows & ~dropped))
+        raise GateError(
+            f"cleaning would leave class `{labels[empty[0]]}` without rows: of its {was[empty[0]]:,}, {lost:,} would be dropped and "
+            f"{moved:,} relabelled. Look at them with `python -m tasks review` and decide which to keep, or set another `clean.recipe`."
+        )
+
+
+def _changes(
+    uids: pa.Array,
+    before: Ids,
+    after: Ids,
+    dropped: Bools,
+    noise: pa.Table,
+    decided: Mapping[int, Decision],
+    labels: tuple[str, ...],
+    recipe: Recipe,
+) -> pa.Table:
+    rows = np.flatnonzero(dropped | (after != before))
+    entries: list[dict[str, Any]] = []
+    for row, suspect in zip(rows.tolist(), noise.take(pa.array(rows)).to_pylist(), strict=True):
+        decision = decided.get(row)
+        if decision is not None:
+            why, by = decision.comment or "decided in review", decision.by
+        else:
+            sure = f", suggested with {suspect['suggested_probability']:.2f}" if after[row] != before[row] else ""
+            why, by = f"suspect {suspect['rank']:,} ({suspect['probability']:.2f}{sure}): {suspect['reason']}", f"recipe {recipe}"
+        entries.append(
+            {
+                "uid": uids[row].as_py(),
+                "what": "drop" if dropped[row] else "relabel",
+                "from": labels[before[row]],
+                "to": None if dropped[row] else labels[after[row]],
+                "why": why,
+                "by": by,
+            }
+        )
+    return pa.Table.from_pylist(entries, CHANGES).sort_by(UID)
+
+
+def cleaned_examples(examples: pa.Table, cleaning: Cleaning) -> pa.Table:
+    """Return the cleaned train set: the rows that stay, in their order, under their labels afterwards."""
+    place = examples.schema.get_field_index(LABEL)
+    relabelled = examples.set_column(place, examples.schema.field(LABEL), pa.array(cleaning.labels, pa.int32()))
+    return relabelled.filter(pa.array(cleaning.kept)).combine_chunks()
+
+
+def subsets(examples: pa.Table, cleaned: pa.Table, rng: np.random.Generator) -> dict[str, pa.Table]:
+    """Return ``original``, ``cleaned``, and ``random``: as many rows of the original as cleaned has, under their original labels.
+
+    Each is a ``schema.SUBSET`` by uid; the rows in the train set's order do not matter to what is drawn.
+    """
+    original = _subset(examples)
+    drawn = np.sort(rng.choice(len(original), len(cleaned), replace=False))
+    return {"original": original, "cleaned": _subset(cleaned), "random": original.take(pa.array(drawn))}
+
+
+def _subset(examples: pa.Table) -> pa.Table:
+    return examples.select([UID, LABEL]).cast(SUBSET).sort_by(UID)
+
+
+def version(examples: pa.Table, cleaned: pa.Table, changes: pa.Table) -> dict[str, Any]:
+    """Return what a cleaned version is: its name, that of the train set it comes from, and how they differ.
+
+    The name is the first digits of the content's digest (``contents.content_digest``): the same rows under the same labels are
+    the same version, whoever decided it and in which order.
+    """
+    digest, parent = content_digest(cleaned), content_digest(examples)
+    what = Counter(changes["what"].to_pylist())
+    return {
+        "version": digest[:VERSION_DIGITS],
+        "parent": parent[:VERSION_DIGITS],
+        "digest": digest,
+        "parent_digest": parent,
+        "rows": len(cleaned),
+        "parent_rows": len(examples),
+        "changes": len(changes),
+        "dropped": what["drop"],
+        "relabelled": what["relabel"],
+    }
+
+
+def class_changes(examples: pa.Table, cleaned: pa.Table) -> dict[str, float]:
+    """Return class name -> (rows afterwards − rows before) / rows before: −0.1 where a tenth is lost; classes without rows are left out."""
+    labels = dataset_info(examples.schema).labels
+    before, after = (np.bincount(table[LABEL].to_numpy(), minlength=len(labels)) for table in (examples, cleaned))
+    return {name: float((after[number] - before[number]) / before[number]) for number, name in enumerate(labels) if before[number]}

@@ -1,0 +1,146 @@
+"""A cleaned train set in the columns and the spelling of the files that it came from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cartograph.errors import InputError
+from cartograph.ingest.columns import Columns, File, select
+from cartograph.ingest.labels import Labelling
+from cartograph.schema import LABEL, ROW, SOURCE, dataset_info
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What stays of one file.
+
+    Attributes:
+        file: as it was read.
+        column: its own name for the label.
+        places: positions of the rows that stay in the file's table, ascending.
+        labels: the new label, as the file spells it, of each of these rows; None where it keeps its own.
+    """
+
+    file: File
+    column: str
+    places: npt.NDArray[np.int64]
+    labels: list[str | None]
+
+    @property
+    def by_number(self) -> dict[int, str | None]:
+        """The number of each record that stays (``Batch.rows``) -> its new label, None where it keeps its own."""
+        return dict(zip(self.file.batch.rows.take(pa.array(self.places)).to_pylist(), self.labels, strict=True))
+
+    def table(self) -> pa.Table:
+        """Return the rows that stay, with all columns of the file, under their new labels."""
+        taken = self.file.batch.table.take(pa.array(self.places))
+        if not any(label is not None for label in self.labels):
+            return taken
+        before = taken[self.column].to_pylist()
+        after = [old if label is None else label for old, label in zip(before, self.labels, strict=True)]
+        return taken.set_column(taken.schema.get_field_index(self.column), self.column, pa.array(after, pa.string()))
+
+
+def kept_rows(
+    files: Sequence[File],
+    columns: Columns,
+    labelling: Labelling,
+    examples: pa.Table,
+    kept: npt.NDArray[np.bool_],
+    labels: npt.NDArray[np.int32],
+) -> list[Kept]:
+    """Return what stays of each file.
+
+    Args:
+        files: of the train set, as read again.
+        columns: which of their columns are what.
+        labelling: how their labels are read.
+        examples: the train set (``schema.examples_schema``).
+        kept: (n_examples,) whether a row stays.
+        labels: (n_examples,) its label id afterwards.
+
+    Raises:
+        InputError: a file is not what it was when it was ingested.
+    """
+    info = dataset_info(examples.schema)
+    found = []
+    for file in files:
+        own = np.flatnonzero(pc.equal(examples[SOURCE], file.name).to_numpy(zero_copy_only=False))
+        rows = examples.take(pa.array(own))
+        places = _places(file, columns, rows)
+        column = next(name for name in columns.label if name in file.batch.table.column_names)
+        before = rows[LABEL].to_numpy()
+        spelled = _Spelling(file, column, columns, labelling, info.labels, places, before)
+        new = [
+            spelled.of(int(place), int(after)) if after != old else None
+            for place, old, after, stays in zip(places, before, labels[own], kept[own], strict=True)
+            if stays
+        ]
+        order = np.argsort(places[kept[own]], kind="stable")
+        found.append(Kept(file, column, places[kept[own]][order], [new[index] for index in order]))
+    return found
+
+
+def _places(file: File, columns: Columns, rows: pa.Table) -> npt.NDArray[np.int64]:
+    """Return where each row stands in the file's table."""
+    places = pc.index_in(rows[ROW].combine_chunks(), value_set=file.batch.rows)
+    texts = select([file], columns)
+    changed = places.null_count > 0
+    if not changed:
+        there = texts.take(places)
+        changed = any(not pc.all(pc.equal(there[name], rows[name])).as_py() for name in dataset_info(rows.schema).fields if len(rows))
+    if changed:
+        raise InputError(f"{file.name} is not what it was when it was ingested; run the audit again with `--force ingest`.")
+    return np.asarray(places, dtype=np.int64)
+
+
+class _Spelling:
+    """How a file writes its labels: by the rows whose class is known."""
+
+    def __init__(
+        self,
+        file: File,
+        column: str,
+        columns: Columns,
+        labelling: Labelling,
+        labels: Sequence[str],
+        places: npt.NDArray[np.int64],
+        classes: npt.NDArray[np.integer[Any]],
+    ) -> None:
+        raw = [(value or "").strip() for value in file.batch.table[column].take(pa.array(places)).to_pylist()]
+        if labelling.separator:
+            raw = [value.split(labelling.separator, 1)[0].strip() for value in raw]
+        counts: dict[int, Counter[str]] = {}
+        for value, number in zip(raw, classes.tolist(), strict=True):
+            counts.setdefault(number, Counter())[value] += 1
+        self._usual = {number: min(seen, key=lambda value: (-seen[value], value)) for number, seen in counts.items()}
+        self._unseen = _unseen(labelling, labels)
+        self._options = [_column(file, names) for names in columns.options]
+        rows = zip(places.tolist(), classes.tolist(), raw, strict=True)
+        pointed = sum(self._options[number][place] == value for place, number, value in rows) if self._options else 0
+        self._by_text = pointed > len(raw) / 2
+
+    def of(self, place: int, number: int) -> str:
+        """Return how the file would write class ``number`` in the row at ``place``."""
+        if self._by_text:
+            return self._options[number][place]
+        return self._usual.get(number, self._unseen[number])
+
+
+def _unseen(labelling: Labelling, labels: Sequence[str]) -> list[str]:
+    """Return how a class is written in a file that has no row of it."""
+    given = {name: label for label, name in reversed([*labelling.names.items()])}
+    return [given.get(name, name) for name in labels]
+
+
+def _column(file: File, names: Sequence[str]) -> list[str]:
+    name = next(name for name in names if name in file.batch.table.column_names)
+    return [(value or "").strip() for value in file.batch.table[name].to_pylist()]

@@ -1,0 +1,140 @@
+"""The suspects as a sheet on which people decide: texts, given label, suggestion and reason, and columns to fill in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cartograph.clean.cleaning import aligned
+from cartograph.clean.decisions import COLUMNS, Decision, check, entries_of
+from cartograph.data.images import shown_fields
+from cartograph.data.spreadsheet import read_sheet, write_sheet
+from cartograph.errors import InputError
+from cartograph.schema import LABEL, UID, DatasetInfo, dataset_info
+
+_BEFORE = ("rank", "uid")
+_AFTER = ("given_label", "suggested_label", "probability", "suggested_probability", "reason", *COLUMNS[1:])
+_EMPTY = ("",) * len(COLUMNS[1:])
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A row whose label is thought wrong, and all that a reviewer is shown of it.
+
+    Attributes:
+        texts: of ``DatasetInfo.fields``, in order; an image as a small picture (``images.shown_fields``).
+        suggested: the label that fits better; empty where nothing is known of one.
+        probability: that the given label is wrong, in [0, 1].
+        suggested_probability: mean predicted probability of the suggested label, in [0, 1].
+    """
+
+    rank: int
+    uid: str
+    texts: tuple[str, ...]
+    given: str
+    suggested: str
+    probability: float
+    suggested_probability: float
+    reason: str
+
+
+def suspects(examples: pa.Table, noise: pa.Table, limit: int, decided: Container[str] = ()) -> list[Suspect]:
+    """Return the flagged rows that nobody has decided about, most suspect first, at most ``limit``.
+
+    Args:
+        examples: the train set (``schema.examples_schema``).
+        noise: its suspects (``schema.NOISE``), in any order.
+        decided: uids that are left out.
+
+    Raises:
+        InputError: the suspects are of another train set.
+    """
+    info = dataset_info(examples.schema)
+    noise = aligned(noise, examples)
+    flagged = pc.indices_nonzero(noise["flagged"])
+    order = flagged.take(pc.sort_indices(noise["rank"].take(flagged)))
+    undecided = [uid not in decided for uid in noise[UID].take(order).to_pylist()]
+    order = order.filter(pa.array(undecided, pa.bool_()))[:limit]
+    found = []
+    rows = examples.take(order)
+    shown = zip(*shown_fields(rows, info), strict=True)
+    for row, texts, doubt in zip(rows.select([UID, LABEL]).to_pylist(), shown, noise.take(order).to_pylist(), strict=True):
+        known = doubt["suggested"] >= 0 and not math.isnan(doubt["suggested_probability"])
+        found.append(
+            Suspect(
+                rank=doubt["rank"],
+                uid=row[UID],
+                texts=texts,
+                given=info.labels[row[LABEL]],
+                suggested=info.labels[doubt["suggested"]] if known else "",
+                probability=doubt["probability"],
+                suggested_probability=doubt["suggested_probability"] if known else math.nan,
+                reason=doubt["reason"],
+            )
+        )
+    return found
+
+
+def text_columns(info: DatasetInfo, taken: Sequence[str]) -> tuple[str, ...]:
+    """Return a sheet's names for the text columns: their own, unless another column of the sheet is called so.
+
+    >>> text_columns(DatasetInfo("train", "train", "single", ("comment",), (), ("a", "b")), ["uid", "comment"])
+    ('comment (text)',)
+    """
+    names: list[str] = []
+    for field in info.fields:
+        name = field
+        while name.strip().lower() in {*taken, *(other.strip().lower() for other in names)}:
+            name += " (text)"
+        names.append(name)
+    return tuple(names)
+
+
+def review_sheet(info: DatasetInfo, found: Sequence[Suspect]) -> bytes:
+    """Return the sheet as CSV; the columns ``decision``, ``new_label``, ``by`` and ``comment`` are empty, for people to fill in."""
+    rows = []
+    for suspect in found:
+        numbers = (_number(suspect.probability), _number(suspect.suggested_probability))
+        rows.append((suspect.rank, suspect.uid, *suspect.texts, suspect.given, suspect.suggested, *numbers, suspect.reason, *_EMPTY))
+    return write_sheet((*_BEFORE, *text_columns(info, (*_BEFORE, *_AFTER)), *_AFTER), rows)
+
+
+def _number(value: float) -> str | float:
+    return "" if math.isnan(value) else round(value, 4)
+
+
+def require_saved(
+    content: bytes, name: str, decisions: Mapping[str, Decision], given: Mapping[str, str], labels: Sequence[str], way: str
+) -> None:
+    """Check that nothing on a sheet that is about to be replaced would be lost.
+
+    Args:
+        content: of the sheet.
+        name: what messages call it.
+        decisions: what is decided already.
+        given: uid -> label name, of every row of the train set.
+        labels: the class names.
+        way: the command that takes decisions in.
+
+    Raises:
+        InputError: somebody has filled in rows whose decisions are not among ``decisions``, or the sheet cannot be read; the message
+            says how to keep them.
+    """
+    try:
+        entries = [entry for entry in entries_of(read_sheet(content, name, ("uid", "decision")), name, by="?") if entry.filled]
+    except InputError as error:
+        raise InputError(f"{error} Until then nobody can tell what it holds, and it is not replaced; or delete the file.") from error
+    try:
+        filled = check(entries, name, given, labels)
+        lost = sum(one.uid not in decisions or decisions[one.uid].outcome(given[one.uid]) != one.outcome(given[one.uid]) for one in filled)
+    except InputError:
+        lost = len(entries)
+    if lost:
+        raise InputError(
+            f"{name} holds decisions about {lost:,} rows that were not taken in and would be lost, for the sheet is made anew. Take them "
+            f"in with `{way}`, or delete the file."
+        )

@@ -1,0 +1,1 @@
+"""Models trained on versions of a dataset, compared with intervals."""

@@ -1,0 +1,213 @@
+"""Models trained on selections, side by side: the shape of Swayamdipta et al. 2020, Tables 2, 3, 4 and 7, and the curves of Fig. 3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, mean_text, points
+from cartograph.compare.versions import Comparison
+
+Row = Mapping[str, Any]
+
+WHOLE, RANDOM = "original", "random"
+_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The selections that were trained on.
+
+    Attributes:
+        named: name of a selection -> strategy and fraction.
+        rows: name of a version -> rows it was trained on; ``original`` is the whole train set. One that every training of broke off is
+            absent.
+    """
+
+    named: Mapping[str, tuple[str, float]]
+    rows: Mapping[str, int]
+
+    @property
+    def fractions(self) -> list[float]:
+        """The fractions, smallest first."""
+        return sorted({fraction for _, fraction in self.named.values()})
+
+    def random_of(self, name: str) -> str | None:
+        """Return the random selection of as many rows; None where there is none, or for itself."""
+        strategy, fraction = self.named[name]
+        found = next((other for other, own in self.named.items() if own == (RANDOM, fraction)), None)
+        return None if strategy == RANDOM else found
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return what is compared: every selection with random rows, as many, and with all rows."""
+        against = [(name, self.random_of(name)) for name in self.named] + [(name, WHOLE) for name in self.named]
+        return [(name, other) for name, other in against if other is not None]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the table.
+
+    Attributes:
+        name: the version's.
+        title: as the table says it.
+        fraction: of the train set; 1 for all of it.
+        rows: rows it was trained on; None where every training of it broke off.
+        cells: set -> row of ``comparison.SUMMARY``.
+        against_random: set -> row of ``comparison.DIFFERENCES`` with the random selection of as many rows.
+        against_whole: set -> the same with the whole train set.
+    """
+
+    name: str
+    title: str
+    fraction: float
+    rows: int | None
+    cells: Mapping[str, Row]
+    against_random: Mapping[str, Row]
+    against_whole: Mapping[str, Row]
+
+
+def table_lines(comparison: Comparison, chosen: Chosen, metric: str) -> list[Line]:
+    """Return the table's rows: the whole train set, then the selections, the largest fraction first."""
+    cells: dict[str, dict[str, Row]] = {}
+    for row in comparison.summary.to_pylist():
+        if row["metric"] == metric:
+            cells.setdefault(row["subset"], {})[row["set"]] = row
+    found = [row for row in comparison.differences.to_pylist() if row["metric"] == metric]
+    lines = [Line(WHOLE, "100 % train", 1.0, chosen.rows.get(WHOLE), cells[WHOLE], {}, {})] if WHOLE in cells else []
+    for name, (strategy, fraction) in sorted(chosen.named.items(), key=lambda item: -item[1][1]):
+        if name in cells:
+            against = [
+                {row["set"]: row for row in found if (row["subset"], row["against"]) == (name, other)}
+                for other in (chosen.random_of(name), WHOLE)
+            ]
+            lines.append(Line(name, strategy, fraction, chosen.rows.get(name), cells[name], *against))
+    return lines
+
+
+def sets_of(lines: Sequence[Line]) -> list[tuple[str, str]]:
+    """Return name and domain of the sets in the table, in distribution first."""
+    found = dict.fromkeys((name, str(row["domain"])) for line in lines for name, row in line.cells.items())
+    return sorted(found, key=lambda item: item[1] != "id")
+
+
+def mark(line: Line, name: str) -> str:
+    """Return ▲ or ▼ where a selection's mean on a set is above or below that of random rows by a paired test at 5 %, else nothing."""
+    row = line.against_random.get(name)
+    if row is None or row["p"] is None or row["p"] >= _LEVEL:
+        return ""
+    return "▲" if row["difference"] > 0 else "▼"
+
+
+def markdown(comparison: Comparison, chosen: Chosen, metrics: Sequence[str]) -> str:
+    """Return the tables as a page of Markdown."""
+    parts = ["# Models trained on selections", ""]
+    for metric in metrics:
+        lines = table_lines(comparison, chosen, metric)
+        sets = sets_of(lines)
+        head = ["Trained on", "Rows", *(f"{name} ({DOMAINS[domain]})" for name, domain in sets)]
+        parts += [
+            f"## {METRIC_NAMES[metric][:1].upper()}{METRIC_NAMES[metric][1:]}, in per cent",
+            "",
+            _line(head),
+            _line(["---", "---:", *["---:"] * len(sets)]),
+        ]
+        parts += [_line(cells) for cells in _table(lines, sets)]
+        parts.append("")
+    parts += [
+        "Mean over seeds ± standard deviation. ▲, ▼: above or below the random rows, as many, by a paired test at 5 % (bootstrap over the "
+        "rows of the set, the same for all models, and over seeds); nothing is corrected for the number of comparisons. A training that "
+        "ended at the majority class failed and is in no mean.",
+        "",
+        f"## Differences in points of {METRIC_NAMES[metrics[0]]}",
+        "",
+        *_differences(table_lines(comparison, chosen, metrics[0])),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _table(lines: Sequence[Line], sets: Sequence[tuple[str, str]]) -> Iterator[list[str]]:
+    fraction = None
+    for line in lines:
+        if line.name != WHOLE and line.fraction != fraction:
+            fraction = line.fraction
+            yield [f"**{100 * fraction:g} % train**", *[""] * (len(sets) + 1)]
+        cells = [f"{mean_text(line.cells[name])}{mark(line, name)}" if name in line.cells else "" for name, _ in sets]
+        yield [line.title, "" if line.rows is None else f"{line.rows:,}", *cells]
+
+
+def _differences(lines: Sequence[Line]) -> Iterator[str]:
+    yield _line(["Trained on", "Set", "− random", "95 % interval", "p", "− 100 %", "95 % interval", "p"])
+    yield _line(["---", "---", "---:", "---:", "---:", "---:", "---:", "---:"])
+    for line in lines:
+        for name in line.cells:
+            rows = line.against_random.get(name), line.against_whole.get(name)
+            if any(row is not None for row in rows):
+                yield _line([line.name, name, *(cell for row in rows for cell in difference_cells(row))])
+
+
+def difference_cells(row: Row | None) -> tuple[str, str, str]:
+    """Return a difference in points, its interval and its p as texts; empty where there is none."""
+    if row is None:
+        return "", "", ""
+    difference, low, high = in_points(row)
+    decimals = digits(low, high)
+    ends = " to ".join(points(end, decimals, signed=True) for end in (low, high))
+    return points(difference, decimals, signed=True), ends, "" if row["p"] is None else f"{row['p']:.3f}".removeprefix("0")
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One strategy's means over fractions, or one mixture's over its shares, on one set.
+
+    Attributes:
+        name: the strategy's.
+        x: fractions, or shares of easy rows, rising; a training that failed with every seed has no point.
+        mean: (len(x),) in [0, 1].
+        low: (len(x),) lower ends of the 95 % intervals; ``high`` the upper ones.
+    """
+
+    name: str
+    x: tuple[float, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+def curves(lines: Sequence[Line], name: str) -> list[Curve]:
+    """Return the curves over fractions on one set (Fig. 3, left and middle), each ending at the whole train set, where that was trained on.
+
+    Only strategies with two fractions or more have one.
+    """
+    whole = [line for line in lines if line.name == WHOLE]
+    found = []
+    for strategy in dict.fromkeys(line.title for line in lines if line.name != WHOLE):
+        own = sorted((line for line in lines if line.title == strategy), key=lambda line: line.fraction)
+        if len(own) > 1:
+            found.append(_curve(strategy, [(line.fraction, line) for line in (*own, *whole)], name))
+    return [curve for curve in found if curve.x]
+
+
+def mixing_curves(lines: Sequence[Line], name: str) -> list[Curve]:
+    """Return a curve over the share of easy rows per fraction (Fig. 3, right); share 0 is ``ambiguous``."""
+    found = []
+    for fraction in sorted({line.fraction for line in lines}):
+        own = [(0.0, line) for line in lines if line.title == "ambiguous" and line.fraction == fraction]
+        for line in lines:
+            base, _, share = line.title.partition("-")
+            if base == "mix" and share and line.fraction == fraction:
+                own.append((float(share), line))
+        if len(own) > 1:
+            found.append(_curve(f"{100 * fraction:g} %", sorted(own, key=lambda item: item[0]), name))
+    return [curve for curve in found if curve.x]
+
+
+def _curve(title: str, own: Sequence[tuple[float, Line]], name: str) -> Curve:
+    known = [(x, line.cells[name]) for x, line in own if name in line.cells and line.cells[name]["mean"] is not None]
+    columns = (tuple(row[part] for _, row in known) for part in ("mean", "low", "high"))
+    return Curve(title, tuple(x for x, _ in known), *columns)

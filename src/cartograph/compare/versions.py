@@ -1,0 +1,218 @@
+"""Models retrained on versions of a train set, compared: the numbers of each, their means, and paired bootstrap intervals.
+
+A version is trained with several seeds, every model says something of the same evaluation rows, and so all of them are compared on
+the same resampled rows (Efron and Tibshirani 1993, ch. 6 and 13; Koehn 2004 for paired comparison of systems on one test set).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cartograph.schema import EVALUATION
+from cartograph.statistics.resampling import METRICS, Floats, Ids, interval, paired_test, resampled_scores, scores
+
+__all__ = ["METRICS", "Comparison", "EvaluationSet", "compare"]
+
+GROUP_OF = "/"
+"""Between a set's name and that of a group of its rows: ``diagnostics/Logic``."""
+
+VERSIONS = ("original", "cleaned", "random")
+"""What the step `clean` makes of a train set; any other name is a selection's."""
+
+PAIRS = (("cleaned", "original"), ("cleaned", "random"), ("random", "original"))
+"""Which version is compared with which, where both were trained on: what cleaning does, what it does beyond removing as
+many rows at random, and what removing rows does by itself."""
+
+_WHAT = [
+    pa.field("set", pa.string(), nullable=False),
+    pa.field("domain", pa.string(), nullable=False),
+    pa.field("rows", pa.int64(), nullable=False),
+    pa.field("metric", pa.string(), nullable=False),
+]
+_INTERVAL = [pa.field("low", pa.float64()), pa.field("high", pa.float64())]
+
+SUMMARY = pa.schema(
+    [
+        pa.field("subset", pa.string(), nullable=False),
+        *_WHAT,
+        pa.field("seeds", pa.int64(), nullable=False),
+        pa.field("failed", pa.int64(), nullable=False),
+        pa.field("mean", pa.float64()),
+        pa.field("sd", pa.float64()),
+        *_INTERVAL,
+    ]
+)
+"""One version on one set: ``mean`` and ``sd`` (ddof = 1; null for one seed) over the ``seeds`` that learnt something, how many
+``failed`` besides them, and the 95 % interval of the mean. All null where every seed failed."""
+
+DIFFERENCES = pa.schema(
+    [
+        pa.field("subset", pa.string(), nullable=False),
+        pa.field("against", pa.string(), nullable=False),
+        *_WHAT,
+        pa.field("seeds", pa.int64(), nullable=False),
+        pa.field("difference", pa.float64(), nullable=False),
+        *_INTERVAL,
+        pa.field("p", pa.float64()),
+    ]
+)
+"""Mean of ``subset`` minus mean of ``against`` over the ``seeds`` with which both learnt something, its 95 % interval, and the p of the
+paired test that they do not differ (``resampling.paired_test``)."""
+
+
+Run = tuple[str, int]
+"""A retrained model: subset and seed."""
+
+
+@dataclass(frozen=True)
+class EvaluationSet:
+    """What every retrained model says of one evaluation set.
+
+    Attributes:
+        name: the set's.
+        domain: ``id`` or ``ood``.
+        gold: (n_examples,) label ids, 0 or more.
+        predicted: (subset, seed) -> (n_examples,) label ids, rows as in ``gold``.
+    """
+
+    name: str
+    domain: str
+    gold: Ids
+    predicted: Mapping[Run, Ids]
+
+    def group(self, name: str, rows: Ids) -> EvaluationSet:
+        """Return some of the rows as a set of their own, named after both."""
+        return EvaluationSet(
+            f"{self.name}{GROUP_OF}{name}", self.domain, self.gold[rows], {run: ids[rows] for run, ids in self.predicted.items()}
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The tables of a comparison: ``schema.EVALUATION``, ``SUMMARY`` and ``DIFFERENCES``."""
+
+    evaluation: pa.Table
+    summary: pa.Table
+    differences: pa.Table
+
+    def only(self, subsets: Sequence[str], *, groups: bool = True) -> Comparison:
+        """Return what is said of these versions, with what is said of groups of a set's rows or without."""
+        wanted = pa.array(subsets, pa.string())
+        tables = []
+        for table in (self.evaluation, self.summary, self.differences):
+            kept = pc.is_in(table["subset"], value_set=wanted)
+            if "against" in table.column_names:
+                kept = pc.and_(kept, pc.is_in(table["against"], value_set=wanted))
+            if not groups:
+                kept = pc.and_(kept, pc.invert(pc.match_substring(table["set"], GROUP_OF)))
+            tables.append(table.filter(kept))
+        return Comparison(*tables)
+
+
+def compare(
+    sets: Sequence[EvaluationSet],
+    failed: Mapping[Run, bool],
+    metrics: Sequence[str],
+    *,
+    resamples: int,
+    seed: int,
+    pairs: Sequence[tuple[str, str]] = PAIRS,
+) -> Comparison:
+    """Compare the versions on every set by every metric.
+
+    **The interval.** In each of ``resamples`` rounds the rows of a set are drawn anew, with replacement and as many as there are, once
+    for all models; every model is scored on that draw, and the scores are averaged over seeds. So a round is paired over
+    rows, and a difference is one of models of the same seed. What seeds differ by beyond that is added (``resampling.interval``):
+    the interval says where the difference would lie with other rows of the same kind and with other seeds. It says nothing of other
+    train sets, and with one seed it is of those two models alone.
+
+    A model that failed keeps its line in ``evaluation``, and is in no mean and no difference.
+
+    Args:
+        sets: the evaluation sets.
+        failed: (subset, seed) -> whether that model ended at the majority class, or broke off; the latter says nothing of any set.
+        metrics: of ``METRICS``.
+        resamples: rounds of the bootstrap, 1 or more.
+        seed: of the draws; those of a set depend on its name, not on the other sets.
+        pairs: which version is compared with which, where both were trained on.
+
+    Raises:
+        ValueError: a set without rows, an array of another length, or an unknown metric.
+    """
+    scored = [part for each in sets for part in _scored(each, metrics, resamples, np.random.default_rng([seed, *each.name.encode()]))]
+    rows = (
+        (EVALUATION, [row for part in scored for row in _evaluation(part, failed)]),
+        (SUMMARY, [row for part in scored for row in _summary(part, failed)]),
+        (DIFFERENCES, [row for part in scored for row in _differences(part, failed, pairs)]),
+    )
+    return Comparison(*(pa.Table.from_pylist(found, schema=schema) for schema, found in rows))
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Every model by one metric on one set: on the set itself, and in every round of the bootstrap, (resamples,) each."""
+
+    what: dict[str, Any]
+    values: dict[Run, float]
+    rounds: dict[Run, Floats]
+    rng: np.random.Generator
+
+    def seeds(self, subset: str, failed: Mapping[Run, bool]) -> list[int]:
+        return [seed for name, seed in self.values if name == subset and not failed[name, seed]]
+
+    def over(self, subset: str, seeds: Sequence[int]) -> tuple[Floats, Floats]:
+        """Return (n_seeds,) values and (resamples, n_seeds) rounds."""
+        return np.array([self.values[subset, seed] for seed in seeds]), np.stack([self.rounds[subset, seed] for seed in seeds], axis=1)
+
+
+def _scored(each: EvaluationSet, metrics: Sequence[str], resamples: int, rng: np.random.Generator) -> Iterator[_Scored]:
+    predicted = _stacked(each)
+    whole = scores(each.gold, predicted, np.ones((len(each.gold), 1), np.float32), metrics)
+    drawn = resampled_scores(each.gold, predicted, metrics, resamples, rng)
+    for metric in metrics:
+        what = {"set": each.name, "domain": each.domain, "rows": len(each.gold), "metric": metric}
+        values = dict(zip(each.predicted, whole[metric][0].tolist(), strict=True))
+        yield _Scored(what, values, dict(zip(each.predicted, drawn[metric].T, strict=True)), rng)
+
+
+def _evaluation(scored: _Scored, failed: Mapping[Run, bool]) -> Iterator[dict[str, Any]]:
+    for (subset, seed), value in scored.values.items():
+        yield {"subset": subset, "seed": seed, **scored.what, "value": value, "failed": bool(failed[subset, seed])}
+
+
+def _summary(scored: _Scored, failed: Mapping[Run, bool]) -> Iterator[dict[str, Any]]:
+    for subset in dict.fromkeys(name for name, _ in failed):
+        seeds = scored.seeds(subset, failed)
+        trained = sum(name == subset for name, _ in failed)
+        row = {"subset": subset, **scored.what, "seeds": len(seeds), "failed": trained - len(seeds)}
+        if seeds:
+            values, rounds = scored.over(subset, seeds)
+            row |= {"mean": float(values.mean()), "sd": float(values.std(ddof=1)) if len(seeds) > 1 else None}
+            row |= {end: min(max(value, 0.0), 1.0) for end, value in interval(values, rounds, scored.rng).items()}
+        yield row
+
+
+def _differences(scored: _Scored, failed: Mapping[Run, bool], pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    for subset, against in pairs:
+        seeds = [seed for seed in scored.seeds(subset, failed) if seed in scored.seeds(against, failed)]
+        if seeds:
+            (values, rounds), (other, other_rounds) = scored.over(subset, seeds), scored.over(against, seeds)
+            row = {"subset": subset, "against": against, **scored.what, "seeds": len(seeds)}
+            between = values - other
+            yield row | {"difference": float(between.mean())} | paired_test(between, rounds - other_rounds, scored.rng)
+
+
+def _stacked(each: EvaluationSet) -> Ids:
+    if len(each.gold) == 0:
+        raise ValueError(f"evaluation set {each.name} has no rows")
+    lengths = {run: len(predicted) for run, predicted in each.predicted.items() if len(predicted) != len(each.gold)}
+    if lengths:
+        run, length = next(iter(lengths.items()))
+        raise ValueError(f"evaluation set {each.name} has {len(each.gold)} rows, but {length} predictions of {run[0]} seed {run[1]}")
+    return np.stack([np.asarray(predicted, dtype=np.int64) for predicted in each.predicted.values()])

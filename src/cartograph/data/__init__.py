@@ -1,0 +1,1 @@
+"""Rows after ingestion: content digests, uids, subsets, folds, images, Parquet files and spreadsheets."""

@@ -1,0 +1,81 @@
+"""What a set of examples is, whatever file it stands in: a digest of its content, and its profile."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from cartograph.data.images import image_digests, sizes_of
+from cartograph.schema import ANNOTATOR_LABELS, LABEL, UID, dataset_info
+
+_BLOCK = 50_000
+
+
+def content_digest(table: pa.Table) -> str:
+    """Return the SHA-256 of what the rows say: uid, texts, images' pixels, the label's name, annotators' labels; 64 hexadecimal digits.
+
+    The order of the rows, the ids behind the label names, the files that the rows came from and how Parquet stores them do
+    not count.
+
+    Args:
+        table: a set of examples (``schema.examples_schema``).
+
+    Raises:
+        ValueError: the table was not written by the ingest step.
+    """
+    info = dataset_info(table.schema)
+    names = [UID, *info.fields, LABEL, *([ANNOTATOR_LABELS] if ANNOTATOR_LABELS in table.column_names else [])]
+    hasher = hashlib.sha256(_canonical([info.task, names]))
+    rows = table.select(names).sort_by(UID)
+    for start in range(0, rows.num_rows, _BLOCK):
+        block = rows.slice(start, _BLOCK)
+        for name in names:
+            column = block.column(name)
+            values = (image_digests(column) if name in info.images else column).to_pylist()
+            hasher.update(_canonical([info.labels[value] for value in values] if name == LABEL else values))
+    return hasher.hexdigest()
+
+
+def content_keys(table: pa.Table) -> list[str]:
+    """Return a key per row of what its texts say and its images show, whatever its uid and label are: 32 hexadecimal digits.
+
+    Args:
+        table: a set of examples (``schema.examples_schema``).
+
+    Raises:
+        ValueError: the table was not written by the ingest step.
+    """
+    info = dataset_info(table.schema)
+    columns = [(image_digests(table.column(name)) if name in info.images else table.column(name)).to_pylist() for name in info.fields]
+    return [hashlib.blake2b(_canonical(texts), digest_size=16).hexdigest() for texts in zip(*columns, strict=True)]
+
+
+def profile(table: pa.Table) -> dict[str, Any]:
+    """Return the number of rows, rows per label in the order of the label ids, and mean characters per text column, mean pixels per image.
+
+    Args:
+        table: a set of examples (``schema.examples_schema``).
+
+    Raises:
+        ValueError: the table was not written by the ingest step.
+    """
+    import pyarrow.compute as pc
+
+    info = dataset_info(table.schema)
+    counts = {entry["values"]: entry["counts"] for entry in table.column(LABEL).value_counts().to_pylist()}
+    described: dict[str, Any] = {
+        "num_rows": table.num_rows,
+        "classes": {label: counts.get(number, 0) for number, label in enumerate(info.labels)},
+    }
+    if info.images:
+        sizes = {name: sizes_of(table.column(name)).astype(float) for name in info.images}
+        return described | {"mean_pixels": {name: round(float((size[:, 0] * size[:, 1]).mean()), 1) for name, size in sizes.items()}}
+    characters = {name: pc.mean(pc.utf8_length(table.column(name))).as_py() for name in info.fields}
+    return described | {"mean_characters": {name: round(value or 0.0, 1) for name, value in characters.items()}}
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

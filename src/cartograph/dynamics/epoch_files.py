@@ -1,0 +1,170 @@
+"""Epoch files: training dynamics on disk, one Parquet file per epoch keyed by uid; writing, reading and aligning them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from cartograph.data.uids import _SHOWN, in_uid_order, some, without
+from cartograph.errors import InputError
+from cartograph.schema import dynamics_schema
+from cartograph.wording import counted
+
+EPOCH_FILE = re.compile(r"epoch=(\d+)\.parquet")
+
+
+class Dynamics(NamedTuple):
+    """Training dynamics of a whole run, aligned by uid.
+
+    Attributes:
+        uids: (n_examples,) strings, sorted.
+        gold: (n_examples,) int32 label ids.
+        logits: (n_examples, n_epochs, n_classes) float32, epochs in order.
+    """
+
+    uids: npt.NDArray[np.object_]
+    gold: npt.NDArray[np.int32]
+    logits: npt.NDArray[np.float32]
+
+
+def epoch_file(folder: Path, epoch: int) -> Path:
+    """Return where the dynamics of an epoch stand, counted from 0."""
+    return folder / f"epoch={epoch}.parquet"
+
+
+def dynamics_table(uids: pa.Array, gold: npt.NDArray[Any], logits: npt.NDArray[np.float32]) -> pa.Table:
+    """Build one epoch's table from (n,) uids, (n,) gold label ids and (n, n_classes) logits."""
+    values = pa.array(np.ascontiguousarray(logits, np.float32).reshape(-1))
+    columns = [uids, pa.array(gold.astype(np.int32)), pa.FixedSizeListArray.from_arrays(values, max(logits.shape[1], 1))]
+    return pa.Table.from_arrays(columns, schema=dynamics_schema(max(logits.shape[1], 1)))
+
+
+def logits_of(table: pa.Table) -> npt.NDArray[np.float32]:
+    """Return the (n, n_classes) logits of one epoch's table."""
+    chunks = [chunk.flatten().to_numpy() for chunk in table.column("logits").chunks]
+    flat = np.concatenate(chunks) if chunks else np.empty(0, np.float32)
+    return flat.reshape(table.num_rows, table.schema.field("logits").type.list_size)
+
+
+def read_dynamics(folder: str | Path, *, intersection: bool = False) -> Dynamics:
+    """Read the dynamics of a run from its ``epoch=N.parquet`` files.
+
+    Args:
+        folder: where they stand; epochs must follow one another from 0.
+        intersection: go on with the uids that every epoch has, where some are missing from some epoch.
+
+    Raises:
+        InputError: no such file, an epoch without one, a file that is not of this format, uids missing from an epoch
+            (each named with its epoch), a uid twice in one epoch, or a uid with two gold labels.
+    """
+    folder = Path(folder)
+    return align_epochs([_read_epoch(path) for path in _epoch_files(folder)], folder, intersection=intersection)
+
+
+def align_epochs(tables: Sequence[pa.Table], source: Path, *, intersection: bool = False) -> Dynamics:
+    """Align the epochs' tables (``schema.dynamics_schema``, any order of rows) by uid.
+
+    Args:
+        tables: one per epoch, in order.
+        source: where they come from, for messages.
+        intersection: as in ``read_dynamics``.
+
+    Raises:
+        InputError: as in ``read_dynamics``; also where epochs differ in their number of classes.
+    """
+    tables = [_in_order(table, epoch, source) for epoch, table in enumerate(tables)]
+    widths = [table.schema.field("logits").type.list_size for table in tables]
+    if len(set(widths)) > 1:
+        epoch = next(epoch for epoch, width in enumerate(widths) if width != widths[0])
+        raise InputError(
+            f"{source}: epoch 0 has {widths[0]} classes and epoch {epoch} has {widths[epoch]}; all epochs must come from one training."
+        )
+    if not all(table.column("uid").equals(tables[0].column("uid")) for table in tables):
+        tables = _common(tables, source, intersection)
+    uids = tables[0].column("uid").combine_chunks()
+    gold = tables[0].column("gold").to_numpy().copy()
+    # One epoch after the other in memory: that is how they are written here and how they are read for the measures.
+    by_epoch = np.empty((len(tables), len(uids), widths[0]), np.float32)
+    for epoch, table in enumerate(tables):
+        _require_same_gold(uids, gold, table.column("gold").to_numpy(), epoch, source)
+        by_epoch[epoch] = logits_of(table)
+    return Dynamics(uids.to_numpy(zero_copy_only=False), gold, by_epoch.transpose(1, 0, 2))
+
+
+def _epoch_files(folder: Path) -> list[Path]:
+    found = {int(name[1]): path for path in (folder.iterdir() if folder.is_dir() else ()) if (name := EPOCH_FILE.fullmatch(path.name))}
+    if not found:
+        raise InputError(f"{folder} holds no dynamics: expected files epoch=0.parquet, epoch=1.parquet, ….")
+    missing = next((epoch for epoch in range(max(found)) if epoch not in found), None)
+    if missing is not None:
+        raise InputError(f"{folder} has dynamics up to epoch {max(found)} but none of epoch {missing}: epoch={missing}.parquet is missing.")
+    return [found[epoch] for epoch in sorted(found)]
+
+
+def _read_epoch(path: Path) -> pa.Table:
+    try:
+        table = pq.ParquetFile(path, memory_map=True).read()
+        logits = table.schema.field("logits").type
+        width = logits.list_size if pa.types.is_fixed_size_list(logits) else len(table.column("logits")[0])
+        return table.select(["uid", "gold", "logits"]).cast(dynamics_schema(width))
+    except (pa.ArrowException, KeyError, IndexError, OSError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} is no file of training dynamics ({str(error).splitlines()[0]}); "
+            "expected columns uid (string), gold (int32) and logits (one float per class)."
+        ) from error
+
+
+def _in_order(table: pa.Table, epoch: int, source: Path) -> pa.Table:
+    table = table.combine_chunks()
+    uids = table.column("uid")
+    if len(uids) > 1 and not pc.all(pc.less(uids[:-1], uids[1:])).as_py():
+        table = table.take(pc.sort_indices(uids)).combine_chunks()
+        uids = table.column("uid")
+        twice = uids[1:].filter(pc.equal(uids[:-1], uids[1:])).unique()
+        if len(twice):
+            raise InputError(
+                f"{source}: epoch {epoch} has {counted(len(twice), 'uid')} more than once: {some(twice)}; a uid must name one example."
+            )
+    return table
+
+
+def _common(tables: list[pa.Table], source: Path, intersection: bool) -> list[pa.Table]:
+    every = in_uid_order(pa.chunked_array([chunk for table in tables for chunk in table.column("uid").chunks]).unique())
+    common = every
+    lacking = []
+    for epoch, table in enumerate(tables):
+        missing = without(every, table.column("uid"))
+        if len(missing):
+            lacking.append(f"epoch {epoch} lacks {counted(len(missing), 'uid')} ({some(missing)})")
+        common = common.filter(pc.is_in(common, value_set=table.column("uid").combine_chunks()))
+    if not len(common):
+        raise InputError(f"{source}: no uid is in every epoch: {_few(lacking)}; record all epochs from one train set with lasting uids.")
+    if not intersection:
+        raise InputError(
+            f"{source}: the epochs do not hold the same uids: {_few(lacking)}; {len(common):,} of {len(every):,} are in every epoch: "
+            "ask for the intersection to go on with those."
+        )
+    return [table.filter(pc.is_in(table.column("uid"), value_set=common)).combine_chunks() for table in tables]
+
+
+def _few(lacking: list[str]) -> str:
+    more = len(lacking) - _SHOWN
+    return "; ".join(lacking[:_SHOWN]) + (f"; and {counted(more, 'more epoch')}" if more > 0 else "")
+
+
+def _require_same_gold(uids: pa.Array, gold: npt.NDArray[np.int32], other: npt.NDArray[np.int32], epoch: int, source: Path) -> None:
+    differing = np.flatnonzero(gold != other)
+    if len(differing):
+        row = differing[0]
+        raise InputError(
+            f"{source}: uid {uids[row].as_py()!r} has gold label {gold[row]} in epoch 0 and {other[row]} in epoch {epoch} "
+            f"({counted(len(differing), 'such uid')}); all epochs must come from one train set."
+        )

@@ -1,0 +1,220 @@
+"""Training dynamics: what a model says of every training example in every epoch, recorded from any PyTorch loop and read back."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from cartograph.data.parquet import write_parquet
+from cartograph.data.uids import in_uid_order, some, without
+from cartograph.dynamics.epoch_files import EPOCH_FILE, Dynamics, dynamics_table, epoch_file, logits_of, read_dynamics
+from cartograph.errors import InputError
+from cartograph.wording import counted
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["Dynamics", "DynamicsRecorder", "read_dynamics"]
+
+
+class DynamicsRecorder:
+    """Record what a model says of every training example in every epoch, from any PyTorch loop.
+
+    >>> import tempfile, torch
+    >>> recorder = DynamicsRecorder(tempfile.mkdtemp())
+    >>> recorder.record(["a", "b"], torch.tensor([[2.0, 0.0], [0.5, 1.0]]), torch.tensor([0, 1]))
+    >>> recorder.end_epoch().column("uid").to_pylist()
+    ['a', 'b']
+
+    Logits stay on their device until the epoch ends; then one file is written, synced and renamed into place, so that an
+    epoch's file is whole or absent. Where ``torch.distributed`` is initialised, every process records its own rows,
+    ``end_epoch`` is called by all of them, and the first one merges the parts. A row recorded more than once in an epoch (a
+    sampler that repeats rows to fill a batch) keeps its first record.
+
+    Args:
+        folder: where ``epoch=N.parquet`` is written; made if need be.
+        start_epoch: the epoch recorded next. Files of this and later epochs are discarded: a training that resumes
+            writes them again.
+        uids: the uids that every epoch must hold, once each; None where they are not known beforehand.
+
+    Raises:
+        InputError: an epoch before ``start_epoch`` has no file.
+    """
+
+    def __init__(self, folder: str | Path, *, start_epoch: int = 0, uids: Iterable[str] | None = None) -> None:
+        self.folder = Path(folder)
+        self.epoch = start_epoch
+        self._expected = None if uids is None else in_uid_order(pa.array(uids, pa.string()))
+        self._uids: list[Sequence[str] | npt.NDArray[np.object_]] = []
+        self._logits: list[torch.Tensor] = []
+        self._gold: list[Any] = []
+        self._processes = _Processes()
+        if self._processes.rank == 0:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._discard(start_epoch)
+        self._processes.agree(True)
+        missing = [epoch for epoch in range(start_epoch) if not epoch_file(self.folder, epoch).is_file()]
+        if missing:
+            raise InputError(
+                f"{self.folder} has no dynamics of epoch {missing[0]}, so recording cannot go on at epoch {start_epoch}; start at 0."
+            )
+
+    def record(self, uids: Sequence[str] | npt.NDArray[np.object_], logits: torch.Tensor, gold: Any) -> None:
+        """Note one batch.
+
+        Args:
+            uids: (batch,) uids, in the order of the rows of ``logits``.
+            logits: (batch, n_classes), on any device, of any floating type; copied.
+            gold: (batch,) label ids: a tensor or a sequence of int.
+
+        Raises:
+            InputError: the three differ in length, or the logits in width from those recorded before.
+        """
+        if not len(uids) == len(logits) == len(gold):
+            raise InputError(
+                f"record got {len(uids)} uids, logits of shape {tuple(logits.shape)} and {len(gold)} gold labels; give one of each per row."
+            )
+        if self._logits and logits.shape[1:] != self._logits[0].shape[1:]:
+            raise InputError(
+                f"record got logits of shape {tuple(logits.shape)} after {tuple(self._logits[0].shape)}; "
+                "the number of classes must stay the same."
+            )
+        import torch
+
+        self._uids.append(uids)
+        self._logits.append(logits.detach().to(torch.float32, copy=True))
+        self._gold.append(gold.detach() if isinstance(gold, torch.Tensor) else torch.as_tensor(gold))
+
+    def end_epoch(self) -> pa.Table | None:
+        """Write the epoch's file; on return it is on disk.
+
+        Returns:
+            The epoch's table (``schema.dynamics_schema``, sorted by uid), or None in a process that is not the first.
+
+        Raises:
+            InputError: nothing was recorded, a uid that was expected is missing, one came that was not expected, or one
+                came with two gold labels.
+        """
+        part = self._drain()
+        table = self._write([part]) if self._processes.size == 1 else self._merge(part)
+        self.epoch += 1
+        return table
+
+    def _drain(self) -> pa.Table:
+        import torch
+
+        uids = self._uid_array()
+        logits = torch.cat(self._logits).cpu().numpy() if self._logits else np.empty((0, 0), np.float32)
+        gold = torch.cat(self._gold).cpu().numpy() if self._gold else np.empty(0)
+        self._uids, self._logits, self._gold = [], [], []
+        return dynamics_table(uids, gold, logits)
+
+    def _uid_array(self) -> pa.Array:
+        try:
+            uids = pa.array(list(chain.from_iterable(self._uids)), pa.string())
+        except (pa.ArrowException, UnicodeError) as error:
+            raise InputError(f"epoch {self.epoch}: uids must be strings of valid Unicode, but {str(error).splitlines()[0]}.") from error
+        if uids.null_count:
+            raise InputError(
+                f"epoch {self.epoch}: uids must be strings of valid Unicode, but {counted(uids.null_count, 'row')} came without one."
+            )
+        return uids
+
+    def _merge(self, part: pa.Table) -> pa.Table | None:
+        parts = [self.folder / "parts" / f"epoch={self.epoch}.rank={rank}.parquet" for rank in range(self._processes.size)]
+        parts[0].parent.mkdir(exist_ok=True)
+        write_parquet(part, parts[self._processes.rank])
+        self._processes.agree(True)
+        table, problem = None, None
+        if self._processes.rank == 0:
+            try:
+                table = self._write([read for path in parts if (read := pq.ParquetFile(path).read()).num_rows])
+            except (InputError, OSError) as error:
+                problem = error
+        if not self._processes.agree(problem is None):
+            raise problem or InputError(
+                f"the parts of epoch {self.epoch} under {self.folder} could not be merged; the first process says why."
+            )
+        parts[self._processes.rank].unlink()
+        return table
+
+    def _write(self, parts: list[pa.Table]) -> pa.Table:
+        if not any(part.num_rows for part in parts):
+            raise InputError(f"nothing was recorded in epoch {self.epoch}; call record for every training batch before end_epoch.")
+        uids = pa.concat_arrays([chunk for part in parts for chunk in part.column("uid").chunks])
+        gold = np.concatenate([part.column("gold").to_numpy() for part in parts])
+        logits = np.concatenate([logits_of(part) for part in parts])
+        turn = np.argsort(np.concatenate([np.arange(part.num_rows) for part in parts]), kind="stable")
+        order = turn[pc.sort_indices(uids.take(pa.array(turn))).to_numpy()]
+        uids, gold = uids.take(pa.array(order)), gold[order]
+        again = np.zeros(len(uids), bool)
+        again[1:] = pc.equal(uids[1:], uids[:-1]).to_numpy(zero_copy_only=False)
+        if again.any():
+            self._refuse_conflicts(uids, gold, again)
+            uids = uids.filter(pa.array(~again))
+            gold, order = gold[~again], order[~again]
+        self._refuse_others(uids)
+        table = dynamics_table(uids, gold, logits[order])
+        write_parquet(table, epoch_file(self.folder, self.epoch))
+        return table
+
+    def _refuse_conflicts(self, uids: pa.Array, gold: npt.NDArray[Any], again: npt.NDArray[np.bool_]) -> None:
+        first = np.maximum.accumulate(np.where(again, 0, np.arange(len(uids))))
+        conflicts = np.flatnonzero(gold != gold[first])
+        if len(conflicts):
+            row = conflicts[0]
+            raise InputError(
+                f"epoch {self.epoch}: uid {uids[row].as_py()!r} came with gold labels {gold[first[row]]} and {gold[row]} "
+                f"({counted(len(set(first[conflicts])), 'such uid')}); a uid must name one example."
+            )
+
+    def _refuse_others(self, uids: pa.Array) -> None:
+        if self._expected is None or uids.equals(self._expected):
+            return
+        missing = without(self._expected, uids)
+        if len(missing):
+            raise InputError(
+                f"epoch {self.epoch}: {len(missing):,} of {len(self._expected):,} uids were not recorded, among them {some(missing)}; "
+                "every training example must pass through record once an epoch."
+            )
+        others = without(uids, self._expected)
+        raise InputError(f"epoch {self.epoch}: {counted(len(others), 'uid')} that no training example has came to record: {some(others)}.")
+
+    def _discard(self, start: int) -> None:
+        shutil.rmtree(self.folder / "parts", ignore_errors=True)
+        for path in self.folder.iterdir():
+            name = EPOCH_FILE.match(path.name)
+            if name and (int(name[1]) >= start or path.name != name[0]):
+                path.unlink()
+
+
+class _Processes:
+    """The processes that train together, as ``torch.distributed`` has them; one where it is not initialised."""
+
+    def __init__(self) -> None:
+        import torch.distributed as distributed
+
+        together = distributed.is_available() and distributed.is_initialized()
+        self.rank = distributed.get_rank() if together else 0
+        self.size = distributed.get_world_size() if together else 1
+
+    def agree(self, well: bool) -> bool:
+        """Wait for every process; return whether all of them are well."""
+        if self.size == 1:
+            return well
+        import torch
+        import torch.distributed as distributed
+
+        device = "cuda" if distributed.get_backend() == "nccl" else "cpu"
+        verdict = torch.tensor(int(well), device=device)
+        distributed.all_reduce(verdict, op=distributed.ReduceOp.MIN)
+        return bool(verdict.item())

@@ -1,0 +1,21 @@
+"""Maps that experiments train for themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from cartograph.dynamics.epoch_files import read_dynamics
+from cartograph.maps.measures import Measures, compute_measures
+from cartograph.train.recipe import Recipe
+
+
+def trained_map(recipe: Recipe, examples: pa.Table, folder: Path, *, burn_in: int = 0) -> Measures:
+    """Train a model from scratch and return its map of the train set, rows by uid; what is in the folder already is taken up."""
+    from cartograph.train.fit import fit
+
+    fitted = fit(replace(recipe, evaluate="end", live=False), examples, {}, folder)
+    dynamics = read_dynamics(fitted.dynamics)
+    return compute_measures(dynamics.uids, dynamics.logits, dynamics.gold, burn_in=burn_in)

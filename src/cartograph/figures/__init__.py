@@ -1,0 +1,1 @@
+"""The data map as a picture: still and interactive."""

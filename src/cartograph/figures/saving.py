@@ -1,0 +1,62 @@
+"""Figures saved as files: the same figure gives the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from cartograph.figures.palette import INK, MUTED
+
+_LOCK = RLock()
+
+
+_STYLE: dict[Any, Any] = {
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 10,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "cartograph",
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.color": MUTED,
+    "ytick.labelcolor": INK,
+}
+
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Have artists made, and figures written, in the style of all still figures; one thread at a time."""
+    with _LOCK, matplotlib.rc_context():
+        # From the defaults, so that a matplotlibrc of the user's changes nothing.
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        yield
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure as the path's suffix says (``.png``, ``.svg``); the same figure gives the same bytes."""
+    metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
+    with figure_style():
+        figure.savefig(path, dpi=200, metadata=metadata)
+
+
+def save_small_png(figure: Figure, path: Path, colours: int = 128) -> None:
+    """Write a figure as a PNG of few colours, a third as large: for a page that carries many; the same figure gives the same bytes."""
+    from PIL import Image
+
+    save_figure(figure, path)
+    with Image.open(path) as image:
+        few = image.convert("RGB").quantize(colours, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)

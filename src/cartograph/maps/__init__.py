@@ -1,0 +1,1 @@
+"""From training dynamics to measures, regions, stability, distance and human agreement."""

@@ -1,0 +1,1 @@
+"""Encoders that are only read: vectors of texts and images, made once and kept."""

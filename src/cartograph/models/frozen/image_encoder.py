@@ -1,0 +1,92 @@
+"""A frozen encoder of images: every image of some sets becomes one vector, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import torch
+from transformers import AutoModel
+
+from cartograph.errors import InputError
+from cartograph.features.vectors import write_features
+from cartograph.models.frozen.embeddings import Embedded
+from cartograph.models.frozen.kept_vectors import note_made
+from cartograph.models.frozen.text_encoder import Pooling, Vectors
+from cartograph.models.image_pretrained import ImageReading, preprocessor_folder
+from cartograph.models.isolation import available_threads, isolated
+from cartograph.models.pretrained import source_of
+from cartograph.schema import UID, dataset_info
+
+
+def embed_images(
+    pretrained: str,
+    sets: Mapping[str, Path],
+    folder: Path,
+    *,
+    pooling: Pooling = "mean",
+    batch_size: int = 64,
+    device: str = "auto",
+    progress: Callable[[int, int], None] | None = None,
+) -> Embedded:
+    """Embed sets of images, and write ``<set>.parquet`` (``row_features.write_features``).
+
+    Args:
+        pretrained: a network of images: a local folder or a hub id; no code from it is run, and no pickle is read.
+        sets: files of examples (``schema.examples_schema``) by name.
+        folder: an existing folder.
+        pooling: ``mean`` of a network's last states (patches or places), or the first one (``cls``), where there is one.
+        batch_size: images read together.
+        device: ``auto`` (a GPU where there is one), ``cpu`` or ``cuda``.
+        progress: called with (images read, images to read).
+
+    Raises:
+        InputError: the network cannot be used, or ``cuda`` is asked for where there is none.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`.")
+    where = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
+    tables = {name: pq.ParquetFile(path).read() for name, path in sets.items()}
+    total, done, width = sum(table.num_rows for table in tables.values()), 0, 0
+    with isolated(0, available_threads()), torch.no_grad():
+        network, reading = _load(pretrained)
+        network = network.to(where)
+        for name, table in tables.items():
+            column = table[dataset_info(table.schema).images[0]]
+            parts: list[Vectors] = []
+            for start in range(0, table.num_rows, batch_size):
+                pixels = reading.tensor(column.slice(start, batch_size)).to(where)
+                parts.append(_pooled(network(pixel_values=pixels), pooling, pretrained))
+                done += len(pixels)
+                if progress is not None:
+                    progress(done, total)
+            vectors = np.concatenate(parts)
+            width = vectors.shape[1]
+            write_features(table[UID], vectors, folder / f"{name}.parquet")
+    note_made("", total, {name: {"kept": 0, "made": table.num_rows} for name, table in tables.items()}, folder)
+    return Embedded(total, width, 0)
+
+
+def _load(pretrained: str) -> tuple[Any, ImageReading]:
+    with source_of(pretrained, tokenizer=False) as (name, local), torch.random.fork_rng(devices=[]):
+        network = AutoModel.from_pretrained(
+            name, trust_remote_code=False, use_safetensors=True, local_files_only=local, dtype=torch.float32
+        )
+        reading = ImageReading.of(network.config, preprocessor_folder(name, local=local))
+    if network.main_input_name != "pixel_values":
+        raise InputError(f"{pretrained} reads {network.main_input_name}, not images; use an encoder of images.")
+    return network.eval(), reading
+
+
+def _pooled(output: Any, pooling: Pooling, pretrained: str) -> Vectors:
+    states = getattr(output, "last_hidden_state", None)
+    if states is None or states.ndim not in (3, 4):
+        raise InputError(f"{pretrained} gives no states of an image's parts; use a plain encoder of images.")
+    if states.ndim == 4 and pooling == "cls":
+        raise InputError(f"{pretrained} has no first state that stands for the whole image; set `embed.pooling` to mean.")
+    pooled = states[:, 0] if pooling == "cls" else states.mean(dim=1) if states.ndim == 3 else states.mean(dim=(2, 3))
+    vectors: Vectors = pooled.float().cpu().numpy()
+    return vectors

@@ -1,0 +1,59 @@
+"""What a trained model's last layer reads of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import torch
+
+from cartograph.features.vectors import join_options
+from cartograph.models.isolation import available_threads, isolated
+from cartograph.models.registry import model_class
+from cartograph.schema import dataset_info
+
+
+def penultimate_features(
+    name: str,
+    folder: Path,
+    tables: Mapping[str, pa.Table],
+    *,
+    batch_size: int = 64,
+    device: str = "auto",
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, npt.NDArray[np.float32]]:
+    """Return the input of the last layer, dropout off, ``(n_examples, width)`` per set; options are joined by ``join_options``.
+
+    Rows of like length are read together.
+
+    Args:
+        name: of the model, in ``MODELS``.
+        folder: that a training wrote it to.
+        tables: sets of examples by name.
+        batch_size: rows read together.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        progress: called with (rows read, rows to read).
+    """
+    where = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
+    total, done = sum(table.num_rows for table in tables.values()), 0
+    found = {}
+    kind = model_class(name)
+    with isolated(0, kind.most_threads or available_threads()), torch.no_grad():
+        model = kind.load(folder).to(where).eval()
+        for part, table in tables.items():
+            examples = model.encode(table, dataset_info(table.schema))
+            order = np.argsort(-examples.lengths, kind="stable")
+            vectors: list[npt.NDArray[np.float32]] = []
+            for start in range(0, len(order), batch_size):
+                inputs = {key: value.to(where) for key, value in model.batch(examples, order[start : start + batch_size]).items()}
+                features = model(**inputs).features.float().cpu().numpy()
+                vectors.append(features if features.ndim == 2 else join_options(features))
+                done += len(features)
+                if progress is not None:
+                    progress(done, total)
+            found[part] = np.empty((len(order), vectors[0].shape[1]), np.float32)
+            found[part][order] = np.concatenate(vectors)
+    return found

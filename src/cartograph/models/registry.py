@@ -1,0 +1,58 @@
+"""Models that a map can be made with: one module each, one line in ``MODELS`` and one in ``model_class``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cartograph.errors import InputError
+
+if TYPE_CHECKING:
+    from cartograph.models.base import Classifier
+
+TEXT_MODELS = {
+    "bow": "embedding bag over hashed word n-grams",
+    "lstm": "bidirectional LSTM over words, from scratch",
+    "esim": "LSTMs with attention between the two texts of a pair, from scratch",
+    "tiny": "small RoBERTa made from the data, for machines without a hub",
+    "probe": "small head on the vectors of a frozen encoder, which are made once",
+    "transformer": "pretrained encoder from a local folder or the hub",
+}
+IMAGE_MODELS = {
+    "cnn": "small convolutional network over pixels, from scratch",
+    "vision": "pretrained classifier of images from a local folder or the hub",
+}
+MODELS = TEXT_MODELS | IMAGE_MODELS
+"""Name -> what it is; known without loading torch."""
+
+FROM_A_FOLDER = ("transformer", "vision")
+"""Models that start from a pretrained one."""
+
+
+def model_class(name: str) -> type[Classifier]:
+    """Return the class of a model.
+
+    Raises:
+        InputError: no model has this name.
+    """
+    if name not in MODELS:
+        raise InputError(f"no model is called `{name}`; known: {', '.join(MODELS)}.")
+    from cartograph.models.bow import Bow
+    from cartograph.models.cnn import Cnn
+    from cartograph.models.esim import Esim
+    from cartograph.models.lstm import Lstm
+    from cartograph.models.probe import Probe
+    from cartograph.models.tiny import Tiny
+    from cartograph.models.transformer import Transformer
+    from cartograph.models.vision import Vision
+
+    classes: dict[str, type[Classifier]] = {
+        "bow": Bow,
+        "lstm": Lstm,
+        "esim": Esim,
+        "tiny": Tiny,
+        "probe": Probe,
+        "transformer": Transformer,
+        "cnn": Cnn,
+        "vision": Vision,
+    }
+    return classes[name]

@@ -1,0 +1,176 @@
+"""What changed since the audit before: rows, labels, suspects, regions, and the numbers of all audits so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cartograph.data.images import shown_fields
+from cartograph.page.audit import Audit, Since
+from cartograph.page.blocks import (
+    Block,
+    Cell,
+    Chart,
+    Charts,
+    Column,
+    RowList,
+    RowTables,
+    Section,
+    Series,
+    Suspect,
+    SuspectTable,
+    Table,
+)
+from cartograph.schema import REGIONS, UID
+from cartograph.wording import count, counted, cut, listing, probability, share
+
+_MOST_LISTED = 1000
+_LONGEST = 200
+_PICTURE_SIDE = 32
+
+
+def since_section(audit: Audit) -> Section | None:
+    """Return what changed; None for a workspace's first audit."""
+    if audit.since is None:
+        return None
+    since = audit.since
+    blocks: list[Block] = []
+    suspected = set(_places(audit, since, "new suspect"))
+    new = [place for place in audit.suspects.tolist() if place in suspected]
+    if new and audit.noise is not None:
+        blocks.append(SuspectTable("New suspects", _suspects(audit, new[:_MOST_LISTED])))
+    lists = _lists(audit, since)
+    if lists:
+        blocks.append(RowTables(lists))
+    blocks += [table for table in (_relabelled(audit, since), _regions(since), _classes(since)) if table is not None]
+    charts = _trend(since.trend)
+    if charts:
+        blocks.append(Charts(charts))
+    return Section("since", "What changed since the last audit", " ".join(_lead(since)), blocks, short="Since last audit")
+
+
+def _lead(since: Since) -> list[str]:
+    counts = since.numbers
+    parts = [(int(counts[f"rows.{what}"]), what) for what in ("added", "removed", "edited", "relabelled")]
+    told = [f"{counted(number, 'row')} {'was' if number == 1 else 'were'} {what}" for number, what in parts if number]
+    before, now = since.audits
+    lines = [f"This is audit {now} of this workspace; it is held against audit {before}."]
+    lines.append(f"{_capital(listing(told))}." if told else "The rows and their labels are the same.")
+    new, gone, still, away = (int(counts[f"suspects.{name}"]) for name in ("new", "gone", "still", "removed"))
+    among = int(counts["suspects.new.among_added"])
+    lines.append(
+        f"{counted(new, 'label')} became suspect"
+        + (f" ({count(among)} of them on added rows)" if among else "")
+        + f", {count(still)} still {'is' if still == 1 else 'are'}, {count(gone)} no longer {'is' if gone == 1 else 'are'}"
+        + (f", and {count(away)} went with their rows." if away else ".")
+    )
+    moved, kept = int(counts["rows.moved"]), int(counts["rows.now"] - counts["rows.added"])
+    if kept:
+        lines.append(f"{counted(moved, 'row')} of the {count(kept)} that both audits have ({share(moved, kept)}) changed region.")
+    apart = f"the energy distance of the two maps is {counts['map.distance']:.3f}"
+    chance = f"p = {probability(counts['map.p'], 3)} in a permutation test that takes rows for independent"
+    lines.append(f"{_capital(apart)} (0 = the same; {chance}).")
+    lines.append(_kept(since))
+    if new:
+        lines.append("The first table has the labels that became suspect.")
+    return lines
+
+
+def _kept(since: Since) -> str:
+    """Say what of the work of the audit before was used again."""
+    if not since.embedded:
+        return "Every model was trained anew, on all rows."
+    kept, made = (sum(counts[name] for counts in since.embedded.values()) for name in ("kept", "made"))
+    return (
+        f"The frozen encoder's vectors of {counted(kept, 'row')} with the same texts were kept, those of {count(made)} were made anew; "
+        "every model was trained anew, on all rows."
+    )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _places(audit: Audit, since: Since, what: str) -> list[int]:
+    uids = since.rows.filter(pc.equal(since.rows["what"], what))[UID]
+    places = pc.index_in(uids, value_set=audit.measures[UID].combine_chunks())
+    return [int(place) for place in places.drop_null().to_pylist()]
+
+
+def _suspects(audit: Audit, places: Sequence[int]) -> list[Suspect]:
+    assert audit.noise is not None
+    rows = audit.noise.suspects.select(["rank", "probability", "suggested", "reason"]).take(list(places)).to_pylist()
+    return [
+        Suspect(place, row["rank"], round(row["probability"], 4), row["suggested"], cut(row["reason"], 400))
+        for place, row in zip(places, rows, strict=True)
+    ]
+
+
+def _lists(audit: Audit, since: Since) -> list[RowList]:
+    meanings = {
+        "added": "rows that the audit before did not have, least confident first",
+        "edited": "rows whose text is another, least confident first",
+        "no longer suspect": "rows that looked wrong in the audit before and do not now",
+    }
+    lists = []
+    for what, meaning in meanings.items():
+        places = np.array(_places(audit, since, what), dtype=np.int64)
+        if len(places):
+            order = places[np.argsort(audit.confidence[places], kind="stable")][: audit.limits.listed]
+            lists.append(RowList(_capital(what), f"{meaning}; {count(len(order))} of {count(len(places))}", order.tolist()))
+    return lists
+
+
+def _relabelled(audit: Audit, since: Since) -> Table | None:
+    rows = since.rows.filter(pc.equal(since.rows["what"], "relabelled")).slice(0, audit.limits.listed)
+    if not rows.num_rows:
+        return None
+    texts = _texts(audit, rows[UID].to_pylist())
+    cells: list[Sequence[Cell]] = [
+        (texts.get(row[UID], ""), cut(row["from"], 60), cut(row["to"], 60), row[UID]) for row in rows.to_pylist()
+    ]
+    total = int(since.numbers["rows.relabelled"])
+    shown = Column("Image", "picture") if audit.info.images else Column("Text")
+    columns = (shown, Column("Label before"), Column("Label now"), Column("uid", "code"))
+    caption = "Relabelled rows" if total <= len(cells) else f"Relabelled rows, the first {count(len(cells))} of {count(total)}"
+    return Table(caption, columns, cells)
+
+
+def _texts(audit: Audit, uids: Sequence[str]) -> dict[str, str]:
+    rows = audit.examples.filter(pc.is_in(audit.examples[UID], value_set=pa.array(uids, pa.string())))
+    shown = zip(rows[UID].to_pylist(), *shown_fields(rows, audit.info, _PICTURE_SIDE), strict=True)
+    return {uid: fields[0] if audit.info.images else cut(" | ".join(fields), _LONGEST) for uid, *fields in shown}
+
+
+def _regions(since: Since) -> Table:
+    cells: list[Sequence[Cell]] = [(before, *(since.regions[before][now] for now in REGIONS)) for before in REGIONS]
+    columns = (Column("Before, of the rows that both have"), *(Column(f"now {region}", "count") for region in REGIONS))
+    return Table("Regions before and now", columns, cells, folded=True)
+
+
+def _classes(since: Since) -> Table:
+    cells: list[Sequence[Cell]] = [(cut(name, 60), before, now) for name, (before, now) in since.classes.items()]
+    return Table("Classes before and now", (Column("Class"), Column("Before", "share"), Column("Now", "share")), cells, folded=True)
+
+
+def _trend(trend: Sequence[tuple[int, Mapping[str, float]]]) -> list[Chart]:
+    """Return charts over all audits that are remembered; none where there are fewer than two."""
+    if len(trend) < 2:
+        return []
+    x = [float(number) for number, _ in trend]
+
+    def series(names: Mapping[str, str]) -> list[Series]:
+        return [Series(shown, [numbers.get(name) for _, numbers in trend]) for name, shown in names.items()]
+
+    found = [Chart("Rows", "train rows, audit by audit", "audit", x, series({"rows": "rows"}), whole_x=True)]
+    names = sorted({name for _, numbers in trend for name in numbers})
+    shares = {name: shown for name, shown in (("suspects.share", "suspects"), ("quarantined.share", "quarantined")) if name in names}
+    if shares:
+        found.append(Chart("Shares", "of the train rows; of all rows read", "audit", x, series(shares), whole_x=True))
+    accuracies = {name: cut(name.removesuffix(".accuracy"), 40) for name in names if name.endswith(".accuracy")}
+    if accuracies:
+        found.append(Chart("Accuracy", "of the model behind the map", "audit", x, series(accuracies), whole_x=True))
+    return found

@@ -1,0 +1,115 @@
+"""What the cleaned version changed: how much, of which class, on whose word, and every change with its reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cartograph.data.images import shown_fields
+from cartograph.page.audit import Audit, Cleaned
+from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
+from cartograph.schema import UID
+from cartograph.wording import count, counted, cut, share
+
+MOST_LISTED = 200
+"""Changes in the table; the others are in the file."""
+
+_RECIPE = "recipe "
+_LONGEST_TEXT = 160
+_LONGEST_REASON = 300
+_LONGEST_NAME = 40
+_PICTURE_SIDE = 32
+
+
+def changes_section(audit: Audit) -> Section | None:
+    """Return what cleaning changed; None where the audit did not clean."""
+    if audit.cleaned is None:
+        return None
+    changes = audit.cleaned.changes.to_pylist()
+    blocks: list[Block] = [Facts(_facts(audit.cleaned))]
+    if changes:
+        blocks += [_by_class(audit, changes), _listed(audit, changes)]
+    return Section("changes", "What changed", _lead(audit.cleaned.version, changes), blocks)
+
+
+def _lead(version: Mapping[str, Any], changes: Sequence[Mapping[str, Any]]) -> str:
+    if not changes:
+        rows = counted(version["rows"], "row")
+        return f"Nothing: the cleaned version {version['version']} has the {rows} of the original, with their labels."
+    done = [
+        f"{counted(version[what], 'row')} {verb}" for what, verb in (("dropped", "dropped"), ("relabelled", "relabelled")) if version[what]
+    ]
+    told = f"{' and '.join(done)}: {count(version['parent_rows'])} rows became {count(version['rows'])}, version {version['version']}."
+    more = (
+        f" The table has the first {count(MOST_LISTED)} changes, those by people first, then the most suspect."
+        if len(changes) > MOST_LISTED
+        else ""
+    )
+    return f"{told}{more}"
+
+
+def _facts(cleaned: Cleaned) -> list[tuple[str, str]]:
+    version = cleaned.version
+    by = Counter(cleaned.changes["by"].to_pylist())
+    facts = [
+        ("Version", f"{version['version']}: the same content is always the same version"),
+        ("Made from", f"version {version['parent']}, {counted(version['parent_rows'], 'row')}"),
+        ("Files", "data/clean/cleaned.parquet, in the original's columns; every change in data/clean/changes.parquet"),
+    ]
+    if by:
+        facts.append(("Decided by", ", ".join(f"{cut(name, _LONGEST_NAME)} ({count(number)})" for name, number in by.most_common())))
+    return facts
+
+
+def _by_class(audit: Audit, changes: Sequence[Mapping[str, Any]]) -> Table:
+    labels = audit.info.labels
+    before = Counter(labels[label] for label in audit.gold.tolist())
+    dropped = Counter(row["from"] for row in changes if row["to"] is None)
+    left = Counter(row["from"] for row in changes if row["to"] is not None)
+    joined = Counter(row["to"] for row in changes if row["to"] is not None)
+    after = {name: before[name] - dropped[name] - left[name] + joined[name] for name in labels}
+    whole, rest = sum(before.values()), sum(after.values())
+    cells: list[tuple[Cell, ...]] = [
+        (name, before[name], share(before[name], whole), dropped[name], left[name], joined[name], after[name], share(after[name], rest))
+        for name in labels
+    ]
+    columns = (
+        Column("Class"),
+        Column("Before", "count"),
+        Column("Share before"),
+        Column("Dropped", "count"),
+        Column("Relabelled away", "count"),
+        Column("Relabelled to it", "count"),
+        Column("After", "count"),
+        Column("Share after"),
+    )
+    return Table("By class", columns, cells)
+
+
+def _listed(audit: Audit, changes: Sequence[Mapping[str, Any]]) -> Table:
+    place = {uid: index for index, uid in enumerate(audit.measures[UID].to_pylist())}
+    ranks = audit.noise.suspects["rank"].to_pylist() if audit.noise is not None else list(range(audit.rows))
+    shown = sorted(changes, key=lambda row: (row["by"].startswith(_RECIPE), ranks[place[row[UID]]]))[:MOST_LISTED]
+    rows = shown_fields(audit.examples.take([place[row[UID]] for row in shown]), audit.info, _PICTURE_SIDE)
+    pictures = bool(audit.info.images)
+    cells: list[tuple[Cell, ...]] = [
+        (
+            row[UID],
+            texts[0] if pictures else cut(" / ".join(texts), _LONGEST_TEXT),
+            row["from"],
+            row["to"] or "dropped",
+            cut(row["why"], _LONGEST_REASON),
+            cut(row["by"], _LONGEST_NAME),
+        )
+        for row, texts in zip(shown, zip(*rows, strict=True), strict=True)
+    ]
+    columns = (
+        Column("uid", "code"),
+        Column("Image", "picture") if pictures else Column("Text"),
+        Column("Label"),
+        Column("Became"),
+        Column("Why"),
+        Column("By"),
+    )
+    return Table(f"The changes ({count(len(cells))})", columns, cells, folded=True)

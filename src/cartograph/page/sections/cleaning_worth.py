@@ -1,0 +1,246 @@
+"""What cleaning is worth: models trained anew on the original rows, on the cleaned ones, and on as many picked at random."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, points
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Block, Cell, Column, Dot, DotPlot, Dots, Section, Table
+from cartograph.wording import count, counted, cut, listing
+
+Row = Mapping[str, Any]
+
+_MEANINGS = {
+    "original": "the train set as it was audited",
+    "cleaned": "without the rows that were dropped, under the new labels",
+    "random": "as many rows as cleaned has, picked at random from the original",
+}
+_DRAWN = (
+    "A dot is the mean over seeds, its line the 95 % interval for other rows of the same kind and other seeds, a small mark one seed. A "
+    "difference is taken on the same rows and seeds, so its interval can leave 0 out where those of the two means overlap."
+)
+_LONGEST = 40
+_LEAST_SPAN = 2.0
+_MOST_BROKEN = 3
+_DOMAIN = Column("Domain", meaning="in distribution: drawn like the train set; out of distribution: from somewhere else")
+
+
+def worth_section(audit: Audit) -> Section | None:
+    """Return the retrained models side by side; None where none was retrained."""
+    if audit.comparison is None or not audit.comparison.summary.num_rows:
+        return None
+    summary = _ood_first(audit.comparison.summary)
+    differences = _ood_first(audit.comparison.differences)
+    metric = summary[0]["metric"]
+    plots = _means(summary, audit.comparison.evaluation.to_pylist(), metric)
+    shown = [row for row in differences if row["metric"] == metric]
+    if shown:
+        plots.append(_differences(shown, metric))
+    blocks: list[Block] = [Dots(plots, f"{_how(summary)} {_DRAWN}")] if plots else []
+    blocks.append(_table(audit, summary))
+    if differences:
+        blocks.append(_difference_table(differences))
+    blocks.append(_models(audit.comparison.evaluation.to_pylist()))
+    told = [
+        worth_sentence(audit.comparison.differences, metric=metric),
+        worth_sentence(audit.comparison.differences, against="random", metric=metric),
+    ]
+    subsets = list(dict.fromkeys(row["subset"] for row in summary))
+    ended = [*_failed(summary, audit.broken), *broken_sentences([row for row in audit.broken if row["subset"] in subsets])]
+    lead = " ".join([*filter(None, told), *ended] or [_how(summary)])
+    return Section("worth", "What cleaning is worth", lead, blocks, short="Worth of cleaning")
+
+
+def worth_sentence(differences: pa.Table, *, against: str = "original", metric: str = "accuracy") -> str:
+    """Return in one sentence whether cleaned beats another version, set by set, out of distribution first; empty where not known.
+
+    Args:
+        differences: ``comparison.DIFFERENCES``.
+        against: ``original`` or ``random``.
+        metric: of ``comparison.METRICS``.
+    """
+    rows = [row for row in _ood_first(differences) if (row["subset"], row["against"], row["metric"]) == ("cleaned", against, metric)]
+    domains = [row["domain"] for row in rows]
+    clauses = [_clause(row, alone=domains.count(row["domain"]) == 1, first=row is rows[0]) for row in rows]
+    sentence = "; ".join(clauses)
+    return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
+
+
+def _clause(row: Row, *, alone: bool, first: bool) -> str:
+    difference, low, high = in_points(row)
+    decimals = digits(low, high)
+    where = DOMAINS[row["domain"]] if alone else f"on {cut(row['set'], _LONGEST)}, {DOMAINS[row['domain']]}"
+    unit = f"points of {METRIC_NAMES[row['metric']]}" if first else "points"
+    against = "rows picked at random" if row["against"] == "random" else row["against"]
+    if low > 0 or high < 0:
+        near, far = sorted((abs(low), abs(high)))
+        verb = "beats" if low > 0 else "falls behind"
+        by = points(abs(difference), decimals)
+        return f"cleaned {verb} {against} by {by} {unit} {where} ({points(near, decimals)} to {points(far, decimals)})"
+    by, *ends = (points(value, decimals, signed=True) for value in (difference, low, high))
+    comma = "" if alone else ","
+    return f"{where}{comma} cleaned does not measurably differ from {against} ({by} {unit}, 95 % interval {' to '.join(ends)})"
+
+
+def _ood_first(table: pa.Table) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return sorted(rows, key=lambda row: row["domain"] != "ood")
+
+
+def _how(summary: Sequence[Row]) -> str:
+    subsets = list(dict.fromkeys(row["subset"] for row in summary))
+    seeds = max(row["seeds"] + row["failed"] for row in summary)
+    versions = listing([f"{subset} ({_MEANINGS.get(subset, subset)})" for subset in subsets])
+    return f"The same recipe was trained from scratch on {versions}, with {counted(seeds, 'seed')} each, and scored on rows it never saw."
+
+
+def broken_sentences(broken: Sequence[Row]) -> list[str]:
+    """Return which trainings broke off, and why, in sentences; the first few of many."""
+    told = [
+        f"The training on {cut(row['subset'], _LONGEST)} with seed {row['seed']} broke off and is in no mean: {row['reason'].rstrip('.')}."
+        for row in broken[:_MOST_BROKEN]
+    ]
+    return [*told, f"{count(len(broken) - _MOST_BROKEN)} more broke off."] if len(broken) > _MOST_BROKEN else told
+
+
+def _failed(summary: Sequence[Row], broken: Sequence[Row]) -> list[str]:
+    off = Counter(row["subset"] for row in broken)
+    failed = {
+        row["subset"]: (row["failed"] - off[row["subset"]], row["failed"] + row["seeds"])
+        for row in summary
+        if row["failed"] > off[row["subset"]]
+    }
+    return [
+        f"{count(number)} of {counted(of, 'training')} on {subset} ended no better than always naming the largest class: failed, "
+        "marked below, and in no mean and no difference."
+        for subset, (number, of) in failed.items()
+    ]
+
+
+def _means(summary: Sequence[Row], evaluation: Sequence[Row], metric: str) -> list[DotPlot]:
+    """Return one plot per evaluation set; all have the same scale, so that a length means the same everywhere."""
+    known = [row for row in summary if row["metric"] == metric and row["mean"] is not None]
+    sets = list(dict.fromkeys((row["set"], row["domain"]) for row in known))
+    values = {
+        (row["subset"], row["set"], row["seed"]): 100 * row["value"] for row in evaluation if row["metric"] == metric and not row["failed"]
+    }
+    dots: dict[str, list[Dot]] = {}
+    for row in known:
+        seeds = [value for (subset, name, _), value in values.items() if (subset, name) == (row["subset"], row["set"])]
+        mean, low, high = (100 * row[part] for part in ("mean", "low", "high"))
+        style = list(_MEANINGS).index(row["subset"]) if row["subset"] in _MEANINGS else None
+        dots.setdefault(row["set"], []).append(Dot(row["subset"], mean, low, high, f"{mean:.1f}", marks=seeds, style=style))
+    span = max([_LEAST_SPAN, *(1.15 * (high - low) for low, high in map(_ends, dots.values()))])
+    return [
+        DotPlot(
+            cut(name, _LONGEST),
+            f"{DOMAINS[domain]}: {METRIC_NAMES[metric]} in per cent",
+            "per cent",
+            dots[name],
+            _range(_ends(dots[name]), span),
+        )
+        for name, domain in sets
+    ]
+
+
+def _ends(dots: Sequence[Dot]) -> tuple[float, float]:
+    return min(min(dot.low, *dot.marks) for dot in dots), max(max(dot.high, *dot.marks) for dot in dots)
+
+
+def _range(ends: tuple[float, float], span: float) -> tuple[float, float]:
+    low = (ends[0] + ends[1] - span) / 2
+    return low, low + span
+
+
+def _differences(rows: Sequence[Row], metric: str) -> DotPlot:
+    dots = []
+    for row in rows:
+        difference, low, high = in_points(row)
+        shown = points(difference, digits(low, high), signed=True)
+        group = f"{cut(row['set'], _LONGEST)}, {DOMAINS[row['domain']]}"
+        dots.append(Dot(f"{row['subset']} \u2212 {row['against']}", difference, low, high, shown, group=group))
+    low, high = min(0.0, *(dot.low for dot in dots)), max(0.0, *(dot.high for dot in dots))
+    edge = max(0.08 * (high - low), 0.1)
+    meaning = f"points of {METRIC_NAMES[metric]}; right of 0 the first is better"
+    return DotPlot("Differences", meaning, "points", dots, (low - edge, high + edge), zero=True)
+
+
+def _table(audit: Audit, summary: Sequence[Row]) -> Table:
+    rows = audit.metrics.get("evaluate", {})
+    metrics = list(dict.fromkeys(row["metric"] for row in summary))
+    found = {(row["set"], row["subset"], row["metric"]): row for row in summary}
+    cells: list[Sequence[Cell]] = []
+    for name, subset in dict.fromkeys((row["set"], row["subset"]) for row in summary):
+        first = found[name, subset, metrics[0]]
+        trained = rows.get(f"{subset}.rows")
+        line: list[Cell] = [cut(name, _LONGEST), DOMAINS[first["domain"]], first["rows"], subset, None if trained is None else int(trained)]
+        line += [first["seeds"], first["failed"]]
+        for metric in metrics:
+            row = found[name, subset, metric]
+            line += [*(None if row[part] is None else 100 * row[part] for part in ("mean", "sd")), _interval(row)]
+        cells.append(line)
+    columns = [
+        Column("Set"),
+        _DOMAIN,
+        Column("Rows", "count", "rows of the evaluation set"),
+        Column("Trained on"),
+        Column("Train rows", "count", "rows that were trained on"),
+        Column("Seeds", "count", "trainings that learnt something, which the mean is over"),
+        Column("Failed", "count", "trainings that ended no better than always naming the largest class, or broke off"),
+    ]
+    for metric in metrics:
+        title = METRIC_NAMES[metric]
+        title = f"{title[0].upper()}{title[1:]}"
+        columns += [
+            Column(title, "points", "mean over seeds, in per cent"),
+            Column(f"{title} s.d.", "points", "standard deviation over seeds, in points"),
+            Column(f"{title} 95 %", meaning="interval of the mean, for other rows of the same kind and other seeds (bootstrap)"),
+        ]
+    return Table("Trained on each version", columns, cells)
+
+
+def _interval(row: Row) -> str | None:
+    return None if row["low"] is None else f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"
+
+
+def _difference_table(rows: Sequence[Row]) -> Table:
+    cells: list[Sequence[Cell]] = []
+    for row in rows:
+        difference, low, high = in_points(row)
+        decimals = digits(low, high)
+        ends = f"{points(low, decimals, signed=True)} to {points(high, decimals, signed=True)}"
+        line = (f"{row['subset']} \u2212 {row['against']}", cut(row["set"], _LONGEST), DOMAINS[row["domain"]], METRIC_NAMES[row["metric"]])
+        cells.append((*line, difference, ends, row["seeds"]))
+    columns = (
+        Column("Difference"),
+        Column("Set"),
+        Column("Domain"),
+        Column("Metric"),
+        Column("Points", "points"),
+        Column("95 % interval", meaning="paired bootstrap over rows and seeds; one that holds 0 shows no difference"),
+        Column("Seeds", "count", "with which both learnt something"),
+    )
+    return Table("Differences in points", columns, cells)
+
+
+def _models(evaluation: Sequence[Row]) -> Table:
+    metrics = list(dict.fromkeys(row["metric"] for row in evaluation))
+    models: dict[tuple[str, int, str], dict[str, Any]] = {}
+    for row in evaluation:
+        models.setdefault((row["subset"], row["seed"], row["set"]), {"failed": row["failed"]})[row["metric"]] = 100 * row["value"]
+    cells = [
+        (subset, str(seed), cut(name, _LONGEST), *(model[metric] for metric in metrics), "failed" if model["failed"] else "")
+        for (subset, seed, name), model in models.items()
+    ]
+    columns = (
+        Column("Trained on"),
+        Column("Seed"),
+        Column("Set"),
+        *(Column(METRIC_NAMES[metric].capitalize(), "points") for metric in metrics),
+    )
+    return Table("Every model, in per cent", (*columns, Column("Failed")), cells, folded=True)

@@ -1,0 +1,159 @@
+"""The built-in corpus knows its own truth: where each planted kind lies on the map, and how the flipped labels rank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from cartograph.page.audit import Audit, Ints
+from cartograph.page.blocks import Block, Chart, Charts, Column, Facts, Plane, Planes, Section, Series, Table
+from cartograph.schema import REGIONS, UID
+from cartograph.wording import count, counted, probability, share
+
+_KINDS = {
+    "flipped": ("Flipped", "labels changed to a wrong one on purpose"),
+    "ambiguous": ("Ambiguous", "no single label is right"),
+    "plain": ("Plain", "the label is right"),
+}
+_PLANE_POINTS = 400
+
+
+def planted_section(audit: Audit) -> Section | None:
+    """Return the score against the planted truth; None where the truth is not known."""
+    score = audit.score
+    if score is None or not score.num_rows:
+        return None
+    places = _places(audit, score)
+    kinds = np.asarray(score["kind"].to_pylist(), dtype=object)
+    groups = {kind: places[kinds == kind] for kind in dict.fromkeys([*_KINDS, *sorted(set(kinds.tolist()))]) if np.any(kinds == kind)}
+    blocks: list[Block] = [_planes(audit, groups)]
+    flipped = groups.get("flipped", np.empty(0, dtype=np.int64))
+    if len(flipped):
+        blocks += [Charts((_gain(score),)), Facts(_facts(audit, score))]
+    if "give_away.odds_ratio" in audit.metrics.get("score", {}):
+        blocks.append(Facts(_filter_facts(audit.metrics["score"])))
+    blocks.append(_table(audit, groups, places[_flags(score, "give_away")], places[~_flags(score, "give_away")]))
+    return Section("planted", "Against the planted truth", _lead(score), blocks, short="Planted truth")
+
+
+def found_among_hardest(score: pa.Table) -> tuple[int, int]:
+    """Return how many flipped rows are among as many least confident rows, and how many flipped rows there are."""
+    flipped = _flags(score, "flipped")
+    total = int(flipped.sum())
+    return int(np.count_nonzero(flipped & (score["rank"].to_numpy() <= total))), total
+
+
+def found_among_suspects(score: pa.Table) -> tuple[int, int] | None:
+    """Return how many flipped rows are among the suspects, and how many suspects there are; None where none were looked for."""
+    if "flagged" not in score.column_names or score["flagged"].null_count:
+        return None
+    flagged = _flags(score, "flagged")
+    return int(np.count_nonzero(flagged & _flags(score, "flipped"))), int(flagged.sum())
+
+
+def _lead(score: pa.Table) -> str:
+    text = "The built-in data knows what was planted in it; no step but this page reads that."
+    found, total = found_among_hardest(score)
+    if not total:
+        return text
+    suspects = found_among_suspects(score)
+    if suspects is not None:
+        text = (
+            f"{text} Of the {count(total)} labels flipped on purpose, {count(suspects[0])} ({share(suspects[0], total)}) "
+            f"{'is' if suspects[0] == 1 else 'are'} among the {counted(suspects[1], 'suspect')}."
+        )
+        return f"{text} Low confidence alone: {count(found)} among the {count(total)} least confident rows."
+    among = f"{count(found)} {'is' if found == 1 else 'are'} among the {count(total)} least confident rows ({share(found, total)})"
+    return f"{text} Of the {count(total)} labels flipped on purpose, {among}."
+
+
+def _flags(score: pa.Table, name: str) -> NDArray[np.bool_]:
+    return np.asarray(score[name].to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def _places(audit: Audit, score: pa.Table) -> Ints:
+    where = {uid: place for place, uid in enumerate(audit.measures[UID].to_pylist())}
+    return np.asarray([where[uid] for uid in score[UID].to_pylist()], dtype=np.int64)
+
+
+def _planes(audit: Audit, groups: dict[str, Ints]) -> Planes:
+    rng = np.random.default_rng(audit.limits.seed)
+    planes = []
+    for kind, rows in groups.items():
+        title, meaning = _KINDS.get(kind, (kind.capitalize(), ""))
+        drawn = np.sort(rng.choice(rows, min(len(rows), _PLANE_POINTS), replace=False))
+        sample = f"; {count(len(drawn))} of them drawn" if len(drawn) < len(rows) else ""
+        coordinates = ([round(float(value), 3) for value in values[drawn]] for values in (audit.variability, audit.confidence))
+        planes.append(Plane(title, f"{counted(len(rows), 'row')}: {meaning}{sample}", *coordinates))
+    return Planes(planes)
+
+
+def _gain(score: pa.Table) -> Chart:
+    """Return how many flips are found in the first k rows, up to five times as many rows as there are flips."""
+    flipped = _flags(score, "flipped")
+    total = int(flipped.sum())
+    last = min(len(flipped), 5 * total)
+    read = sorted({0, total, last, *np.linspace(0, last, 101).round().astype(int).tolist()})
+    ranks = {"least confident first": "rank"}
+    if found_among_suspects(score) is not None:
+        ranks = {"most suspect first": "suspect_rank", **ranks}
+    series = []
+    for title, name in ranks.items():
+        found = np.concatenate(([0], np.cumsum(flipped[np.argsort(score[name].to_numpy(), kind="stable")])))
+        series.append(Series(title, [int(found[k]) for k in read]))
+    series += [Series("perfect", [min(k, total) for k in read]), Series("at random", [round(total * k / len(flipped), 1) for k in read])]
+    meaning = "how many of the flipped labels a person finds who reads the rows in this order"
+    return Chart("Flips found", meaning, "Rows read", read, series, y_range=(0, float(total)), whole_x=True)
+
+
+def _facts(audit: Audit, score: pa.Table) -> list[tuple[str, str]]:
+    metrics = audit.metrics.get("score", {})
+    digits = 2 if int(_flags(score, "flipped").sum()) < 1000 else 3
+    low = (
+        ("average_precision", "Average precision", "of the ranking by low confidence; 1 = every flip before every other row"),
+        ("precision", "Precision", "share of flips among as many least confident rows as there are flips"),
+        ("recall", "Recall", "share of the flips that are among those rows"),
+    )
+    meanings = low
+    if found_among_suspects(score) is not None:
+        beside = metrics.get("low_confidence.average_precision")
+        alone = "" if beside is None else f" (low confidence alone: {probability(beside, digits)})"
+        meanings = (
+            ("average_precision", "Average precision", f"of the suspects' ranking; 1 = every flip before every other row{alone}"),
+            ("precision", "Precision", "share of flips among the suspects"),
+            ("recall", "Recall", "share of the flips that are among the suspects"),
+        )
+    return [(title, f"{probability(metrics[name], digits)}: {meaning}") for name, title, meaning in meanings if name in metrics]
+
+
+def _filter_facts(metrics: Mapping[str, float]) -> list[tuple[str, str]]:
+    """Return how AFLite took to the planted give-away words."""
+    ratio, low, high = (metrics[f"give_away.odds_ratio{part}"] for part in ("", ".low", ".high"))
+    shares = [f"{100 * metrics[f'{name}.filtered']:.0f}\u00a0%" for name in ("give_away", "no_give_away")]
+    meaning = "odds that AFLite takes a row with a give-away word out, over those of a row without one; 1 = no preference"
+    return [
+        ("Odds ratio", f"{ratio:.1f} (95\u00a0% interval {low:.1f} to {high:.1f}): {meaning}"),
+        ("Taken out", f"{shares[0]} of the rows with a give-away word, {shares[1]} of the others"),
+    ]
+
+
+def _table(audit: Audit, groups: dict[str, Ints], with_word: Ints, without_word: Ints) -> Table:
+    columns = [
+        Column("Planted"),
+        Column("Rows", "count"),
+        Column("Confidence", "probability", "mean"),
+        Column("Variability", "probability", "mean"),
+        *(Column(name, "share", "share of these rows in this region") for name in REGIONS),
+    ]
+    named = {_KINDS.get(kind, (kind.capitalize(), ""))[0]: rows for kind, rows in groups.items()}
+    if len(with_word):
+        named |= {"With a give-away word": with_word, "Without one": without_word}
+    cells: list[tuple[str | float, ...]] = []
+    for title, rows in named.items():
+        if len(rows):
+            shares = (float(np.mean(audit.region[rows] == index)) for index in range(len(REGIONS)))
+            cells.append((title, len(rows), float(audit.confidence[rows].mean()), float(audit.variability[rows].mean()), *shares))
+    return Table("Where each planted kind lies", columns, cells)

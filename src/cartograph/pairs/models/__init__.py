@@ -1,0 +1,1 @@
+"""Models of pairs: cosine models over several embedders, their calibration and training."""

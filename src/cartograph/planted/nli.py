@@ -1,0 +1,155 @@
+"""The built-in corpus: natural-language inference with planted truth, so that what an audit finds can be scored.
+
+Three things are planted. *Flipped* rows carry a wrong label. *Ambiguous* rows have no single right one: they come as nearly
+equal twins with two different labels. *Give-away* words in the hypothesis change no label, but in three quarters of the train
+and validation rows one is there that goes with the label the writer had in mind; in the challenge set as many are strewn
+without regard to it. A flip is an error of the label, made after the hypothesis was written: the word in a flipped row goes
+with the true label, not with the given one. Ambiguous rows carry no such word.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from cartograph import schema
+from cartograph.planted import nli_words
+from cartograph.planted.nli_grammar import LABELS, Dice, Grammar, Pair
+from cartograph.planted.nli_scene import with_word
+
+__all__ = ["LABELS", "SMALLEST", "Planted", "generate"]
+
+SMALLEST = 60
+"""Fewest train rows: with these the smallest set has ten rows."""
+
+FLIPPED = 0.03
+_AMBIGUOUS = 0.08
+_GIVE_AWAY = 0.75
+_EVALUATION = 6
+
+Kind = Literal["plain", "flipped", "ambiguous"]
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A generated corpus.
+
+    Attributes:
+        sets: ``train``, ``validation`` (in distribution) and ``challenge`` (out of distribution); columns uid, premise,
+            hypothesis and label, all strings.
+        truth: what is planted in every row of every set (``schema.TRUTH``). ``give_away``: the hypothesis has a word
+            that goes with the true label.
+    """
+
+    sets: dict[str, pa.Table]
+    truth: pa.Table
+
+
+class _Row(NamedTuple):
+    premise: str
+    hypothesis: str
+    label: str
+    kind: Kind = "plain"
+    true_label: str | None = None
+    give_away: bool = False
+
+
+def generate(rows: int, seed: int) -> Planted:
+    """Generate the corpus; the same arguments give the same corpus.
+
+    Of the train rows, 3 % are flipped, uniformly to another label; of every set, 8 % are ambiguous. The other rows are
+    balanced over the labels. The challenge set also uses words held out from the others, and its give-away words are
+    independent of the label. No premise occurs twice in the whole corpus. A claim, its give-away word left aside, occurs at
+    most three times, or ``rows / 1000`` times where that is more: a pair that would break this is drawn anew.
+
+    Args:
+        rows: number of train rows; each evaluation set has a sixth of that.
+        seed: of the generator.
+
+    Raises:
+        ValueError: fewer than ``SMALLEST`` rows.
+    """
+    if rows < SMALLEST:
+        raise ValueError(f"the built-in corpus needs at least {SMALLEST} train rows, not {rows}")
+    rng = np.random.default_rng([seed, rows])
+    writer = _Writer(Dice(rng), most=max(3, rows // 1000))
+    written = {
+        "train": writer.write(rows, flipped=FLIPPED),
+        "validation": writer.write(rows // _EVALUATION),
+        "challenge": writer.write(rows // _EVALUATION, challenge=True),
+    }
+    uids = iter(_uids(sum(map(len, written.values())), rng))
+    sets, truth = {}, []
+    for name, content in written.items():
+        own = [next(uids) for _ in content]
+        columns = {field: [getattr(row, field) for row in content] for field in ("premise", "hypothesis", "label")}
+        sets[name] = pa.table({schema.UID: own} | columns)
+        truth += [(uid, name, row.kind, row.true_label, row.give_away) for uid, row in zip(own, content, strict=True)]
+    return Planted(sets, pa.table([list(column) for column in zip(*truth, strict=True)], schema=schema.TRUTH))
+
+
+def _uids(count: int, rng: np.random.Generator) -> list[str]:
+    """Return distinct random names that reveal nothing and no reader takes for numbers."""
+    numbers = np.unique(rng.integers(0, 16**10, size=2 * count))
+    return [f"r{number:010x}" for number in rng.permutation(numbers)[:count].tolist()]
+
+
+class _Writer:
+    """Writes the sets of one corpus; remembers what was written, and writes another pair rather than the same again."""
+
+    def __init__(self, dice: Dice, most: int) -> None:
+        self._dice = dice
+        self._most = most
+        self._premises: set[str] = set()
+        self._hypotheses: Counter[str] = Counter()
+
+    def write(self, n_rows: int, *, flipped: float = 0.0, challenge: bool = False) -> list[_Row]:
+        grammar = Grammar(self._dice, held_out=challenge)
+        ambiguous = self._ambiguous(grammar, round(_AMBIGUOUS * n_rows))
+        clear = self._clear(grammar, n_rows - len(ambiguous), round(_GIVE_AWAY * n_rows), challenge=challenge)
+        wrong = set(self._dice.shuffled(range(len(clear)))[: round(flipped * n_rows)])
+        given = [self._flip(row) if place in wrong else row for place, row in enumerate(clear)]
+        return self._dice.shuffled(ambiguous + given)
+
+    def _ambiguous(self, grammar: Grammar, n_rows: int) -> list[_Row]:
+        rows: list[_Row] = []
+        while len(rows) < n_rows:
+            situation = nli_words.CONTESTED[len(rows) // 2 % len(nli_words.CONTESTED)]
+            twins = grammar.contested(situation)
+            if self._is_new(*twins):
+                labels = self._dice.shuffled(situation.labels)
+                rows += [_Row(*pair, label, "ambiguous") for pair, label in zip(twins, labels, strict=True)]
+        return rows[:n_rows]
+
+    def _clear(self, grammar: Grammar, n_rows: int, n_words: int, *, challenge: bool) -> list[_Row]:
+        has_word = self._dice.shuffled([place < n_words for place in range(n_rows)])
+        rows = []
+        for place in range(n_rows):
+            label = LABELS[place % len(LABELS)]
+            premise, hypothesis = self._pair(grammar, label)
+            goes_with = None
+            if has_word[place]:
+                goes_with = self._dice.pick(LABELS) if challenge else label
+                hypothesis = with_word(hypothesis, self._dice.pick(nli_words.GIVE_AWAY[goes_with]), first=self._dice.chance(0.5))
+            rows.append(_Row(premise, hypothesis, label, true_label=label, give_away=goes_with == label))
+        return rows
+
+    def _pair(self, grammar: Grammar, label: str) -> Pair:
+        while not self._is_new(pair := grammar.pair(label)):
+            pass
+        return pair
+
+    def _is_new(self, *pairs: Pair) -> bool:
+        premises, hypothesis = {premise for premise, _ in pairs}, pairs[0][1]
+        if premises & self._premises or self._hypotheses[hypothesis] + len(pairs) > self._most:
+            return False
+        self._premises |= premises
+        self._hypotheses[hypothesis] += len(pairs)
+        return True
+
+    def _flip(self, row: _Row) -> _Row:
+        return row._replace(label=self._dice.other(LABELS, row.label), kind="flipped")

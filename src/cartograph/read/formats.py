@@ -1,0 +1,128 @@
+"""One reader per format; each yields batches of raw columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from cartograph.errors import InputError
+from cartograph.read import arrays, delimited, hub, huggingface, image_folder, jsonl, label_first, lines, parquet, squad, wsc
+from cartograph.read.remote import is_remote
+from cartograph.read.source import Batch, Rejected, Source, join, open_bytes, suffix_of
+
+__all__ = ["CONVERTERS", "IMAGE_READERS", "READERS", "Batch", "Rejected", "Source", "format_of", "is_remote", "local_paths", "read"]
+
+READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {
+    "csv": delimited.read_csv,
+    "tsv": delimited.read_tsv,
+    "jsonl": jsonl.read,
+    "parquet": parquet.read,
+    "label-first": label_first.read,
+    "lines": lines.read,
+    "huggingface": huggingface.read,
+    "hub": hub.read,
+}
+
+IMAGE_READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {"image-folder": image_folder.read, "arrays": arrays.read}
+"""Formats whose rows are images."""
+
+CONVERTERS: dict[str, Callable[[Source], Iterator[Batch]]] = {"wsc": wsc.read, "squad": squad.read}
+"""Formats of other tasks, read as rows of one that an audit knows; never guessed, but named."""
+
+_EVERY = READERS | IMAGE_READERS | CONVERTERS
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npz": "arrays",
+    ".zip": "image-folder",
+}
+
+
+def local_paths(path: str) -> tuple[str, ...]:
+    """Return the files or folders that a source's path names, URLs among them: none for a hub id, one per field for ``name=PATH,…``."""
+    if path.startswith(hub.PREFIX):
+        return ()
+    return tuple(lines.fields_of(path).values()) or (path,)
+
+
+def format_of(path: str, name: str | None = None) -> str:
+    """Guess a source's format from its path, else from how the file begins.
+
+    Args:
+        path: as in ``Source``.
+        name: what messages call it.
+
+    Raises:
+        InputError: the format cannot be told; the message lists those there are.
+    """
+    if path.startswith(hub.PREFIX):
+        return "hub"
+    if lines.fields_of(path):
+        return "lines"
+    if Path(path).is_dir():
+        # A data set's folder may have pictures beside its shards, such as those of its README.
+        return "image-folder" if image_folder.holds_images(path) and not huggingface.holds_shards(path) else "huggingface"
+    if suffix_of(path) in _SUFFIXES:
+        return _SUFFIXES[suffix_of(path)]
+    with open_bytes(path) as file:
+        start = file.read(4096)
+    if start[:4] == b"PAR1":
+        return "parquet"
+    if re.match(rb"(\xef\xbb\xbf)?\s*[\[{]", start):
+        return "jsonl"
+    if b"\t" in start.split(b"\n", 1)[0]:
+        return "tsv"
+    known = ", ".join(READERS | IMAGE_READERS)
+    raise InputError(f"the format of {name or path} cannot be told from its name or content; set `format` to one of {known}.")
+
+
+def _kind(source: Source) -> str:
+    kind = source.format or format_of(source.path, source.name)
+    return "arrays" if kind == "parquet" and source.images else kind
+
+
+def first_columns(source: Source) -> set[str]:
+    """Return the columns of the first batch of a source; none where it cannot be read, which ``read`` says why."""
+    try:
+        batch = next(iter(_EVERY[_kind(source)](source)), None)
+    except (InputError, OSError, KeyError):
+        return set()
+    return set() if batch is None else set(batch.table.column_names)
+
+
+def read(source: Source) -> Batch:
+    """Return everything that a source holds as one batch.
+
+    Raises:
+        InputError: a file is missing or empty, is in another encoding or format than named, or has no rows.
+    """
+    for path in local_paths(source.path):
+        if not Path(path).exists():
+            raise InputError(f"{path} does not exist; correct the path.")
+        if Path(path).is_file() and Path(path).stat().st_size == 0:
+            raise InputError(f"{path} is empty.")
+    kind = _kind(source)
+    if kind not in _EVERY:
+        raise InputError(f"{source.name}: there is no format `{kind}`; there are {', '.join(_EVERY)}.")
+    if kind not in ("huggingface", "hub", "image-folder") and any(Path(path).is_dir() for path in local_paths(source.path)):
+        raise InputError(f"{source.name} is a folder; a source of format {kind} is a file.")
+    if source.split is not None and kind not in ("huggingface", "hub", "image-folder"):
+        raise InputError(f"{source.name} is of format {kind}, which has no splits; leave `split` out, or name the file of that split.")
+    batches = list(_EVERY[kind](source))
+    if not any(len(batch.rows) or batch.rejected for batch in batches):
+        raise InputError(f"{source.name} holds no rows.")
+    whole = join(batches)
+    if not len(whole.rows):
+        first = whole.rejected[0]
+        raise InputError(
+            f"{source.name}: none of its {len(whole.rejected):,} records can be read as {kind}; the first, row {first.row}: {first.reason} "
+            f"({first.detail}). Set `format`, `delimiter` or `quoting` to what the file has."
+        )
+    return whole

@@ -1,0 +1,1 @@
+"""Label errors: planted flips, committee, mixture, label doubt, detector and the list of suspects."""

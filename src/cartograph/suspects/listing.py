@@ -1,0 +1,230 @@
+"""From a detector's scores to the list of suspects: how suspect each label is, what it should be instead, and why, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cartograph.maps.measures import Measures, Uids
+from cartograph.schema import NOISE
+from cartograph.suspects.candidates import detector_columns
+from cartograph.suspects.committee import Committee
+from cartograph.suspects.detector import Detector, apply_detector
+from cartograph.suspects.flips import Bools, Flips, Ids
+from cartograph.suspects.label_doubt import suggested_labels
+
+Floats = npt.NDArray[np.float64]
+
+_LONGEST_NAME = 60
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of all rows under one set of labels, given or flipped; each array ``(n_examples, …)``.
+
+    Attributes:
+        labels: label ids.
+        names: class names by id.
+        measures: of the map.
+        in_sample: mean predicted probabilities over the used epochs, ``(n_examples, n_classes)``; None where only coordinates are known.
+        n_epochs: number of used epochs; None where not known.
+        committee: of the same labels; None where there is none.
+        held_out: as ``in_sample``, by K-fold training, whose models never saw the row; None where there was none.
+    """
+
+    labels: Ids
+    names: Sequence[str]
+    measures: Measures
+    in_sample: Floats | None
+    n_epochs: int | None
+    committee: Committee | None
+    held_out: Floats | None = None
+
+    @property
+    def columns(self) -> dict[str, Floats]:
+        """What detectors may read (``detection.detector_columns``)."""
+        return detector_columns(self.measures, self.committee, self.labels)
+
+    @property
+    def from_coordinates(self) -> Floats:
+        """Class probabilities as far as coordinates tell: confidence for the label, the rest shared evenly."""
+        others = len(self.names) - 1
+        shares = np.repeat(((1.0 - self.measures.confidence) / others)[:, None], others + 1, axis=1)
+        shares[np.arange(len(self.labels)), self.labels] = self.measures.confidence
+        return shares
+
+
+@dataclass(frozen=True)
+class Suggestions:
+    """Where suggested labels are taken from.
+
+    Attributes:
+        probabilities: class probabilities of the original rows, ``(n_examples, n_classes)``.
+        source: ``in-sample``, ``k-fold`` (K-fold training), ``out-of-fold`` (the committee) or ``coordinates``.
+        right: for each source that could be tried, the share of the planted flips whose right label it suggests, in [0, 1].
+    """
+
+    probabilities: Floats
+    source: str
+    right: Mapping[str, float]
+
+
+def choose_suggestions(original: Evidence, noised: Evidence, flips: Flips) -> Suggestions:
+    """Return the mean predicted probabilities to take suggestions from: of those known, which find most of the flips' labels.
+
+    Args:
+        original: of the given labels.
+        noised: of the flipped ones.
+        flips: what was flipped.
+    """
+    sources = {"in-sample": (original.in_sample, noised.in_sample), "k-fold": (original.held_out, noised.held_out)}
+    if original.committee is not None and noised.committee is not None:
+        sources["out-of-fold"] = (original.committee.probabilities, noised.committee.probabilities)
+    right, best, used = {}, "coordinates", original.from_coordinates
+    for name, (known, after) in sources.items():
+        if known is None or after is None:
+            continue
+        suggested = suggested_labels(after[flips.rows], flips.labels[flips.rows])
+        right[name] = float(np.mean(suggested == original.labels[flips.rows]))
+        if right[name] > right.get(best, -1.0):
+            best, used = name, known
+    return Suggestions(used, best, right)
+
+
+def map_measures(table: pa.Table) -> Measures:
+    """Return a table of ``schema.MEASURES`` as measures: what has nulls is None, and so is ``forgetting``."""
+    names = (field.name for field in fields(Measures) if field.name != "forgetting" and field.name in table.column_names)
+    known: dict[str, Any] = {name: table[name].to_numpy() for name in names if not table[name].null_count}
+    return Measures(**known)
+
+
+def mean_probabilities(logits: npt.NDArray[np.float32]) -> Floats:
+    """Return the mean over epochs of the class probabilities, ``(n_examples, n_classes)``, from ``(n_examples, n_epochs, n_classes)``.
+
+    >>> mean_probabilities(np.zeros((1, 3, 2), dtype=np.float32)).tolist()
+    [[0.5, 0.5]]
+    """
+    total: Floats = np.zeros((logits.shape[0], logits.shape[2]))
+    for epoch in range(logits.shape[1]):
+        scores = logits[:, epoch].astype(np.float64)
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        total += odds / odds.sum(axis=1, keepdims=True)
+    total /= logits.shape[1]
+    return total
+
+
+def assumed_measures(measures: Measures, planted: Bools, n_classes: int) -> Measures:
+    """Return a map as it would be if flipped labels were doubted as firmly as the right ones were believed (coordinates alone).
+
+    A flipped row's new label had (1 − confidence) / (n_classes − 1) of the probability, a share of the variability, and was the first
+    choice in a share of the epochs in which the old one was not. This is what retraining finds where the model does not learn
+    a small share of flips by heart (Swayamdipta et al. 2020, §5, Fig. 4).
+    """
+
+    def turned(values: Floats, rest: Floats) -> Floats:
+        changed: Floats = np.where(planted, rest / (n_classes - 1), values)
+        return changed
+
+    return Measures(
+        confidence=turned(measures.confidence, 1.0 - measures.confidence),
+        variability=turned(measures.variability, measures.variability),
+        correctness=turned(measures.correctness, 1.0 - measures.correctness),
+    )
+
+
+def suspects_table(
+    uids: Uids, detector: Detector, evidence: Evidence, suggest_from: Floats, *, threshold: float = 0.5, assumption: str = ""
+) -> pa.Table:
+    """Return ``schema.NOISE`` of the original rows, in their order.
+
+    Args:
+        uids: names of the rows, ``(n_examples,)``.
+        detector: fitted on planted flips; its probability is that of a world in which every second label is wrong.
+        evidence: of the original rows.
+        suggest_from: class probabilities that suggestions are taken from, ``(n_examples, n_classes)``.
+        threshold: probability from which on a row is flagged, in (0, 1).
+        assumption: what is assumed of wrong labels instead of learnt, as a phrase; stands in every reason.
+
+    Raises:
+        InputError: as ``detector.apply_detector``.
+    """
+    found = apply_detector(detector, evidence.columns, suggest_from, evidence.labels)
+    values = {
+        "uid": uids,
+        "probability": found.probability,
+        "flagged": found.probability >= threshold,
+        "suggested": found.suggested,
+        "suggested_probability": suggest_from[np.arange(len(found.suggested)), found.suggested],
+        "rank": found.rank,
+        "reason": reasons(evidence, committee=bool({"doubt", "margin"} & set(detector.features)), assumption=assumption),
+    }
+    return pa.Table.from_arrays([pa.array(values[field.name], field.type) for field in NOISE], schema=NOISE)
+
+
+def reasons(evidence: Evidence, *, committee: bool, assumption: str = "") -> list[str]:
+    """Return for each row what speaks for or against its label, in plain words.
+
+    Args:
+        evidence: what is known of the rows.
+        committee: whether to say what the out-of-fold models found, where there are any.
+        assumption: a phrase added to each.
+    """
+    parts = [_model_says(evidence)]
+    if committee and evidence.committee is not None:
+        own = evidence.committee.probabilities
+        given = own[np.arange(len(evidence.labels)), evidence.labels].tolist()
+        told = _preferred(own, evidence, "prefer", "more than any other")
+        parts.append([f"models that never saw the row give it {percent(p)}{rest}" for p, rest in zip(given, told, strict=True)])
+    rows = ["; ".join(part) for part in zip(*parts, strict=True)]
+    return [f"{row}; {assumption}" for row in rows] if assumption else rows
+
+
+def _model_says(evidence: Evidence) -> list[str]:
+    confidence, correctness = evidence.measures.confidence.tolist(), evidence.measures.correctness.tolist()
+    if evidence.in_sample is None:
+        return [
+            f"the model gave its label {percent(mu)} on average; it was the first choice in {percent(share)} of the epochs"
+            for mu, share in zip(confidence, correctness, strict=True)
+        ]
+    preferred = _preferred(evidence.in_sample, evidence, "preferred", "more than any other")
+    n_epochs = evidence.n_epochs or 1
+    return [
+        f"the model gave its label {percent(mu)} on average{rest}; {_disagreeing(n_epochs - round(share * n_epochs), n_epochs)}"
+        for mu, rest, share in zip(confidence, preferred, correctness, strict=True)
+    ]
+
+
+def _preferred(probabilities: Floats, evidence: Evidence, verb: str, agreed: str) -> list[str]:
+    names = [name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1].rstrip()}…" for name in evidence.names]
+    first, highest = probabilities.argmax(axis=1).tolist(), probabilities.max(axis=1).tolist()
+    labels = np.asarray(evidence.labels).tolist()
+    return [
+        f", {agreed}" if other == given else f" and {verb} {names[other]} ({percent(p)})"
+        for other, given, p in zip(first, labels, highest, strict=True)
+    ]
+
+
+def _disagreeing(number: int, n_epochs: int) -> str:
+    if n_epochs == 1:
+        return "its one epoch disagreed" if number else "its one epoch agreed"
+    if number in (0, n_epochs):
+        return f"all {n_epochs} epochs {'disagreed' if number else 'agreed'}"
+    return f"{number} of {n_epochs} epochs disagreed"
+
+
+def percent(share: float) -> str:
+    """Return a share of a sentence: whole per cents, and what is under one or over 99 with a decimal.
+
+    >>> percent(0.027), percent(0.0), percent(0.9996), percent(0.004), percent(0.0001)
+    ('3 %', '0 %', 'over 99.9 %', '0.4 %', 'under 0.1 %')
+    """
+    if 0.0095 <= share <= 0.9905 or share in (0.0, 1.0):
+        return f"{100 * share:.0f} %"
+    if share < 0.5:
+        return "under 0.1 %" if share < 0.001 else f"{100 * share:.1f} %"
+    return "over 99.9 %" if share > 0.999 else f"{100 * share:.1f} %"

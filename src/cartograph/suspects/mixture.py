@@ -1,0 +1,94 @@
+"""One set of class probabilities from the scores of several models: softmax of a weighted sum, fitted by Newton steps.
+
+A stack with so few parameters (one weight a model, one bias a class) that it is calibrated rather than trained. Cost:
+O(n_examples · n_models · n_classes) a step, a dozen steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cartograph.features.linear_models import Ids, Singles
+
+Floats = npt.NDArray[np.float64]
+
+# The weights start from, and are held to, the models' mean; with this the data decide from about a hundred rows on.
+_HOLD, _HOLD_BIAS = 10.0, 1e-3
+_STEPS, _TOLERANCE = 12, 1e-6
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """How models are mixed.
+
+    Attributes:
+        weights: of each model's scores, ``(n_models,)``.
+        biases: of each class, ``(n_classes,)``.
+    """
+
+    weights: Floats
+    biases: Floats
+
+    def probabilities(self, scores: Singles) -> Floats:
+        """Return class probabilities, ``(n_examples, n_classes)``, from scores of shape ``(n_models, n_examples, n_classes)``."""
+        logits = np.einsum("mnc,m->nc", scores, self.weights) + self.biases
+        logits -= logits.max(axis=1, keepdims=True)
+        odds = np.exp(logits)
+        shares: Floats = odds / odds.sum(axis=1, keepdims=True)
+        return shares
+
+
+def fit_mixture(scores: Singles, labels: Ids) -> Mixture:
+    """Return the mixture under which the labels are most likely, weights held to 1 / n_models by a weak normal prior.
+
+    Args:
+        scores: out-of-fold scores, centred over classes, ``(n_models, n_examples, n_classes)``.
+        labels: label ids, ``(n_examples,)``.
+    """
+    n_models, _, n_classes = scores.shape
+    mixture = Mixture(np.full(n_models, 1.0 / n_models), np.zeros(n_classes))
+    loss = _loss(mixture, scores, labels)
+    for _ in range(_STEPS):
+        step = _step(mixture, scores, labels)
+        # Far from the optimum a full Newton step may overshoot: it is halved until the loss falls.
+        for halving in range(12):
+            tried = _moved(mixture, step * 0.5**halving)
+            new_loss = _loss(tried, scores, labels)
+            if new_loss <= loss:
+                break
+        else:
+            break
+        gain, mixture, loss = loss - new_loss, tried, new_loss
+        if gain <= _TOLERANCE * abs(loss):
+            break
+    return mixture
+
+
+def _step(mixture: Mixture, scores: Singles, labels: Ids) -> Floats:
+    n_models = scores.shape[0]
+    expected = mixture.probabilities(scores)
+    residual = expected.copy()
+    residual[np.arange(len(labels)), labels] -= 1.0
+    weighted = scores * expected
+    mean = weighted.sum(axis=2, dtype=np.float64)
+    slope = np.einsum("mnc,nc->m", scores, residual) + _HOLD * (mixture.weights - 1.0 / n_models)
+    slope_bias = residual.sum(axis=0) + _HOLD_BIAS * mixture.biases
+    curve = np.einsum("mnc,knc->mk", weighted, scores, dtype=np.float64) - np.einsum("mn,kn->mk", mean, mean) + _HOLD * np.eye(n_models)
+    cross = weighted.sum(axis=1, dtype=np.float64) - np.einsum("mn,nc->mc", mean, expected)
+    at_bias = np.diag(expected.sum(axis=0) + _HOLD_BIAS) - np.einsum("nc,nd->cd", expected, expected)
+    step: Floats = np.linalg.solve(np.block([[curve, cross], [cross.T, at_bias]]), np.concatenate([slope, slope_bias]))
+    return step
+
+
+def _moved(mixture: Mixture, step: Floats) -> Mixture:
+    n_models = len(mixture.weights)
+    return Mixture(mixture.weights - step[:n_models], mixture.biases - step[n_models:])
+
+
+def _loss(mixture: Mixture, scores: Singles, labels: Ids) -> float:
+    own = mixture.probabilities(scores)[np.arange(len(labels)), labels]
+    held = _HOLD * ((mixture.weights - 1.0 / scores.shape[0]) ** 2).sum() + _HOLD_BIAS * (mixture.biases**2).sum()
+    return float(-np.log(np.maximum(own, 1e-300)).sum() + held / 2)

@@ -1,0 +1,76 @@
+"""The noise experiment in numbers: what was planted, which detector is used and why, how many suspects it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cartograph.suspects.candidates import Compared
+from cartograph.suspects.detector import Detector
+from cartograph.suspects.flips import Flips
+from cartograph.suspects.listing import Suggestions
+
+
+def noise_record(
+    flips: Flips, compared: Compared, suggestions: Suggestions, suspects: pa.Table, *, asked: Mapping[str, Any], assumption: str | None
+) -> dict[str, Any]:
+    """Return the experiment as JSON values.
+
+    Args:
+        flips: what was planted.
+        compared: the detectors, and which is used.
+        suggestions: where suggested labels come from.
+        suspects: ``schema.NOISE`` of all rows.
+        asked: ``detector`` and ``threshold`` as the user set them.
+        assumption: what was assumed instead of learnt; None where nothing was.
+    """
+    detectors = {
+        name: {
+            "features": list(detector.features),
+            "f1": round(detector.f1, 6),
+            "average_precision": round(detector.average_precision, 6),
+            "weights": [round(float(weight), 6) for weight in detector.weights],
+        }
+        for name, detector in compared.candidates.items()
+    }
+    chosen = compared.chosen
+    return {
+        "rows": suspects.num_rows,
+        "suspects": int(np.count_nonzero(suspects["flagged"].to_numpy(zero_copy_only=False))),
+        "threshold": asked["threshold"],
+        "flips": len(flips.rows),
+        "asked": asked["detector"],
+        "detector": compared.name,
+        "reason": compared.reason,
+        "assumption": assumption,
+        "confidence_below": round(_cut(chosen, float(asked["threshold"])), 6) if compared.name == "confidence" else None,
+        "detectors": detectors,
+        "f1_variability": round(compared.variability.f1, 6),
+        "tested_on": chosen.tested_on,
+        "left_out": compared.left_out,
+        "suggestions": {"from": suggestions.source, "right": {name: round(share, 6) for name, share in suggestions.right.items()}},
+    }
+
+
+def noise_metrics(record: Mapping[str, Any]) -> dict[str, float]:
+    """Return the experiment as flat numbers.
+
+    ``suspects``, ``suspects.share``, ``flips``, ``assumed`` (1 where nothing was retrained), and of each detector ``f1.<name>`` and
+    ``average_precision.<name>``; ``f1.variability`` for comparison; ``suggestions.<source>``, the share of the flips whose
+    right label is suggested.
+    """
+    metrics: dict[str, float] = {"suspects": record["suspects"], "suspects.share": round(record["suspects"] / record["rows"], 6)}
+    metrics |= {"flips": record["flips"], "f1.variability": record["f1_variability"], "assumed": int(record["assumption"] is not None)}
+    for name, detector in record["detectors"].items():
+        metrics |= {f"f1.{name}": detector["f1"], f"average_precision.{name}": detector["average_precision"]}
+    metrics |= {f"suggestions.{source}": share for source, share in record["suggestions"]["right"].items()}
+    return metrics
+
+
+def _cut(detector: Detector, threshold: float) -> float:
+    """Return the confidence at which a detector of confidence alone gives the threshold's probability."""
+    odds = np.log(threshold / (1.0 - threshold))
+    return float(detector.centre[0] + (odds - detector.bias) / detector.weights[0] * detector.scale[0])

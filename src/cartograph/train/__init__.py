@@ -1,0 +1,1 @@
+"""The training loop: recipe, batch order, checkpoints, processes, folds and inference."""

@@ -1,0 +1,99 @@
+"""Checkpoints that are whole or not there: written aside, sealed with the digest of every file, renamed into place."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from cartograph.data.parquet import sync_folder
+from cartograph.dynamics.epoch_files import EPOCH_FILE
+
+_NAME = re.compile(r"epoch=(\d+)")
+_SEAL = "seal.json"
+_KEPT = 2
+
+
+class Checkpoints:
+    """The checkpoints of one training, one folder per finished epoch.
+
+    Args:
+        folder: where they stand.
+        dynamics: the folder of the dynamics recorded so far; a checkpoint is worth nothing without those of its epochs.
+        identity: what the training computes (recipe and data); a checkpoint of anything else is ignored.
+    """
+
+    def __init__(self, folder: Path, dynamics: Path, identity: str) -> None:
+        self.folder = folder
+        self.dynamics = dynamics
+        self.identity = identity
+
+    @contextmanager
+    def write(self, epoch: int) -> Iterator[Path]:
+        """Yield a fresh folder for the state after an epoch (from 0); it counts once the block has ended well."""
+        temporary = self.folder / f"epoch={epoch}.tmp"
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        yield temporary
+        seal = {"identity": self.identity, "files": _contents(temporary), "dynamics": self._dynamics(epoch)}
+        (temporary / _SEAL).write_text(json.dumps(seal, indent=1, sort_keys=True), encoding="utf-8")
+        for path in temporary.rglob("*"):
+            _sync(path)
+        target = self.folder / f"epoch={epoch}"
+        shutil.rmtree(target, ignore_errors=True)
+        temporary.rename(target)
+        sync_folder(self.folder)
+        for old in sorted(self._found())[:-_KEPT]:
+            shutil.rmtree(self.folder / f"epoch={old}", ignore_errors=True)
+
+    def newest(self) -> tuple[int, Path] | None:
+        """Return the last epoch whose checkpoint is whole, and its folder; None where there is none."""
+        for epoch in sorted(self._found(), reverse=True):
+            folder = self.folder / f"epoch={epoch}"
+            if self._is_whole(folder, epoch):
+                return epoch, folder
+        return None
+
+    def _found(self) -> list[int]:
+        names = [_NAME.fullmatch(path.name) for path in self.folder.iterdir()] if self.folder.is_dir() else []
+        return [int(name[1]) for name in names if name]
+
+    def _is_whole(self, folder: Path, epoch: int) -> bool:
+        try:
+            seal: dict[str, Any] = json.loads((folder / _SEAL).read_text(encoding="utf-8"))
+            wanted = {"identity": self.identity, "files": _contents(folder), "dynamics": self._dynamics(epoch)}
+        except (OSError, ValueError):
+            return False
+        return seal == wanted
+
+    def _dynamics(self, epoch: int) -> dict[str, str]:
+        found = [(path, name) for path in self.dynamics.iterdir() if (name := EPOCH_FILE.fullmatch(path.name))]
+        return {path.name: _digest(path) for path, name in found if int(name[1]) <= epoch}
+
+
+def file_digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file below a folder by its relative name."""
+    return {path.relative_to(folder).as_posix(): _digest(path) for path in folder.rglob("*") if path.is_file()}
+
+
+def _contents(folder: Path) -> dict[str, str]:
+    return {name: digest for name, digest in file_digests(folder).items() if name != _SEAL}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

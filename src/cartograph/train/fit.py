@@ -1,0 +1,223 @@
+"""Train a model and record its dynamics: in this process, or in several that share the work.
+
+Everything is written below one folder, which a killed training finds again: ``dynamics/epoch=N.parquet``, ``checkpoints/``, and at
+the end what ``cartograph.train.result.Fitted`` lists. A training that resumes goes on after its last whole epoch and, on a CPU, ends in the
+same bytes as one that was never interrupted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+
+from cartograph.dynamics.recorder import DynamicsRecorder
+from cartograph.errors import InputError
+from cartograph.models.base import Classifier
+from cartograph.models.isolation import available_threads, isolated, seed_everything
+from cartograph.models.registry import IMAGE_MODELS, TEXT_MODELS, model_class
+from cartograph.schema import LABEL, DatasetInfo, dataset_info
+from cartograph.train.checkpoints import Checkpoints, file_digests
+from cartograph.train.processes import launch, process_count, run_worker
+from cartograph.train.recipe import Recipe
+from cartograph.train.result import Fitted, Scored
+from cartograph.train.trainer import HELD_OUT, DynamicsTrainer, Progress, Score, Watch
+
+__all__ = ["Fitted", "Recipe", "fit", "fit_files"]
+
+
+def fit_files(
+    recipe: Recipe,
+    train: Path,
+    evaluation: Mapping[str, Path],
+    folder: Path,
+    *,
+    processes: int | None = None,
+    progress: Progress | None = None,
+    held_out: Path | None = None,
+) -> Fitted:
+    """Train a model on Parquet files (``schema.examples_schema``), in this process or in several.
+
+    Args:
+        recipe: how.
+        train: the train set.
+        evaluation: evaluation sets by name.
+        folder: as in ``fit``.
+        processes: how many share the work; None = one per GPU, at least one.
+        progress: called with (rows trained on, rows to train on).
+        held_out: as in ``fit``.
+
+    Raises:
+        InputError: as ``fit``; or more processes are asked for than there are GPUs, where they are used.
+        CartographError: a process of several ended otherwise; the message has its last words.
+    """
+    number = process_count(recipe, processes)
+    if number > 1:
+        launch(recipe, train, evaluation, folder, number, progress, held_out)
+        return Fitted(folder)
+    tables = {name: pq.ParquetFile(path).read() for name, path in evaluation.items()}
+    held = None if held_out is None else pq.ParquetFile(held_out).read()
+    return fit(recipe, pq.ParquetFile(train).read(), tables, folder, progress=progress, held_out=held)
+
+
+def fit(
+    recipe: Recipe,
+    train: pa.Table,
+    evaluation: Mapping[str, pa.Table],
+    folder: str | Path,
+    *,
+    progress: Progress | None = None,
+    held_out: pa.Table | None = None,
+) -> Fitted:
+    """Train a model in this process.
+
+    Global random state, thread count and determinism settings are put back afterwards.
+
+    Args:
+        recipe: how.
+        train: the train set (``schema.examples_schema``).
+        evaluation: evaluation sets by name.
+        folder: where everything is written; checkpoints of the same recipe and data in it are taken up.
+        progress: called with (rows trained on, rows to train on).
+        held_out: rows that are not trained on: the dynamics are theirs in place of the train set's, read after every epoch with
+            dropout off; dynamics are then all that is left.
+
+    Raises:
+        InputError: the recipe names no model that reads such rows, its ``pretrained`` cannot be used, the sets do not go together, the
+            train set is empty or has one class only, or ``cuda`` is asked for where there is none.
+    """
+    info = _checked(recipe, train, evaluation)
+    with isolated(recipe.seed, cpu_threads(recipe)):
+        return _fit(recipe, info, train, evaluation, Path(folder), progress, held_out)
+
+
+def cpu_threads(recipe: Recipe, processes: int = 1) -> int:
+    """Return how many CPU threads each process of a training uses."""
+    return recipe.threads or model_class(recipe.model).most_threads or available_threads(processes)
+
+
+def _fit(
+    recipe: Recipe,
+    info: DatasetInfo,
+    train: pa.Table,
+    evaluation: Mapping[str, pa.Table],
+    folder: Path,
+    progress: Progress | None,
+    held_out: pa.Table | None,
+) -> Fitted:
+    fitted = Fitted(folder)
+    fitted.dynamics.mkdir(parents=True, exist_ok=True)
+    checkpoints = Checkpoints(folder / "checkpoints", fitted.dynamics, _identity(recipe, train, evaluation, held_out))
+    epoch, checkpoint = checkpoints.newest() or (-1, None)
+    model = _model(recipe, info, train, checkpoint)
+    examples = model.encode(train, info)
+    evaluated = {name: model.encode(table, dataset_info(table.schema)) for name, table in sorted(evaluation.items())}
+    held = None if held_out is None else model.encode(held_out, dataset_info(held_out.schema))
+    history: list[Score] = [] if checkpoint is None else json.loads((checkpoint / "history.json").read_text(encoding="utf-8"))
+    watch = Watch(
+        recorder=lambda: DynamicsRecorder(fitted.dynamics, start_epoch=epoch + 1, uids=(examples if held is None else held).uids),
+        checkpoints=checkpoints,
+        history=history,
+        progress=progress,
+    )
+    trainer = DynamicsTrainer(recipe, model, examples, evaluated, checkpoints.folder, start_epoch=epoch + 1, watch=watch, held_out=held)
+    torch.set_num_threads(cpu_threads(recipe, trainer.args.world_size))
+    trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    if held is None:
+        _finish(recipe, trainer, evaluation, fitted)
+    trainer.accelerator.wait_for_everyone()
+    return fitted
+
+
+def _finish(recipe: Recipe, trainer: DynamicsTrainer, evaluation: Mapping[str, pa.Table], fitted: Fitted) -> None:
+    domains = {name: dataset_info(table.schema).domain for name, table in evaluation.items()}
+    sets = trainer.evaluation.items()
+    predictions = {name: Scored(domains[name], part.uids, part.labels, trainer.predict_logits(part)) for name, part in sets}
+    if trainer.args.process_index == 0:
+        _save(trainer.model, fitted.model)
+        fitted.write(trainer.watch.history or [], predictions, _training(recipe, trainer.model, trainer.args.device.type))
+
+
+def _model(recipe: Recipe, info: DatasetInfo, train: pa.Table, checkpoint: Path | None) -> Classifier:
+    kind = model_class(recipe.model)
+    if checkpoint is not None:
+        return kind.resume(checkpoint, recipe.pretrained)
+    seed_everything(recipe.seed)
+    return kind.create(info, train, max_length=recipe.max_length, pretrained=recipe.pretrained)
+
+
+def _save(model: Classifier, folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    model.save(folder)
+
+
+def _training(recipe: Recipe, model: Classifier, device: str) -> dict[str, str | int]:
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    return {
+        "model": recipe.model,
+        "record": recipe.record,
+        "epochs": recipe.epochs,
+        "source": "trained",
+        "parameters": parameters,
+        "device": device,
+    }
+
+
+def _checked(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table]) -> DatasetInfo:
+    info = dataset_info(train.schema)
+    classes = len(set(train.column(LABEL).to_pylist()))
+    if classes < 2:
+        raise InputError(
+            f"the train set has {train.num_rows:,} rows and {classes} class{'es' * (classes != 1)}; a model needs two classes at least."
+        )
+    for name, table in evaluation.items():
+        other = dataset_info(table.schema)
+        if (other.task, other.labels) != (info.task, info.labels):
+            raise InputError(
+                f"evaluation set `{name}` ({other.task}, labels {', '.join(other.labels)}) does not go with the train set "
+                f"({info.task}, labels {', '.join(info.labels)}); ingest both with one column mapping."
+            )
+    if recipe.device == "cuda" and not torch.cuda.is_available():
+        raise InputError("device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`.")
+    require_readable(recipe.model, info)
+    return info
+
+
+def require_readable(model: str, info: DatasetInfo) -> None:
+    """Check that a model reads rows of a set's kind.
+
+    Raises:
+        InputError: no model has this name, or it reads texts and the rows are images, or the other way round.
+    """
+    reads, held = model_class(model).reads, "images" if info.images else "texts"
+    if reads != held:
+        fitting = ", ".join(IMAGE_MODELS if info.images else TEXT_MODELS)
+        raise InputError(f"model `{model}` reads {reads}, but the rows are {held}; use one of {fitting}.")
+
+
+def _identity(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], held_out: pa.Table | None) -> str:
+    content = recipe.to_json()
+    source = Path(recipe.pretrained or "").expanduser()
+    if recipe.pretrained and source.is_dir():
+        content["pretrained"] = file_digests(source)
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
+    for name, table in [("", train), *sorted(evaluation.items()), *([] if held_out is None else [(HELD_OUT, held_out)])]:
+        digest.update(name.encode())
+        for field in table.schema:
+            column = table.column(field.name).combine_chunks()
+            digest.update(field.name.encode())
+            for buffer in pa.record_batch([column], names=[field.name]).serialize(), field.type:
+                digest.update(str(buffer).encode() if isinstance(buffer, pa.DataType) else buffer)
+    return digest.hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(run_worker(Path(sys.argv[1]), fit))

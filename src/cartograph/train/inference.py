@@ -1,0 +1,68 @@
+"""A trained model read again: its logits and features of any set of examples, with dropout off or on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import torch
+
+from cartograph.models.isolation import isolated, seed_everything
+from cartograph.models.registry import model_class
+from cartograph.schema import dataset_info
+from cartograph.train.fit import cpu_threads
+from cartograph.train.recipe import Recipe
+
+Singles = npt.NDArray[np.float32]
+
+
+class Inference(NamedTuple):
+    """What a model says of n examples.
+
+    Attributes:
+        logits: (n_passes, n_examples, n_classes).
+        features: (n_examples, width): the input of the last layer in the first pass; of a multiple-choice row all options', one after
+            the other.
+    """
+
+    logits: Singles
+    features: Singles
+
+
+def infer(
+    recipe: Recipe, model: Path, examples: pa.Table, *, passes: int = 1, dropout: bool = False, seed: int = 0, batch_size: int = 256
+) -> Inference:
+    """Read a set of examples with a trained model.
+
+    Args:
+        recipe: how the model was trained.
+        model: its folder (``Fitted.model``).
+        examples: ``schema.examples_schema``.
+        passes: how often.
+        dropout: whether dropout is on, so that passes differ (Gal and Ghahramani 2016).
+        seed: of the dropout.
+        batch_size: rows read together.
+    """
+    where = "cuda" if recipe.device != "cpu" and torch.cuda.is_available() else "cpu"
+    logits: list[list[torch.Tensor]] = []
+    features: list[torch.Tensor] = []
+    with isolated(seed, cpu_threads(recipe)), torch.no_grad():
+        network = model_class(recipe.model).resume(model, recipe.pretrained).to(where)
+        encoded = network.encode(examples, dataset_info(examples.schema))
+        order = np.argsort(-encoded.lengths, kind="stable") if network.pads else np.arange(len(encoded))
+        network.train(dropout)
+        for turn in range(passes):
+            seed_everything(seed, turn)
+            logits.append([])
+            for start in range(0, len(order), batch_size):
+                batch = network.batch(encoded, order[start : start + batch_size])
+                batch.pop("labels")
+                output = network(**{name: values.to(where) for name, values in batch.items()})
+                logits[turn].append(output["logits"].float().cpu())
+                if turn == 0:
+                    features.append(output["features"].float().cpu().flatten(1))
+    back = np.argsort(order, kind="stable")
+    return Inference(np.stack([torch.cat(parts).numpy()[back] for parts in logits]), torch.cat(features).numpy()[back])

@@ -1,0 +1,78 @@
+"""K-fold training: what models say, epoch by epoch, of rows that they were never trained on.
+
+A model that memorises learns label errors by heart, and its own dynamics then show them as learnt. Of a row that it was not
+trained on it knows no label.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cartograph.data.folds import assign_folds
+from cartograph.data.parquet import write_parquet
+from cartograph.dynamics.epoch_files import epoch_file
+from cartograph.schema import LABEL, UID, dataset_info
+from cartograph.train.fit import fit_files
+from cartograph.train.recipe import Recipe
+from cartograph.train.trainer import Progress
+
+
+def fit_folds(
+    recipe: Recipe, train: Path, folder: Path, *, folds: int, processes: int | None = None, progress: Progress | None = None
+) -> Path:
+    """Train on all folds but one, for each; score the rows of that one after every epoch, dropout off.
+
+    Folds hold the classes evenly and follow from the recipe's seed. Each fold's training can be cut off and resumes on its own.
+
+    Args:
+        recipe: how; of what it says about records and evaluation nothing is used.
+        train: the train set, a file of ``schema.examples_schema``.
+        folder: takes ``fold-0``, ``fold-1``, … and what is returned.
+        folds: 2 or more.
+        processes: as in ``fit_files``.
+        progress: called with (rows trained on, rows to train on), over all folds.
+
+    Returns:
+        The folder of ``epoch=N.parquet`` (``schema.dynamics_schema``, sorted by uid): every row once an epoch.
+
+    Raises:
+        InputError: as ``fit_files``; fewer than two folds; or more than the smallest class has rows.
+    """
+    table = pq.ParquetFile(train).read()
+    labels = table.column(LABEL).to_numpy()
+    numbers = assign_folds(labels, folds, dataset_info(table.schema).labels, np.random.default_rng([recipe.seed, folds]))
+    recipe = replace(recipe, record="epoch_end", evaluate="end", live=False)
+    done, total = 0, (folds - 1) * recipe.epochs * table.num_rows
+    parts = []
+    for number in range(folds):
+        part = folder / f"fold-{number}"
+        part.mkdir(parents=True, exist_ok=True)
+        write_parquet(table.filter(pa.array(numbers != number)), part / "train.parquet")
+        write_parquet(table.filter(pa.array(numbers == number)), part / "held_out.parquet")
+        tell = _from(done, total, progress)
+        parts.append(
+            fit_files(recipe, part / "train.parquet", {}, part, processes=processes, progress=tell, held_out=part / "held_out.parquet")
+        )
+        done += recipe.epochs * int(np.count_nonzero(numbers != number))
+        if progress is not None:
+            progress(done, total)
+    return _merged([part.dynamics for part in parts], folder / "out_of_fold", recipe.epochs)
+
+
+def _from(before: int, total: int, progress: Progress | None) -> Progress | None:
+    return None if progress is None else lambda done, _: progress(before + done, total)
+
+
+def _merged(folders: list[Path], target: Path, epochs: int) -> Path:
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    for epoch in range(epochs):
+        table = pa.concat_tables([pq.ParquetFile(epoch_file(folder, epoch)).read() for folder in folders])
+        write_parquet(table.sort_by(UID).combine_chunks(), epoch_file(target, epoch))
+    return target

@@ -1,0 +1,50 @@
+"""A training recipe: what decides a model and its dynamics, given the data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is trained; optimisation is AdamW (eps 1e-8, no weight decay, clip 1.0, linear decay, no warm-up).
+
+    That is the recipe of Swayamdipta et al. 2020, App. A.3, whose rates are for RoBERTa-large.
+
+    Attributes:
+        model: a name in ``cartograph.models.registry.MODELS``.
+        epochs: passes over the train set.
+        batch_size: rows per optimiser step, whatever ``gradient_accumulation`` and the number of processes.
+        learning_rate: peak rate.
+        seed: of the initial weights, the order of rows, and dropout.
+        record: ``train_pass``: logits of the epoch's training pass (dropout on, before that batch's update);
+            ``epoch_end``: of an inference pass after the epoch (dropout off).
+        device: ``auto`` (a GPU where there is one), ``cpu`` or ``cuda``.
+        gradient_accumulation: into how many forward passes a step is cut, for models that need the memory.
+        max_length: most tokens of an example; what is longer is cut.
+        pretrained: a local folder or a hub id, for the models ``transformer`` and ``probe``; for the latter best the folder that
+            ``cartograph.models.frozen.embeddings.embed_sets`` wrote.
+        threads: CPU threads per process; 0 = as many as serve the model: one for ``bow`` and ``probe``, else all cores, shared among the
+            processes.
+        evaluate: score evaluation sets after every ``epoch``, or at the ``end`` only.
+        live: report the running loss to MLflow through Hugging Face's integration.
+    """
+
+    model: str = "bow"
+    epochs: int = 8
+    batch_size: int = 64
+    learning_rate: float = 0.005
+    seed: int = 13
+    record: Literal["train_pass", "epoch_end"] = "train_pass"
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    gradient_accumulation: int = 1
+    max_length: int = 128
+    pretrained: str | None = None
+    threads: int = 0
+    evaluate: Literal["epoch", "end"] = "epoch"
+    live: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object; ``Recipe(**object)`` reads it back."""
+        return asdict(self)

@@ -1,0 +1,122 @@
+"""What a training leaves in its folder, and how good it is."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from cartograph.data.parquet import write_parquet
+from cartograph.dynamics.epoch_files import dynamics_table
+from cartograph.schema import HISTORY
+from cartograph.statistics.metrics import accuracy, macro_f1, majority_share
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A set of examples and what the final model says of it.
+
+    Attributes:
+        domain: ``id`` or ``ood``.
+        uids: (n_examples,) strings.
+        gold: (n_examples,) label ids.
+        logits: (n_examples, n_classes).
+    """
+
+    domain: str
+    uids: npt.NDArray[np.object_]
+    gold: npt.NDArray[np.int64]
+    logits: npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The folder of a finished training."""
+
+    folder: Path
+
+    @property
+    def dynamics(self) -> Path:
+        """The folder of ``epoch=N.parquet`` (``schema.dynamics_schema``)."""
+        return self.folder / "dynamics"
+
+    @property
+    def predictions(self) -> Path:
+        """The folder of ``<set>.parquet`` (``schema.dynamics_schema``): the final model on each evaluation set."""
+        return self.folder / "predictions"
+
+    @property
+    def model(self) -> Path:
+        """The folder of the model: weights as safetensors, configuration, vocabulary."""
+        return self.folder / "model"
+
+    @property
+    def history(self) -> pa.Table:
+        """``schema.HISTORY``: every set after every epoch."""
+        return pq.ParquetFile(self.folder / "history.parquet").read()
+
+    @property
+    def training(self) -> dict[str, Any]:
+        """What was trained: model, record, epochs, source, parameters (a number), device."""
+        content: dict[str, Any] = json.loads((self.folder / "training.json").read_text(encoding="utf-8"))
+        return content
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """How good the model is: flat numbers.
+
+        ``train.accuracy`` and ``train.loss`` of the last epoch (the loss is left out where it is no number),
+        ``<set>.accuracy`` and ``<set>.macro_f1`` of the final model, ``epochs``, and ``train.failed``: 1 where the loss is no
+        number, where the model beats the most frequent label neither on the train set nor on any evaluation set of
+        its distribution, or where the final model gives one label to every row of the evaluation sets, though they have several
+        (where one of them is of its distribution: to collapse out of it alone is a result, and no failed training).
+        """
+        content: dict[str, float] = json.loads((self.folder / "metrics.json").read_text(encoding="utf-8"))
+        return content
+
+    def write(self, history: Sequence[Mapping[str, Any]], predictions: Mapping[str, Scored], training: Mapping[str, Any]) -> None:
+        """Write everything but the dynamics and the model, which stand there already."""
+        shutil.rmtree(self.predictions, ignore_errors=True)
+        self.predictions.mkdir()
+        for name, scored in predictions.items():
+            write_parquet(_by_uid(scored), self.predictions / f"{name}.parquet")
+        write_parquet(pa.Table.from_pylist(list(history), schema=HISTORY), self.folder / "history.parquet")
+        for name, content in (("metrics", self._metrics(history, predictions)), ("training", training)):
+            (self.folder / f"{name}.json").write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+    def _metrics(self, history: Sequence[Mapping[str, Any]], predictions: Mapping[str, Scored]) -> dict[str, float]:
+        last = [score for score in history if score["set"] == "train"][-1]
+        metrics: dict[str, float] = {"epochs": last["epoch"] + 1, "train.accuracy": last["accuracy"]}
+        if math.isfinite(last["loss"]):
+            metrics["train.loss"] = last["loss"]
+        for name, scored in predictions.items():
+            metrics[f"{name}.accuracy"] = accuracy(scored.logits, scored.gold)
+            metrics[f"{name}.macro_f1"] = macro_f1(scored.logits, scored.gold)
+        gold = pq.ParquetFile(self.dynamics / "epoch=0.parquet").read(["gold"]).column("gold").to_numpy()
+        learnt = last["accuracy"] > majority_share(gold)
+        within = {name: scored.gold for name, scored in predictions.items() if scored.domain == "id"}
+        learnt = learnt or any(metrics[f"{name}.accuracy"] > majority_share(gold) for name, gold in within.items())
+        metrics["train.failed"] = int(not learnt or _names_one_class(predictions.values()) or not math.isfinite(last["loss"]))
+        return metrics
+
+
+def _names_one_class(predictions: Iterable[Scored]) -> bool:
+    """Return whether the final model gives every row one label, of all the sets that have more than one."""
+    several = [scored for scored in predictions if len(np.unique(scored.gold)) > 1]
+    told = [scored.logits.argmax(axis=1) for scored in several]
+    return any(scored.domain == "id" for scored in several) and len(np.unique(np.concatenate(told))) == 1
+
+
+def _by_uid(scored: Scored) -> pa.Table:
+    table = dynamics_table(pa.array(scored.uids, pa.string()), scored.gold, scored.logits)
+    return table.take(pc.sort_indices(table.column("uid"))).combine_chunks()

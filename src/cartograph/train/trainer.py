@@ -1,0 +1,242 @@
+"""The one Trainer: Hugging Face's, with recorded dynamics, an order that is a function of (seed, epoch), and sealed checkpoints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torch.distributed
+from torch.nn import functional
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+
+from cartograph.dynamics.epoch_files import logits_of
+from cartograph.dynamics.recorder import DynamicsRecorder
+from cartograph.models.base import IGNORED, Classifier, Examples
+from cartograph.models.isolation import seed_everything
+from cartograph.statistics.metrics import accuracy, cross_entropy
+from cartograph.train.batch_order import EpochLoader
+from cartograph.train.checkpoints import Checkpoints
+from cartograph.train.recipe import Recipe
+
+HELD_OUT = "held_out"
+"""What rows that are not trained on are called in a history."""
+
+Progress = Callable[[int, int], None]
+Score = dict[str, Any]
+
+
+@dataclass
+class Watch:
+    """What a training leaves and tells as it goes; any of it may be absent.
+
+    Attributes:
+        recorder: takes the dynamics.
+        checkpoints: takes the state after every epoch.
+        history: ``{"epoch", "set", "loss", "accuracy"}`` of every set after every epoch, appended to.
+        progress: called with (rows trained on, rows to train on).
+    """
+
+    recorder: Callable[[], DynamicsRecorder] | None = None
+    checkpoints: Checkpoints | None = None
+    history: list[Score] | None = None
+    progress: Progress | None = None
+
+
+class DynamicsTrainer(Trainer):  # type: ignore[misc]
+    """Train a model, recording what it says of every example in every epoch.
+
+    Args:
+        recipe: how.
+        model: what; untrained, or as a checkpoint left it.
+        examples: the train set.
+        evaluation: sets scored for the history.
+        folder: for Hugging Face's own files; none are written there.
+        start_epoch: the epoch to begin with.
+        watch: where dynamics, checkpoints, history and progress go.
+        held_out: rows that are not trained on, whose dynamics are recorded in place of the train set's: logits of an
+            inference pass after every epoch, whatever the recipe records.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        model: Classifier,
+        examples: Examples,
+        evaluation: Mapping[str, Examples],
+        folder: Path,
+        *,
+        start_epoch: int = 0,
+        watch: Watch | None = None,
+        held_out: Examples | None = None,
+    ) -> None:
+        self.recipe = recipe
+        self.examples = examples
+        self.evaluation = evaluation
+        self.held_out = held_out
+        self.watch = watch or Watch()
+        self.epoch = start_epoch
+        super().__init__(model=model, args=_arguments(recipe, model, len(examples), folder), compute_loss_func=_mean_loss)
+        self.remove_callback(PrinterCallback)
+        self.add_callback(_Hooks(self))
+        self.recorder = self.watch.recorder() if self.watch.recorder else None
+
+    def get_train_dataloader(self) -> EpochLoader:
+        """Return this process's share of the batches."""
+        recipe = self.recipe
+        return EpochLoader(
+            self.model,
+            self.examples,
+            batch_size=recipe.batch_size,
+            pieces=recipe.gradient_accumulation,
+            seed=recipe.seed,
+            rank=self.args.process_index,
+            processes=self.args.world_size,
+        )
+
+    def compute_loss(
+        self, model: torch.nn.Module, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        """Return the step's mean loss over all its rows, and record the logits they had before the update."""
+        rows = inputs.pop("rows", None)
+        labels = inputs["labels"]
+        loss, outputs = super().compute_loss(model, inputs, return_outputs=True, num_items_in_batch=num_items_in_batch)
+        if rows is not None and self.recorder is not None and self.held_out is None and self.recipe.record == "train_pass":
+            self.recorder.record(self.examples.uids[rows], outputs["logits"], labels)
+        return (loss, outputs) if return_outputs else loss
+
+    def floating_point_ops(self, inputs: dict[str, Any]) -> int:
+        """Count none: nobody reads it, and counting costs time."""
+        return 0
+
+    def begin_epoch(self) -> None:
+        """Seed dropout by (seed, epoch, process), so that an epoch is the same whether or not the training was cut off before it."""
+        seed_everything(self.recipe.seed, self.epoch + 1, self.args.process_index)
+
+    def end_epoch(self) -> None:
+        """Write the epoch's dynamics, then score the sets."""
+        if self.recorder is not None:
+            self._record_epoch(self.recorder)
+        if self.recipe.evaluate == "epoch" or self.epoch == self.recipe.epochs - 1:
+            for name, examples in self.evaluation.items():
+                self._note(name, self.predict_logits(examples), examples.labels)
+        self.epoch += 1
+
+    def _record_epoch(self, recorder: DynamicsRecorder) -> None:
+        name, examples = ("train", self.examples) if self.held_out is None else (HELD_OUT, self.held_out)
+        if self.held_out is not None or self.recipe.record == "epoch_end":
+            for rows, logits in self._infer(examples):
+                recorder.record(examples.uids[rows], logits, examples.labels[rows])
+        recorded = recorder.end_epoch()
+        if recorded is not None:
+            self._note(name, logits_of(recorded), recorded.column("gold").to_numpy())
+
+    def _note(self, name: str, logits: npt.NDArray[np.float32], gold: npt.NDArray[Any]) -> None:
+        score = {"epoch": self.epoch, "set": name, "loss": cross_entropy(logits, gold), "accuracy": accuracy(logits, gold)}
+        if self.watch.history is not None:
+            self.watch.history.append(score)
+        if self.recipe.live:
+            self.log({f"{name}.loss": score["loss"], f"{name}.accuracy": score["accuracy"]})
+
+    def predict_logits(self, examples: Examples) -> npt.NDArray[np.float32]:
+        """Return (n_examples, n_classes) logits, dropout off; every process gets all of them."""
+        gathered = torch.zeros(len(examples), len(self.model.labels), device=self.args.device)
+        for rows, logits in self._infer(examples):
+            gathered[torch.from_numpy(rows).to(gathered.device)] = logits
+        if self.args.world_size > 1:
+            torch.distributed.all_reduce(gathered)
+        result: npt.NDArray[np.float32] = gathered.cpu().numpy()
+        return result
+
+    def _infer(self, examples: Examples) -> Iterator[tuple[npt.NDArray[np.int64], torch.Tensor]]:
+        order = np.argsort(-examples.lengths, kind="stable") if self.model.pads else np.arange(len(examples))
+        size = 2 * self.recipe.batch_size
+        batches = [order[start : start + size] for start in range(0, len(order), size)]
+        self.model.eval()
+        for rows in batches[self.args.process_index :: self.args.world_size]:
+            inputs = self._prepare_inputs(self.model.batch(examples, rows))
+            inputs.pop("labels")
+            with torch.no_grad():
+                yield rows, self.model(**inputs)["logits"].float()
+
+    def _save_checkpoint(self, model: torch.nn.Module, trial: Any) -> None:
+        if self.watch.checkpoints is None or not self.args.should_save:
+            return
+        with self.watch.checkpoints.write(self.epoch - 1) as folder:
+            self.model.save_state(folder)
+            self._save_optimizer_and_scheduler(str(folder))
+            self.state.save_to_json(str(folder / "trainer_state.json"))
+            (folder / "history.json").write_text(json.dumps(self.watch.history), encoding="utf-8")
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: torch.nn.Module | None = None) -> None:
+        """Do nothing: the model was loaded from the checkpoint before it came here."""
+
+    def _load_rng_state(self, checkpoint: str | None) -> None:
+        """Do nothing: each epoch seeds its own generators."""
+
+
+class _Hooks(TrainerCallback):  # type: ignore[misc]
+    def __init__(self, trainer: DynamicsTrainer) -> None:
+        self._trainer = trainer
+
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._trainer.begin_epoch()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        trainer = self._trainer
+        if trainer.watch.progress is not None:
+            n_examples, batch_size = len(trainer.examples), trainer.recipe.batch_size
+            steps = state.global_step - trainer.epoch * -(-n_examples // batch_size)
+            done = trainer.epoch * n_examples + min(steps * batch_size, n_examples)
+            trainer.watch.progress(done, trainer.recipe.epochs * n_examples)
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._trainer.end_epoch()
+
+
+def _mean_loss(outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
+    total = functional.cross_entropy(outputs["logits"].float(), labels, reduction="sum", ignore_index=IGNORED)
+    mean: torch.Tensor = total / num_items_in_batch
+    return mean
+
+
+def _arguments(recipe: Recipe, model: Classifier, n_examples: int, folder: Path) -> TrainingArguments:
+    on_cpu = recipe.device == "cpu" or (recipe.device == "auto" and not torch.cuda.is_available())
+    arguments = TrainingArguments(
+        output_dir=str(folder),
+        num_train_epochs=recipe.epochs,
+        per_device_train_batch_size=max(recipe.batch_size // recipe.gradient_accumulation, 1),
+        gradient_accumulation_steps=recipe.gradient_accumulation,
+        learning_rate=recipe.learning_rate,
+        lr_scheduler_type="linear",
+        warmup_steps=0,
+        optim="adamw_torch_fused",
+        weight_decay=0.0,
+        adam_epsilon=1e-8,
+        max_grad_norm=1.0,
+        bf16=not on_cpu and model.mixed_precision and torch.cuda.is_bf16_supported(),
+        use_cpu=on_cpu,
+        seed=recipe.seed,
+        save_strategy="epoch",
+        eval_strategy="no",
+        report_to="mlflow" if recipe.live else "none",
+        logging_strategy="steps" if recipe.live else "no",
+        logging_steps=max(-(-n_examples // recipe.batch_size) // 20, 1),
+        logging_nan_inf_filter=False,
+        log_level="error",
+        log_level_replica="error",
+        disable_tqdm=True,
+        label_names=["labels"],
+        remove_unused_columns=False,
+        dataloader_pin_memory=False,
+        ddp_find_unused_parameters=True,
+    )
+    _ = arguments.device
+    if arguments.n_gpu > 1:
+        arguments._n_gpu = 1
+    return arguments

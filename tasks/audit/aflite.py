@@ -1,0 +1,187 @@
+"""The step `aflite`: rows whose label is easy to guess from their features leave, round by round; the rest is a version of its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from tasks.audit import features
+from tasks.audit.plan import ingested
+from tasks.engine.console import progress
+from tasks.engine.step import Inputs, Out, Step
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from cartograph.adversarial_filter.result import Result
+
+DATA, METRICS = "data/aflite", "reports/aflite.metrics.json"
+FIGURES = ("reports/figures/aflite.png", "reports/figures/aflite.svg")
+_ROWS = "data/ingest/train.parquet"
+
+
+class Params(Section):
+    """The section ``aflite`` of params.yaml: the filter's numbers, as shares of the pool or as rows."""
+
+    enabled: bool = Field(True, description="filter out what is easy to guess from the features, and measure what that changes")
+    n_partitions: int = Field(64, ge=1, description="classifiers in a round, each trained on rows of its own (m)")
+    train_share: float = Field(0.1, gt=0, lt=1, description="share of the pool that each trains on (t)")
+    slice_share: float = Field(0.02, gt=0, le=1, description="share of the pool that leaves in a round at most (k)")
+    target_share: float = Field(0.33, gt=0, le=1, description="share of the pool that stays at least (n)")
+    train_size: int | None = Field(None, ge=1, description="rows that each trains on, in place of train_share")
+    slice_size: int | None = Field(None, ge=1, description="rows that leave in a round at most, in place of slice_share")
+    target_size: int | None = Field(None, ge=1, description="rows that stay at least, in place of target_share")
+    threshold: float = Field(0.75, ge=0, le=1, description="a row leaves if this share of its out-of-sample predictions is right (tau)")
+    variant: Literal["slicing", "sampling", "greedy"] = Field(
+        "slicing", description="slicing (the most predictable leave), sampling (drawn by predictability), greedy (one a round)"
+    )
+    group_by: str | None = Field(None, description="a text column: rows that share its text stay on one side of every split")
+    penalty: float = Field(1.0, gt=0, description="C of the logistic regressions: smaller is smoother")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu, or cuda")
+    seed: int = Field(13, ge=0, description="seed of splits and ties")
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write who left when, the filtered version, the evaluation sets filtered alike, and the history; return how far it went."""
+    import pyarrow.parquet as pq
+
+    from cartograph.adversarial_filter.algorithm import aflite
+
+    folder = inputs[features.DATA]
+    sets = {Path(name).stem: pq.read_table(inputs[name]) for name in inputs if name.startswith("data/ingest/")}
+    loaded = {name: _loaded(folder / f"{name}.parquet", sets[name]) for name in sets if (folder / f"{name}.parquet").is_file()}
+    rows, vectors = loaded.pop("train")
+    sizes = _sizes(params, rows.num_rows)
+    with progress("aflite") as tell:
+        result = aflite(
+            vectors,
+            rows["label"].to_numpy(),
+            **sizes,
+            n_partitions=params.n_partitions,
+            threshold=params.threshold,
+            variant=params.variant,
+            seed=params.seed,
+            groups=_groups(params.group_by, rows),
+            penalty=params.penalty,
+            device=params.device,
+            evaluation={name: (theirs, table["label"].to_numpy()) for name, (table, theirs) in loaded.items()},
+            progress=tell,
+        )
+    _write_tables(result, rows, {name: table for name, (table, _) in loaded.items()}, params.n_partitions, out[DATA])
+    made = json.loads((folder / "features.json").read_text(encoding="utf-8"))
+    record = _record(params, sizes, result, made)
+    _write(record, out[DATA] / "aflite.json")
+    _write(_metrics(record), out[METRICS])
+    _draw(result, out)
+    told = "{rows:,} to {kept:,} rows in {rounds} rounds, R {bias_before:.2f} to {bias_after:.2f}".format(**record)
+    return told.replace(" 0.", " .")
+
+
+def _loaded(path: Path, table: pa.Table) -> tuple[pa.Table, np.ndarray]:
+    """Return the rows of a set that have features, in the order of the file, and these."""
+    from cartograph.data.subsets import rows_of
+    from cartograph.features.vectors import read_features
+
+    uids, vectors = read_features(path, what=f"{features.DATA}/{path.name}")
+    return rows_of(table, uids, f"{features.DATA}/{path.name}"), vectors
+
+
+def _sizes(params: Params, rows: int) -> dict[str, int]:
+    train_size = params.train_size or max(2, round(params.train_share * rows))
+    return {
+        "train_size": train_size,
+        "target_size": params.target_size or max(train_size + 1, round(params.target_share * rows)),
+        "slice_size": 1 if params.variant == "greedy" else params.slice_size or max(1, round(params.slice_share * rows)),
+    }
+
+
+def _groups(column: str | None, rows: pa.Table) -> np.ndarray | None:
+    from cartograph.schema import dataset_info
+
+    if column is None:
+        return None
+    if column not in (fields := dataset_info(rows.schema).fields):
+        raise InputError(f"`aflite.group_by` is {column!r}, which is no text column of the set; its text columns are {', '.join(fields)}.")
+    codes: np.ndarray = rows[column].combine_chunks().dictionary_encode().indices.to_numpy()
+    return codes
+
+
+def _write_tables(result: Result, rows: pa.Table, evaluation: dict[str, pa.Table], n_partitions: int, folder: Path) -> None:
+    import numpy as np
+
+    from cartograph.adversarial_filter.tables import history_table, rows_table
+    from cartograph.data.parquet import write_parquet
+
+    write_parquet(rows_table(rows["uid"], result, result.n_predictions), folder / "aflite.parquet")
+    write_parquet(history_table(result), folder / "history.parquet")
+    write_parquet(rows.filter(result.kept).combine_chunks(), folder / "filtered.parquet")
+    (folder / "evaluation").mkdir()
+    for name, table in evaluation.items():
+        counts = np.full(table.num_rows, n_partitions, np.int32)
+        write_parquet(rows_table(table["uid"], result.evaluation[name], counts), folder / "evaluation" / f"{name}.parquet")
+
+
+def _record(params: Params, sizes: dict[str, int], result: Result, made: dict[str, Any]) -> dict[str, Any]:
+    removed = int((~result.kept).sum())
+    return {
+        **sizes,
+        **params.model_dump(include={"n_partitions", "threshold", "variant", "group_by", "seed"}),
+        "features": made,
+        "rows": len(result.kept),
+        "kept": len(result.kept) - removed,
+        "removed": removed,
+        "rounds": _rounds(result),
+        "bias_before": result.history[0].bias,
+        "bias_after": result.history[-1].bias,
+        "stop_reason": result.stop_reason,
+        "evaluation": {
+            name: {"rows": len(theirs.kept), "kept": int(theirs.kept.sum())} for name, theirs in sorted(result.evaluation.items())
+        },
+    }
+
+
+def _rounds(result: Result) -> int:
+    return sum(step.removed > 0 for step in result.history)
+
+
+def _metrics(record: dict[str, Any]) -> dict[str, float]:
+    metrics = {f"aflite.{name}": record[name] for name in ("rows", "kept", "rounds", "bias_before", "bias_after")}
+    metrics["aflite.kept.share"] = record["kept"] / record["rows"]
+    metrics |= {f"aflite.{name}.kept.share": theirs["kept"] / theirs["rows"] for name, theirs in record["evaluation"].items()}
+    return metrics
+
+
+def _draw(result: Result, out: Out) -> None:
+    from cartograph.adversarial_filter.figures import history_figure
+    from cartograph.figures.saving import save_figure
+
+    figure = history_figure(result.history)
+    for name in FIGURES:
+        save_figure(figure, out[name])
+
+
+def _write(content: dict[str, Any], path: Path) -> None:
+    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    return (*ingested(settings), features.DATA)
+
+
+STEP = Step(
+    name="aflite",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=(DATA, METRICS, *FIGURES),
+    resources="gpu",
+    libraries=("torch", "numpy", "pyarrow", "matplotlib"),
+    when=features.is_wanted,
+)

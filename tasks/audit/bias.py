@@ -1,0 +1,256 @@
+"""The step `bias`: what simple models, half the input, single words and neighbours tell of the label, before the filter and after."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field, field_validator
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from cartograph.models.registry import FROM_A_FOLDER, MODELS
+from tasks.audit import aflite, features, recipes, train
+from tasks.audit.plan import ingested
+from tasks.engine.console import progress
+from tasks.engine.step import Inputs, Out, Step
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from cartograph.bias.versions import Evaluated
+    from cartograph.train.recipe import Recipe
+
+DATA, METRICS = "data/bias", "reports/bias.metrics.json"
+_ROWS = "data/ingest/train.parquet"
+_WORDS = "max-pmi"
+_QUICK = ("linear", _WORDS)
+_HELD_OUT = 0.2
+HELD_OUT_NAME = "held out"
+
+
+class Params(Section):
+    """The section ``bias`` of params.yaml; it is part of an audit that filters (``aflite.enabled``)."""
+
+    enabled: bool = Field(True, description="measure before and after the filter")
+    models: tuple[str, ...] = Field(
+        ("linear", "max-pmi"),
+        description="trained on all rows, on as many random ones as the filter kept, and on those it kept: linear (on words, or pixels), "
+        "max-pmi (the most revealing word; not for images), or models as in train",
+    )
+    partial: tuple[str, ...] = Field(("linear",), description="models that are also given a part of the input alone")
+    seeds: tuple[int, ...] = Field((1, 2, 3), min_length=1, description="a random subset each, and a training each")
+    smoothing: float = Field(10, gt=0, description="added to the count of each word with each label; 100 for hundreds of thousands of rows")
+    words: int = Field(10, ge=0, description="most revealing words listed of each label")
+
+    @field_validator("models", "partial")
+    @classmethod
+    def _known(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        wrong = next((value for value in values if value not in (*_QUICK, *MODELS)), None)
+        if wrong is not None:
+            raise ValueError(f"models should be of {', '.join((*_QUICK, *MODELS))}, but one is {wrong!r}")
+        return values
+
+    @field_validator("partial")
+    @classmethod
+    def _reads_text(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        if "probe" in values:
+            raise ValueError("partial inputs of `probe` would need vectors of their own; name another model")
+        return values
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write accuracies, revealing words and distances, before and after; return what became of the first model."""
+    import numpy as np
+    import pyarrow.parquet as pq
+
+    from cartograph.bias.partial import WHOLE, partial_inputs
+    from cartograph.bias.versions import compare_versions, held_out
+    from cartograph.data.parquet import write_parquet
+    from cartograph.data.subsets import rows_of
+    from cartograph.schema import dataset_info
+
+    folder = inputs[aflite.DATA]
+    filtered = pq.read_table(folder / "aflite.parquet")
+    pool = rows_of(pq.read_table(inputs[_ROWS]), filtered["uid"].combine_chunks(), f"{aflite.DATA}/aflite.parquet")
+    kept = filtered["kept"].to_numpy(zero_copy_only=False).astype(bool)
+    evaluation = _evaluation(inputs, folder)
+    if not evaluation:
+        pool, kept, part = held_out(pool, kept, _HELD_OUT, np.random.default_rng(params.seeds[0]))
+        evaluation = {HELD_OUT_NAME: part}
+    info = dataset_info(pool.schema)
+    models = [(model, WHOLE) for model in params.models if not (info.images and model == _WORDS)]
+    models += [(model, part) for part in partial_inputs(info) for model in params.partial]
+    with progress("bias", "models") as tell:
+        accuracies = compare_versions(
+            pool, kept, evaluation, models, params.seeds, _Predictor(params, out), deterministic=_QUICK.__contains__, progress=tell
+        )
+    write_parquet(accuracies, out[DATA] / "accuracies.parquet")
+    write_parquet(_words(params, pool, kept), out[DATA] / "words.parquet")
+    neighbours = _neighbours(inputs[features.DATA], pool, kept, evaluation)
+    write_parquet(neighbours, out[DATA] / "neighbours.parquet")
+    metrics = _metrics(accuracies)
+    out[METRICS].write_text(json.dumps(metrics, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return _summary(accuracies, len(kept), int(kept.sum())) if accuracies.num_rows else f"{neighbours.num_rows:,} distances"
+
+
+def _evaluation(inputs: Mapping[str, Path], folder: Path) -> dict[str, Evaluated]:
+    """Return the evaluation sets that were filtered alongside, those in distribution first."""
+    import pyarrow.parquet as pq
+
+    from cartograph.bias.versions import Evaluated
+    from cartograph.data.subsets import rows_of
+    from cartograph.schema import dataset_info
+
+    found = {}
+    for path in sorted((folder / "evaluation").glob("*.parquet")):
+        left = pq.read_table(path)
+        rows = rows_of(
+            pq.read_table(inputs[f"data/ingest/{path.name}"]), left["uid"].combine_chunks(), f"{aflite.DATA}/evaluation/{path.name}"
+        )
+        found[path.stem] = Evaluated(rows, left["kept"].to_numpy(zero_copy_only=False).astype(bool))
+    return dict(sorted(found.items(), key=lambda item: (dataset_info(item[1].rows.schema).domain, item[0])))
+
+
+class _Predictor:
+    """Trains a model of a table and predicts with it."""
+
+    def __init__(self, params: Params, out: Out) -> None:
+        self._params, self._out = params, out
+
+    def __call__(self, model: str, given: str, seed: int, rows: pa.Table, tests: Mapping[str, pa.Table]) -> dict[str, np.ndarray]:
+        import numpy as np
+
+        from cartograph.bias.guess import guess
+
+        if model in _QUICK:
+            return {name: guess(model, rows, test, smoothing=self._params.smoothing) for name, test in tests.items()}
+        if len(seen := np.unique(rows["label"])) == 1:
+            # A filter may leave one class alone; a model that saw no other names it.
+            return {name: np.full(test.num_rows, seen[0], np.int64) for name, test in tests.items()}
+        return self._trained(_recipe(model, self._out, seed), rows, tests)
+
+    def _trained(self, recipe: Recipe, rows: pa.Table, tests: Mapping[str, pa.Table]) -> dict[str, np.ndarray]:
+        import shutil
+
+        import pyarrow.parquet as pq
+
+        from cartograph.data.subsets import rows_of
+        from cartograph.dynamics.epoch_files import logits_of
+        from cartograph.train.fit import fit
+
+        folder = self._out.checkpoints / "fit"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        fitted = fit(recipe, rows, tests, folder)
+        found = {}
+        for name, test in tests.items():
+            scored = pq.read_table(fitted.predictions / f"{name}.parquet")
+            found[name] = logits_of(rows_of(scored, test["uid"].combine_chunks(), f"predictions/{name}.parquet"))
+        return found
+
+
+def _recipe(model: str, out: Out, seed: int) -> Recipe:
+    """Return the recipe of the section ``train``, for another model at that model's own rate."""
+    from dataclasses import replace
+
+    from cartograph.models.registry import model_class
+
+    trained = out.workspace.settings["train"]
+    if not isinstance(trained, recipes.Params):
+        raise InputError("section `train` was not read with its own model.")
+    recipe = recipes.recipe_of(trained, out.workspace)
+    if model in FROM_A_FOLDER and trained.pretrained is None:
+        raise InputError(f"`bias.models` names `{model}`, which needs `train.pretrained`: a model's folder, or a hub id.")
+    if model != recipe.model:
+        start = str(out.workspace.resolve("data/embed")) if model == "probe" else recipe.pretrained if model in FROM_A_FOLDER else None
+        recipe = replace(recipe, model=model, learning_rate=model_class(model).learning_rate, pretrained=start)
+    return replace(recipe, seed=seed, record="train_pass", evaluate="end", live=False)
+
+
+def _words(params: Params, pool: pa.Table, kept: np.ndarray) -> pa.Table:
+    import pyarrow as pa
+
+    from cartograph.bias.words import REVEALING, words_table
+    from cartograph.schema import dataset_info
+
+    if dataset_info(pool.schema).images:
+        return REVEALING.empty_table()
+    return words_table(pool, pool.filter(pa.array(kept)), number=params.words, smoothing=params.smoothing)
+
+
+def _neighbours(folder: Path, pool: pa.Table, kept: np.ndarray, evaluation: Mapping[str, Evaluated]) -> pa.Table:
+    import pyarrow as pa
+
+    from cartograph.bias.neighbours import NEIGHBOURS, neighbour_distances
+    from cartograph.features.vectors import read_features
+    from cartograph.schema import dataset_info
+
+    def vectors(name: str, rows: pa.Table) -> np.ndarray:
+        return read_features(folder / f"{name}.parquet", rows["uid"], what=f"{features.DATA}/{name}.parquet")[1]
+
+    train_vectors, labels, found = vectors("train", pool), pool["label"].to_numpy(), []
+    classes = len(dataset_info(pool.schema).labels)
+    for name, tested in evaluation.items():
+        theirs, gold = vectors("train" if name == HELD_OUT_NAME else name, tested.rows), tested.rows["label"].to_numpy()
+        for version, own, other in (("before", kept | True, tested.kept | True), ("after", kept, tested.kept)):
+            rows = neighbour_distances(train_vectors[own], labels[own], theirs[other], gold[other], classes)
+            found += [{"version": version, "set": name, **row} for row in rows]
+    return pa.Table.from_pylist(found, schema=NEIGHBOURS)
+
+
+def _metrics(accuracies: pa.Table) -> dict[str, float]:
+    """Return the mean accuracies of the paper's columns: each version tested where it was trained."""
+    means: dict[str, list[float]] = {}
+    for row in accuracies.to_pylist():
+        if row["accuracy"] is not None and (row["trained_on"] == "filtered") == (row["tested_on"] == "filtered"):
+            given = "" if row["input"] == "whole input" else f".{row['input'].replace(' ', '_')}"
+            name = f"bias.{row['model']}{given}.{row['set'].replace(' ', '_')}.{row['trained_on']}"
+            means.setdefault(name, []).append(row["accuracy"])
+            if row["top5"] is not None:
+                means.setdefault(f"{name}.top5", []).append(row["top5"])
+    return {name: sum(values) / len(values) for name, values in means.items()}
+
+
+def _summary(accuracies: pa.Table, rows: int, kept: int) -> str:
+    first = accuracies.to_pylist()[0]
+    metrics = _metrics(accuracies)
+    name = f"bias.{first['model']}.{first['set'].replace(' ', '_')}"
+    found = [metrics.get(f"{name}.{version}") for version in ("full", "random", "filtered")]
+    full, chance, left = ("-" if value is None else f"{value:.2f}".removeprefix("0") for value in found)
+    return f"{first['model']} on {first['set']}: {full} of {rows:,} rows, random {kept:,} {chance}, filtered {left}"
+
+
+def is_wanted(settings: Settings) -> bool:
+    """Return whether an audit with these settings measures before and after a filter."""
+    return features.is_wanted(settings) and bool(getattr(settings.get("bias"), "enabled", False))
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    params, trained = settings["bias"], settings["train"]
+    if not isinstance(params, Params) or not isinstance(trained, recipes.Params):
+        raise InputError("section `bias` was not read with its own model.")
+    names = {*params.models, *params.partial}
+    read = [name for model in sorted(names & {"probe", *FROM_A_FOLDER}) for name in recipes.pretrained_files(_of_model(trained, model))]
+    return (*ingested(settings), features.DATA, aflite.DATA, *dict.fromkeys(read))
+
+
+def _of_model(trained: recipes.Params, model: str) -> recipes.Params:
+    return trained.model_copy(update={"model": model})
+
+
+STEP = Step(
+    name="bias",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=(DATA, METRICS),
+    resources="gpu",
+    libraries=(*train.STEP.libraries, "faiss-cpu", "scipy"),
+    when=is_wanted,
+    reads=("train",),
+)

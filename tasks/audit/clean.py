@@ -1,0 +1,229 @@
+"""The step `clean`: the train set without its suspects, or under better labels; a reason for every change, and the sheet to decide on."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from tasks.audit.plan import selection_file
+from tasks.audit.sources import FileEntry, files_of, read_files, sources_of
+from tasks.engine.console import progress
+from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cartograph.clean.cleaning import Cleaning
+    from cartograph.clean.decisions import Decision
+    from cartograph.clean.original_columns import Kept
+    from cartograph.read.source import Source
+    from tasks.audit.ingest import Params as Ingest
+
+ROWS, SUSPECTS, DECISIONS = "data/ingest/train.parquet", "data/noise/noise.parquet", "review/decisions.csv"
+DATA, METRICS = "data/clean", "reports/clean.metrics.json"
+SHEET, TASKS, CONFIGURATION = "reports/review.csv", "reports/review.labelstudio.json", "reports/review.labelstudio.xml"
+
+
+class Params(Section):
+    """The section ``clean`` of params.yaml: what becomes of suspects that nobody decided about, and how far cleaning may go."""
+
+    recipe: Literal["drop-flagged", "relabel", "decisions-only"] = Field(
+        "drop-flagged",
+        description="what becomes of suspects: drop-flagged; relabel (to the suggestion where it is sure enough, else drop); "
+        "decisions-only (nothing). review/decisions.csv goes before",
+    )
+    relabel_above: float = Field(0.9, ge=0, le=1, description="recipe relabel: the suggestion is taken where its probability is above this")
+    max_class_change: float = Field(
+        0.5, ge=0, description="part of a class's rows by which cleaning may shrink or grow it, else the audit fails"
+    )
+    review_limit: int = Field(500, ge=0, description="most suspects on the review sheet")
+    seed: int = Field(13, ge=0, description="seed of the random subset that the cleaned one is compared with, and of the blind check")
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write the cleaned version, its subsets, its changes and checks, and the review sheet; return what was changed.
+
+    Raises:
+        InputError: decisions do not fit the data, or the sheet to be replaced holds some that were not taken in.
+        GateError: a class would be left without rows.
+    """
+    import numpy as np
+    import pyarrow.parquet as pq
+
+    from cartograph.clean.cleaning import clean, cleaned_examples, subsets, version
+    from cartograph.data.parquet import write_parquet
+    from tasks.checks.cleaned_set import validate_cleaning
+
+    examples, noise = pq.read_table(inputs[ROWS]), pq.read_table(inputs[SUSPECTS])
+    decisions = decisions_in(inputs.get(DECISIONS), examples)
+    require_sheet_saved(out.workspace, decisions, examples)
+    cleaning = clean(examples, noise, decisions, recipe=params.recipe, relabel_above=params.relabel_above)
+    cleaned = cleaned_examples(examples, cleaning)
+    folder = out[DATA]
+    files = _write_originals(out.workspace.settings, inputs, examples, cleaned, cleaning, folder)
+    write_parquet(cleaning.changes, folder / "changes.parquet")
+    for name, subset in subsets(examples, cleaned, np.random.default_rng(params.seed)).items():
+        write_parquet(subset, out[selection_file(name)])
+    described = version(examples, cleaned, cleaning.changes)
+    _write(described, folder / "version.json")
+    validation = validate_cleaning(examples, cleaned, cleaning.changes, files=files, bound=params.max_class_change)
+    _write(validation, folder / "validation.json")
+    write_review(params, examples, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])
+    _write(_metrics(described, decisions, cleaning, validation), out[METRICS])
+    return _summary(described)
+
+
+def decisions_in(path: Path | None, examples: pa.Table) -> dict[str, Decision]:
+    """Return what people decided, one decision per uid; nothing where there is no file.
+
+    Raises:
+        InputError: the file does not fit the train set, or contradicts itself.
+    """
+    from cartograph.clean.decisions import read_decisions, settled
+
+    if path is None:
+        return {}
+    given, labels = given_labels(examples)
+    return settled(read_decisions(path.read_bytes(), DECISIONS, given, labels), given)
+
+
+def given_labels(examples: pa.Table) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return uid -> label name of the train set, and its classes."""
+    from cartograph.schema import dataset_info
+
+    labels = dataset_info(examples.schema).labels
+    return {uid: labels[label] for uid, label in zip(examples["uid"].to_pylist(), examples["label"].to_pylist(), strict=True)}, labels
+
+
+def require_sheet_saved(space: Workspace, decisions: dict[str, Decision], examples: pa.Table) -> None:
+    """Check that nobody's decisions are lost where the workspace's review sheet is made anew.
+
+    Raises:
+        InputError: there are some on it that were not taken in.
+    """
+    from cartograph.clean.review_sheet import require_saved
+
+    sheet = space.resolve(SHEET)
+    if sheet.is_file():
+        name = (Path(space.relative) / SHEET).as_posix()
+        option = "" if space.relative == "." else f" --workspace {space.typed}"
+        way = f"python -m tasks review{option} --import {shlex.quote(name)} --by NAME"
+        require_saved(sheet.read_bytes(), name, decisions, *given_labels(examples), way)
+
+
+def write_review(
+    params: Params, examples: pa.Table, noise: pa.Table, decisions: dict[str, Decision], sheet: Path, tasks: Path, configuration: Path
+) -> int:
+    """Write the suspects that are still to decide on as a sheet and as Label Studio tasks; return how many there are."""
+    from cartograph.clean import label_studio
+    from cartograph.clean.review_sheet import review_sheet, suspects
+    from cartograph.schema import dataset_info
+
+    info = dataset_info(examples.schema)
+    found = suspects(examples, noise, params.review_limit, decisions)
+    sheet.write_bytes(review_sheet(info, found))
+    _write(label_studio.tasks(found), tasks)
+    configuration.write_text(label_studio.configuration(info), encoding="utf-8")
+    return len(found)
+
+
+def _write_originals(
+    settings: Settings, inputs: Inputs, examples: pa.Table, cleaned: pa.Table, cleaning: Cleaning, folder: Path
+) -> list[str]:
+    """Write cleaned.parquet in the original's own columns, and a copy in its own format where it is one text file; return its files."""
+    import pyarrow as pa
+
+    from cartograph.clean.original_columns import kept_rows
+    from cartograph.data.parquet import write_parquet
+    from cartograph.read.rewrite import parquet_rows
+    from tasks.audit.ingest import columns_of, labelling_of
+
+    params: Ingest = settings["ingest"]  # type: ignore[assignment]
+    if params.source != "files":
+        write_parquet(_named(cleaned), folder / "cleaned.parquet")
+        return [params.source]
+    usual = FileEntry(path="-", format=params.format, encoding=params.encoding)
+    side = params.image_side if params.image else None
+    sources = sources_of(params.train, usual, inputs, side, params.image)
+    with progress("clean", "files") as update:
+        done = iter(range(1, len(sources) + 1))
+        files = read_files(params.train, usual, inputs, lambda: update(next(done), len(sources)), side, params.image)
+    kept = kept_rows(files, columns_of(params), labelling_of(params), examples, cleaning.kept, cleaning.labels)
+    whole = None
+    if len(kept) == 1:
+        whole = parquet_rows(sources[0], kept[0].column, kept[0].by_number)
+        _write_own_format(sources[0], kept[0], folder)
+    if whole is None:
+        whole = pa.concat_tables([one.table() for one in kept], promote_options="default")
+    write_parquet(whole, folder / "cleaned.parquet")
+    return [file.name for file in files]
+
+
+def _write_own_format(source: Source, kept: Kept, folder: Path) -> None:
+    from cartograph.read.rewrite import own_suffix, rewrite
+
+    suffix = own_suffix(source)
+    if suffix is not None:
+        rewrite(source, kept.column, kept.by_number, folder / f"cleaned{suffix}")
+
+
+def _named(cleaned: pa.Table) -> pa.Table:
+    """Return the built-in corpus's own columns: uid, texts, and the label's name."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from cartograph.schema import dataset_info
+
+    info = dataset_info(cleaned.schema)
+    names = pc.take(pa.array(info.labels, pa.string()), cleaned["label"])
+    return pa.table({"uid": cleaned["uid"], **{name: cleaned[name] for name in info.fields}, "label": names})
+
+
+def _metrics(version: dict[str, Any], decisions: dict[str, Decision], cleaning: Cleaning, validation: dict[str, Any]) -> dict[str, float]:
+    [entry] = validation["sets"]
+    return {
+        "rows.original": version["parent_rows"],
+        "rows.cleaned": version["rows"],
+        "changes": version["changes"],
+        "changes.share": version["changes"] / version["parent_rows"],
+        "dropped": version["dropped"],
+        "relabelled": version["relabelled"],
+        "decisions": len(decisions),
+        "suspects.kept": cleaning.overruled,
+        "validation.passed": int(validation["passed"]),
+        "validation.failed": sum(not check["passed"] for check in entry["checks"]),
+    }
+
+
+def _summary(version: dict[str, Any]) -> str:
+    parts = [f"{version[what]:,} {what}" for what in ("dropped", "relabelled") if version[what]]
+    return f"{version['rows']:,} rows, {', '.join(parts) or 'nothing changed'}, version {version['version']}"
+
+
+def _write(content: Any, path: Path) -> None:
+    path.write_text(json.dumps(content, indent=1, sort_keys=isinstance(content, dict), ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    params: Any = settings["ingest"]
+    return (ROWS, SUSPECTS, *(files_of(params.train) if params.source == "files" else ()))
+
+
+STEP = Step(
+    name="clean",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    optional=(DECISIONS,),
+    outputs=(DATA, *map(selection_file, ("original", "cleaned", "random")), SHEET, TASKS, CONFIGURATION, METRICS),
+    persistent=(SHEET,),
+    libraries=("great-expectations", "numpy", "pyarrow"),
+    reads=("ingest",),
+)

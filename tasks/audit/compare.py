@@ -1,0 +1,155 @@
+"""The step `compare`: this audit against the one before it of the same workspace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from tasks.engine.step import Inputs, Out, Step
+
+if TYPE_CHECKING:
+    from cartograph.audits.changes import AuditChanges
+    from cartograph.audits.record import Record
+
+ROWS = "data/ingest/train.parquet"
+DATA = "data/compare"
+METRICS = "reports/compare.metrics.json"
+_NUMBERS = ("reports/ingest.metrics.json", "reports/train.metrics.json", "reports/measure.metrics.json")
+_FOLLOWED = ("quarantined.share", "validation.failed", "suspects.share", "suspects")
+
+
+class Params(Section):
+    """The section ``compare`` of params.yaml."""
+
+    seed: int = Field(13, ge=0, description="seed of the test that compares the two maps")
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write this audit's record, that of the one before, and what changed between them; return it in a line.
+
+    The audit before is what this step left when it last ran, so it is looked for where its outputs stand: DVC keeps them in place, and
+    ``dvc pull`` brings them to another machine. An audit that found the same as the last one is no new audit.
+    """
+    import numpy as np
+
+    from cartograph.audits.changes import compare_audits
+    from cartograph.data.parquet import write_parquet
+
+    this, previous = _in_sequence(_record(inputs, out.workspace.settings), out.workspace.resolve(DATA))
+    folder = out[DATA]
+    write_record(this, folder, "record")
+    metrics: dict[str, float] = {"audit.number": this.number}
+    summary = "the first audit of this workspace"
+    if previous is not None:
+        changes = compare_audits(previous, this, np.random.default_rng(params.seed))
+        write_record(previous, folder, "previous")
+        write_parquet(changes.rows, folder / "rows.parquet")
+        _write(comparison_content(changes, previous, this), folder / "comparison.json")
+        metrics |= changes.numbers()
+        summary = summary_line(changes)
+    _write(metrics, out[METRICS])
+    return summary
+
+
+def _record(inputs: Mapping[str, Path], settings: Settings) -> Record:
+    import pyarrow.parquet as pq
+
+    from cartograph.audits.record import Record, record_rows
+
+    noise = pq.read_table(inputs["data/noise"] / "noise.parquet") if "data/noise" in inputs else None
+    measures = pq.read_table(inputs["data/measure"] / "measures.parquet")
+    numbers: dict[str, float] = {}
+    for name in inputs:
+        if name.endswith(".metrics.json"):
+            numbers |= json.loads(inputs[name].read_text(encoding="utf-8"))
+    sets: dict[str, object] = settings["ingest"].evaluation  # type: ignore[attr-defined]
+    wanted = (*_FOLLOWED, *(f"region.{region}.share" for region in _regions()), *(f"{name}.accuracy" for name in sorted(sets)))
+    rows = record_rows(pq.read_table(inputs[ROWS]), measures, noise)
+    return Record(rows, {"rows": rows.num_rows, **{name: numbers[name] for name in wanted if name in numbers}})
+
+
+def _regions() -> tuple[str, ...]:
+    from cartograph.schema import REGIONS
+
+    return REGIONS
+
+
+def _in_sequence(found: Record, folder: Path) -> tuple[Record, Record | None]:
+    """Return this audit's record with its number, and the one before it; ``folder`` is what this step left last time."""
+    last = read_record(folder, "record")
+    if last is None:
+        return found, None
+    if last.identity != found.identity:
+        return found.after(last), last
+    previous = read_record(folder, "previous")
+    return (found, None) if previous is None else (found.after(previous), previous)
+
+
+def write_record(record: Record, folder: Path, name: str) -> None:
+    """Write a record as ``<name>.parquet`` and ``<name>.json``."""
+    from cartograph.data.parquet import write_parquet
+
+    write_parquet(record.rows, folder / f"{name}.parquet")
+    _write(record.facts(), folder / f"{name}.json")
+
+
+def read_record(folder: Path, name: str = "record") -> Record | None:
+    """Return the record that stands in a folder; None where there is none that can be read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from cartograph.audits.record import Record
+    from cartograph.schema import RECORD
+
+    try:
+        facts = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        rows = pq.read_table(folder / f"{name}.parquet")
+        return Record(rows.cast(RECORD), facts["numbers"], int(facts["number"]), tuple(facts["earlier"]))
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
+        return None
+
+
+def comparison_content(changes: AuditChanges, before: Record, now: Record) -> dict[str, Any]:
+    """Return a comparison as JSON values: what the report and the gates read."""
+    return {
+        "audits": [before.number, now.number],
+        "numbers": changes.numbers(),
+        "regions": changes.regions,
+        "classes": {name: list(shares) for name, shares in changes.classes.items()},
+        "before": dict(before.numbers),
+        "now": dict(now.numbers),
+    }
+
+
+def summary_line(changes: AuditChanges) -> str:
+    """Return what changed in a line."""
+    counts = changes.counts
+    parts = [f"{counts[f'rows.{what}']:,} {what}" for what in ("added", "removed", "edited", "relabelled") if counts[f"rows.{what}"]]
+    return f"{', '.join(parts) or 'the same rows'}; suspects +{counts['suspects.new']:,} -{counts['suspects.gone']:,}"
+
+
+def _write(content: Mapping[str, Any], path: Path) -> None:
+    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    noise = ("data/noise", "reports/noise.metrics.json") if "noise" in settings else ()
+    return (ROWS, "data/measure", *noise, *_NUMBERS)
+
+
+STEP = Step(
+    name="compare",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=(DATA, METRICS),
+    persistent=(DATA,),
+    libraries=("numpy", "pandas", "pyarrow"),
+    reads=("ingest",),
+)

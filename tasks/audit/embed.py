@@ -1,0 +1,110 @@
+"""The step `embed`: every text's vector by a frozen encoder, made once for all trainings of the model `probe` and for frozen features."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from tasks.audit.features import is_wanted as is_filtered
+from tasks.audit.features import needs_encoder
+from tasks.audit.plan import MODEL_NEEDED, experiments_of, ingested, retrained, selections
+from tasks.audit.pretrained_folder import local_folder
+from tasks.engine.console import progress
+from tasks.engine.digest import digest_json, digest_path
+from tasks.engine.receipt import versions
+from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.workspace import ROOT, user_file
+
+_DATA = "data/embed"
+
+
+class Params(Section):
+    """Parameters of the frozen encoder; the model `probe` and frozen features alone read them."""
+
+    pretrained: str | None = Field(
+        None,
+        description="probe and frozen features only: the encoder (of texts, or of images) that makes the vectors: a model's folder, or "
+        "a hub id",
+    )
+    max_length: int = Field(128, ge=4, description="tokens; longer texts are cut")
+    batch_size: int = Field(64, ge=1, description="texts read together")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu, or cuda")
+    pooling: Literal["mean", "cls"] = Field("mean", description="a text's vector: mean (of its tokens), or cls (its first token)")
+    keep: bool = Field(True, description="keep the vectors of texts that the last audit embedded with the same encoder")
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write the embeddings of every ingested set, and of texts the encoder beside them; return how many rows became what.
+
+    Vectors of texts are kept that this step left when it last ran, where the encoder, the code and the libraries are the same: DVC leaves
+    its output in place, and ``dvc pull`` brings it to another machine.
+    """
+    import pyarrow.parquet as pq
+
+    from cartograph.models.frozen.embeddings import embed_sets
+    from cartograph.models.frozen.image_encoder import embed_images
+    from cartograph.schema import dataset_info
+
+    folder = local_folder(params.pretrained)
+    sets = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/")}
+    name, values = str(folder or params.pretrained), params.model_dump(exclude={"pretrained", "keep"})
+    if dataset_info(pq.read_schema(sets["train"])).images:
+        values.pop("max_length")
+        with progress("embed", "images") as tell:
+            embedded = embed_images(name, sets, out[_DATA], progress=tell, **values)
+        return f"{embedded.texts:,} images, {embedded.width} numbers each"
+    earlier = out.workspace.resolve(_DATA) if params.keep else None
+    with progress("embed", "texts") as tell:
+        embedded = embed_sets(name, sets, out[_DATA], earlier=earlier, identity=_identity(), progress=tell, **values)
+    kept = f"; vectors of {embedded.kept:,} rows kept" if embedded.kept else ""
+    return f"{embedded.texts:,} texts, {embedded.width} numbers each{kept}"
+
+
+def _identity() -> str:
+    """Return what decides a vector besides the encoder's files and the text."""
+    return digest_json([versions(STEP.libraries), {path.relative_to(ROOT).as_posix(): digest_path(path) for path in STEP.code}])
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    params = settings["embed"]
+    if not isinstance(params, Params):
+        raise InputError("section `embed` was not read with its own model.")
+    if params.pretrained is None:
+        if is_wanted(settings):
+            what = "features of a frozen encoder need" if needs_encoder(settings) else "model `probe` needs"
+            raise InputError(f"{what} `embed.pretrained`: the folder of an encoder, or a hub id; set it in params.yaml.")
+        return ingested(settings)
+    local = (user_file(params.pretrained),) if local_folder(params.pretrained) else ()
+    return (*ingested(settings), *local)
+
+
+def is_wanted(settings: Settings) -> bool:
+    """Return whether an audit with these settings has a frozen encoder."""
+    train = settings["train"]
+    probes = getattr(train, "model", None) == "probe" and (getattr(train, "dynamics", None) is None or _trains_besides(settings))
+    compared = "probe" in getattr(settings.get("bias"), "models", ()) and is_filtered(settings)
+    return probes or compared or needs_encoder(settings)
+
+
+def _trains_besides(settings: Settings) -> bool:
+    """Return whether an audit trains as the section `train` says for something else than the map."""
+    asked = any(name.startswith(MODEL_NEEDED) for name, _ in selections(settings).values())
+    return asked or bool(retrained(settings) or experiments_of(settings) or getattr(settings.get("tune"), "trials", 0))
+
+
+STEP = Step(
+    name="embed",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=(_DATA,),
+    persistent=(_DATA,),
+    resources="gpu",
+    libraries=("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyarrow"),
+    when=is_wanted,
+)

@@ -1,0 +1,165 @@
+"""The step `evaluate`: the retrained models compared, version by version, with intervals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from tasks.audit.plan import chosen_selections, ingested, retrained, selections
+from tasks.engine.failed_cell import failure_of
+from tasks.engine.step import Inputs, Out, Step
+
+if TYPE_CHECKING:
+    from cartograph.compare.versions import Comparison, EvaluationSet
+
+_DATA = "data/evaluate"
+_METRICS = "reports/evaluate.metrics.json"
+_SCORES = {
+    "x": "value",
+    "y": "subset",
+    "x_label": "score",
+    "y_label": "trained on",
+    "title": "What each version is worth",
+    "template": "trained_on",
+}
+
+
+class Params(Section):
+    """The section ``evaluate`` of params.yaml."""
+
+    metrics: tuple[Literal["accuracy", "macro_f1"], ...] = Field(
+        ("accuracy", "macro_f1"), min_length=1, description="accuracy, macro_f1; the first is the one that the report speaks of"
+    )
+    bootstrap: int = Field(1000, ge=100, le=1_000_000, description="resamples behind each 95 % interval")
+    seed: int = Field(13, ge=0, description="seed of the resamples")
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write the numbers of every model, their means and their differences; return what cleaning changed."""
+    from cartograph.compare.markdown import broken_lines, differences_line, markdown
+    from cartograph.compare.selections import Chosen
+    from cartograph.compare.selections import markdown as selection_page
+    from cartograph.compare.versions import PAIRS, VERSIONS, compare
+
+    every = retrained(out.workspace.settings)
+    broken = _broken(every, inputs)
+    runs = {run: folder for run, folder in every.items() if run not in broken}
+    found = {run: _json(inputs[folder] / "metrics.json") for run, folder in runs.items()}
+    failed = {run: run in broken or bool(found[run]["train.failed"]) for run in every}
+    rows = {subset: int(metrics["rows"]) for (subset, _), metrics in found.items()}
+    selected = Chosen({name: selections(out.workspace.settings)[name] for name in chosen_selections(out.workspace.settings)}, rows)
+    groups: tuple[str, ...] = out.workspace.settings["ingest"].groups  # type: ignore[attr-defined]
+    named = [Path(name).stem for name in inputs if name.startswith("data/ingest/")]
+    sets = [part for name in named for part in _evaluation_sets(name, groups, inputs, runs)]
+    scored = tuple(dict.fromkeys(params.metrics))
+    pairs = (*PAIRS, *selected.pairs())
+    comparison = compare(sets, failed, scored, resamples=params.bootstrap, seed=params.seed, pairs=pairs)
+    listed = [{"subset": subset, "seed": seed, "reason": reason} for (subset, seed), reason in broken.items()]
+    ending = "\n".join(["", *broken_lines(listed)])
+    _write(comparison, markdown(comparison.only(VERSIONS), rows) + ending, out[_DATA])
+    (out[_DATA] / "broken.json").write_text(json.dumps(listed, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if selected.named:
+        (out[_DATA] / "selections.md").write_text(selection_page(comparison, selected, scored) + ending, encoding="utf-8")
+    metrics = _flat(comparison) | {f"{subset}.rows": number for subset, number in rows.items()}
+    metrics |= {"retrain.failed": sum(failed.values()), "retrain.broken": len(broken)}
+    out[_METRICS].write_text(json.dumps(metrics, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    told = differences_line(comparison.differences.to_pylist(), params.metrics[0])
+    return (told or f"{len(every)} models on {len(named)} sets") + (
+        f"; {sum(failed.values())} of {len(every)} FAILED" if any(failed.values()) else ""
+    )
+
+
+def _broken(runs: Mapping[tuple[str, int], str], inputs: Mapping[str, Path]) -> dict[tuple[str, int], str]:
+    """Return why each training broke off that left no model.
+
+    Raises:
+        InputError: none is left.
+    """
+    reasons = {run: failure_of(inputs[folder]) for run, folder in runs.items()}
+    broken = {run: reason for run, reason in reasons.items() if reason is not None}
+    if len(broken) == len(runs):
+        (subset, seed), reason = next(iter(broken.items()))
+        raise InputError(
+            f"every one of the {len(runs)} trainings of the step `retrain` failed, so there is nothing to compare; the first, `{subset}` "
+            f"with seed {seed}: {reason}"
+        )
+    return broken
+
+
+def _evaluation_sets(
+    name: str, groups: Sequence[str], inputs: Mapping[str, Path], runs: Mapping[tuple[str, int], str]
+) -> list[EvaluationSet]:
+    """Return a set, and each group of its rows that has any."""
+    import numpy as np
+    import pyarrow.parquet as pq
+
+    from cartograph.compare.versions import EvaluationSet
+    from cartograph.dynamics.epoch_files import logits_of
+    from cartograph.schema import GROUPS, LABEL, UID, dataset_info
+
+    rows = pq.read_table(inputs[f"data/ingest/{name}.parquet"]).sort_by(UID)
+    predicted = {}
+    for run, folder in runs.items():
+        scored = pq.read_table(inputs[folder] / "predictions" / f"{name}.parquet").sort_by(UID)
+        if not scored[UID].combine_chunks().equals(rows[UID].combine_chunks()):
+            raise InputError(
+                f"{folder}/predictions/{name}.parquet is about other rows than data/ingest/{name}.parquet ({scored.num_rows:,} and "
+                f"{rows.num_rows:,}); they come from different runs: run the audit again."
+            )
+        predicted[run] = logits_of(scored).argmax(axis=1)
+    whole = EvaluationSet(name, dataset_info(rows.schema).domain, rows[LABEL].to_numpy(), predicted)
+    members = [set(own or ()) for own in rows[GROUPS].to_pylist()] if GROUPS in rows.column_names else []
+    places = {group: np.flatnonzero([group in own for own in members]) for group in groups}
+    return [whole, *(whole.group(group, inside) for group, inside in places.items() if len(inside))]
+
+
+def _write(comparison: Comparison, page: str, folder: Path) -> None:
+    from pyarrow.csv import write_csv
+
+    from cartograph.data.parquet import write_parquet
+
+    write_parquet(comparison.evaluation, folder / "evaluation.parquet")
+    write_parquet(comparison.summary, folder / "summary.parquet")
+    write_parquet(comparison.differences, folder / "differences.parquet")
+    write_csv(comparison.evaluation, folder / "evaluation.csv")
+    (folder / "evaluation.md").write_text(page, encoding="utf-8")
+
+
+def _flat(comparison: Comparison) -> dict[str, float]:
+    """Return means, standard deviations and differences by name; what is not known is left out."""
+    metrics: dict[str, float | None] = {}
+    for row in comparison.summary.to_pylist():
+        metrics |= {f"{row['subset']}.{row['set']}.{row['metric']}.{part}": row[part] for part in ("mean", "sd")}
+    for row in comparison.differences.to_pylist():
+        name = f"{row['subset']}_minus_{row['against']}.{row['set']}.{row['metric']}"
+        metrics |= {name: row["difference"], f"{name}.low": row["low"], f"{name}.high": row["high"]}
+    return {name: value for name, value in metrics.items() if value is not None}
+
+
+def _json(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    return (*retrained(settings).values(), *ingested(settings)[1:])
+
+
+STEP = Step(
+    name="evaluate",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=(_DATA, _METRICS),
+    libraries=("numpy", "pyarrow", "scipy"),
+    when=lambda settings: bool(retrained(settings)),
+    plots={f"{_DATA}/evaluation.csv": _SCORES},
+    reads=("retrain", "select", "ingest"),
+)

@@ -1,0 +1,215 @@
+"""The step `features`: one vector per row, for AFLite to filter by; the rows that their model learnt from leave the pool."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from cartograph.models.registry import FROM_A_FOLDER, MODELS
+from tasks.audit import recipes
+from tasks.audit.plan import ingested
+from tasks.audit.pretrained_folder import local_folder
+from tasks.engine.console import progress
+from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.workspace import user_file
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from cartograph.train.recipe import Recipe
+
+DATA = "data/features"
+_ROWS = "data/ingest/train.parquet"
+_EMBEDDED = "data/embed"
+
+
+class Params(Section):
+    """The section ``features`` of params.yaml."""
+
+    source: Literal["bow", "pixels", "frozen", "finetuned", "file"] = Field(
+        "bow",
+        description="bow (TF-IDF and SVD), pixels (of images, and SVD), frozen (the encoder of embed.pretrained), finetuned (a model "
+        "trained on rows that leave the pool), or file",
+    )
+    dimensions: int = Field(128, ge=1, description="bow and pixels: numbers per row")
+    file: str | None = Field(None, description="file: a Parquet file with the columns uid and features (a list of numbers)")
+    held_back: float = Field(
+        0.1, gt=0, lt=1, description="finetuned: share of the train rows that the model learns from; they leave the pool"
+    )
+    model: str | None = Field(None, description="finetuned: a model as in train; null: the one in train")
+    pretrained: str | None = Field(None, description="finetuned: a model's folder, or a hub id; null: as in train")
+    epochs: int | None = Field(None, ge=1, description="finetuned: passes over its rows; null: as in train")
+    batch_size: int | None = Field(None, ge=1, description="finetuned: rows per optimiser step; null: as in train")
+    learning_rate: float | None = Field(None, gt=0, description="finetuned: peak learning rate of AdamW; null: as in train")
+    seed: int = Field(13, ge=0, description="seed of the SVD, and of the rows held back")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.source == "file" and self.file is None:
+            raise ValueError("source `file` needs `file`: a Parquet file with the columns uid and features")
+        if self.model is not None and self.model not in MODELS:
+            raise ValueError(f"model should be one of {', '.join(MODELS)}, but is {self.model!r}")
+        return self
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write each set's vectors, those of ``train`` without the rows that leave the pool; return what they are."""
+    import pyarrow.parquet as pq
+
+    from cartograph.features.vectors import write_features
+
+    tables = {Path(name).stem: pq.read_table(inputs[name]) for name in inputs if name.startswith("data/ingest/")}
+    _require_source(params, tables["train"])
+    made = _MAKERS[params.source](params, inputs, out, tables)
+    for name, (table, features) in made.items():
+        write_features(table["uid"], features, out[DATA] / f"{name}.parquet")
+    pool, width = made["train"][0].num_rows, made["train"][1].shape[1]
+    record = {"source": params.source, "width": width, "pool": pool, "held_back": tables["train"].num_rows - pool, "sets": sorted(made)}
+    (out[DATA] / "features.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    held = f", {record['held_back']:,} rows held back" if record["held_back"] else ""
+    return f"{params.source}, {width} numbers a row{held}"
+
+
+Made = dict[str, tuple["pa.Table", "np.ndarray[Any, Any]"]]
+
+
+def _require_source(params: Params, table: pa.Table) -> None:
+    from cartograph.schema import dataset_info
+
+    held = "images" if dataset_info(table.schema).images else "texts"
+    if (params.source, held) in (("bow", "images"), ("pixels", "texts")):
+        other = "pixels" if held == "images" else "bow"
+        raise InputError(f"`features.source` is `{params.source}`, but the rows are {held}; set it to {other}, frozen, finetuned or file.")
+
+
+def _pixels(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+    from cartograph.features.pixels import svd_features
+
+    found = svd_features(tables, params.dimensions, params.seed)
+    return {name: (tables[name], found[name]) for name in tables}
+
+
+def _bow(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+    from cartograph.features.vectors import bow_features
+
+    found = bow_features(tables, params.dimensions, params.seed)
+    return {name: (tables[name], found[name]) for name in tables}
+
+
+def _frozen(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+    from cartograph.features.vectors import join_sides, read_features
+    from cartograph.schema import dataset_info
+
+    made = {}
+    for name, table in tables.items():
+        vectors = read_features(inputs[_EMBEDDED] / f"{name}.parquet", table["uid"], what=f"{_EMBEDDED}/{name}.parquet")[1]
+        made[name] = table, join_sides(vectors, dataset_info(table.schema))
+    return made
+
+
+def _finetuned(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+    import numpy as np
+
+    from cartograph.models.last_layer import penultimate_features
+    from cartograph.train.fit import fit
+
+    rows = tables["train"]
+    learnt = np.zeros(rows.num_rows, bool)
+    number = max(2, round(params.held_back * rows.num_rows))
+    learnt[np.random.default_rng([params.seed, 5]).choice(rows.num_rows, number, replace=False)] = True
+    recipe = _recipe(params, out)
+    out.checkpoints.mkdir(parents=True, exist_ok=True)
+    with progress("features") as tell:
+        fitted = fit(recipe, rows.filter(learnt), {}, out.checkpoints, progress=tell)
+    pool = tables | {"train": rows.filter(~learnt)}
+    with progress("features", "rows read") as tell:
+        found = penultimate_features(recipe.model, fitted.model, pool, device=recipe.device, progress=tell)
+    return {name: (pool[name], found[name]) for name in pool}
+
+
+def _file(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+    """Return the file's vectors of the train set, and of those evaluation sets that it has vectors of."""
+    import pyarrow.compute as pc
+
+    from cartograph.features.vectors import read_features
+
+    path, what = inputs[user_file(params.file or "")], params.file or ""
+    known, _ = read_features(path, what=what)
+    own = {name for name, table in tables.items() if pc.any(pc.is_in(table["uid"], value_set=known)).as_py()}
+    return {
+        name: (tables[name], read_features(path, tables[name]["uid"], what=what)[1]) for name in tables if name in own or name == "train"
+    }
+
+
+_MAKERS = {"bow": _bow, "pixels": _pixels, "frozen": _frozen, "finetuned": _finetuned, "file": _file}
+
+
+def _recipe(params: Params, out: Out) -> Recipe:
+    """Return the recipe of the section ``train``, changed where this section says so."""
+    from dataclasses import replace
+
+    trained = out.workspace.settings["train"]
+    if not isinstance(trained, recipes.Params):
+        raise InputError("section `train` was not read with its own model.")
+    own: dict[str, Any] = {name: value for name in ("model", "epochs", "batch_size", "learning_rate") if (value := getattr(params, name))}
+    named = _named(params, trained)
+    is_probe = (params.model or trained.model) == "probe" and named is None
+    own["pretrained"] = str(out.workspace.resolve(_EMBEDDED)) if is_probe else named and str(local_folder(named) or named)
+    recipe = replace(recipes.recipe_of(trained, out.workspace), seed=params.seed, record="train_pass", evaluate="end", live=False, **own)
+    if recipe.model in FROM_A_FOLDER and recipe.pretrained is None:
+        raise InputError(f"features of a fine-tuned `{recipe.model}` need `features.pretrained`: a model's folder, or a hub id.")
+    return recipe
+
+
+def _named(params: Params, trained: recipes.Params) -> str | None:
+    """Return the folder or hub id that the model starts from, as params.yaml names it."""
+    return params.pretrained or (trained.pretrained if (params.model or trained.model) in FROM_A_FOLDER else None)
+
+
+def needs_encoder(settings: Settings) -> bool:
+    """Return whether the vectors of the step ``embed`` are wanted here."""
+    params = settings.get("features")
+    return is_wanted(settings) and isinstance(params, Params) and (params.source == "frozen" or _is_probe(params, settings))
+
+
+def _is_probe(params: Params, settings: Settings) -> bool:
+    return params.source == "finetuned" and (params.model or getattr(settings["train"], "model", None)) == "probe"
+
+
+def is_wanted(settings: Settings) -> bool:
+    """Return whether an audit with these settings filters by features."""
+    return bool(getattr(settings.get("aflite"), "enabled", False))
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    params = settings["features"]
+    if not isinstance(params, Params):
+        raise InputError("section `features` was not read with its own model.")
+    if params.source == "file":
+        return (*ingested(settings), user_file(params.file or ""))
+    if needs_encoder(settings):
+        return (*ingested(settings), _EMBEDDED)
+    if params.source == "finetuned":
+        named = _named(params, settings["train"])  # type: ignore[arg-type]
+        return (*ingested(settings), *((user_file(named),) if named and local_folder(named) else ()))
+    return ingested(settings)
+
+
+STEP = Step(
+    name="features",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=(DATA,),
+    resources="gpu",
+    libraries=("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyarrow", "scikit-learn"),
+    when=is_wanted,
+    reads=("train",),
+)

@@ -1,0 +1,127 @@
+"""The step `fetch`: the audit's files that stand at URLs, on disk: no larger than allowed, each as its checksum says, fetched once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from tasks.audit.sources import FETCHED, FileEntry, check_sum, fetched_name
+from tasks.engine.console import progress
+from tasks.engine.digest import digest_path
+from tasks.engine.step import Inputs, Out, Step
+
+_RECORD = "files.json"
+_MEGABYTE = 1_000_000
+
+
+class Params(Section):
+    """The section ``fetch`` of params.yaml."""
+
+    max_megabytes: float = Field(1000, gt=0, description="of a file at a URL, at most; a larger one is not fetched")
+    follow: bool = Field(
+        False, description="ask at every audit whether a file at a URL has changed; false: only with --force fetch, or where ingest changes"
+    )
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Fetch what is not here as the server has it; return how many files there are, and how many were fetched.
+
+    Raises:
+        InputError: a file cannot be had, is too large, or is not the one of its checksum.
+    """
+    entries = remote_entries(out.workspace.settings)
+    staged = out[FETCHED].parent.parent
+    fetched, size = fetch_all(entries, staged, params.max_megabytes, known=out.workspace.path)
+    return f"{len(entries):,} files, {size / _MEGABYTE:,.1f} MB, {fetched:,} fetched"
+
+
+def remote_entries(settings: Settings) -> list[FileEntry]:
+    """Return the entries of an audit that stand at URLs, one per URL."""
+    from cartograph.read.formats import local_paths
+    from cartograph.read.remote import is_remote
+
+    params: Any = settings["ingest"]
+    found: dict[str, FileEntry] = {}
+    for _, entries in params.sets().values() if params.source == "files" else ():
+        for entry in entries:
+            for path in filter(is_remote, local_paths(entry.path)):
+                found.setdefault(path, FileEntry(path=path, sha256=entry.sha256))
+    return list(found.values())
+
+
+def fetch_all(entries: Sequence[FileEntry], root: Path, max_megabytes: float, known: Path) -> tuple[int, int]:
+    """Write the files at some URLs, and a record of them, below ``data/fetch`` of a folder; return how many were fetched, and all bytes.
+
+    Args:
+        entries: one per URL.
+        root: a folder that has no such files yet.
+        max_megabytes: the largest file's size, in millions of bytes.
+        known: a folder that may have such files from before: one is taken from there if its checksum is the wanted one, or, where none is
+            given, if the server says that it has not changed.
+    """
+    before, record, fetched = _read_record(known / FETCHED), {}, 0
+    for entry in entries:
+        name, target = fetched_name(entry.path), root / fetched_name(entry.path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        own, mark = _unchanged(entry, known / name, before.get(entry.path))
+        if own is None:
+            own = {"sha256": _fetch(entry, target, max_megabytes), "mark": mark, "bytes": target.stat().st_size}
+            fetched += 1
+        else:
+            shutil.copyfile(known / name, target)
+        record[entry.path] = own
+    (root / FETCHED / _RECORD).write_text(json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    return fetched, sum(one["bytes"] for one in record.values())
+
+
+def _unchanged(entry: FileEntry, file: Path, old: dict[str, Any] | None) -> tuple[dict[str, Any] | None, str | None]:
+    """Return what is recorded of a file that is still the wanted one, else None; and the server's mark of it, where it was asked."""
+    from cartograph.read.remote import check_url, look
+
+    check_url(entry.path)
+    mark = None if entry.sha256 else look(entry.path).mark
+    if old is None or not file.is_file() or digest_path(file) != old["sha256"]:
+        return None, mark
+    same = old["sha256"] == entry.sha256 if entry.sha256 else mark is not None and mark == old["mark"]
+    return (old if same else None), mark
+
+
+def _fetch(entry: FileEntry, target: Path, max_megabytes: float) -> str:
+    from cartograph.read.remote import fetch
+
+    with progress("fetch", "bytes") as update:
+        found = fetch(entry.path, target, max_bytes=round(max_megabytes * _MEGABYTE), progress=update)
+    check_sum(entry, found)
+    return found
+
+
+def _read_record(folder: Path) -> Mapping[str, dict[str, Any]]:
+    try:
+        return {str(url): dict(one) for url, one in json.loads((folder / _RECORD).read_text(encoding="utf-8")).items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def is_wanted(settings: Settings) -> bool:
+    """Return whether an audit has a file at a URL."""
+    params: Any = settings["ingest"]
+    return params.source == "files" and any("://" in entry.path for _, files in params.sets().values() for entry in files)
+
+
+STEP = Step(
+    name="fetch",
+    run=run,
+    params=Params,
+    outputs=(FETCHED,),
+    persistent=(FETCHED,),
+    when=is_wanted,
+    reads=("ingest",),
+    always=lambda settings: bool(settings["fetch"].follow),  # type: ignore[attr-defined]
+)

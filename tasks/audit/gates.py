@@ -1,0 +1,227 @@
+"""The step `gates`: what the audit found held against bounds; and the check that ends an audit once its report is there to read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import CartographError, CellError, GateError
+from tasks.audit import compare
+from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.workspace import Workspace
+
+if TYPE_CHECKING:
+    from cartograph.audits.gates import Measured
+
+DATA = "data/gates"
+METRICS = "reports/gates.metrics.json"
+_NOISE = "data/noise"
+_NAMED = 5
+_CHANGED = ("added", "edited", "relabelled")
+_STATES = {"unknown": -1, "passed": 0, "warned": 1, "failed": 2}
+
+
+class Gate(Section):
+    """From which value on a gate warns, and from which it fails the audit."""
+
+    warn: float | None = Field(None, gt=0)
+    fail: float | None = Field(None, gt=0)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Gate:
+        if self.warn is not None and self.fail is not None and self.warn > self.fail:
+            raise ValueError(f"a gate must warn before it fails, but `warn` is {self.warn:g} and `fail` is {self.fail:g}")
+        return self
+
+
+def _none(value: Any) -> Any:
+    return {} if value is None else value
+
+
+Bounds = Annotated[Gate, BeforeValidator(_none)]
+
+
+class Params(Section):
+    """The section ``gates`` of params.yaml: ``{warn: NUMBER, fail: NUMBER}`` each; null: never."""
+
+    suspects: Bounds = Field(Gate(warn=0.05), description="share of the train rows whose labels look wrong")
+    new_suspects: Bounds = Field(
+        Gate(warn=0.02), description="share of the train rows that look wrong and did not, or were not there, in the audit before"
+    )
+    changed_suspects: Bounds = Field(
+        Gate(warn=0.05),
+        description="share of the rows that came or changed since the audit before whose labels look wrong, at the least: "
+        "the lower end of its one-sided 95 % interval",
+    )
+    quarantined: Bounds = Field(Gate(warn=0.01), description="share of all rows read that could not be used")
+    class_shift: Bounds = Field(
+        Gate(warn=0.05, fail=0.2), description="share of the train rows that went from one class to another since the audit before"
+    )
+    accuracy_drop: Bounds = Field(
+        Gate(warn=0.03), description="how much less accurate the model is on an evaluation set than in the audit before; 0.03 = 3 points"
+    )
+    failed_checks: Bounds = Field(Gate(warn=1), description="number of failed checks of the data, critical ones not counted")
+    failed_critical_checks: Bounds = Field(Gate(fail=1), description="number of failed critical checks of the data")
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write what came of each gate; return the worst of it. No gate stops the steps: the report is to be made first."""
+    from cartograph.audits.gates import Bound, evaluate_gates, worst
+
+    bounds = {name: Bound(**getattr(params, name).model_dump()) for name in type(params).model_fields}
+    findings = evaluate_gates(list(_measured(inputs)), bounds)
+    counts = {state: sum(finding.outcome == state for finding in findings) for state in _STATES}
+    _write({"outcome": worst(findings), "gates": [finding.content() for finding in findings]}, out[DATA] / "gates.json")
+    states = {f"gate.{finding.gate}": _STATES[finding.outcome] for finding in findings}
+    _write({**states, "gates.warned": counts["warned"], "gates.failed": counts["failed"]}, out[METRICS])
+    told = [f"{counts[state]} {state}" for state in ("failed", "warned", "passed") if counts[state]]
+    return ", ".join(told) or "no gate is set"
+
+
+def _measured(inputs: Mapping[str, Path]) -> Iterator[Measured]:
+    comparison = _json(inputs[compare.DATA] / "comparison.json")
+    yield from _suspects(inputs, comparison)
+    yield _quarantined(inputs)
+    yield _class_shift(comparison)
+    yield _accuracy_drop(comparison)
+    yield from measured_checks([inputs[name] / "validation.json" for name in ("data/ingest", "data/clean")])
+
+
+def _suspects(inputs: Mapping[str, Path], comparison: Mapping[str, Any]) -> Iterator[Measured]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    from cartograph.audits.gates import Measured
+
+    if _NOISE not in inputs:
+        return
+    table = pq.read_table(inputs[_NOISE] / "noise.parquet", columns=["uid", "flagged", "rank"])
+    flagged = table.filter(table["flagged"]).sort_by("rank")["uid"]
+    yield _share("suspects", flagged.to_pylist(), table.num_rows, ("looks wrong", "look wrong"), f"{_NOISE}/noise.parquet")
+    if not comparison:
+        yield from (Measured("new_suspects", None), Measured("changed_suspects", None))
+        return
+    changes = pq.read_table(inputs[compare.DATA] / "rows.parquet")
+    new = changes.filter(pc.equal(changes["what"], "new suspect"))["uid"]
+    rows = flagged.filter(pc.is_in(flagged, value_set=new.combine_chunks())).to_pylist()
+    looks = ("looks wrong that did not in the audit before", "look wrong that did not in the audit before")
+    yield _share("new_suspects", rows, table.num_rows, looks, f"{compare.DATA}/rows.parquet")
+    changed = changes.filter(pc.is_in(changes["what"], value_set=pa.array(_CHANGED)))["uid"].unique()
+    yield _changed_suspects(flagged.filter(pc.is_in(flagged, value_set=changed)).to_pylist(), len(changed))
+
+
+def _changed_suspects(uids: list[str], changed: int) -> Measured:
+    from cartograph.audits.gates import Measured, least_share
+
+    if not changed:
+        return Measured("changed_suspects", 0.0, "No row came or changed since the audit before")
+    looks = ("that came or changed since the audit before looks wrong", "that came or changed since the audit before look wrong")
+    found = _share("changed_suspects", uids, changed, looks, f"{compare.DATA}/rows.parquet")
+    least = least_share(len(uids), changed)
+    return replace(found, value=least, told=f"{found.told.removesuffix(')')}; at least {least:.1%} with 95 % confidence)")
+
+
+def _share(gate: str, uids: list[str], rows: int, verbs: tuple[str, str], where: str) -> Measured:
+    from cartograph.audits.gates import Measured
+
+    number = len(uids)
+    told = f"{number:,} of {rows:,} labels {verbs[number != 1]} ({number / rows:.1%})"
+    named = [*map(repr, uids[:_NAMED]), *(["…"] if number > _NAMED else [])]
+    return Measured(gate, number / rows, told, rows=named, where=where)
+
+
+def _quarantined(inputs: Mapping[str, Path]) -> Measured:
+    from cartograph.audits.gates import Measured
+
+    metrics = _json(inputs["reports/ingest.metrics.json"])
+    reasons = _json(inputs["data/ingest"] / "validation.json")["quarantine"]
+    told = f"{metrics['quarantined']:,} rows ({metrics['quarantined.share']:.1%}) could not be used"
+    named = [f"{count:,} {reason}" for reason, count in list(reasons.items())[:_NAMED]]
+    return Measured("quarantined", metrics["quarantined.share"], told, rows=named, where="data/ingest/quarantine.parquet")
+
+
+def _class_shift(comparison: Mapping[str, Any]) -> Measured:
+    from cartograph.audits.gates import Measured
+
+    if not comparison:
+        return Measured("class_shift", None)
+    value = comparison["numbers"]["class_shift"]
+    moved = sorted(comparison["classes"].items(), key=lambda item: -abs(item[1][1] - item[1][0]))
+    named = [f"{name} {before:.1%} → {now:.1%}" for name, (before, now) in moved[:_NAMED] if before != now]
+    return Measured("class_shift", value, f"The classes' shares shifted by {value:.1%} since the audit before", rows=named)
+
+
+def _accuracy_drop(comparison: Mapping[str, Any]) -> Measured:
+    from cartograph.audits.gates import Measured
+
+    before, now = comparison.get("before", {}), comparison.get("now", {})
+    drops = {name: before[name] - now[name] for name in before if name.endswith(".accuracy") and name in now}
+    if not drops:
+        return Measured("accuracy_drop", None)
+    name = max(drops, key=lambda name: drops[name])
+    told = f"Accuracy on {name.removesuffix('.accuracy')} went from {before[name]:.3f} to {now[name]:.3f}"
+    return Measured("accuracy_drop", drops[name], told, unit="points")
+
+
+def measured_checks(files: Sequence[Path]) -> Iterator[Measured]:
+    """Yield the number of failed checks that are not critical, and of critical ones, as validation files tell it."""
+    from cartograph.audits.gates import Measured
+
+    failed = [(item["set"], check) for file in files for item in _json(file)["sets"] for check in item["checks"] if not check["passed"]]
+    for gate, critical in (("failed_checks", False), ("failed_critical_checks", True)):
+        found = [(name, check) for name, check in failed if (check["severity"] == "critical") == critical]
+        kind = "critical check" if critical else "check"
+        told = f"{len(found):,} {kind}{'' if len(found) == 1 else 's'} of the data failed"
+        named = [f"{check['check']} in set `{name}` (expected {check['expected']}, found {check['found']})" for name, check in found]
+        yield Measured(gate, len(found), told, "count", named[:_NAMED])
+
+
+def check_gates(workspace: Workspace) -> None:
+    """End an audit whose gates failed; called once every step has run, so that the report is there to read.
+
+    Raises:
+        GateError: a gate failed; the message is its sentence.
+    """
+    failed = [finding["sentence"] for finding in findings(workspace) if finding["outcome"] == "failed"]
+    if failed:
+        more = f" {len(failed) - 1} more gate{'s' * (len(failed) > 2)} failed." if len(failed) > 1 else ""
+        raise GateError(f"{failed[0]}{more} See {workspace.path / 'reports' / 'report.html'}.")
+
+
+def came_to_gates(workspace: Workspace, error: CartographError | None) -> bool:
+    """Return whether an audit that ended with this error, or with none, ran its gates, so that what stands there is its own."""
+    if isinstance(error, GateError):
+        # A step may end an audit with such an error too, before any gate.
+        return any(str(error).startswith(finding["sentence"]) for finding in findings(workspace) if finding["outcome"] == "failed")
+    return error is None or isinstance(error, CellError)
+
+
+def findings(workspace: Workspace) -> list[dict[str, Any]]:
+    """Return what came of the workspace's gates, as the step left it; nothing where it has not run."""
+    found: list[dict[str, Any]] = _json(workspace.path / DATA / "gates.json").get("gates", [])
+    return found
+
+
+def _json(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return content
+
+
+def _write(content: Mapping[str, Any], path: Path) -> None:
+    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    noise = (_NOISE,) if "noise" in settings else ()
+    return ("data/ingest", "data/clean", compare.DATA, *noise, "reports/ingest.metrics.json")
+
+
+STEP = Step(name="gates", run=run, params=Params, inputs=_inputs, outputs=(DATA, METRICS), libraries=("pyarrow",))

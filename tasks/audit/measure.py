@@ -1,0 +1,211 @@
+"""The step `measure`: from training dynamics, or a map made elsewhere, to measures, regions and the still data map."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from cartograph.config import Params as Section
+from cartograph.errors import InputError
+from tasks.engine.step import Inputs, Out, Step
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    import pyarrow as pa
+
+    from cartograph.dynamics.epoch_files import Dynamics
+    from cartograph.maps.measures import Measures
+    from cartograph.maps.regions import Regions
+    from cartograph.maps.stability import BurnOut
+
+_ROWS = "data/ingest/train.parquet"
+_DYNAMICS = "data/train"
+_TABLES = "data/measure"
+_METRICS = "reports/measure.metrics.json"
+_FIGURES = ("reports/figures/data_map.png", "reports/figures/data_map.svg")
+_DENSITIES = {
+    "x": "value",
+    "y": "share",
+    "y_label": "share of the rows",
+    "title": "Where the rows lie on the map",
+    "template": "map_densities",
+}
+_SHOWN = 3
+
+
+class Params(Section):
+    """Parameters of the data map: which epochs count, how large the regions are, how many points are drawn."""
+
+    burn_in: int = Field(0, ge=0, description="epochs left out at the front")
+    epochs: int | str = Field("all", description="epochs used after burn_in: all, or a number")
+    easy: float = Field(0.33, gt=0, lt=1, description="share of rows called easy-to-learn (highest confidence)")
+    ambiguous: float = Field(0.33, gt=0, lt=1, description="share of rows called ambiguous (highest variability)")
+    hard: float = Field(0.10, gt=0, lt=1, description="share of rows called hard-to-learn (lowest confidence)")
+    max_points: int = Field(25_000, ge=1, description="most points drawn on a data map")
+    seed: int = Field(13, ge=0, description="seed of the drawn sample and of ties")
+    include_ci: bool = Field(
+        False, description="widen variability by its own uncertainty over so few epochs: sqrt(var + var^2 / (epochs - 1))"
+    )
+
+    @field_validator("epochs", mode="before")
+    @classmethod
+    def _all_or_a_number(cls, value: Any) -> Any:
+        if value == "all" or (type(value) is int and value >= 1):
+            return value
+        raise ValueError(f"should be `all` or a whole number of 1 or more, but is {value!r}")
+
+    @model_validator(mode="after")
+    def _shares_fit(self) -> Self:
+        total = self.easy + self.ambiguous + self.hard
+        if total > 1 + 1e-9:
+            raise ValueError(f"easy, ambiguous and hard add up to {total:g}; lower them to 1 or less, the remainder is unassigned")
+        return self
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write the measures, the burn-out curve, the densities, the metrics and the map; return the cuts of the regions as one line."""
+    import numpy as np
+    import pyarrow.parquet as pq
+    from pyarrow.csv import write_csv
+
+    from cartograph.figures.saving import save_figure
+    from cartograph.figures.still_map import data_map
+    from cartograph.maps.regions import assign_regions
+    from cartograph.maps.table import burn_out_table, density_table, map_metrics, map_table
+
+    rows = pq.read_table(inputs[_ROWS], columns=["uid", "label", "source"]).sort_by("uid")
+    imported = (inputs[_DYNAMICS] / "coordinates.parquet").is_file()
+    uids, gold, measures, curve = _from_coordinates(params, inputs, rows) if imported else _from_dynamics(params, inputs, rows)
+    shares = {"easy": params.easy, "ambiguous": params.ambiguous, "hard": params.hard}
+    regions = assign_regions(uids, measures.confidence, measures.variability, **shares, rng=np.random.default_rng(params.seed))
+    table = map_table(uids, gold, measures, regions)
+    pq.write_table(table, out[_TABLES] / "measures.parquet", compression="zstd")
+    pq.write_table(burn_out_table(curve), out[_TABLES] / "burn_out.parquet", compression="zstd")
+    write_csv(density_table(table), out[_TABLES] / "densities.csv")
+    metrics = json.dumps(map_metrics(measures, regions), indent=1, sort_keys=True)
+    out[_METRICS].write_text(metrics + "\n", encoding="utf-8")
+    figure = data_map(table, max_points=params.max_points, seed=params.seed, title=_title(rows, inputs[_DYNAMICS] / "training.json"))
+    for name in _FIGURES:
+        save_figure(figure, out[name])
+    return _summary(regions, imported)
+
+
+def _from_dynamics(params: Params, inputs: Inputs, rows: pa.Table) -> tuple[np.ndarray, np.ndarray, Measures, BurnOut]:
+    import pyarrow.parquet as pq
+
+    from cartograph.maps.measures import compute_measures, epoch_window, gold_probabilities
+    from cartograph.maps.stability import burn_out
+    from cartograph.schema import dataset_info
+
+    labels = dataset_info(pq.read_schema(inputs[_ROWS])).labels
+    uids, gold, logits = _dynamics(inputs[_DYNAMICS] / "dynamics", rows, labels)
+    window = {"burn_in": params.burn_in, "epochs": None if params.epochs == "all" else int(params.epochs)}
+    measures = compute_measures(uids, logits, gold, include_ci=params.include_ci, **window)
+    curve = burn_out(gold_probabilities(uids, logits[:, epoch_window(logits.shape[1], **window)], gold))
+    out_of_fold = inputs[_DYNAMICS] / "out_of_fold"
+    if out_of_fold.is_dir():
+        _, _, held = _dynamics(out_of_fold, rows, labels)
+        measures = measures.with_out_of_fold(compute_measures(uids, held, gold, include_ci=params.include_ci, **window))
+    return uids, gold, measures, curve
+
+
+def _dynamics(folder: Path, rows: pa.Table, labels: tuple[str, ...]) -> Dynamics:
+    from cartograph.dynamics.epoch_files import read_dynamics
+
+    dynamics = read_dynamics(folder)
+    uids, gold, logits = dynamics
+    if logits.shape[2] != len(labels):
+        raise InputError(
+            f"the dynamics in {folder} have {logits.shape[2]} classes and the data has {len(labels)} ({', '.join(labels[:8])}); "
+            "use the dynamics of a training on this data."
+        )
+    _check_uids(rows, uids, folder)
+    _check_gold(rows, gold, labels, folder)
+    return dynamics
+
+
+def _from_coordinates(params: Params, inputs: Inputs, rows: pa.Table) -> tuple[np.ndarray, np.ndarray, Measures, None]:
+    import pyarrow.parquet as pq
+
+    from cartograph.maps.table import coordinates
+
+    path = inputs[_DYNAMICS] / "coordinates.parquet"
+    asked = [name for name in ("burn_in", "epochs", "include_ci") if getattr(params, name) != Params.model_fields[name].default]
+    if asked:
+        raise InputError(f"`{asked[0]}` of `measure` needs dynamics per epoch, but {path} holds finished coordinates; leave it out.")
+    table = pq.read_table(path).sort_by("uid")
+    uids = table.column("uid").to_numpy(zero_copy_only=False)
+    _check_uids(rows, uids, path)
+    return uids, rows.column("label").to_numpy(), coordinates(table), None
+
+
+def _check_uids(rows: pa.Table, uids: np.ndarray, source: Path) -> None:
+    import numpy as np
+
+    expected = rows.column("uid").to_numpy(zero_copy_only=False)
+    if np.array_equal(expected, uids):
+        return
+    missing, unknown = sorted(set(expected) - set(uids)), sorted(set(uids) - set(expected))
+    found = (
+        [f"{len(missing):,} of the {len(expected):,} uids of the data are not in the map's source ({_some(missing)})"] if missing else []
+    )
+    found += [f"{len(unknown):,} of its {len(uids):,} uids are not in the data ({_some(unknown)})"] if unknown else []
+    found = found or ["some uid is there more than once"]
+    raise InputError(f"{source} does not belong to this train set: {'; '.join(found)}; train on this data, or import what belongs to it.")
+
+
+def _check_gold(rows: pa.Table, gold: np.ndarray, labels: tuple[str, ...], source: Path) -> None:
+    import numpy as np
+
+    given = rows.column("label").to_numpy()
+    differing = np.flatnonzero(given != gold)
+    if not len(differing):
+        return
+    first = differing[0]
+    told = labels[gold[first]] if 0 <= gold[first] < len(labels) else "no label of the data"
+    raise InputError(
+        f"{source}: uid {rows.column('uid')[first].as_py()!r} was trained as {gold[first]} ({told}) but has label {given[first]} "
+        f"({labels[given[first]]}) in the data, one of {len(differing):,} such rows; train on this data, or give the labels "
+        "the order in which they were trained."
+    )
+
+
+def _some(uids: list[str]) -> str:
+    return ", ".join(repr(uid) for uid in uids[:_SHOWN]) + (", …" if len(uids) > _SHOWN else "")
+
+
+def _title(rows: pa.Table, training: Path) -> str:
+    sources = sorted(set(rows.column("source").to_pylist()))
+    facts = json.loads(training.read_text(encoding="utf-8")) if training.is_file() else {}
+    dataset = sources[0] if len(sources) == 1 else f"{sources[0]} + {len(sources) - 1} more"
+    epochs = f"{facts['epochs']} epochs" if facts.get("epochs") else None
+    return " · ".join(str(part) for part in (dataset, facts.get("model"), epochs) if part)
+
+
+def _summary(regions: Regions, imported: bool) -> str:
+    from cartograph.maps.regions import AMBIGUOUS, EASY, HARD
+
+    easy, hard, varied = (regions.cuts[name].value for name in (EASY, HARD, AMBIGUOUS))
+    parts = [f"easy ≥ {_short(easy)}"] if easy is not None else []
+    parts += [f"hard ≤ {_short(hard)}"] if hard is not None else []
+    parts = [", ".join(parts) or "too few rows for regions", "none varied" if varied is None else f"ambiguous ≥ {_short(varied)}"]
+    return "; ".join(parts) + " (no logits)" if imported else "confidence " * (easy is not None) + "; ".join(parts)
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".lstrip("0") if value < 0.9995 else "1"
+
+
+STEP = Step(
+    name="measure",
+    run=run,
+    params=Params,
+    inputs=(_ROWS, _DYNAMICS),
+    outputs=(_TABLES, _METRICS, *_FIGURES),
+    libraries=("matplotlib", "numpy", "pyarrow"),
+    plots={f"{_TABLES}/densities.csv": _DENSITIES, _FIGURES[0]: {}},
+)

@@ -1,0 +1,274 @@
+"""The step `noise`: wrong labels planted and found again, and with what that taught, the suspects of the original rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from tasks.audit import recipes, train
+from tasks.engine.console import progress
+from tasks.engine.step import Inputs, Out, Step
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from cartograph.dynamics.epoch_files import Dynamics
+    from cartograph.suspects.committee import Committee
+    from cartograph.suspects.flips import Flips
+    from cartograph.suspects.listing import Evidence
+
+_ROWS = "data/ingest/train.parquet"
+_DATA = "data/noise"
+_METRICS = "reports/noise.metrics.json"
+_FIGURES = ("reports/figures/noise.png", "reports/figures/noise.svg")
+_ASSUMPTION = "by assumption, not learnt: that a wrong label is doubted as firmly as an easy row's own label is believed"
+
+
+class Params(Section):
+    """The section ``noise`` of params.yaml."""
+
+    flip_share: float = Field(
+        0.01, gt=0, lt=1, description="share of the rows whose labels are flipped to learn from, out of the easy region"
+    )
+    min_flips: int = Field(
+        16, ge=4, description="fewest flips, where a quarter of the easy region has as many: small sets flip a larger share"
+    )
+    detector: Literal["auto", "confidence", "measures", "committee"] = Field(
+        "auto",
+        description="confidence (the paper's), measures (all of the map), committee (out-of-fold models beside the map), or auto: the best",
+    )
+    folds: int = Field(5, ge=2, description="folds of the committee: each row is scored by models that never saw it")
+    threshold: float = Field(0.5, gt=0, lt=1, description="probability from which on a row is flagged as a suspect")
+    seed: int = Field(13, ge=0, description="seed of flips, folds and samples")
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write the suspects, the experiment, its figure and its numbers; return how many suspects there are and how they were found."""
+    import numpy as np
+
+    from cartograph.data.parquet import write_parquet
+    from cartograph.suspects.candidates import compare_detectors
+    from cartograph.suspects.listing import choose_suggestions, suspects_table
+    from cartograph.suspects.record import noise_metrics, noise_record
+
+    rows, by_uid, places = _rows_and_map(inputs)
+    trained = _trained(inputs["data/train"])
+    assumed = trained.assumed
+    flips = _flip(params, by_uid, places)
+    original, noised = _before_and_after(params, out, rows, by_uid, places, trained, flips)
+    rng = np.random.default_rng([params.seed, 2])
+    compared = compare_detectors(noised.columns, original.columns, flips.planted, rng, asked=params.detector, assumed=assumed)
+    suggestions = choose_suggestions(original, noised, flips)
+    suspects = suspects_table(
+        by_uid["uid"].to_numpy(zero_copy_only=False),
+        compared.chosen,
+        original,
+        suggestions.probabilities,
+        threshold=params.threshold,
+        assumption=_ASSUMPTION if assumed else "",
+    )
+    write_parquet(suspects, out[_DATA] / "noise.parquet")
+    experiment = _experiment(by_uid["uid"], flips, original, noised)
+    write_parquet(experiment, out[_DATA] / "experiment.parquet")
+    _draw(experiment, out, assumed)
+    asked = {"detector": params.detector, "threshold": params.threshold}
+    found = noise_record(flips, compared, suggestions, suspects, asked=asked, assumption=_ASSUMPTION if assumed else None)
+    _write(found, out[_DATA] / "noise.json")
+    _write(noise_metrics(found), out[_METRICS])
+    return _summary(found)
+
+
+def _rows_and_map(inputs: Mapping[str, Path]) -> tuple[pa.Table, pa.Table, pa.Table]:
+    """Return the train rows in their own order, the same sorted by uid, and their places on the map, sorted by uid."""
+    import pyarrow.parquet as pq
+
+    rows, places = pq.read_table(inputs[_ROWS]), pq.read_table(inputs["data/measure"] / "measures.parquet").sort_by("uid")
+    by_uid = rows.sort_by("uid")
+    if not by_uid["uid"].combine_chunks().equals(places["uid"].combine_chunks()):
+        raise InputError(
+            f"{_ROWS} and the data map are not of the same rows ({rows.num_rows:,} and {places.num_rows:,}); they come from different "
+            "runs: run the audit again."
+        )
+    return rows, by_uid, places
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """What a training, here or elsewhere, left: dynamics, those of K-fold training, and whether flips' measures must be assumed."""
+
+    dynamics: Dynamics | None
+    out_of_fold: Dynamics | None
+    assumed: bool
+
+
+def _trained(folder: Path) -> _Trained:
+    from cartograph.dynamics.epoch_files import read_dynamics
+
+    assumed = json.loads((folder / "training.json").read_text(encoding="utf-8"))["source"] == "imported"
+    known = [read_dynamics(folder / name) if (folder / name).is_dir() else None for name in ("dynamics", "out_of_fold")]
+    return _Trained(known[0], known[1], assumed)
+
+
+def _flip(params: Params, by_uid: pa.Table, places: pa.Table) -> Flips:
+    import numpy as np
+
+    from cartograph.schema import dataset_info
+    from cartograph.suspects.flips import choose_flips
+
+    easy = places["region"].to_numpy(zero_copy_only=False) == "easy-to-learn"
+    least = min(params.min_flips, max(4, int(easy.sum()) // 4))
+    share = params.flip_share if round(params.flip_share * by_uid.num_rows) >= least else least / by_uid.num_rows
+    n_classes = len(dataset_info(by_uid.schema).labels)
+    return choose_flips(easy, by_uid["label"].to_numpy(), n_classes, share, np.random.default_rng([params.seed, 0]))
+
+
+def _before_and_after(
+    params: Params, out: Out, rows: pa.Table, by_uid: pa.Table, places: pa.Table, trained: _Trained, flips: Flips
+) -> tuple[Evidence, Evidence]:
+    """Return what is known of the rows under the given labels, and under the flipped ones."""
+    from cartograph.schema import dataset_info
+    from cartograph.suspects.listing import Evidence, assumed_measures, map_measures
+
+    labels, names = by_uid["label"].to_numpy(), dataset_info(by_uid.schema).labels
+    committees = _committees(params, by_uid, flips, trained)
+    measures = map_measures(places)
+    if trained.dynamics is None:
+        after = assumed_measures(measures, flips.planted, len(names))
+        both = ((labels, measures, None, None, None), (flips.labels, after, None, None, None))
+    else:
+        # Without a retraining the flips are judged by what the model said of them under their own labels.
+        again = trained if trained.assumed else _retrained(out, rows, by_uid, flips)
+        before = _read(out, trained, labels)
+        both = ((labels, measures, *before[1:]), (flips.labels, *_read(out, again, flips.labels)))
+    original, noised = (
+        Evidence(given, names, place, in_sample, n_epochs, committee, held_out)
+        for (given, place, in_sample, n_epochs, held_out), committee in zip(both, committees, strict=True)
+    )
+    return original, noised
+
+
+def _read(out: Out, trained: _Trained, labels: np.ndarray) -> tuple[Any, np.ndarray, int, np.ndarray | None]:
+    """Return the measures under these labels, mean predicted probabilities, the number of epochs used, and probabilities out of fold."""
+    from cartograph.maps.measures import compute_measures, epoch_window
+    from cartograph.suspects.listing import mean_probabilities
+
+    section: Any = out.workspace.settings["measure"]
+    window = {"burn_in": section.burn_in, "epochs": None if section.epochs == "all" else int(section.epochs)}
+    uids, _, logits = trained.dynamics
+    used = epoch_window(logits.shape[1], **window)
+    measures, held_out = compute_measures(uids, logits, labels, include_ci=section.include_ci, **window), None
+    if trained.out_of_fold is not None:
+        _, _, held = trained.out_of_fold
+        measures = measures.with_out_of_fold(compute_measures(uids, held, labels, include_ci=section.include_ci, **window))
+        held_out = mean_probabilities(held[:, used])
+    return measures, mean_probabilities(logits[:, used]), used.stop - used.start, held_out
+
+
+def _retrained(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) -> _Trained:
+    """Return what training from scratch on the flipped labels leaves, by the recipe of the section ``train``, its folds included."""
+    from dataclasses import replace
+
+    import pyarrow as pa
+
+    from cartograph.data.parquet import write_parquet
+    from cartograph.data.subsets import take_subset
+    from cartograph.dynamics.epoch_files import read_dynamics
+    from cartograph.train.fit import fit_files
+
+    section: Any = out.workspace.settings["train"]
+    out.checkpoints.mkdir(parents=True, exist_ok=True)
+    flipped = take_subset(rows, pa.table({"uid": by_uid["uid"], "label": pa.array(flips.labels)}), "the flipped set")
+    write_parquet(flipped, out.checkpoints / "flipped.parquet")
+    processes = None if section.processes == "auto" else section.processes
+    recipe = replace(recipes.recipe_of(section, out.workspace), live=False)
+    held = None
+    with progress("noise") as tell:
+        if section.folds:
+            held = read_dynamics(
+                recipes.fit_folds_of(section, recipe, out.checkpoints / "flipped.parquet", out.checkpoints, processes, tell)
+            )
+        tell_rest = recipes.after_folds(tell, section.folds)
+        fitted = fit_files(recipe, out.checkpoints / "flipped.parquet", {}, out.checkpoints, processes=processes, progress=tell_rest)
+    return _Trained(read_dynamics(fitted.dynamics), held, assumed=False)
+
+
+def _committees(params: Params, by_uid: pa.Table, flips: Flips, trained: _Trained) -> tuple[Committee | None, Committee | None]:
+    """Return the committee of the given labels and that of the flipped ones, in the same folds; None where they have no say."""
+    import numpy as np
+
+    from cartograph.data.folds import assign_folds
+    from cartograph.features.pixels import sparse_pixels
+    from cartograph.features.text import text_features, text_rows
+    from cartograph.schema import dataset_info
+    from cartograph.suspects.committee import committee_scores
+
+    info = dataset_info(by_uid.schema)
+    for_suggestions = trained.dynamics is None and len(info.labels) > 2
+    wanted = not trained.assumed or for_suggestions or params.detector == "committee"
+    if info.task == "choice" or not wanted:
+        return None, None
+    features = sparse_pixels(by_uid) if info.images else text_features(text_rows(by_uid))
+    given, names = by_uid["label"].to_numpy(), list(info.labels)
+    folds = assign_folds(given, params.folds, names, np.random.default_rng([params.seed, 1]))
+    one, other = (
+        committee_scores(features, labels, names, np.random.default_rng([params.seed, 3]), folds=folds) for labels in (given, flips.labels)
+    )
+    return one, other
+
+
+def _experiment(uids: pa.ChunkedArray, flips: Flips, original: Evidence, noised: Evidence) -> pa.Table:
+    import pyarrow as pa
+
+    from cartograph.suspects.figures import EXPERIMENT
+
+    sides = {"before": original.measures, "after": noised.measures}
+    columns: dict[str, Any] = {"uid": uids, "flipped": flips.planted}
+    columns |= {f"{name}_{when}": getattr(measures, name) for when, measures in sides.items() for name in ("confidence", "variability")}
+    return pa.table(columns, schema=EXPERIMENT)
+
+
+def _draw(experiment: pa.Table, out: Out, assumed: bool) -> None:
+    from cartograph.figures.saving import save_figure
+    from cartograph.suspects.figures import noise_figure
+
+    figure = noise_figure(experiment, assumed=assumed)
+    for name in _FIGURES:
+        save_figure(figure, out[name])
+
+
+def _summary(found: Mapping[str, Any]) -> str:
+    share = 100 * found["suspects"] / found["rows"]
+    how = "by assumption" if found["assumption"] else f"F1 {found['detectors'][found['detector']]['f1']:.2f}".replace(" 0.", " .")
+    return f"{found['suspects']:,} suspects ({share:.1f} %), by {found['detector']}, {how}"
+
+
+def _write(content: Mapping[str, Any], path: Path) -> None:
+    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    trained = settings["train"]
+    retrains = isinstance(trained, recipes.Params) and trained.dynamics is None
+    pretrained = recipes.pretrained_files(trained) if retrains else ()  # type: ignore[arg-type]
+    return (_ROWS, "data/measure", "data/train", *pretrained)
+
+
+STEP = Step(
+    name="noise",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=(_DATA, _METRICS, *_FIGURES),
+    resources="gpu",
+    libraries=(*train.STEP.libraries, "matplotlib", "scipy"),
+    reads=("train", "measure"),
+)

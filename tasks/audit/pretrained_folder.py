@@ -1,0 +1,16 @@
+"""Where a pretrained model that params.yaml names stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tasks.engine.workspace import ROOT
+
+
+def local_folder(pretrained: str | None) -> Path | None:
+    """Return the folder that is meant, as an absolute path; None for a hub id, or where there is none."""
+    if pretrained is None:
+        return None
+    folder = (ROOT / Path(pretrained).expanduser()).absolute()
+    plain = pretrained.startswith((".", "/", "~")) or pretrained.count("/") > 1
+    return folder if plain or folder.exists() else None

@@ -1,0 +1,181 @@
+"""What an audit has to publish, read from its files: parameters, numbers, datasets, pages. Knows no tracking server."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tasks.audit.plan import experiments_of, ingested
+from tasks.engine.digest import digest_json, digest_path
+from tasks.engine.failed_cell import failure_of
+from tasks.engine.workspace import ROOT, Workspace
+from tasks.publishing.provenance import dvc_lock, git_commit
+from tasks.publishing.records import DIGEST_CHARACTERS, STEP_NAME, Dataset, Publication
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_TABLES = {
+    "data/clean": ("cleaned.parquet", "changes.parquet"),
+    "data/aflite": ("filtered.parquet", "aflite.parquet"),
+    "data/evaluate": ("evaluation.md", "evaluation.csv"),
+}
+"""Files of other outputs that are published with the reports."""
+
+
+def read_publication(workspace: Workspace, inputs: Mapping[str, Path]) -> Publication:
+    """Gather what an audit publishes from the inputs of the step."""
+    params = dict(_flat({name: section.model_dump(mode="json") for name, section in workspace.settings.items() if name != STEP_NAME}))
+    metrics = dict(_metrics(inputs))
+    datasets = tuple(_datasets(workspace, inputs["data/ingest"]))
+    fingerprint = digest_json(
+        {
+            "params": params,
+            "datasets": {dataset.name: dataset.profile for dataset in datasets},
+            "validation": digest_path(inputs["data/ingest"] / "validation.json"),
+            "measures": digest_path(inputs["data/measure"]),
+            "metrics": metrics,
+        }
+    )
+    lock = dvc_lock(workspace, without=STEP_NAME)
+    tags = {
+        "cartograph.dataset_version": datasets[0].digest,
+        "cartograph.fingerprint": fingerprint,
+        "cartograph.dvc_lock": "-" if lock is None else digest_json(lock),
+        "mlflow.source.type": "LOCAL",
+        "mlflow.source.name": "cartograph" if workspace.relative == "." else f"cartograph {workspace.relative}",
+    }
+    if (commit := git_commit()) is not None:
+        tags["mlflow.source.git.commit"] = commit
+    tags["mlflow.note.content"] = _note(workspace.name, metrics, datasets)
+    return Publication(fingerprint, params, metrics, tags, datasets, _trend(inputs))
+
+
+def _trend(inputs: Mapping[str, Path]) -> dict[str, list[tuple[int, float]]]:
+    if "data/compare" not in inputs:
+        return {}
+    record = json.loads((inputs["data/compare"] / "record.json").read_text(encoding="utf-8"))
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for audit, numbers in enumerate([*record["earlier"], record["numbers"]], start=record["number"] - len(record["earlier"])):
+        for name, value in numbers.items():
+            curves.setdefault(f"trend.{name}", []).append((audit, value))
+    return curves
+
+
+def write_files(workspace: Workspace, inputs: Mapping[str, Path], folder: Path, *, points: int) -> None:
+    """Write what an audit publishes into an empty folder: report, maps, metrics, validation, cleaned data, dvc.lock, parameters."""
+    kept = {name: name.removeprefix("reports/") for name in inputs if name.startswith("reports/")}
+    kept = {name: f"metrics/{target}" if name.endswith(".metrics.json") else target for name, target in kept.items()}
+    for name, target in (kept | {"params.yaml": "params.yaml"}).items():
+        (folder / target).parent.mkdir(exist_ok=True)
+        shutil.copyfile(inputs[name], folder / target)
+    shutil.copyfile(inputs["data/ingest"] / "validation.json", folder / "validation.json")
+    for output, names in _TABLES.items():
+        for name in names if output in inputs else ():
+            shutil.copyfile(inputs[output] / name, folder / name)
+    if (compared := inputs.get("data/evaluate")) is not None and (compared / "selections.md").exists():
+        shutil.copyfile(compared / "selections.md", folder / "selections.md")
+    for output in experiments_of(workspace.settings):
+        name = Path(output).name
+        (folder / "experiments").mkdir(exist_ok=True)
+        if (reason := failure_of(inputs[output])) is not None:
+            (folder / "experiments" / f"{name}.md").write_text(f"# {name}\n\nFailed: {reason}\n", encoding="utf-8")
+            continue
+        for file, target in (("finding.md", f"{name}.md"), (f"{name}.png", f"{name}.png")):
+            shutil.copyfile(inputs[output] / file, folder / "experiments" / target)
+    if (lock := dvc_lock(workspace, without=STEP_NAME)) is not None:
+        (folder / "dvc.lock").write_text(lock, encoding="utf-8")
+    (folder / "data_map.html").write_text(_interactive(workspace, inputs, points), encoding="utf-8")
+
+
+def _interactive(workspace: Workspace, inputs: Mapping[str, Path], points: int) -> str:
+    """Return the data map as a page of its own that needs no network."""
+    import pyarrow.parquet as pq
+
+    from cartograph.figures.interactive_map import interactive_map
+    from cartograph.schema import UID, dataset_info
+
+    measures = pq.read_table(inputs["data/measure"] / "measures.parquet").sort_by(UID)
+    rows = pq.read_table(inputs["data/ingest"] / "train.parquet").sort_by(UID)
+    info = dataset_info(rows.schema)
+    # Plotly's labels hold no pictures: of an image the uid tells which it is.
+    fields = (UID,) if info.images else info.fields
+    text_of = dict(zip(rows.column(UID).to_pylist(), zip(*(rows.column(name).to_pylist() for name in fields), strict=True), strict=True))
+    texts = [" | ".join(text_of[uid]) for uid in measures.column(UID).to_pylist()]
+    seed: int = workspace.settings["measure"].seed  # type: ignore[attr-defined]
+    figure = interactive_map(measures, texts, max_points=points, seed=seed, labels=info.labels)
+    figure.update_layout(paper_bgcolor="white", plot_bgcolor="white", font_color="#222222")
+    # Plotly's own tool bar offers to send the figure, texts and all, to its maker's server.
+    config = {"displaylogo": False, "responsive": True, "showSendToCloud": False, "plotlyServerURL": ""}
+    page = figure.to_html(include_plotlyjs=True, full_html=True, div_id="data-map", config=config)
+    # MLflow shows the page in a frame without a scroll bar: the margin would cut the axis off.
+    return str(page).replace("<body>", '<body style="margin: 0">', 1)
+
+
+def _note(name: str, metrics: Mapping[str, float], datasets: tuple[Dataset, ...]) -> str:
+    """Return the run's description, Markdown: what was audited, its regions, and where the pages are."""
+    from cartograph.schema import REGIONS
+
+    audited = datasets[0].profile
+    shares = [(region, metrics[f"region.{region}.share"]) for region in REGIONS if f"region.{region}.share" in metrics]
+    regions = ", ".join(f"{region} {share:.0%}" for region, share in shares)
+    lines = [
+        f"Audit of `{name}`: {audited['num_rows']:,} train rows in {len(audited['classes'])} classes.",
+        f"Regions: {regions}." if regions else "",
+        "Validation passed." if metrics.get("validation.passed") else "**Validation failed.**",
+        "The report is the artifact `report.html`, the data map `data_map.html`.",
+    ]
+    return "  \n".join(line for line in lines if line)
+
+
+def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    for key, item in value.items():
+        name = f"{prefix}{key}"
+        if isinstance(item, dict) and (item or not prefix):
+            yield from _flat(item, f"{name}.")
+        else:
+            yield name, item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+
+
+def _metrics(inputs: Mapping[str, Path]) -> Iterator[tuple[str, float]]:
+    """Yield all numbers by name; those of the score against the planted truth under ``score.``."""
+    for name, path in inputs.items():
+        if name.startswith("data/ablate/") and failure_of(path) is None:
+            yield from json.loads((path / "numbers.json").read_text(encoding="utf-8")).items()
+        if name.endswith(".metrics.json"):
+            prefix = "score." if Path(name).name == "score.metrics.json" else ""
+            for key, value in json.loads(path.read_text(encoding="utf-8")).items():
+                if isinstance(value, int | float):
+                    yield f"{prefix}{key}", float(value)
+
+
+def _datasets(workspace: Workspace, folder: Path) -> Iterator[Dataset]:
+    import pyarrow.parquet as pq
+
+    from cartograph.schema import dataset_info
+
+    for name in ingested(workspace.settings):
+        table = pq.read_table(folder / Path(name).name)
+        info = dataset_info(table.schema)
+        train = info.domain == "train"
+        called = workspace.name if train else f"{workspace.name}/{info.name}"
+        yield dataset_of(workspace, table, called, "audited" if train else "evaluation", name)
+
+
+def dataset_of(workspace: Workspace, table: pa.Table, name: str, context: str, file: str) -> Dataset:
+    """Describe a set of examples (``schema.examples_schema``); ``file`` is where it stands, relative to the workspace."""
+    from cartograph.data.content import content_digest, profile
+    from cartograph.schema import dataset_info
+
+    info, digest = dataset_info(table.schema), content_digest(table)
+    return Dataset(
+        name=name,
+        context=context,
+        digest=digest[:DIGEST_CHARACTERS],
+        path=workspace.resolve(file).relative_to(ROOT).as_posix(),
+        columns={field.name: str(field.type) for field in table.schema},
+        profile={**profile(table), "set": info.name, "domain": info.domain, "sha256": digest},
+    )

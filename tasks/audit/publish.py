@@ -1,0 +1,95 @@
+"""The step `publish`: one MLflow run per audit, whoever publishes it and however often."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from cartograph.config import Params as BaseParams
+from cartograph.config import Settings
+from tasks.audit.plan import experiments_of, retrained, selection_file
+from tasks.audit.publication import read_publication, write_files
+from tasks.audit.published_models import cleaned_dataset, filtered_dataset, read_models, read_trials
+from tasks.engine.step import Inputs, Out, Step
+from tasks.publishing.mlflow_runs import publish_runs
+from tasks.publishing.records import STEP_NAME, Dataset, Publication
+from tasks.publishing.tracking_uri import VARIABLE
+
+if TYPE_CHECKING:
+    pass
+
+RUN = "mlflow-run.json"
+
+
+class Params(BaseParams):
+    """The section ``publish`` of params.yaml."""
+
+    enabled: bool = Field(True, description="log the audit to MLflow: to mlflow.db here, or to MLFLOW_TRACKING_URI")
+    experiment: str | None = Field(None, min_length=1, max_length=500, description="name of the experiment; null: the workspace's name")
+    interactive_points: int = Field(25_000, ge=1, description="most points of the interactive map in MLflow")
+
+
+def _inputs(steps: Sequence[Step], settings: Settings) -> tuple[str, ...]:
+    """Return the audit's parameters and tables, and every page, figure and number that an enabled one of these steps leaves."""
+    names = [name for step in steps if step.when(settings) for name in step.outputs_of(settings)]
+    reports = [name for name in names if name.startswith("reports/") and Path(name).suffix]
+    tables = [name for name in ("data/clean", "data/aflite", "data/evaluate", "data/tune", "data/compare") if name in names]
+    models = retrained(settings)
+    subsets = dict.fromkeys(["cleaned"] * ("data/clean" in tables) + [subset for subset, _ in models])
+    answers = experiments_of(settings)
+    return ("params.yaml", "data/ingest", "data/measure", *reports, *tables, *answers, *map(selection_file, subsets), *models.values())
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Publish the audit; return where, and how much."""
+    experiment = params.experiment or out.workspace.name
+    publication = read_publication(out.workspace, inputs)
+    versions = {"cleaned": cleaned_dataset(out.workspace, inputs), "filtered": filtered_dataset(out.workspace, inputs)}
+    made = {name: dataset for name, dataset in versions.items() if dataset is not None}
+    models = read_models(out.workspace, inputs, publication)
+    trials = read_trials(inputs, publication)
+    audit = _with(publication, made)
+    with tempfile.TemporaryDirectory() as temporary:
+        write_files(out.workspace, inputs, Path(temporary), points=params.interactive_points)
+        written = publish_runs(audit, (*models, *trials), experiment, Path(temporary))
+    # Where the run is, is nobody's output: its id is another in every database.
+    out.workspace.state.mkdir(exist_ok=True)
+    (out.workspace.state / RUN).write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    published = {
+        "experiment": experiment,
+        "fingerprint": publication.fingerprint,
+        "datasets": {dataset.name: dataset.digest for dataset in publication.datasets},
+    }
+    published |= {name: dataset.digest for name, dataset in made.items()}
+    with (out["data/publish"] / "published.json").open("w", encoding="utf-8") as file:
+        json.dump(published, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+    told = f"experiment {experiment}, {len(audit.metrics) + len(audit.curves)} metrics, {len(audit.datasets)} datasets"
+    return f"{told}, {len(models)} retrained models" if models else told
+
+
+def _with(publication: Publication, made: Mapping[str, Dataset]) -> Publication:
+    """Add the versions that were made of the train set."""
+    tags = publication.tags | {f"cartograph.{name}_version": dataset.digest for name, dataset in made.items()}
+    return replace(publication, datasets=(*publication.datasets, *made.values()), tags=tags)
+
+
+def step(others: Sequence[Step]) -> Step:
+    """Return the step that publishes what these others leave."""
+    return Step(
+        name=STEP_NAME,
+        run=run,
+        params=Params,
+        inputs=partial(_inputs, others),
+        libraries=("mlflow",),
+        environment=(VARIABLE,),
+        when=lambda settings: bool(settings[STEP_NAME].enabled),  # type: ignore[attr-defined]
+        needs_versions=True,
+    )

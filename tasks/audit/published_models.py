@@ -1,0 +1,115 @@
+"""What an audit has to publish of its retrained models, read from their files. Knows no tracking server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tasks.audit.plan import retrained, selection_file
+from tasks.audit.publication import dataset_of
+from tasks.engine.digest import digest_json
+from tasks.engine.failed_cell import failure_of
+from tasks.engine.workspace import Workspace
+from tasks.publishing.records import Dataset, Model, Publication
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FILES = {"original": "data/ingest/train.parquet", "cleaned": "data/clean/cleaned.parquet"}
+_CONTEXTS = {"original": "audited"}
+_COLOURS = {"original": "#0b5cad", "cleaned": "#a84e00", "random": "#00705a"}
+"""Those of the report's light theme."""
+_LEFT = ("training.json", "metrics.json")
+_SHARED_TAGS = ("cartograph.dvc_lock", "mlflow.source.type", "mlflow.source.name", "mlflow.source.git.commit")
+
+
+def read_models(workspace: Workspace, inputs: Mapping[str, Path], publication: Publication) -> tuple[Model, ...]:
+    """Gather the retrained models of an audit from the inputs of the step; none where it retrains none."""
+    models = retrained(workspace.settings)
+    train_sets = {subset: _train_set(workspace, inputs, subset) for subset in dict.fromkeys(subset for subset, _ in models)}
+    return tuple(_model(subset, seed, inputs[folder], train_sets[subset], publication) for (subset, seed), folder in models.items())
+
+
+def read_trials(inputs: Mapping[str, Path], publication: Publication) -> tuple[Model, ...]:
+    """Gather the trials of a search for a learning rate; none where there was none."""
+    import pyarrow.parquet as pq
+
+    if "data/tune" not in inputs:
+        return ()
+    held = json.loads((inputs["data/tune"] / "best.json").read_text(encoding="utf-8"))["set"]
+    shared = {name: publication.tags[name] for name in _SHARED_TAGS if name in publication.tags}
+    return tuple(
+        Model(
+            name=f"tune trial {row['trial']}",
+            fingerprint=digest_json({"audit": publication.fingerprint, "trial": row["trial"], "learning_rate": row["learning_rate"]}),
+            params={"learning_rate": json.dumps(row["learning_rate"])},
+            metrics={f"{held}.accuracy": row["accuracy"]},
+            tags=shared | {"cartograph.trial": str(row["trial"])},
+            datasets=publication.datasets[:1],
+        )
+        for row in pq.read_table(inputs["data/tune"] / "trials.parquet").to_pylist()
+    )
+
+
+def cleaned_dataset(workspace: Workspace, inputs: Mapping[str, Path]) -> Dataset | None:
+    """Return the cleaned train set; None where the audit cleans nothing."""
+    return _train_set(workspace, inputs, "cleaned") if "data/clean" in inputs else None
+
+
+def filtered_dataset(workspace: Workspace, inputs: Mapping[str, Path]) -> Dataset | None:
+    """Return the rows that withstood AFLite; None where the audit filters nothing."""
+    import pyarrow.parquet as pq
+
+    if "data/aflite" not in inputs:
+        return None
+    rows = pq.read_table(inputs["data/aflite"] / "filtered.parquet")
+    return dataset_of(workspace, rows, workspace.name, "filtered", "data/aflite/filtered.parquet")
+
+
+def _train_set(workspace: Workspace, inputs: Mapping[str, Path], subset: str) -> Dataset:
+    import pyarrow.parquet as pq
+
+    from cartograph.data.subsets import take_subset
+
+    name = selection_file(subset)
+    chosen = pq.read_table(inputs[name])
+    rows: pa.Table = take_subset(pq.read_table(inputs["data/ingest"] / "train.parquet"), chosen, name)
+    return dataset_of(workspace, rows, workspace.name, _CONTEXTS.get(subset, subset), _FILES.get(subset, name))
+
+
+def _model(subset: str, seed: int, folder: Path, train_set: Dataset, publication: Publication) -> Model:
+    broken = failure_of(folder)
+    training, metrics = ({}, {"train.failed": 1}) if broken is not None else map(_content, (folder / name for name in _LEFT))
+    evaluation = [dataset for dataset in publication.datasets if dataset.context == "evaluation"]
+    rows = train_set.profile["num_rows"]
+    failed = bool(metrics["train.failed"])
+    tags = {name: publication.tags[name] for name in _SHARED_TAGS if name in publication.tags}
+    tags |= {"cartograph.dataset_version": train_set.digest, "cartograph.subset": subset, "cartograph.seed": str(seed)}
+    if subset != "original":
+        tags["cartograph.parent_version"] = publication.datasets[0].digest
+    if failed:
+        tags["cartograph.failed"] = "true"
+    if subset in _COLOURS:
+        tags["mlflow.runColor"] = _COLOURS[subset]
+    ended = f"  \n**Failed**: {broken or 'it ended no better than always naming the largest class.'}" if failed else ""
+    tags["mlflow.note.content"] = f"Trained from scratch on the {rows:,} rows of `{subset}`, seed {seed}.{ended}"
+    return Model(
+        name=f"retrain {subset} seed {seed}",
+        fingerprint=digest_json({"audit": publication.fingerprint, "subset": subset, "seed": seed}),
+        params={name: value if isinstance(value, str) else json.dumps(value) for name, value in _known(training).items()},
+        metrics={name: float(value) for name, value in metrics.items() if name not in training},
+        tags=tags,
+        datasets=(train_set, *evaluation),
+        status="FINISHED" if broken is None else "FAILED",
+    )
+
+
+def _content(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def _known(training: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in training.items() if value is not None}

@@ -1,0 +1,312 @@
+"""The step `report`: one self-contained page of what the audit found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from cartograph.config import Params as BaseParams
+from cartograph.config import Settings
+from tasks.audit.bias import is_wanted as is_compared
+from tasks.audit.embed import is_wanted as is_embedded
+from tasks.audit.features import is_wanted as is_filtered
+from tasks.audit.plan import chosen_selections, experiments_of, is_built_in, retrained, selections
+from tasks.engine.failed_cell import failure_of
+from tasks.engine.receipt import versions
+from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.workspace import Workspace, user_file
+
+if TYPE_CHECKING:
+    from cartograph.page.audit import Answer, Audit, Origin
+
+PAGE = "reports/report.html"
+COMPARED = "data/evaluate"
+NOISE = "data/noise"
+AFLITE = ("data/aflite", "reports/aflite.metrics.json")
+BIAS = ("data/bias", "reports/bias.metrics.json")
+CLEANED = ("data/clean/changes.parquet", "data/clean/version.json")
+SINCE = "data/compare"
+GATES = "data/gates"
+EMBEDDED = "data/embed/made.json"
+STILL = "reports/figures/data_map.svg"
+ASSETS = user_file("src/cartograph/page/assets")
+LIBRARIES = (
+    "accelerate",
+    "great-expectations",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "plotly",
+    "pyarrow",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
+
+
+class Params(BaseParams):
+    """How much the page shows."""
+
+    examples: int = Field(3, ge=1, le=20, description="example rows shown of each region")
+    listed: int = Field(50, ge=1, le=1000, description="rows listed at each edge of the map")
+    text_characters: int = Field(300, ge=20, le=2000, description="most characters of a text shown in a list")
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    metrics = tuple(f"reports/{step}.metrics.json" for step in ("ingest", "train", "measure"))
+    truth = ("data/score", "reports/score.metrics.json") if is_built_in(settings) else ()
+    compared = (COMPARED, "reports/evaluate.metrics.json") if retrained(settings) else ()
+    noise = (NOISE, "reports/noise.metrics.json") if "noise" in settings else ()
+    cleaned = CLEANED if "clean" in settings else ()
+    filtered = (*(AFLITE if is_filtered(settings) else ()), *(BIAS if is_compared(settings) else ()))
+    return (
+        "params.yaml",
+        "data/ingest",
+        "data/train",
+        "data/measure",
+        *metrics,
+        STILL,
+        ASSETS,
+        *noise,
+        *cleaned,
+        *filtered,
+        *truth,
+        *compared,
+        *experiments_of(settings),
+        SINCE,
+        GATES,
+        *((EMBEDDED,) if is_embedded(settings) else ()),
+    )
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Read the audit's tables and write the page; return its name and size."""
+    from cartograph.page.document import page
+
+    document = page(_read(params, inputs, out.workspace)).encode("utf-8")
+    out[PAGE].write_bytes(document)
+    return f"{PAGE}, {len(document) / 1e6:.1f} MB"
+
+
+def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> Audit:
+    import pyarrow.parquet as pq
+
+    from cartograph.page.audit import Audit, Limits, align
+    from cartograph.page.encode import data_uri
+    from cartograph.schema import HISTORY, UID
+
+    ingest, train = inputs["data/ingest"], inputs["data/train"]
+    measures = pq.read_table(inputs["data/measure"] / "measures.parquet")
+    history = train / "history.parquet"
+    probabilities = _probabilities(train / "dynamics", measures)
+    return Audit(
+        examples=align(pq.read_table(ingest / "train.parquet"), measures[UID], "data/ingest/train.parquet"),
+        measures=measures,
+        probabilities=probabilities,
+        history=pq.read_table(history) if history.exists() else HISTORY.empty_table(),
+        validation=_json(ingest / "validation.json"),
+        quarantine=pq.read_table(ingest / "quarantine.parquet"),
+        training=_json(train / "training.json"),
+        metrics={Path(name).name.split(".")[0]: _json(path) for name, path in inputs.items() if name.endswith(".metrics.json")},
+        score=_score(inputs, measures),
+        window=_window(workspace, probabilities),
+        still=data_uri(inputs[STILL].read_bytes(), "image/svg+xml"),
+        origin=_origin(inputs, workspace),
+        comparison=_comparison(inputs),
+        selections=_selections(inputs, workspace),
+        noise=_noise(inputs, measures),
+        aflite=_aflite(inputs),
+        bias=_bias(inputs),
+        cleaned=_cleaned(inputs),
+        experiments=[_answer(inputs[name]) for name in experiments_of(workspace.settings)],
+        broken=_json(inputs[COMPARED] / "broken.json") if COMPARED in inputs else (),
+        since=_since(inputs),
+        gates=_json(inputs[GATES] / "gates.json")["gates"] if GATES in inputs else (),
+        limits=Limits(**params.model_dump(), max_points=_setting(workspace, "max_points"), seed=_setting(workspace, "seed")),
+    )
+
+
+def _score(inputs: Mapping[str, Path], measures: Any) -> Any:
+    """Return the score of the rows on the map; None where the truth is not known."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    from cartograph.schema import UID
+
+    if "data/score" not in inputs:
+        return None
+    score = pq.read_table(inputs["data/score"] / "score.parquet")
+    return score.filter(pc.is_in(score[UID], value_set=measures[UID].combine_chunks()))
+
+
+def _noise(inputs: Mapping[str, Path], measures: Any) -> Any:
+    """Return the suspects and how they were found; None where none were looked for."""
+    import pyarrow.parquet as pq
+
+    from cartograph.page.audit import Noise, align
+    from cartograph.schema import UID
+
+    if NOISE not in inputs:
+        return None
+    folder = inputs[NOISE]
+    suspects = align(pq.read_table(folder / "noise.parquet"), measures[UID], f"{NOISE}/noise.parquet")
+    return Noise(suspects, _json(folder / "noise.json"), pq.read_table(folder / "experiment.parquet"))
+
+
+def _cleaned(inputs: Mapping[str, Path]) -> Any:
+    """Return what cleaning changed; None where nothing was cleaned."""
+    import pyarrow.parquet as pq
+
+    from cartograph.page.audit import Cleaned
+
+    if CLEANED[0] not in inputs:
+        return None
+    return Cleaned(pq.read_table(inputs[CLEANED[0]]), _json(inputs[CLEANED[1]]))
+
+
+def _aflite(inputs: Mapping[str, Path]) -> Any:
+    """Return the filter's rows and rounds; None where nothing was filtered."""
+    import pyarrow.parquet as pq
+
+    from cartograph.page.audit import Aflite
+
+    if AFLITE[0] not in inputs:
+        return None
+    folder = inputs[AFLITE[0]]
+    return Aflite(*(pq.read_table(folder / f"{name}.parquet") for name in ("aflite", "history")), _json(folder / "aflite.json"))
+
+
+def _bias(inputs: Mapping[str, Path]) -> Any:
+    """Return what was told before and after the filter; None where that was not measured."""
+    import pyarrow.parquet as pq
+
+    from cartograph.page.audit import Bias
+
+    if BIAS[0] not in inputs:
+        return None
+    return Bias(*(pq.read_table(inputs[BIAS[0]] / f"{name}.parquet") for name in ("accuracies", "words", "neighbours")))
+
+
+def _answer(folder: Path) -> Answer:
+    """Return what an experiment found, or why it failed."""
+    import pyarrow.parquet as pq
+
+    from cartograph.page.audit import Answer
+
+    reason = failure_of(folder)
+    if reason is not None:
+        return Answer(folder.name, "", "", reason, failed=True)
+    said = _json(folder / "finding.json")
+    tables = {name: pq.read_table(folder / f"{name}.parquet") for name in said.pop("tables")}
+    return Answer(**said, tables=tables, picture=(folder / f"{folder.name}.png").read_bytes())
+
+
+def _since(inputs: Mapping[str, Path]) -> Any:
+    """Return what changed since the audit before; None for a workspace's first."""
+    import pyarrow.parquet as pq
+
+    from cartograph.page.audit import Since
+
+    if SINCE not in inputs or not (inputs[SINCE] / "comparison.json").exists():
+        return None
+    found, record = _json(inputs[SINCE] / "comparison.json"), _json(inputs[SINCE] / "record.json")
+    numbers = [*record["earlier"], record["numbers"]]
+    return Since(
+        audits=tuple(found["audits"]),
+        rows=pq.read_table(inputs[SINCE] / "rows.parquet"),
+        numbers=found["numbers"],
+        regions=found["regions"],
+        classes={name: tuple(shares) for name, shares in found["classes"].items()},
+        trend=list(zip(range(record["number"] - len(numbers) + 1, record["number"] + 1), numbers, strict=True)),
+        embedded=_json(inputs[EMBEDDED])["sets"] if EMBEDDED in inputs else {},
+    )
+
+
+def _comparison(inputs: Mapping[str, Path]) -> Any:
+    """Return what the models came to that were retrained on versions of the train set; None where none was retrained."""
+    from cartograph.compare.versions import VERSIONS
+
+    return None if COMPARED not in inputs else _compared(inputs).only(VERSIONS, groups=False)
+
+
+def _compared(inputs: Mapping[str, Path]) -> Any:
+    import pyarrow.parquet as pq
+
+    from cartograph.compare.versions import Comparison
+
+    return Comparison(*(pq.read_table(inputs[COMPARED] / f"{name}.parquet") for name in ("evaluation", "summary", "differences")))
+
+
+def _selections(inputs: Mapping[str, Path], workspace: Workspace) -> Any:
+    """Return what the models came to that were trained on selections; None where none was."""
+    from cartograph.compare.selections import WHOLE, Chosen
+    from cartograph.page.audit import Selections
+
+    trained = chosen_selections(workspace.settings)
+    if COMPARED not in inputs or not trained:
+        return None
+    named = {name: selections(workspace.settings)[name] for name in trained}
+    numbers = _json(inputs["reports/evaluate.metrics.json"])
+    rows = {name: int(numbers[f"{name}.rows"]) for name in (WHOLE, *named) if f"{name}.rows" in numbers}
+    return Selections(_compared(inputs).only((WHOLE, *named)), Chosen(named, rows))
+
+
+def _window(workspace: Workspace, probabilities: Any) -> tuple[int, int]:
+    """Return the epochs that the measures use."""
+    from cartograph.maps.measures import epoch_window
+
+    if probabilities is None:
+        return 0, 0
+    measure: Any = workspace.settings["measure"]
+    used = epoch_window(probabilities.shape[1], measure.burn_in, None if measure.epochs == "all" else int(measure.epochs))
+    return used.start, used.stop
+
+
+def _setting(workspace: Workspace, name: str) -> int:
+    return int(getattr(workspace.settings["measure"], name))
+
+
+def _probabilities(folder: Path, measures: Any) -> Any:
+    """Return the given label's probability per epoch, rows as in ``measures``; None where only coordinates were given."""
+    import pyarrow as pa
+
+    from cartograph.dynamics.epoch_files import read_dynamics
+    from cartograph.maps.measures import gold_probabilities
+    from cartograph.page.audit import align
+    from cartograph.schema import UID
+
+    if not folder.is_dir():
+        return None
+    dynamics = read_dynamics(folder)
+    table = pa.table({UID: pa.array(dynamics.uids, pa.string()), "place": pa.array(range(len(dynamics.uids)))})
+    order = align(table, measures[UID], "data/train/dynamics")["place"].to_numpy()
+    return gold_probabilities(dynamics.uids, dynamics.logits, dynamics.gold)[order]
+
+
+def _origin(inputs: Mapping[str, Path], workspace: Workspace) -> Origin:
+    from cartograph.page.audit import Origin
+    from tasks.engine.digest import digest_path
+
+    sets = sorted(path for path in inputs["data/ingest"].glob("*.parquet"))
+    digests = {f"data/ingest/{path.name}": digest_path(path) for path in sets}
+    digests |= {name: digest_path(inputs[name]) for name in ("data/train", "data/measure")}
+    default = workspace.relative == "."
+    return Origin(
+        name=workspace.name,
+        command="make audit" if default else f"make audit WORKSPACE={workspace.typed}",
+        parameters={name: section.model_dump(mode="json") for name, section in workspace.settings.items()},
+        versions=versions(("cartograph", *LIBRARIES)),
+        digests=digests,
+    )
+
+
+def _json(path: Path) -> Any:
+    import json
+
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+STEP = Step(name="report", run=run, params=Params, inputs=_inputs, outputs=(PAGE,), libraries=("cartograph", *LIBRARIES))

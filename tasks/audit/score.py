@@ -1,0 +1,63 @@
+"""The step `score`: the built-in corpus knows its own truth; how much of it the suspects and the map show."""
+
+from __future__ import annotations
+
+import json
+
+from cartograph.config import Params as BaseParams
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from tasks.audit.features import is_wanted as is_filtered
+from tasks.audit.plan import is_built_in
+from tasks.engine.step import Inputs, Out, Step
+
+_NOISE, _AFLITE = "data/noise", "data/aflite"
+
+
+class Params(BaseParams):
+    """The section ``score`` of params.yaml: there is nothing to set."""
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Compare the suspects, or without them low confidence, with the planted flips; return how well they were found."""
+    import pyarrow.parquet as pq
+
+    from cartograph.planted.score import score
+
+    measures = pq.read_table(inputs["data/measure"] / "measures.parquet")
+    truth = pq.read_table(inputs["data/truth"] / "truth.parquet")
+    suspects = pq.read_table(inputs[_NOISE] / "noise.parquet") if _NOISE in inputs else None
+    aflite = pq.read_table(inputs[_AFLITE] / "aflite.parquet") if _AFLITE in inputs else None
+    try:
+        table, metrics = score(measures, truth, suspects, aflite)
+    except ValueError as error:
+        raise InputError(f"the map cannot be scored: {error}; run the audit from its start with `--force ingest`.") from error
+    pq.write_table(table, out["data/score"] / "score.parquet")
+    with out["reports/score.metrics.json"].open("w", encoding="utf-8") as file:
+        json.dump(metrics, file, indent=1, sort_keys=True)
+        file.write("\n")
+    told = "planted flips: average precision {average_precision:.2f}".format(**metrics)
+    if suspects is not None:
+        told += ", precision {precision:.2f}, recall {recall:.2f}".format(**metrics)
+    told = told.replace(" 0.", " .")
+    return (
+        told
+        if "give_away.odds_ratio" not in metrics
+        else f"{told}; give-away rows filtered, odds ratio {metrics['give_away.odds_ratio']:.1f}"
+    )
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    noise = (_NOISE,) if "noise" in settings else ()
+    return ("data/truth", "data/measure", *noise, *((_AFLITE,) if is_filtered(settings) else ()))
+
+
+STEP = Step(
+    name="score",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=("data/score", "reports/score.metrics.json"),
+    libraries=("numpy", "pyarrow", "scikit-learn"),
+    when=is_built_in,
+)

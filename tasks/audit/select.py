@@ -1,0 +1,205 @@
+"""The step `select`: the rows that each strategy keeps at each fraction, a table each."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, field_validator
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from tasks.audit import recipes
+from tasks.audit.features import is_wanted as is_filtered
+from tasks.audit.plan import MODEL_NEEDED, selection_file, selection_name, selections
+from tasks.engine.console import progress
+from tasks.engine.step import Inputs, Out, Step
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cartograph.selection.strategy import Candidates, Strategy
+    from cartograph.selection.table import Selection
+
+_ROWS, _MEASURES, _SUSPECTS = "data/ingest/train.parquet", "data/measure/measures.parquet", "data/noise/noise.parquet"
+_FILTERED = "data/aflite/aflite.parquet"
+_METRICS = "reports/select.metrics.json"
+_SUSPECTS_NEEDED, _FILTER_NEEDED = "compose", "aflite"
+_TOLD = 2
+
+
+class Params(Section):
+    """The section ``select`` of params.yaml: which rows to keep, and how many."""
+
+    strategies: tuple[str, ...] = Field(
+        ("random", "ambiguous", "hard-to-learn", "high-confidence"),
+        description="also low-variability, high-correctness, low-correctness, forgetting, AL-uncertainty, AL-greedyK, aflite, compose, "
+        "and mix-0.1 (ambiguous, a tenth replaced by easy rows); []: none",
+    )
+    fractions: tuple[float, ...] = Field((0.33,), description="shares of the rows to keep, each above 0 and at most 1")
+    seed: int = Field(13, ge=0, description="seed of ties, samples and the acquisition model")
+    class_balance: bool = Field(False, description="keep as many rows of each class as of any other, as far as it has them")
+    lost_classes: Literal["tell", "refuse"] = Field(
+        "tell", description="a class of which a selection keeps no row: tell, or refuse (an error)"
+    )
+    acquisition_share: float = Field(0.01, gt=0, le=1, description="AL strategies: share of the rows that their model is trained on")
+    acquisition_epochs: int = Field(20, ge=1, description="AL strategies: passes over that share")
+
+    @field_validator("strategies")
+    @classmethod
+    def _known(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        # What there is, is known to the library alone, which takes numpy: names are looked up there when the step runs.
+        twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
+        if twice is not None:
+            raise ValueError(f"names {twice} twice; each is taken once")
+        return values
+
+    @field_validator("fractions")
+    @classmethod
+    def _in_range(cls, values: tuple[float, ...]) -> tuple[float, ...]:
+        wrong = next((value for value in values if not 0 < value <= 1), None)
+        if wrong is not None:
+            raise ValueError(f"a fraction should be above 0 and at most 1, but one is {wrong:g}")
+        # A selection is named after the fraction as it is told, to six digits.
+        if len({f"{value:g}" for value in values}) < len(values):
+            raise ValueError("names a fraction twice; each is taken once")
+        return values
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write a table per strategy and fraction, and how many rows tied; return what was kept."""
+    import pyarrow.parquet as pq
+
+    from cartograph.data.parquet import write_parquet
+    from cartograph.schema import dataset_info
+    from cartograph.selection.strategies import strategy_named
+    from cartograph.selection.table import select
+
+    strategies = [strategy_named(name) for name in params.strategies]
+    rows = pq.read_table(inputs[_ROWS]).sort_by("uid")
+    labels = dataset_info(rows.schema).labels
+    candidates = _candidates(params, strategies, rows, inputs, out)
+    found: dict[str, Selection] = {}
+    for strategy in strategies:
+        for fraction in params.fractions:
+            name = selection_name(strategy.name, fraction)
+            found[name] = select(
+                strategy,
+                candidates,
+                fraction,
+                labels,
+                seed=params.seed,
+                balance=params.class_balance,
+                may_lose_class=params.lost_classes == "tell",
+            )
+            write_parquet(found[name].table, out[selection_file(name)])
+    # A class that the train set itself has no row of cannot be lost.
+    present = sorted(set(rows["label"].to_pylist()))
+    out[_METRICS].write_text(json.dumps(_metrics(found, present), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return _summary(params, found, {place: labels[place] for place in present})
+
+
+def _candidates(params: Params, strategies: list[Strategy], rows: pa.Table, inputs: Inputs, out: Out) -> Candidates:
+    import numpy as np
+    import pyarrow.parquet as pq
+
+    from cartograph.adversarial_filter.tables import resistance
+    from cartograph.maps.measures import NEVER_LEARNT
+    from cartograph.schema import LABEL, UID
+    from cartograph.selection.strategy import ACQUISITION, RESISTANCE, Candidates
+
+    table = pq.read_table(inputs[_MEASURES]).sort_by(UID)
+    _require_same(rows, table, _MEASURES)
+    never = table["never_learnt"]
+    known: dict[str, Any] = {name: table[name].to_numpy() for name in table.column_names if not table[name].null_count and name != UID}
+    if never.null_count == 0:
+        known["forgetting"] = table["forgetting"].fill_null(NEVER_LEARNT).to_numpy()
+    if _FILTERED in inputs:
+        known[RESISTANCE] = resistance(pq.read_table(inputs[_FILTERED]), rows[UID].combine_chunks())
+    suspect = None
+    if _SUSPECTS in inputs:
+        noise = pq.read_table(inputs[_SUSPECTS]).sort_by(UID)
+        _require_same(rows, noise, _SUSPECTS)
+        suspect = noise["flagged"].to_numpy()
+    asked = any(ACQUISITION in strategy.needs for strategy in strategies)
+    acquisition = _acquired(params, rows, out) if asked else None
+    uids = rows[UID].to_numpy()
+    return Candidates(uids, rows[LABEL].to_numpy().astype(np.int64), known, suspect, acquisition)
+
+
+def _acquired(params: Params, rows: pa.Table, out: Out) -> Any:
+    from cartograph.selection.acquisition import acquire
+
+    trained = out.workspace.settings["train"]
+    if not isinstance(trained, recipes.Params):
+        raise InputError("section `train` was not read with its own model.")
+    with progress("select") as tell:
+        tell(0, 1)
+        recipe = recipes.recipe_of(trained, out.workspace)
+        found = acquire(recipe, rows, params.acquisition_share, out.checkpoints, epochs=params.acquisition_epochs, seed=params.seed)
+        tell(1, 1)
+    return found
+
+
+def _require_same(rows: pa.Table, other: pa.Table, name: str) -> None:
+    mine, its = rows["uid"].to_pylist(), other["uid"].to_pylist()
+    if mine != its:
+        missing = sorted(set(mine) - set(its)) or sorted(set(its) - set(mine)) or ["(one uid twice)"]
+        raise InputError(
+            f"{name} is about other rows than {_ROWS} ({len(its):,} and {len(mine):,}; uid {missing[0]!r} is in one of them only); "
+            "they come from different runs: run the audit again."
+        )
+
+
+def _metrics(found: dict[str, Selection], present: list[int]) -> dict[str, float]:
+    metrics: dict[str, float] = {}
+    for name, selection in found.items():
+        metrics |= {f"{name}.rows": selection.table.num_rows, f"{name}.tied": selection.tied}
+        metrics[f"{name}.smallest_class"] = min(selection.per_class[place] for place in present)
+    return metrics
+
+
+def _summary(params: Params, found: dict[str, Selection], labels: dict[int, str]) -> str:
+    counts = sorted({selection.table.num_rows for selection in found.values()})
+    told = f"{len(params.strategies)} selections of {' / '.join(f'{count:,}' for count in counts)} rows"
+    ties = [f"{name} {selection.tied:,}" for name, selection in found.items() if selection.tied]
+    told += f"; ties at the cut: {', '.join(ties[:_TOLD])}{', …' if len(ties) > _TOLD else ''}" if ties else ""
+    lost = [
+        f"{name} keeps no {label!r}"
+        for name, selection in found.items()
+        for place, label in labels.items()
+        if selection.per_class[place] == 0
+    ]
+    return told + (f"; {lost[0]}{', …' if len(lost) > 1 else ''}" if lost else "")
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    names = [name for name, _ in selections(settings).values()]
+    suspects = (_SUSPECTS,) if any(name.startswith(_SUSPECTS_NEEDED) for name in names) else ()
+    trained = settings["train"]
+    asked = isinstance(trained, recipes.Params) and any(name.startswith(MODEL_NEEDED) for name in names)
+    filtered = (_FILTERED,) if is_filtered(settings) and _FILTER_NEEDED in names else ()
+    return (
+        _ROWS,
+        _MEASURES,
+        *suspects,
+        *filtered,
+        *(recipes.pretrained_files(trained) if asked and isinstance(trained, recipes.Params) else ()),
+    )
+
+
+def _outputs(settings: Settings) -> tuple[str, ...]:
+    return (*map(selection_file, selections(settings)), _METRICS)
+
+
+STEP = Step(
+    name="select",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=_outputs,
+    libraries=("numpy", "pyarrow", "torch"),
+    when=lambda settings: bool(selections(settings)),
+    reads=("train",),
+)

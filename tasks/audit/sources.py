@@ -1,0 +1,208 @@
+"""Where an audit's rows come from: the entries under ``train`` and ``evaluation`` in params.yaml, and how they are read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from cartograph import config
+from cartograph.errors import InputError
+from tasks.engine.digest import digest_path
+from tasks.engine.workspace import user_file
+
+if TYPE_CHECKING:
+    from cartograph.ingest.columns import File
+    from cartograph.read.source import Source
+
+FETCHED = "data/fetch"
+"""Where the files stand that were named by a URL."""
+
+
+def listed(value: Any) -> Any:
+    """Let a key take one value where it takes a list."""
+    return [value] if isinstance(value, str | Mapping) else value
+
+
+def _path(value: Any) -> Any:
+    return {"path": value} if isinstance(value, str) else value
+
+
+def _domain(value: Any) -> Any:
+    if isinstance(value, list):
+        return {"files": value}
+    return {"domain": value} if isinstance(value, str) else value
+
+
+class FileEntry(config.Params):
+    """One source: a bare path in params.yaml, or a mapping where a file is not like the others."""
+
+    path: str = Field(min_length=1)
+    format: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = Field(None, min_length=1, max_length=1)
+    quoting: Literal["standard", "none"] | None = None
+    columns: tuple[str, ...] = ()
+    split: str | None = None
+    sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
+
+    @model_validator(mode="after")
+    def _one_checksum_for_one_file(self) -> FileEntry:
+        if self.sha256 is not None and (self.path.startswith("hub:") or "=" in self.path.partition("://")[0]):
+            raise ValueError("`sha256` is of one file; a hub's data set, or a file per field, has none")
+        return self
+
+
+Files = Annotated[tuple[Annotated[FileEntry, BeforeValidator(_path)], ...], BeforeValidator(listed)]
+"""One entry or a list of them."""
+
+
+class EvaluationSet(config.Params):
+    """An evaluation set: where it is, and whether it is in or out of the train set's distribution."""
+
+    files: Files = ()
+    domain: Literal["id", "ood"] = "id"
+
+
+Evaluation = Annotated[EvaluationSet, BeforeValidator(_domain)]
+"""An evaluation set; for the built-in corpus its domain alone."""
+
+
+def files_of(entries: Sequence[FileEntry]) -> tuple[str, ...]:
+    """Return the declared names of the files on disk that the entries name, each once; of one at a URL, where the step `fetch` puts it."""
+    from cartograph.read.formats import local_paths
+
+    return tuple(dict.fromkeys(_declared(path) for entry in entries for path in local_paths(entry.path)))
+
+
+def _declared(path: str) -> str:
+    from cartograph.read.remote import is_remote
+
+    return fetched_name(path) if is_remote(path) else user_file(path)
+
+
+def fetched_name(url: str) -> str:
+    """Return the declared name of the file that the step `fetch` makes of a URL."""
+    from cartograph.read.remote import file_name
+
+    return f"{FETCHED}/{hashlib.sha256(url.encode()).hexdigest()[:8]}/{file_name(url)}"
+
+
+def check_sum(entry: FileEntry, found: str) -> None:
+    """Check a file's SHA-256 against that of its entry, where it has one.
+
+    Raises:
+        InputError: it is another file's.
+    """
+    from cartograph.read.remote import is_remote, shown
+
+    if entry.sha256 not in (None, found):
+        name = shown(entry.path) if is_remote(entry.path) else entry.path
+        raise InputError(
+            f"{name} is not the file that params.yaml names: its SHA-256 is {found}, `sha256` says {entry.sha256}; get the right file, or "
+            "take the new checksum over if the change is meant."
+        )
+
+
+def read_files(
+    entries: Sequence[FileEntry],
+    usual: FileEntry,
+    inputs: Mapping[str, Path],
+    done: Callable[[], None],
+    image_side: int | None = None,
+    image_columns: tuple[str, ...] = (),
+) -> tuple[File, ...]:
+    """Read the sources of one set.
+
+    Args:
+        entries: in the order in which their rows follow each other.
+        usual: format and encoding of those that do not name their own.
+        inputs: declared name (``user_file``) -> path on disk.
+        done: called after each.
+        image_side: where the rows are images: most pixels of their longer side.
+        image_columns: names that the images' column may have.
+
+    Raises:
+        InputError: a source cannot be read, is not the file of its checksum, or is listed twice.
+    """
+    from cartograph.ingest.columns import File
+    from cartograph.read.formats import read
+
+    files = []
+    for entry, source in zip(entries, sources_of(entries, usual, inputs, image_side, image_columns), strict=True):
+        if entry.sha256 is not None and Path(source.path).is_file():
+            check_sum(entry, digest_path(Path(source.path)))
+        files.append(File(source.name, read(source)))
+        done()
+    return tuple(files)
+
+
+def sources_of(
+    entries: Sequence[FileEntry],
+    usual: FileEntry,
+    inputs: Mapping[str, Path],
+    image_side: int | None = None,
+    image_columns: tuple[str, ...] = (),
+) -> list[Source]:
+    """Return the sources of one set, as ``read_files`` reads them.
+
+    Raises:
+        InputError: one is listed twice.
+    """
+    from dataclasses import replace
+
+    sources = [_source(entry, usual, name, inputs) for entry, name in zip(entries, source_names(entries), strict=True)]
+    if image_side is None:
+        return sources
+    return [replace(source, images=True, image_side=image_side, image_columns=image_columns) for source in sources]
+
+
+def _source(entry: FileEntry, usual: FileEntry, name: str, inputs: Mapping[str, Path]) -> Source:
+    from cartograph.read.formats import local_paths
+    from cartograph.read.lines import fields_of
+    from cartograph.read.source import Source
+
+    fields = fields_of(entry.path)
+    if fields:
+        path = ",".join(f"{field}={inputs[_declared(file)]}" for field, file in fields.items())
+    else:
+        path = next((str(inputs[_declared(file)]) for file in local_paths(entry.path)), entry.path)
+    return Source(
+        path=path,
+        name=name,
+        format=entry.format or usual.format,
+        encoding=entry.encoding or usual.encoding,
+        delimiter=entry.delimiter,
+        quoting=entry.quoting,
+        columns=entry.columns,
+        split=entry.split,
+    )
+
+
+def source_names(entries: Sequence[FileEntry]) -> list[str]:
+    """Return what each source of a set is called: its file's name, with as many of its folders as tell it from the others.
+
+    Raises:
+        InputError: the set lists a source twice.
+    """
+    parts = [_parts(entry) for entry in entries]
+    for depth in range(1, max(map(len, parts), default=1) + 1):
+        names = ["/".join(part[-depth:]) for part in parts]
+        if len(set(names)) == len(names):
+            return names
+    twice = next(entry.path for index, entry in enumerate(entries) if parts[index] in parts[:index])
+    raise InputError(f"{twice} is listed twice in one set; name each file once.")
+
+
+def _parts(entry: FileEntry) -> list[str]:
+    from cartograph.read.formats import local_paths
+
+    split = f":{entry.split}" if entry.split else ""
+    paths = [PurePosixPath(path) for path in local_paths(entry.path)]
+    if len(paths) == 1:
+        *folders, name = paths[0].parts
+        return [*folders, name + split]
+    return [entry.path, "+".join(path.name for path in paths) + split] if paths else [entry.path + split]

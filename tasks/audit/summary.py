@@ -1,0 +1,131 @@
+"""An audit in a page of Markdown: what came of it, the map, the first suspects, and where everything is."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from cartograph.errors import CartographError, WaitingError
+from tasks.audit import compare, gates
+from tasks.engine.workspace import ROOT, Workspace
+from tasks.publishing.tracking_uri import viewer
+
+_MAP = "reports/figures/data_map.png"
+_SUSPECTS = 10
+_CHARACTERS = 120
+_WIDTH = 560
+_SHOWN = {"rows": "Rows", "suspects": "Suspects", "quarantined.share": "Quarantined", "suspects.share": "Suspects, share"}
+_WORDS = {"failed": "**Failed.**", "warned": "**Warning.**"}
+
+
+def audit_summary(workspace: Workspace, error: CartographError | None) -> str:
+    """Return the summary of the audit that has just ended; of one that ended early, why, and what there is.
+
+    Args:
+        workspace: whose audit.
+        error: what it ended with; None where it went well.
+    """
+    word = "**Waiting.**" if isinstance(error, WaitingError) else _WORDS["failed"]
+    parts = [f"# Audit of {plain(workspace.name)}", f"{word} {plain(str(error))}" if error else "The audit is done."]
+    whole = gates.came_to_gates(workspace, error)
+    parts += [
+        f"{_WORDS[finding['outcome']]} {plain(finding['sentence'])}"
+        for finding in (gates.findings(workspace) if whole else ())
+        if finding["outcome"] in _WORDS and (error is None or finding["sentence"] not in str(error))
+    ]
+    which = "this audit" if whole else "last audit"
+    found = [part for part in (_changes(workspace, which), _map(workspace), _suspects(workspace), _places(workspace)) if part]
+    if found and not whole:
+        parts.append("What follows is as the last audit left it that came that far, which need not be this one.")
+    return "\n\n".join([*parts, *found]) + "\n"
+
+
+def _changes(workspace: Workspace, which: str) -> str:
+    comparison = _json(workspace.path / compare.DATA / "comparison.json")
+    record = _json(workspace.path / compare.DATA / "record.json")
+    before, now = comparison.get("before", {}), record.get("numbers", {})
+    lines = [f"| | {which} | the one before |", "| --- | ---: | ---: |"]
+    for name in now:
+        if name in _SHOWN or name.endswith(".accuracy"):
+            title = _SHOWN.get(name, plain(name))
+            lines.append(f"| {title} | {_number(now[name])} | {_number(before[name]) if name in before else '–'} |")
+    return "\n".join(lines) if now else ""
+
+
+def _map(workspace: Workspace) -> str:
+    """Return the map as a small picture in the text: the page that shows it need not reach this machine's files."""
+    from PIL import Image
+
+    path = workspace.path / _MAP
+    if not path.exists():
+        return ""
+    with Image.open(path) as picture:
+        size = (_WIDTH, round(picture.height * _WIDTH / picture.width))
+        small = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS).quantize(64)
+    buffer = io.BytesIO()
+    small.save(buffer, "PNG", optimize=True)
+    return f"![The data map](data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()})"
+
+
+def _suspects(workspace: Workspace) -> str:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    from cartograph.schema import dataset_info
+
+    paths = workspace.path / "data/noise/noise.parquet", workspace.path / compare.ROWS
+    if not all(path.exists() for path in paths):
+        return ""
+    noise, examples = (pq.read_table(path) for path in paths)
+    info = dataset_info(examples.schema)
+    first = noise.filter(noise["flagged"]).sort_by("rank").slice(0, _SUSPECTS).to_pylist()
+    wanted = pa.array([suspect["uid"] for suspect in first], pa.string())
+    rows = {row["uid"]: row for row in examples.filter(pc.is_in(examples["uid"], value_set=wanted)).to_pylist()}
+    lines = ["| Suspect | Text | Label | Suggested |", "| ---: | --- | --- | --- |"]
+    for suspect in first:
+        if suspect["uid"] in rows:
+            row = rows[suspect["uid"]]
+            text = " / ".join(str(row[name]) for name in (*info.text, *info.options)) or f"{row['source']}, {row['uid']}"
+            names = (info.labels[row["label"]], info.labels[suspect["suggested"]])
+            lines.append(f"| {suspect['probability']:.2f} | {plain(_cut(text))} | {plain(names[0])} | {plain(names[1])} |")
+    return "\n".join(lines) if len(lines) > 2 else ""
+
+
+def _places(workspace: Workspace) -> str:
+    report = workspace.path / "reports" / "report.html"
+    lines = [f"- Report: [{report.relative_to(ROOT).as_posix()}]({report.as_uri()})"] if report.exists() else []
+    run = _json(workspace.state / "mlflow-run.json")
+    if run.get("server", "").startswith(("http://", "https://")):
+        lines.append(f"- MLflow: [run {run['run'][:8]}]({run['server'].rstrip('/')}/#/experiments/{run['experiment']}/runs/{run['run']})")
+    elif run.get("server"):
+        lines.append(f"- MLflow: run `{run['run']}`; `{viewer(run['server'])}` shows it")
+    return "\n".join(lines)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() and abs(value) > 1 else f"{value:.3f}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _CHARACTERS else f"{text[: _CHARACTERS - 1]}…"
+
+
+def plain(text: str) -> str:
+    """Return text that Markdown shows as it is: no markup, no link, no picture, no end of a table's cell."""
+    line = "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = re.sub(r"([\\`*_{}\[\]()#!|~])", r"\\\1", line)
+    return line.replace("://", ":\u200b//")
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content

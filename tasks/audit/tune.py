@@ -1,0 +1,160 @@
+"""The step `tune`: learning rates drawn log-uniformly, a training each, and which one does best on held-out rows of the distribution."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import Field, model_validator
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from cartograph.errors import InputError
+from tasks.audit import recipes, train
+from tasks.audit.plan import ingested
+from tasks.engine.console import progress
+from tasks.engine.step import Inputs, Out, Step
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cartograph.train.recipe import Recipe
+
+DATA, METRICS = "data/tune", "reports/tune.metrics.json"
+_ROWS = "data/ingest/train.parquet"
+_MEANT = ("val", "dev")
+
+
+class Params(Section):
+    """The section ``tune`` of params.yaml: a search for a learning rate; what it finds is told, and `train` is left as it is."""
+
+    trials: int = Field(0, ge=0, description="learning rates tried, a training each; 0: no search")
+    low: float | None = Field(None, gt=0, description="lowest rate; null: a tenth of train.learning_rate")
+    high: float | None = Field(None, gt=0, description="highest rate; null: ten times train.learning_rate")
+    seed: int = Field(13, ge=0, description="seed of the rates and of the trainings")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.low is not None and self.high is not None and self.low >= self.high:
+            raise ValueError(f"low should be below high, but they are {self.low:g} and {self.high:g}")
+        return self
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Try every rate, go on where a killed search stopped; write the trials and the best rate; return it.
+
+    Rates are held against each other on an evaluation set of the train set's distribution: on one called validation or dev where there is
+    one, so that a test set stays one, else on the first by name. A training that failed is best only where all have.
+
+    Raises:
+        InputError: there is no such evaluation set, or the lowest rate is not below the highest.
+    """
+    import pyarrow.parquet as pq
+
+    from cartograph.data.parquet import write_parquet
+    from cartograph.schema import dataset_info
+
+    trained = out.workspace.settings["train"]
+    if not isinstance(trained, recipes.Params):
+        raise InputError("section `train` was not read with its own model.")
+    tables = {Path(name).stem: pq.read_table(inputs[name]) for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
+    held = {name: table for name, table in sorted(tables.items()) if dataset_info(table.schema).domain == "id"}
+    if not held:
+        raise InputError("step `tune` needs an evaluation set of the train set's distribution, and there is none; add one to `evaluation`.")
+    name = next((name for name in held if name.casefold().startswith(_MEANT)), next(iter(held)))
+    recipe = replace(recipes.recipe_of(trained, out.workspace), seed=params.seed, record="train_pass", evaluate="end", live=False)
+    found = _search(params, recipe, pq.read_table(inputs[_ROWS]), {name: held[name]}, out.checkpoints)
+    best = max(found, key=lambda trial: (not trial["failed"], trial["accuracy"], -trial["trial"]))
+    write_parquet(_table(found), out[DATA] / "trials.parquet")
+    content = {"set": name, **best}
+    (out[DATA] / "best.json").write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    numbers = {"tune.learning_rate": best["learning_rate"], "tune.accuracy": best["accuracy"], "tune.trials": len(found)}
+    out[METRICS].write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    told = f"best of {len(found)} rates {best['learning_rate']:.3g}, accuracy {name} {best['accuracy']:.3f}"
+    if best["failed"]:
+        return f"{told}; all of them FAILED: no better than always naming one class"
+    return f"{told}; set train.learning_rate to use it"
+
+
+def _search(params: Params, recipe: Recipe, rows: pa.Table, held: dict[str, pa.Table], folder: Path) -> list[dict[str, Any]]:
+    """Return number, rate and accuracy of every trial, and whether it failed; finished ones are found again in the folder's database."""
+    import optuna
+
+    from cartograph.train.fit import fit
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    low, high = params.low or recipe.learning_rate / 10, params.high or recipe.learning_rate * 10
+    if low >= high:
+        raise InputError(
+            f"step `tune` would draw rates from {low:g} to {high:g}; `tune.low` must be below `tune.high`, and where one of them is null "
+            f"it is a tenth, or ten times, of `train.learning_rate` ({recipe.learning_rate:g}): set both."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    study = optuna.create_study(
+        storage=f"sqlite:///{folder / 'trials.db'}", study_name="learning rate", direction="maximize", load_if_exists=True
+    )
+    [name] = held
+    done = {trial.user_attrs["place"] for trial in study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))}
+    with progress("tune") as tell:
+        for place in range(params.trials):
+            tell(place, params.trials)
+            if place in done:
+                continue
+            # A rate hangs on its place alone, so that a search that goes on tries what an unbroken one would.
+            study.sampler = optuna.samplers.RandomSampler(seed=params.seed * 10_007 + place)
+            trial = study.ask()
+            rate = trial.suggest_float("learning_rate", low, high, log=True)
+            scratch = folder / f"trial-{place}"
+            fitted = fit(replace(recipe, learning_rate=rate), rows, held, scratch)
+            trial.set_user_attr("place", place)
+            trial.set_user_attr("failed", bool(fitted.metrics["train.failed"]))
+            study.tell(trial, fitted.metrics[f"{name}.accuracy"])
+            shutil.rmtree(scratch)
+        tell(params.trials, params.trials)
+    complete = study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))
+    trials = [
+        {
+            "trial": trial.user_attrs["place"] + 1,
+            "learning_rate": float(trial.params["learning_rate"]),
+            "accuracy": float(trial.value or 0.0),
+            "failed": trial.user_attrs["failed"],
+        }
+        for trial in complete
+        if trial.user_attrs["place"] < params.trials
+    ]
+    return sorted(trials, key=lambda trial: trial["trial"])
+
+
+def _table(found: list[dict[str, Any]]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.Table.from_pylist(
+        found,
+        schema=pa.schema([("trial", pa.int32()), ("learning_rate", pa.float64()), ("accuracy", pa.float64()), ("failed", pa.bool_())]),
+    )
+
+
+def is_wanted(settings: Settings) -> bool:
+    """Return whether an audit with these settings searches for a learning rate."""
+    return bool(getattr(settings.get("tune"), "trials", 0))
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    trained = settings["train"]
+    return (*ingested(settings), *(recipes.pretrained_files(trained) if isinstance(trained, recipes.Params) else ()))
+
+
+STEP = Step(
+    name="tune",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=(DATA, METRICS),
+    resources="gpu",
+    libraries=(*train.STEP.libraries, "optuna"),
+    when=is_wanted,
+    reads=("train",),
+)

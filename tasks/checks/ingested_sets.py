@@ -1,0 +1,237 @@
+"""The expectations that every set of a dataset is checked for as it was read, and the pages that show them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tasks.checks import data_docs
+from tasks.checks.great_expectations_run import MAX_EXAMPLES, Check, by_check, percent, runner
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cartograph.ingest.canonical import IngestedSet
+
+SMALLEST_SIDE = 8
+"""Pixels: an image with fewer across or down raises a warning."""
+DOUBTFUL = 0.01
+"""Share of rows that may repeat, contradict each other, be over-long or overlap before a warning is raised."""
+
+_WHERE, _CLASS_ROWS = "[where]", "[rows in class]"
+_SIDE, _ONE_COLOUR = "[pixels of the shorter side]", "[of one colour]"
+_CONTRADICTS, _REPEATS, _IN_TRAIN = "[contradicts another row]", "[repeats an earlier row]", "[also in train]"
+
+
+def validate(sets: Sequence[IngestedSet], *, limit: float, min_class_count: int, max_characters: int, docs: Path) -> dict[str, Any]:
+    """Check every set as it was read, before rows were set aside; write the pages and return the findings.
+
+    Args:
+        sets: the ingested sets, ``train`` first.
+        limit: share of rows that may break an expectation about single rows.
+        min_class_count: rows that each class of the train set should have.
+        max_characters: length that a text should not exceed.
+        docs: folder of the pages; made anew.
+
+    Returns:
+        the content of validation.json: ``passed`` (no critical check failed), ``sets`` with their ``checks``, and ``quarantine``.
+    """
+    from cartograph.ingest.identity import content_keys
+
+    run = runner(_WHERE)
+    train_keys = content_keys(sets[0].raw, sets[0].info.fields)
+    entries, pages = [], {}
+    for item in sets:
+        frame = _frame(item, train_keys)
+        checks = _checks(item, frame, limit, min_class_count, max_characters)
+        result = run(item.info.name, frame, checks)
+        entries.append(_entry(item, [_finding(check, one, item) for check, one in by_check(checks, result)]))
+        pages[item.info.name] = _page(result)
+    data_docs.write(docs, pages, entries)
+    passed = all(check["passed"] for entry in entries for check in entry["checks"] if check["severity"] == "critical")
+    reasons: Counter[str] = Counter()
+    for item in sets:
+        reasons.update(item.reasons)
+    return {"passed": passed, "sets": entries, "quarantine": dict(sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])))}
+
+
+def _frame(item: IngestedSet, train_keys: pd.Series) -> pd.DataFrame:
+    """Return the set as read, with what the checks need beside each row."""
+    import numpy as np
+
+    from cartograph.data.images import are_of_one_colour, sizes_of
+    from cartograph.ingest.identity import content_keys, contradicting, repeated
+
+    keys = train_keys if item.info.domain == "train" else content_keys(item.raw, item.info.fields)
+    frame = item.raw.select([*item.info.text, *item.info.options, "label", "uid"]).to_pandas()
+    for name in item.info.images:
+        frame[name] = keys
+        frame[_SIDE], frame[_ONE_COLOUR] = sizes_of(item.raw[name])[:, :2].min(axis=1), are_of_one_colour(item.raw[name])
+    frame = frame.rename(columns=_titles(item.info.fields))
+    labels = frame["label"].where(frame["label"].isin(item.info.labels))
+    place = item.raw["source"].to_pandas().astype("str") + " row " + item.raw["row"].to_pandas().astype("str")
+    frame[_WHERE] = frame["uid"].where(item.used, place)
+    frame[_CLASS_ROWS] = labels.map(labels.value_counts()).astype("float64")
+    frame[_CONTRADICTS] = contradicting(keys, labels)
+    frame[_REPEATS] = repeated(keys, frame["label"])
+    frame[_IN_TRAIN] = np.zeros(len(frame), dtype=bool) if item.info.domain == "train" else keys.isin(train_keys).to_numpy()
+    return frame
+
+
+def _titles(fields: Sequence[str]) -> dict[str, str]:
+    """Return column -> a title for the pages, whose renderer does not escape the names of columns."""
+    titles: dict[str, str] = {}
+    for name in fields:
+        title = re.sub(r"[<>&\"'$]", "_", name)
+        titles[name] = title if title not in (*titles.values(), "label", "uid") else f"{title} ({len(titles) + 1})"
+    return titles
+
+
+def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_count: int, max_characters: int) -> list[Check]:
+    import great_expectations.expectations as gxe
+
+    info = item.info
+    titles = _titles(info.fields)
+    columns = [*titles.values(), "label", "uid"]
+    enough = math.ceil(item.rows_read * (1 - limit))
+    checks = [
+        Check(
+            "the columns are there",
+            ", ".join((*info.fields, "label", "uid")),
+            gxe.ExpectTableColumnsToMatchSet(column_set=columns, exact_match=False),
+        ),
+        Check("records can be read", f"at least {enough:,} of {item.rows_read:,}", gxe.ExpectTableRowCountToBeBetween(min_value=enough)),
+    ]
+    for name in info.images:
+        checks += _image_checks(name, titles[name], limit)
+    for name in (*info.text, *info.options):
+        checks += _text_checks(name, titles[name], limit, max_characters, words=name in info.text)
+    usual = {"mostly": 1 - limit}
+    rare = {"mostly": 1 - DOUBTFUL, "severity": "warning"}
+    most, few = _at_most(limit), _at_most(DOUBTFUL)
+    known = ", ".join(info.labels[:10]) + (", …" if len(info.labels) > 10 else "")
+    held = "images" if info.images else "texts"
+    flags = [(_REPEATS, "rows do not repeat others"), (_CONTRADICTS, f"equal {held} have equal labels")]
+    flags += [(_IN_TRAIN, f"{held} are not in the train set too")] if info.domain != "train" else []
+    checks += [
+        Check("labels are not null", most, gxe.ExpectColumnValuesToNotBeNull(column="label", **usual)),
+        Check(
+            "labels are known",
+            f"{known}; {most} others",
+            gxe.ExpectColumnValuesToBeInSet(column="label", value_set=list(info.labels), **usual),
+        ),
+        Check("uids are not null", most, gxe.ExpectColumnValuesToNotBeNull(column="uid", **usual)),
+        Check("uids are unique", most, gxe.ExpectColumnValuesToBeUnique(column="uid", **usual)),
+        Check(
+            "every class occurs",
+            known,
+            gxe.ExpectColumnDistinctValuesToContainSet(column="label", value_set=list(info.labels), severity="warning"),
+        ),
+        *(Check(words, few, gxe.ExpectColumnValuesToBeInSet(column=name, value_set=[False], **rare)) for name, words in flags),
+    ]
+    if info.domain == "train":
+        smallest = gxe.ExpectColumnMinToBeBetween(column=_CLASS_ROWS, min_value=min_class_count, severity="warning")
+        checks.append(Check("every class has enough rows", f"at least {min_class_count:,}", smallest))
+    return checks
+
+
+def _image_checks(name: str, title: str, limit: float) -> list[Check]:
+    import great_expectations.expectations as gxe
+
+    few, rare = _at_most(DOUBTFUL), {"mostly": 1 - DOUBTFUL, "severity": "warning"}
+    side = gxe.ExpectColumnValuesToBeBetween(column=_SIDE, min_value=SMALLEST_SIDE, **rare)
+    colours = gxe.ExpectColumnValuesToBeInSet(column=_ONE_COLOUR, value_set=[False], **rare)
+    return [
+        Check(f"`{name}` is not null", _at_most(limit), gxe.ExpectColumnValuesToNotBeNull(column=title, mostly=1 - limit)),
+        Check(f"`{name}` has {SMALLEST_SIDE} pixels each way at least", f"{few} smaller", side),
+        Check(f"`{name}` shows something", f"{few} of one colour", colours),
+    ]
+
+
+def _text_checks(name: str, title: str, limit: float, max_characters: int, *, words: bool) -> list[Check]:
+    import great_expectations.expectations as gxe
+
+    usual = {"column": title, "mostly": 1 - limit}
+    rare = {"column": title, "severity": "warning"}
+    most, few = _at_most(limit), _at_most(DOUBTFUL)
+    shape = gxe.ExpectColumnValueLengthsToBeBetween(min_value=1, max_value=max_characters, mostly=1 - DOUBTFUL, **rare)
+    checks = [
+        Check(f"`{name}` is text", "text", gxe.ExpectColumnValuesToBeOfType(column=title, type_="str")),
+        Check(f"`{name}` is not null", most, gxe.ExpectColumnValuesToNotBeNull(**usual)),
+        Check(f"`{name}` is not empty", most, gxe.ExpectColumnValuesToNotMatchRegex(regex=r"^\s*\Z", **usual)),
+        Check(f"`{name}` has at most {max_characters:,} characters", f"{few} longer", shape),
+    ]
+    if words:
+        numbers = gxe.ExpectColumnValuesToNotMatchRegex(regex=r"^\s*[-+]?[\d.,]+\s*\Z", mostly=0.5, **rare)
+        checks.append(Check(f"`{name}` holds words, not numbers", "fewer than half numbers", numbers))
+    return checks
+
+
+def _at_most(share: float) -> str:
+    return f"at most {100 * share:g} %"
+
+
+def _finding(check: Check, result: dict[str, Any], item: IngestedSet) -> dict[str, Any]:
+    content = result["result"]
+    rows = int(content.get("element_count", len(item.raw)) or 0)
+    unexpected = int(content.get("unexpected_count") or 0)
+    places = [entry[_WHERE] for entry in content.get("partial_unexpected_index_list") or []]
+    return {
+        "check": check.check,
+        "severity": str(check.expectation.severity.value),
+        "passed": bool(result["success"]),
+        "expected": check.expected,
+        "found": _found(check, content, item, unexpected, rows),
+        "unexpected": unexpected,
+        "share": unexpected / rows if rows else 0.0,
+        "examples": places[:MAX_EXAMPLES],
+    }
+
+
+def _found(check: Check, content: dict[str, Any], item: IngestedSet, unexpected: int, rows: int) -> str:
+    kind = check.expectation.expectation_type
+    if kind == "expect_column_min_to_be_between":
+        name, count = min(item.class_counts.items(), key=lambda pair: pair[1])
+        return f"`{name}` has {count:,}"
+    if kind == "expect_column_distinct_values_to_contain_set":
+        missing = [name for name, count in item.class_counts.items() if not count]
+        return f"none of {', '.join(f'`{name}`' for name in missing[:10])}" if missing else "all of them"
+    if kind == "expect_table_columns_to_match_set":
+        return "all of them" if content["observed_value"] else "none"
+    if kind == "expect_table_row_count_to_be_between":
+        return f"{len(item.raw):,} of {item.rows_read:,}"
+    if "observed_value" in content:
+        return "text" if content["observed_value"] in ("str", "string", "object") else str(content["observed_value"])
+    return f"{unexpected:,} of {rows:,} ({percent(unexpected / max(rows, 1))})" if unexpected else "none"
+
+
+def _entry(item: IngestedSet, checks: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "set": item.info.name,
+        "domain": item.info.domain,
+        "files": list(item.files),
+        "rows_read": item.rows_read,
+        "rows_used": len(item.examples),
+        "quarantined": len(item.quarantine),
+        "classes": item.class_counts,
+        "checks": checks,
+    }
+
+
+def _page(result: dict[str, Any]) -> str:
+    """Return a validation result as Great Expectations renders it, for ``data_docs`` to make safe and self-contained.
+
+    The renderer escapes the values of an expectation's own arguments and leaves what was observed in the data as it is, so
+    that is escaped here.
+    """
+    from great_expectations.core.expectation_validation_result import ExpectationSuiteValidationResultSchema
+    from great_expectations.render.renderer import ValidationResultsPageRenderer
+    from great_expectations.render.view import DefaultJinjaPageView
+
+    results = [{**one, "result": data_docs.escaped(one["result"])} for one in result["results"]]
+    safe = ExpectationSuiteValidationResultSchema().load({**result, "results": results})
+    return str(DefaultJinjaPageView().render(ValidationResultsPageRenderer().render(safe)))

@@ -1,0 +1,209 @@
+"""The step `compare`: methods side by side over all test pairs, the curves, the collected datasets as versions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from tasks.collection.parameters import SECTION, folder_of
+from tasks.engine.step import Inputs, Out, Step
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cartograph.pairs.comparison import Arm
+
+DATA, METRICS = "data/compare", "reports/compare.metrics.json"
+CURVES, RELIABILITY = "reports/figures/collection.svg", "reports/figures/reliability.svg"
+FIGURES = (CURVES, RELIABILITY, "reports/figures/collection.png", "reports/figures/reliability.png")
+STATIC = "static-retrieval"
+SHEET, CHECKS = "reports/mistakes.csv", "review/mistakes.csv"
+"""False positives to judge, and the sheet that comes back with people's judgements."""
+
+
+class Params(Section):
+    """The section ``compare`` of params.yaml."""
+
+    seed: int = Field(13, ge=0, description="seed of the draws behind intervals over seeds")
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write results, summary, differences, figures, versions and metrics; return the best method."""
+    from cartograph.data.parquet import write_parquet
+    from cartograph.figures.saving import save_figure
+    from cartograph.pairs.comparison import differences, results, summary
+    from cartograph.pairs.figures import curve_figure, reliability_figure
+
+    collect: Any = out.workspace.settings[SECTION]
+    arms, folder = _arms(inputs, collect), out[DATA]
+    versions = _versions(inputs, collect, folder)
+    findings = {method: _json(_last(inputs, collect, method) / "findings.json") for method in collect.methods}
+    out[SHEET].write_bytes(_sheet(inputs, findings))
+    tables = {"results": results(arms), "summary": summary(arms, params.seed), "differences": differences(arms, params.seed)}
+    for name, table in tables.items():
+        write_parquet(table, folder / f"{name}.parquet")
+    _write(versions, folder / "versions.json")
+    _write(findings, folder / "findings.json")
+    reliability = {method: found["reliability"] for method, found in findings.items()}
+    for name in FIGURES:
+        drawn = (
+            curve_figure(tables["summary"], collect.methods) if "collection" in name else reliability_figure(reliability, collect.methods)
+        )
+        save_figure(drawn, out[name])
+    metrics = _metrics(params, tables["summary"], arms, collect) | _corrected(inputs, findings, arms, collect)
+    _write(metrics, out[METRICS])
+    best = max(collect.methods, key=lambda method: metrics[f"{method}.average_precision"])
+    return f"best {best}, AP {metrics[f'{best}.average_precision']:.3f} of {len(collect.methods)} methods"
+
+
+def _arms(inputs: Inputs, collect: Any) -> list[Arm]:
+    import numpy as np
+
+    from cartograph.pairs.comparison import Arm
+
+    found = []
+    for method in collect.methods:
+        for number in range(1, collect.rounds + 1):
+            for seed in collect.seeds:
+                folder = inputs[folder_of(method, seed, number)]
+                draws, balanced = (folder / name for name in ("resampled.npy", "balanced.npy"))
+                loaded = [np.load(path, allow_pickle=False) if path.exists() else None for path in (draws, balanced)]
+                found.append(Arm(method, seed, number, _json(folder / "scores.json")["numbers"], *loaded))
+    return found
+
+
+def _last(inputs: Inputs, collect: Any, method: str) -> Path:
+    return inputs[folder_of(method, collect.seeds[0], collect.rounds)]
+
+
+def _versions(inputs: Inputs, collect: Any, folder: Path) -> dict[str, dict[str, Any]]:
+    """Write each collected dataset with its texts; return what each is."""
+    import pyarrow.parquet as pq
+
+    from cartograph.data.parquet import write_parquet
+    from cartograph.pairs.comparison import collection_version
+    from cartograph.pairs.tables import load_task
+
+    task = load_task(inputs["data/pairs"])
+    (folder / "collected").mkdir()
+    found = {}
+    for method in collect.methods:
+        for seed in collect.seeds:
+            table = pq.read_table(inputs[folder_of(method, seed, collect.rounds)] / "collected.parquet")
+            whole = _with_texts(table, task.left, task.right)
+            columns = [whole[name].to_pylist() for name in ("left", "right", "label")]
+            version = collection_version(*columns)
+            write_parquet(whole, folder / "collected" / f"{method}-{seed}.parquet")
+            positive = sum(label == 1 for label in columns[2])
+            found[f"{method}-{seed}"] = {"version": version, "rows": len(whole), "positive": positive}
+    return found
+
+
+def _with_texts(table: pa.Table, left: Any, right: Any) -> pa.Table:
+    import pyarrow as pa
+
+    rows, others = table["left"].to_pylist(), table["right"].to_pylist()
+    texts = {"left": [left[row] for row in rows], "right": [right[row] for row in others]}
+    return pa.table({**texts, "label": table["label"], "round": table["round"]})
+
+
+def _metrics(params: Params, summary: pa.Table, arms: list[Arm], collect: Any) -> dict[str, float]:
+    """Return the last round's means by method, with their intervals, balanced scores, and labels to pass static retrieval."""
+    from cartograph.pairs.comparison import balanced_scores, labels_needed
+
+    metrics: dict[str, float] = {}
+    for row in summary.to_pylist():
+        if row["round"] == collect.rounds:
+            name = f"{row['method']}.{row['measure']}"
+            metrics |= {name: row["mean"], f"{name}.low": row["low"], f"{name}.high": row["high"]}
+            metrics |= {f"{row['method']}.labels": row["labels"], f"{row['method']}.positive": row["positive"]}
+    for method in collect.methods:
+        own = [arm for arm in arms if (arm.method, arm.round) == (method, collect.rounds)]
+        metrics |= {f"{method}.stated.{name}": value for name, value in balanced_scores(own, params.seed).items()}
+        if "test.stated.pairs" in own[0].numbers:
+            metrics |= {f"{method}.stated.{name}": own[0].numbers[f"test.stated.{name}"] for name in ("pairs", "positives")}
+    if STATIC in collect.methods:
+        target = metrics[f"{STATIC}.average_precision"]
+        for method in collect.methods:
+            if (needed := labels_needed(summary, method, target)) is not None:
+                metrics[f"{method}.labels_to_static"] = needed
+    return metrics
+
+
+def _sheet(inputs: Inputs, findings: Mapping[str, Any]) -> bytes:
+    """Return the false positives of all methods' models as one sheet, shuffled, so that nobody knows whose they are."""
+    import numpy as np
+
+    from cartograph.pairs.answers import answer_sheet
+    from cartograph.pairs.tables import load_task
+
+    drawn = {key for found in findings.values() for keys in found["putative"].values() for key in keys}
+    keys = np.random.default_rng(0).permutation(np.array(sorted(drawn), np.int64))
+    return answer_sheet(load_task(inputs["data/pairs"]), keys)
+
+
+def _corrected(inputs: Inputs, findings: Mapping[str, Any], arms: list[Arm], collect: Any) -> dict[str, float]:
+    """Return what the judged false positives make of each method's precision; nothing where nobody judged any.
+
+    Raises:
+        InputError: a judgement is none, two of one pair differ, or the sheet is about other data.
+    """
+    import numpy as np
+
+    from cartograph.pairs.answers import answers_in
+    from cartograph.pairs.manual_correction import corrected_precision, share_of_real
+    from cartograph.pairs.tables import load_task
+
+    if CHECKS not in inputs:
+        return {}
+    judged, _ = answers_in(inputs[CHECKS].read_bytes(), CHECKS, load_task(inputs["data/pairs"]))
+    metrics: dict[str, float] = {}
+    for method, found in findings.items():
+        shares = {kind: share_of_real(keys, judged) for kind, keys in found["putative"].items()}
+        if not sum(share.judged for share in shares.values()):
+            continue
+        own = [arm.numbers for arm in arms if (arm.method, arm.round) == (method, collect.rounds)]
+        counts = [
+            [numbers[f"test.{name}"] for name in ("true_positives", "false_positives.near", "false_positives.random")] for numbers in own
+        ]
+        for kind, share in shares.items():
+            metrics |= {f"{method}.judged_{kind}": float(share.judged), f"{method}.real_{kind}": share.real}
+        # The more of them are real, the lower the precision.
+        for end, part in (("", "real"), (".low", "high"), (".high", "low")):
+            real = [getattr(shares[kind], part) for kind in ("near", "random")]
+            value = np.mean([corrected_precision(*row, *real) for row in counts])
+            metrics[f"{method}.precision_at_recall_20.corrected{end}"] = float(value)
+    return metrics
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _write(content: Any, path: Path) -> None:
+    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def rounds_of(settings: Settings) -> tuple[str, ...]:
+    """Return where every round of every method and seed stands."""
+    collect: Any = settings[SECTION]
+    numbers = range(1, collect.rounds + 1)
+    return tuple(folder_of(method, seed, number) for number in numbers for method in collect.methods for seed in collect.seeds)
+
+
+STEP = Step(
+    name="compare",
+    run=run,
+    params=Params,
+    inputs=lambda settings: ("data/pairs", *rounds_of(settings)),
+    optional=(CHECKS,),
+    outputs=(DATA, *FIGURES, METRICS, SHEET),
+    libraries=("matplotlib", "numpy", "pyarrow"),
+    reads=(SECTION,),
+)

@@ -1,0 +1,157 @@
+"""The step `encode`: the encoder before training: candidates of the train split, and the pairs that stand for all dev and test pairs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, model_validator
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from tasks.audit.pretrained_folder import local_folder
+from tasks.engine.console import progress
+from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.workspace import user_file
+
+if TYPE_CHECKING:
+    from cartograph.pairs.candidates import Candidates
+    from cartograph.pairs.models.learner import Learner, Read
+    from cartograph.pairs.task import Task
+
+PAIRS, DATA, METRICS = "data/pairs", "data/encode", "reports/encode.metrics.json"
+MODEL, SIMILAR = "model", "similar.parquet"
+_SAMPLED = 200
+
+
+class Params(Section):
+    """The section ``encode`` of params.yaml: the model, and how it is evaluated over all pairs."""
+
+    model: Literal["cosine-bow", "cosine-frozen", "cosine-bert"] = Field(
+        "cosine-bow",
+        description="cosine-bow: trained n-gram vectors; cosine-frozen: a linear map of an encoder's vectors; "
+        "cosine-bert: an encoder, fine-tuned",
+    )
+    pretrained: str | None = Field(None, description="cosine-frozen, cosine-bert: the encoder: a model's folder, or a hub id")
+    seed: int = Field(13, ge=0, description="seed of cosine-bow's first vectors, and of the sampled negatives")
+    neighbours: int = Field(50, ge=1, description="nearest neighbours per train utterance that a round chooses among")
+    near: int = Field(
+        100, ge=1, description="nearest neighbours per test utterance whose negatives are all counted; fewer where there are fewer"
+    )
+    random_negatives: int = Field(100_000, ge=100, description="negatives sampled from all others, each standing for many")
+    legacy_counting: bool = Field(False, description="count near negatives in both orders, as the published numbers do")
+    index: Literal["auto", "flat", "ivf", "hnsw"] = Field("auto", description="search: flat (exact), ivf, hnsw, or auto: by size")
+    device: Literal["cpu", "cuda"] = Field("cpu", description="cosine-frozen, cosine-bert: cpu or cuda")
+
+    @model_validator(mode="after")
+    def _an_encoder_is_named(self) -> Params:
+        if (self.model == "cosine-bow") != (self.pretrained is None):
+            wanted = "takes no encoder; leave `pretrained` out" if self.pretrained else "needs `pretrained`: an encoder's folder or hub id"
+            raise ValueError(f"model `{self.model}` {wanted}")
+        return self
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Write what all rounds share: the start of the model, its vectors, the most similar train pairs, the samples; return the recall."""
+    import numpy as np
+
+    from cartograph.pairs.candidates import nearest, recall
+    from cartograph.pairs.estimate import draw_sample
+    from cartograph.pairs.tables import load_task, save_sample
+
+    task, folder = load_task(inputs[PAIRS]), out[DATA]
+    _begin(params, task, folder)
+    with progress("encode", "texts") as tell:
+        read = starting_read(params, task, folder) if params.model == "cosine-frozen" else learner(params, task, folder).read(tell)
+    rng = np.random.default_rng(params.seed)
+    train = task.space("train")
+    similar = nearest(train, *read.sides(train), params.neighbours, kind=params.index)
+    found = recall(train, *read.sides(train), params.neighbours, kind=params.index, sample=_SAMPLED, rng=rng)
+    _save_similar(similar, folder / SIMILAR)
+    numbers: dict[str, float] = {"candidates": len(similar), "recall": found}
+    for split in ("dev", "test"):
+        if split == "dev" and not len(task.positives(split)):
+            continue
+        space = task.space(split)
+        near = nearest(space, *read.sides(space), min(params.near, len(space.right) - space.symmetric), kind=params.index)
+        sample = draw_sample(task, split, near, params.random_negatives, rng, legacy=params.legacy_counting)
+        save_sample(sample, folder / f"sample-{split}.parquet")
+        numbers[f"{split}.scored"] = len(sample.keys)
+    out[METRICS].write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+    return f"{params.model}, {len(similar):,} candidates, recall {found:.3f}"
+
+
+def learner(params: Params, task: Task, folder: Path) -> Learner:
+    """Return the model before any training, from what this step wrote."""
+    from cartograph.pairs.models.learner import Learner
+
+    if params.model == "cosine-bow":
+        return Learner(params.model, task, str(folder / MODEL))
+    if params.model == "cosine-frozen":
+        return Learner(params.model, task, "", vectors=starting_read(params, task, folder))
+    local = local_folder(params.pretrained)
+    return Learner(params.model, task, str(local or params.pretrained), device=params.device)
+
+
+def starting_read(params: Params, task: Task, folder: Path) -> Read:
+    """Return the vectors that the encoder made."""
+    import numpy as np
+
+    from cartograph.pairs.models.learner import Read
+
+    left = np.load(folder / "left.npy", allow_pickle=False)
+    return Read(left, left if task.symmetric else np.load(folder / "right.npy", allow_pickle=False))
+
+
+def similar_of(folder: Path) -> Candidates:
+    """Return the candidates before any training."""
+    import pyarrow.parquet as pq
+
+    from cartograph.pairs.candidates import Candidates
+
+    table = pq.read_table(folder / SIMILAR)
+    return Candidates(*(table[name].to_numpy() for name in ("key", "similarity", "orders")))
+
+
+def _begin(params: Params, task: Task, folder: Path) -> None:
+    """Write the embedder before any training, or the vectors of the encoder that stays as it is."""
+    import numpy as np
+
+    from cartograph.pairs.models.untrained import encoder_vectors, save_bow
+
+    if params.model == "cosine-bow":
+        (folder / MODEL).mkdir()
+        save_bow(task, params.seed, folder / MODEL)
+    elif params.model == "cosine-frozen":
+        local = local_folder(params.pretrained)
+        with progress("encode", "texts") as tell:
+            read = encoder_vectors(str(local or params.pretrained), task, params.device, tell)
+        np.save(folder / "left.npy", read.left, allow_pickle=False)
+        if not task.symmetric:
+            np.save(folder / "right.npy", read.right, allow_pickle=False)
+
+
+def _save_similar(similar: Candidates, path: Path) -> None:
+    import pyarrow as pa
+
+    from cartograph.data.parquet import write_parquet
+
+    write_parquet(pa.table({"key": similar.keys, "similarity": similar.similarity, "orders": similar.orders}), path)
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    params: Any = settings["encode"]
+    local = (user_file(params.pretrained),) if params.pretrained and local_folder(params.pretrained) else ()
+    return (PAIRS, *local)
+
+
+STEP = Step(
+    name="encode",
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    outputs=(DATA, METRICS),
+    resources="gpu",
+    libraries=("faiss-cpu", "numpy", "pyarrow", "torch", "transformers", "tokenizers", "safetensors"),
+)

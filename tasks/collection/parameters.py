@@ -1,0 +1,84 @@
+"""Parameters of the section collect."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from cartograph.config import Params as Section
+from tasks.audit.sources import listed
+
+SECTION = "collect"
+
+
+MATCHED = "stratified-match"
+
+
+MethodName = Literal[
+    "uncertainty", "adaptive-retrieval", "static-retrieval", "random", "stated", "stratified-match", "stratified-all-positives"
+]
+
+
+class Params(Section):
+    """The section ``collect`` of params.yaml, whose presence makes a workspace a collection."""
+
+    methods: Annotated[tuple[MethodName, ...], BeforeValidator(listed)] = Field(
+        ("uncertainty", "adaptive-retrieval", "static-retrieval", "stated", "random"),
+        min_length=1,
+        description="who chooses: uncertainty, adaptive-retrieval, static-retrieval, stated, random, "
+        "stratified-match, stratified-all-positives",
+    )
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], BeforeValidator(listed)] = Field(
+        (1,), min_length=1, description="one collection per method and seed"
+    )
+    first_round: int = Field(500, ge=2, description="labels asked for in round 1")
+    growth: float = Field(1.5, ge=1, le=100, description="each round asks for this many times the labels of the one before")
+    rounds: int = Field(5, ge=1, le=50, description="rounds; the budget is their labels together")
+    seed_set: Literal["similar", "stated", "random"] = Field(
+        "similar",
+        description="where uncertainty and adaptive-retrieval begin: similar (the nearest pairs before training), stated, or random",
+    )
+    oracle: Literal["imputed", "people"] = Field(
+        "imputed", description="who answers: imputed (the stated labels), or people, by review/round-01.csv"
+    )
+    epochs: int = Field(6, ge=1, description="passes over all labels so far, every round from the start")
+    batch_size: int | None = Field(None, ge=2, description="pairs per step; null: the model's own (64, cosine-bert 16)")
+    learning_rate: float | None = Field(None, gt=0, description="of the embedder; null: the model's own")
+    head_factor: float | None = Field(None, gt=0, description="the head learns this many times faster; null: the model's own")
+    resamples: int = Field(200, ge=20, description="draws of the utterances behind each interval")
+    threads: int = Field(1, ge=1, description="CPU threads of a training; another number may round otherwise")
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Params:
+        if MATCHED in self.methods and "uncertainty" not in self.methods:
+            raise ValueError(f"method `{MATCHED}` matches what `uncertainty` found; list that too")
+        if len(set(self.methods)) < len(self.methods) or len(set(self.seeds)) < len(self.seeds):
+            raise ValueError("a method or a seed is listed twice")
+        if self.oracle == "people" and (len(self.methods) > 1 or len(self.seeds) > 1):
+            raise ValueError("oracle `people`: list one method and one seed; nobody answers the same pairs for several")
+        if self.oracle == "people" and self.methods[0].startswith("stratified"):
+            raise ValueError(f"method `{self.methods[0]}` needs to know all labels, which people do not tell")
+        return self
+
+    @property
+    def independent(self) -> tuple[str, ...]:
+        """The methods that need no other's collection."""
+        return tuple(method for method in self.methods if method != MATCHED)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Labels asked for in each round."""
+        from cartograph.pairs.methods import round_sizes
+
+        return round_sizes(self.first_round, self.growth, self.rounds)
+
+
+def folder_of(method: str, seed: int, number: int) -> str:
+    """Return where a round of a method and seed stands."""
+    return f"data/match-{number}/{seed}" if method == MATCHED else f"data/round-{number}/{method}-{seed}"
+
+
+def sheet_of(number: int) -> str:
+    """Return the declared name of a round's sheet for people."""
+    return f"review/round-{number:02d}.csv"

@@ -1,0 +1,192 @@
+"""The step `publish` of a collection: one MLflow run per collection, and one beneath it per method and seed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from tasks.collection.compare import DATA as COMPARED
+from tasks.collection.compare import FIGURES
+from tasks.collection.compare import METRICS as COMPARED_METRICS
+from tasks.collection.encode import METRICS as ENCODED_METRICS
+from tasks.collection.pairs import METRICS as PAIRS_METRICS
+from tasks.collection.parameters import SECTION, folder_of
+from tasks.collection.report import PAGE
+from tasks.engine.digest import digest_json, digest_path
+from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.workspace import ROOT, Workspace
+from tasks.publishing.provenance import dvc_lock, git_commit
+from tasks.publishing.records import DIGEST_CHARACTERS, STEP_NAME, Dataset, Model, Publication
+from tasks.publishing.tracking_uri import VARIABLE
+
+_NUMBERS = {"pairs": PAIRS_METRICS, "encode": ENCODED_METRICS, "compare": COMPARED_METRICS}
+_COLLECTED = {"left": "string", "right": "string", "label": "int32", "round": "int32"}
+
+
+class Params(Section):
+    """The section ``publish`` of params.yaml."""
+
+    enabled: bool = Field(True, description="log the collection to MLflow: to mlflow.db here, or to MLFLOW_TRACKING_URI")
+    experiment: str | None = Field(None, min_length=1, max_length=500, description="name of the experiment; null: the workspace's name")
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Publish the collection; return where, and how much."""
+    from tasks.publishing.mlflow_runs import publish_runs
+
+    experiment = params.experiment or out.workspace.name
+    publication = _publication(out.workspace, inputs)
+    models = _models(out.workspace, inputs, publication)
+    with tempfile.TemporaryDirectory() as temporary:
+        _write_files(out.workspace, inputs, Path(temporary))
+        publish_runs(publication, models, experiment, Path(temporary))
+    published = {
+        "experiment": experiment,
+        "fingerprint": publication.fingerprint,
+        "datasets": {dataset.name: dataset.digest for dataset in publication.datasets},
+    }
+    (out["data/publish"] / "published.json").write_text(json.dumps(published, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return f"experiment {experiment}, {len(publication.metrics)} metrics, {len(models)} collections"
+
+
+def _publication(workspace: Workspace, inputs: Inputs) -> Publication:
+    params = {
+        f"{name}.{key}": value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, section in workspace.settings.items()
+        if name != STEP_NAME
+        for key, value in section.model_dump(mode="json").items()
+    }
+    metrics = {f"{step}.{name}": float(value) for step, file in _NUMBERS.items() for name, value in _json(inputs[file]).items()}
+    stated = _stated(workspace, inputs)
+    fingerprint = digest_json({"params": params, "stated": stated.digest, "metrics": metrics, "compared": digest_path(inputs[COMPARED])})
+    lock = dvc_lock(workspace, without=STEP_NAME)
+    tags = {
+        "cartograph.dataset_version": stated.digest,
+        "cartograph.fingerprint": fingerprint,
+        "cartograph.dvc_lock": "-" if lock is None else digest_json(lock),
+        "mlflow.source.type": "LOCAL",
+        "mlflow.source.name": f"cartograph {workspace.relative}",
+        "mlflow.note.content": _note(workspace, metrics),
+    }
+    if (commit := git_commit()) is not None:
+        tags["mlflow.source.git.commit"] = commit
+    return Publication(fingerprint, params, metrics, tags, (stated,))
+
+
+def _stated(workspace: Workspace, inputs: Inputs) -> Dataset:
+    digest = digest_path(inputs["data/pairs"])
+    numbers = _json(inputs[PAIRS_METRICS])
+    profile = {"num_rows": sum(numbers[f"{split}.stated"] for split in ("train", "dev", "test")), "sha256": digest}
+    path = workspace.resolve("data/pairs/stated.parquet").relative_to(ROOT).as_posix()
+    return Dataset(
+        workspace.name, "stated", digest[:DIGEST_CHARACTERS], path, {"left": "int64", "right": "int64", "label": "int32"}, profile
+    )
+
+
+def _models(workspace: Workspace, inputs: Inputs, publication: Publication) -> list[Model]:
+    import pyarrow.parquet as pq
+
+    collect: Any = workspace.settings[SECTION]
+    versions = _json(inputs[COMPARED] / "versions.json")
+    results = pq.read_table(inputs[COMPARED] / "results.parquet").to_pylist()
+    return [
+        _model(workspace, inputs, publication, method, seed, versions[f"{method}-{seed}"], _curves(results, method, seed))
+        for method in collect.methods
+        for seed in collect.seeds
+    ]
+
+
+def _curves(results: list[dict[str, Any]], method: str, seed: int) -> dict[str, list[tuple[int, float]]]:
+    """Return what has a course over the rounds, as (labels so far, value)."""
+    from cartograph.pairs.comparison import MEASURES
+
+    found: dict[str, list[tuple[int, float]]] = {}
+    for row in sorted(results, key=lambda row: row["round"]):
+        if (row["method"], row["seed"]) == (method, seed) and row["measure"] in MEASURES:
+            found.setdefault(f"{row['set']}.{row['measure']}", []).append((row["labels"], row["value"]))
+            if (row["set"], row["measure"]) == ("test", next(iter(MEASURES))):
+                found.setdefault("positive_share", []).append((row["labels"], row["positive"] / max(row["labels"], 1)))
+    return found
+
+
+def _model(
+    workspace: Workspace,
+    inputs: Inputs,
+    publication: Publication,
+    method: str,
+    seed: int,
+    made: Mapping[str, Any],
+    curves: Mapping[str, Any],
+) -> Model:
+    collect: Any = workspace.settings[SECTION]
+    numbers = _json(inputs[folder_of(method, seed, collect.rounds)] / "scores.json")["numbers"]
+    path = workspace.resolve(f"{COMPARED}/collected/{method}-{seed}.parquet").relative_to(ROOT).as_posix()
+    profile = {"num_rows": made["rows"], "positive": made["positive"], "version": made["version"]}
+    collected = Dataset(f"{workspace.name}/{method}-{seed}", "collected", made["version"], path, _COLLECTED, profile)
+    kept = ("cartograph.dvc_lock", "mlflow.source.type", "mlflow.source.name", "mlflow.source.git.commit")
+    tags = {name: publication.tags[name] for name in kept if name in publication.tags}
+    tags |= {
+        "cartograph.dataset_version": made["version"],
+        "cartograph.parent_version": publication.datasets[0].digest,
+        "cartograph.method": method,
+        "cartograph.seed": str(seed),
+        "mlflow.note.content": f"{made['rows']:,} labels chosen by `{method}`, seed {seed}: {made['positive']:,} positive.",
+    }
+    return Model(
+        name=f"collect {method} seed {seed}",
+        fingerprint=digest_json({"collection": publication.fingerprint, "method": method, "seed": seed}),
+        params={"method": method, "seed": str(seed), "rounds": str(collect.rounds)},
+        metrics={name: float(value) for name, value in numbers.items() if name not in curves},
+        tags=tags,
+        datasets=(collected,),
+        curves=curves,
+    )
+
+
+def _note(workspace: Workspace, metrics: Mapping[str, float]) -> str:
+    collect: Any = workspace.settings[SECTION]
+    scores = {method: metrics[f"compare.{method}.average_precision"] for method in collect.methods}
+    lines = [f"Collection of pairs `{workspace.name}`: average precision over all test pairs."]
+    lines += [f"- {method}: {score:.3f}" for method, score in sorted(scores.items(), key=lambda item: -item[1])]
+    return "\n".join([*lines, "", "The report is the artifact `report.html`."])
+
+
+def _write_files(workspace: Workspace, inputs: Inputs, folder: Path) -> None:
+    for name in (PAGE, *FIGURES, *_NUMBERS.values()):
+        target = folder / (f"metrics/{Path(name).name}" if name.endswith(".metrics.json") else name.removeprefix("reports/"))
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(inputs[name], target)
+    shutil.copyfile(inputs["params.yaml"], folder / "params.yaml")
+    shutil.copytree(inputs[COMPARED] / "collected", folder / "collected")
+    if (lock := dvc_lock(workspace, without=STEP_NAME)) is not None:
+        (folder / "dvc.lock").write_text(lock, encoding="utf-8")
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    collect: Any = settings[SECTION]
+    last = tuple(folder_of(method, seed, collect.rounds) for method in collect.methods for seed in collect.seeds)
+    return ("params.yaml", "data/pairs", COMPARED, PAGE, *FIGURES, *_NUMBERS.values(), *last)
+
+
+STEP = Step(
+    name=STEP_NAME,
+    run=run,
+    params=Params,
+    inputs=_inputs,
+    libraries=("mlflow",),
+    environment=(VARIABLE,),
+    when=lambda settings: bool(settings[STEP_NAME].enabled),  # type: ignore[attr-defined]
+    needs_versions=True,
+)

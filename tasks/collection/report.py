@@ -1,0 +1,89 @@
+"""The step `report` of a collection: one self-contained page of who chose which labels, and what they were worth."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from cartograph.config import Params as Section
+from cartograph.config import Settings
+from tasks.collection.compare import DATA as COMPARED
+from tasks.collection.compare import METRICS as COMPARED_METRICS
+from tasks.collection.encode import METRICS as ENCODED_METRICS
+from tasks.collection.pairs import METRICS as PAIRS_METRICS
+from tasks.collection.parameters import SECTION
+from tasks.engine.receipt import versions
+from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.workspace import Workspace, user_file
+
+if TYPE_CHECKING:
+    from cartograph.page.audit import Origin
+
+PAGE = "reports/report.html"
+WAITING = "reports/waiting.html"
+"""The page of a collection that waits for people: nobody's output, and gone once there is a report."""
+
+_ASSETS = user_file("src/cartograph/page/assets")
+_LIBRARIES = ("faiss-cpu", "matplotlib", "numpy", "pyarrow", "torch", "transformers")
+
+
+class Params(Section):
+    """How much the page shows."""
+
+    text_characters: int = Field(160, ge=20, le=2000, description="most characters of a text shown in a list")
+
+
+def run(params: Params, inputs: Inputs, out: Out) -> str:
+    """Read the comparison and write the page; return its name and size."""
+    import pyarrow.parquet as pq
+
+    from cartograph.page.collection.content import Collection
+    from cartograph.page.collection.pages import collection_page
+
+    collect: Any = out.workspace.settings[SECTION]
+    folder = inputs[COMPARED]
+    page = collection_page(
+        Collection(
+            methods=collect.methods,
+            summary=pq.read_table(folder / "summary.parquet").to_pylist(),
+            differences=pq.read_table(folder / "differences.parquet").to_pylist(),
+            metrics=_json(inputs[COMPARED_METRICS]),
+            task=_json(inputs[PAIRS_METRICS]),
+            encoded=_json(inputs[ENCODED_METRICS]),
+            findings=_json(folder / "findings.json"),
+            versions=_json(folder / "versions.json"),
+            texts=params.text_characters,
+            origin=_origin(inputs, out.workspace),
+        )
+    ).encode("utf-8")
+    out[PAGE].write_bytes(page)
+    # Nobody is waited for any more.
+    (out.docs / Path(WAITING).name).unlink(missing_ok=True)
+    return f"{PAGE}, {len(page) / 1e6:.1f} MB"
+
+
+def _origin(inputs: Inputs, workspace: Workspace) -> Origin:
+    from cartograph.page.audit import Origin
+    from tasks.engine.digest import digest_path
+
+    return Origin(
+        name=workspace.name,
+        command=f"python -m flows.collect --workspace {workspace.typed}",
+        parameters={name: section.model_dump(mode="json") for name, section in workspace.settings.items()},
+        versions=versions(("cartograph", *_LIBRARIES)),
+        digests={name: digest_path(inputs[name]) for name in ("data/pairs", COMPARED)},
+    )
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    return ("params.yaml", "data/pairs", COMPARED, COMPARED_METRICS, PAIRS_METRICS, ENCODED_METRICS, _ASSETS)
+
+
+STEP = Step(name="report", run=run, params=Params, inputs=_inputs, outputs=(PAGE,), libraries=("cartograph", *_LIBRARIES))

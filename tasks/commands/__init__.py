@@ -1,0 +1,1 @@
+"""What a person types: init, review, prune, dvc-yaml."""

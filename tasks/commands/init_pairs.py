@@ -1,0 +1,155 @@
+"""Make a workspace that collects labels for one's own pairs: its params.yaml and dvc.yaml, once the files have been read."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cartograph.config import load_settings
+from cartograph.errors import InputError
+from tasks.commands.init import made_whole, new_folder, stored
+from tasks.commands.params_yaml import render_sections
+from tasks.engine.console import say
+from tasks.engine.workspace import ROOT
+from tasks.pipelines import open_workspace
+
+if TYPE_CHECKING:
+    from cartograph.pairs.task import Task
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "": {},
+    "positives": {"label": None},
+    "qqp": {
+        "left": "question1",
+        "right": "question2",
+        "label": "is_duplicate",
+        "left_id": "qid1",
+        "right_id": "qid2",
+        "contradictions": "drop",
+    },
+    "wikiqa": {"symmetric": False, "left": "Question", "right": "Sentence", "label": "Label", "prefix": "DocumentTitle"},
+    "entities": {"symmetric": False, "left_id": "ltable_id", "right_id": "rtable_id"},
+}
+"""Name -> keys of the section ``pairs``: a file with two columns of positives, Quora Question Pairs, WikiQA, entity matching."""
+
+_ROUNDS, _GROWTH, _LARGEST, _NEAR = 4, 1.5, 2048, 100
+
+
+def init_pairs(
+    workspace: Annotated[str, typer.Argument(help="Folder to make, such as workspaces/duplicates.")],
+    train: Annotated[list[str], typer.Option(help="File of stated pairs; splits are drawn where no other file is named. Repeatable.")],
+    dev: Annotated[list[str], typer.Option(help="File of the dev split's pairs. Repeatable.")] = [],  # noqa: B006
+    test: Annotated[list[str], typer.Option(help="File of the test split's pairs. Repeatable.")] = [],  # noqa: B006
+    preset: Annotated[str, typer.Option(help="positives, qqp, wikiqa or entities: the columns of such files.")] = "",
+    left: Annotated[str, typer.Option(help="Column of the left utterance.")] = "",
+    right: Annotated[str, typer.Option(help="Column of the right utterance.")] = "",
+    label: Annotated[str, typer.Option(help="Column of the label, 1 or 0.")] = "",
+    left_table: Annotated[str, typer.Option(help="Table of entities that the left ids name; all columns but `id` are its text.")] = "",
+    right_table: Annotated[str, typer.Option(help="Table of entities that the right ids name.")] = "",
+    format: Annotated[str, typer.Option(help="csv, tsv, jsonl or parquet; guessed where left out.")] = "",
+    encoding: Annotated[str, typer.Option(help="Encoding of text files; UTF-8 where left out.")] = "",
+    model: Annotated[str, typer.Option(help="cosine-bow, cosine-frozen or cosine-bert.")] = "cosine-bow",
+    pretrained: Annotated[str, typer.Option(help="Folder or hub id of the encoder, for cosine-frozen and cosine-bert.")] = "",
+    oracle: Annotated[str, typer.Option(help="Who answers: imputed (the stated labels), or people.")] = "imputed",
+    force: Annotated[bool, typer.Option("--force", help="Replace the params.yaml of an existing workspace.")] = False,
+) -> None:
+    """Make a workspace that collects labels for your own pairs, and say what was understood of them."""
+    folder = new_folder(workspace, force=force)
+    if preset not in PRESETS:
+        raise InputError(f"--preset {preset}: there is none; there are {', '.join(name for name in PRESETS if name)}.")
+    pairs = {"source": "files", "train": [_on_disk(path) for path in train], "dev": [_on_disk(path) for path in dev]}
+    pairs |= {"test": [_on_disk(path) for path in test], **PRESETS[preset]}
+    read_as = {key: value for key, value in (("format", format), ("encoding", encoding)) if value}
+    pairs |= {key: value for key, value in (("left", left), ("right", right), ("label", label)) if value} | read_as
+    pairs |= {f"{side}_table": _table(path, read_as) for side, path in (("left", left_table), ("right", right_table)) if path}
+    encode = {"model": model, "pretrained": stored(pretrained) if Path(pretrained).exists() and pretrained else pretrained or None}
+    collect: dict[str, Any] = {"rounds": _ROUNDS, "growth": _GROWTH, "oracle": oracle}
+    if oracle == "people":
+        collect["methods"] = ["uncertainty"]
+    given = {"pairs": pairs, "encode": encode, "collect": collect}
+    task = _read(folder, given)
+    collect["first_round"] = _first_round(task)
+    space = task.space("train")
+    encode["neighbours"] = max(1, min(_NEAR, len(space.right) - space.symmetric))
+    with made_whole(folder):
+        (folder / "params.yaml").write_text(_rendered(given), encoding="utf-8")
+        from tasks.commands.dvc_yaml import write
+
+        write(open_workspace(folder))
+    _tell(folder, task, collect["first_round"])
+
+
+def _rendered(given: Mapping[str, Mapping[str, Any]]) -> str:
+    from tasks.pipelines import COLLECTION_SECTIONS
+
+    return render_sections("collection", COLLECTION_SECTIONS, given)
+
+
+def _on_disk(path: str) -> str:
+    from cartograph.read.remote import is_remote, shown
+
+    if is_remote(path):
+        raise InputError(f"{shown(path)} is a URL; a collection reads files on disk: fetch it first, and name the file.")
+    return stored(path)
+
+
+def _table(path: str, read_as: Mapping[str, str]) -> dict[str, Any]:
+    from cartograph.read.formats import read
+    from cartograph.read.source import Source
+
+    name = _on_disk(path)
+    columns = read(Source(str(ROOT / name), Path(path).name, **read_as)).table.column_names
+    if "id" not in columns or len(columns) < 2:
+        raise InputError(f"{path} needs a column `id` and a column of text; its columns are {', '.join(columns)}.")
+    return {"path": name, "id": "id", "text": [column for column in columns if column != "id"], **read_as}
+
+
+def _read(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
+    """Return the task that the files make.
+
+    Raises:
+        InputError: they make none, or a parameter is wrong.
+    """
+    from tasks.collection.pairs import Params, inputs_of, read_pairs, require_positives
+    from tasks.pipelines import COLLECTION_SECTIONS
+
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(temporary) / "params.yaml"
+        path.write_text(_rendered(given), encoding="utf-8")
+        try:
+            settings = load_settings(path, COLLECTION_SECTIONS)
+        except InputError as error:
+            raise InputError(str(error).replace(str(path), str(folder / "params.yaml"))) from error
+    params = settings["pairs"]
+    assert isinstance(params, Params)
+    files = {name: (ROOT / name.removeprefix("file:")).absolute() for name in inputs_of(settings)}
+    task = read_pairs(params, files)[0].task
+    require_positives(task, given=bool(params.test))
+    return task
+
+
+def _first_round(task: Task) -> int:
+    """Return a first round with which a whole collection asks for about as many labels as were stated, 2,048 at most."""
+    stated = len(task.stated("train")[0])
+    weight = sum(_GROWTH**place for place in range(_ROUNDS))
+    most = task.space("train").size // (2 * weight)
+    return int(max(2, min(stated / weight, most, _LARGEST)))
+
+
+def _tell(folder: Path, task: Task, first: int) -> None:
+    from cartograph.pairs.splits import SPLITS
+
+    sides = f"{len(task.left):,} utterances" if task.symmetric else f"{len(task.left):,} left and {len(task.right):,} right utterances"
+    say(f"{sides}, {len(task.stated_label):,} stated pairs, {int(task.stated_label.sum()):,} of them positive")
+    for split in SPLITS:
+        pairs, positives = task.space(split).size, len(task.positives(split))
+        say(f"{split:<6} {pairs:>16,} pairs, {positives:,} positive{f': 1 in {pairs // positives:,}' if positives else ''}")
+    total = sum(int(first * _GROWTH**place) for place in range(_ROUNDS))
+    say(f"{_ROUNDS} rounds ask for {total:,} labels; change that in {(folder / 'params.yaml').relative_to(ROOT)}")
+    say("")
+    say(f"Next: python -m flows.collect --workspace {shlex.quote(folder.relative_to(ROOT).as_posix())}")

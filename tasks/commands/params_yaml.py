@@ -1,0 +1,84 @@
+"""The params.yaml of a new workspace: every key with a comment that says what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from cartograph.config import Params
+
+RECIPES: dict[str, dict[str, object]] = {
+    "bow": {},
+    "lstm": {"learning_rate": 0.002},
+    "esim": {"learning_rate": 0.002},
+    "tiny": {"learning_rate": 0.001},
+    "probe": {},
+    "cnn": {"epochs": 12, "learning_rate": 0.002},
+    "vision": {"epochs": 5, "batch_size": 32, "learning_rate": 0.00005},
+    "transformer": {"epochs": 5, "batch_size": 32, "learning_rate": 0.00002},
+}
+"""Keys of the section ``train`` that a model needs otherwise than their defaults are."""
+
+BUILT_IN_ONLY = {("ingest", "rows"), ("ingest", "seed"), ("pairs", "rows")}
+"""Keys that say nothing about a user's own files."""
+
+
+def recipe(model: str, pretrained: str) -> dict[str, object]:
+    """Return the keys of the section ``train`` for a model."""
+    keys = {"model": model, **RECIPES.get(model, {})}
+    return {**keys, "pretrained": pretrained} if pretrained and model != "probe" else keys
+
+
+def encoder(model: str, pretrained: str) -> dict[str, object]:
+    """Return the keys of the section ``embed`` for a model: the vectors that `probe` reads are made by a step of their own."""
+    return {"pretrained": pretrained} if pretrained and model == "probe" else {}
+
+
+def render(
+    ingest: dict[str, Any], train: dict[str, object], embed: dict[str, object] | None = None, features: dict[str, object] | None = None
+) -> str:
+    """Return the text of a params.yaml: every key of every step with its comment, which is its field's description.
+
+    Args:
+        ingest: keys of the section ``ingest``; the others have their defaults.
+        train: keys of the section ``train`` that differ from the defaults.
+        embed: likewise of the section ``embed``.
+        features: likewise of the section ``features``.
+    """
+    from tasks.pipelines import STEPS
+
+    given: dict[str, dict[str, Any]] = {"ingest": ingest, "train": train, "embed": embed or {}, "features": features or {}}
+    return render_sections("audit", {step.name: step.params for step in STEPS}, given)
+
+
+def render_sections(what: str, models: Mapping[str, type[Params]], given: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the text of a params.yaml.
+
+    Args:
+        what: what its workspace is: an audit, or a collection.
+        models: section -> model.
+        given: section -> keys that differ from their defaults.
+    """
+    lines = [f"# The parameters of this {what}: one section per step. Every key may be left out but those that name the data."]
+    for name, model in models.items():
+        if not model.model_fields:
+            continue
+        values = model.model_construct().model_dump(mode="json", warnings=False) | dict(given.get(name, {}))
+        lines.append(f"{name}:")
+        for key, field in model.model_fields.items():
+            if (name, key) not in BUILT_IN_ONLY:
+                lines += _key(key, values[key], field.description or "")
+    return "\n".join(lines) + "\n"
+
+
+def _key(key: str, value: Any, comment: str) -> list[str]:
+    if isinstance(value, dict | list) and any(isinstance(item, dict) for item in (value.values() if isinstance(value, dict) else value)):
+        block = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000)
+        return [f"  {key}:  # {comment}", *(f"    {line}" for line in block.splitlines())]
+    return [f"{f'  {key}: {_inline(value)}':<28} # {comment}"]
+
+
+def _inline(value: Any) -> str:
+    return yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10_000).strip().removesuffix("...").strip()

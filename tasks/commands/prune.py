@@ -1,0 +1,91 @@
+"""The command `prune`: what killed and earlier audits left behind that no next audit would use; listed first, removed on request."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cartograph.errors import InputError
+from tasks.commands.leftovers import Leftover, of_project, of_workspace, unused_cache
+from tasks.engine.console import say
+from tasks.engine.workspace import ROOT
+from tasks.pipelines import all_workspaces, open_workspace
+
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def prune(
+    workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of one audit; without it all of them, and DVC's cache.")] = "",
+    remove: Annotated[bool, typer.Option("--remove", help="Remove what is listed; without it nothing is touched.")] = False,
+) -> None:
+    """List what no next audit would use, with its size; with --remove, remove it."""
+    freed = 0
+    for space in [open_workspace(workspace)] if workspace else all_workspaces():
+        try:
+            with space.lock("python -m tasks prune"):
+                freed += _told(space.relative, of_workspace(space), remove=remove)
+        except InputError as error:
+            if workspace:
+                raise
+            say(f"{space.relative}: passed over: {error}")
+    if not workspace:
+        freed += _told("project", of_project(), remove=remove)
+        freed += _cache(remove=remove)
+    if remove:
+        say(f"{size_text(freed)} freed.")
+    else:
+        again = f"python -m tasks prune{f' --workspace {shlex.quote(workspace)}' if workspace else ''} --remove"
+        say(f"{size_text(freed)} could be freed, nothing was removed; `{again}` removes it." if freed else "There is nothing to remove.")
+
+
+def _told(where: str, found: Iterable[Leftover], *, remove: bool) -> int:
+    """Print what was found in a place, largest first, and remove it if asked; return its bytes."""
+    leftovers = sorted(found, key=lambda one: (-one.size, one.what))
+    if leftovers:
+        say(where)
+    for one in leftovers:
+        say(f"  {size_text(one.size):>8}  {one.what}: {one.why}")
+        if remove:
+            for path in one.paths:
+                _remove(path)
+    return sum(one.size for one in leftovers)
+
+
+def _remove(path: Path) -> None:
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except PermissionError as error:
+        raise InputError(f"{path} cannot be removed ({error.strerror}); change its permissions and run this again.") from error
+
+
+def _cache(*, remove: bool) -> int:
+    """Print what DVC's cache holds that nothing refers to, and have DVC remove it if asked; return its bytes."""
+    if not (ROOT / ".dvc").is_dir():
+        return 0
+    found = unused_cache(remove=remove)
+    if found is None:
+        say("DVC's cache: passed over: it is outside the project, and other projects may use it; `dvc gc --projects` can be told of them.")
+        return 0
+    size, count = found
+    if count:
+        what = "files that no folder here, commit, experiment or run in MLflow uses"
+        say(f"  {size_text(size):>8}  DVC's cache: {count:,} {what}")
+    return size
+
+
+def size_text(size: int) -> str:
+    """Return a number of bytes as people read it: ``640 B``, ``12 kB``, ``1.3 GB``."""
+    value, unit = float(size), _UNITS[0]
+    for unit in _UNITS:
+        if value < 999.5 or unit == _UNITS[-1]:
+            break
+        value /= 1000
+    return f"{value:.1f} {unit}" if unit != _UNITS[0] and value < 9.95 else f"{value:.0f} {unit}"

@@ -1,0 +1,230 @@
+"""The command `review`: sheets for people, and what they filled in taken in."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cartograph.errors import InputError
+from tasks.audit import clean
+from tasks.collection.parameters import SECTION as COLLECTION
+from tasks.commands.dvc_yaml import write as write_dvc_yaml
+from tasks.engine.console import say
+from tasks.engine.workspace import ROOT, Workspace
+from tasks.pipelines import open_workspace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+METRICS = "reports/blind.metrics.json"
+_SHEET = re.compile(r"b[0-9a-f]{6}")
+
+
+def review(
+    workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default.")] = ".",
+    blind: Annotated[bool, typer.Option("--blind", help="Draw a sheet of suspects and other rows, without label or prediction.")] = False,
+    taken: Annotated[
+        list[str] | None,
+        typer.Option("--import", help="A filled review sheet, a Label Studio export (JSON), or a filled blind sheet (one or two)."),
+    ] = None,
+    by: Annotated[str, typer.Option(help="Who filled in what is imported, where it does not say so.")] = "",
+    out: Annotated[str, typer.Option(help="Where to write the sheet instead.")] = "",
+) -> None:
+    """Write the sheet on which people decide about suspects, or take in what they decided."""
+    space = open_workspace(workspace or ".")
+    if taken and (blind or out):
+        raise InputError("--import takes a filled sheet in; leave out --blind and --out, which are for writing one.")
+    with space.lock("python -m tasks review"):
+        if taken:
+            _take_in(space, [Path(name).expanduser() for name in taken], by.strip())
+        elif blind:
+            _draw_blind(space, out)
+        else:
+            _write_sheet(space, out)
+
+
+def _tables(space: Workspace) -> tuple[pa.Table, pa.Table]:
+    """Return the train set and its suspects."""
+    import pyarrow.parquet as pq
+
+    if COLLECTION in space.settings:
+        raise InputError(f"{space.path} is a collection, whose pairs people answer in its review/round-….csv; only an audit has suspects.")
+    paths = [space.resolve(name) for name in (clean.ROWS, clean.SUSPECTS)]
+    missing = next((path for path in paths if not path.exists()), None)
+    if missing is not None:
+        raise InputError(f"there are no suspects to review yet: {missing} is missing; run `python -m flows.audit{_option(space)}` first.")
+    rows, noise = (pq.read_table(path) for path in paths)
+    return rows, noise
+
+
+def _option(space: Workspace) -> str:
+    return "" if space.relative == "." else f" --workspace {space.typed}"
+
+
+def _params(space: Workspace) -> clean.Params:
+    params = space.settings.get("clean")
+    return params if isinstance(params, clean.Params) else clean.Params()
+
+
+def _decisions_file(space: Workspace) -> Path | None:
+    path = space.resolve(clean.DECISIONS)
+    return path if path.exists() else None
+
+
+def _write_sheet(space: Workspace, out: str) -> None:
+    examples, noise = _tables(space)
+    decisions = clean.decisions_in(_decisions_file(space), examples)
+    if out:
+        sheet = _new(out)
+        names = (sheet, sheet.with_suffix(".labelstudio.json"), sheet.with_suffix(".labelstudio.xml"))
+    else:
+        clean.require_sheet_saved(space, decisions, examples)
+        sheet, names = space.resolve(clean.SHEET), tuple(space.resolve(name) for name in (clean.SHEET, clean.TASKS, clean.CONFIGURATION))
+    sheet.parent.mkdir(parents=True, exist_ok=True)
+    written = [path.with_name(path.name + ".tmp") for path in names]
+    count = clean.write_review(_params(space), examples, noise, decisions, *written)
+    for path, name in zip(written, names, strict=True):
+        path.replace(name)
+    decided = f" ({len(decisions):,} rows are decided)" if decisions else ""
+    say(f"{_shown(sheet)}: {count:,} suspects to decide on{decided}.")
+    say("Fill in `decision` (keep, drop or relabel), `new_label` where it is relabel, and `by`; leave out what you do not know. Then:")
+    say(f"  python -m tasks review{_option(space)} --import {shlex.quote(_shown(sheet))} --by NAME")
+    say(f"For Label Studio: {_shown(names[1])} with the configuration {_shown(names[2])}; import its JSON export in the same way.")
+
+
+def _draw_blind(space: Workspace, out: str) -> None:
+    import numpy as np
+
+    from cartograph.clean.blind_check import draw
+
+    examples, noise = _tables(space)
+    key, content = draw(examples, noise, np.random.default_rng(_params(space).seed))
+    folder = space.path / "review"
+    sheet = _new(out) if out else folder / f"blind-{key.sheet}.csv"
+    if sheet.exists() and sheet.read_bytes() != content:
+        raise InputError(f"{sheet} is filled in already; import it, or write a fresh one elsewhere with --out FILE.")
+    for path, data in ((_key_path(space, key.sheet), key.to_json().encode()), (sheet, content)):
+        _replace(path, data)
+    suspects = sum(item.predicted == "noise" for item in key.items)
+    say(f"{_shown(sheet)}: {suspects} suspects and {len(key.items) - suspects} other rows, shuffled.")
+    say(f"Give each of two annotators a copy; the answer to each row is one of: {', '.join(key.answers)}. Then:")
+    say(f"  python -m tasks review{_option(space)} --import ONE.csv --import OTHER.csv")
+    say(f"Keep {_shown(_key_path(space, key.sheet))} from them: it says what is what.")
+
+
+def _new(out: str) -> Path:
+    path = Path(out).expanduser()
+    if path.exists():
+        raise InputError(f"{path} exists already; name another file for the sheet.")
+    return path
+
+
+def _key_path(space: Workspace, sheet: str) -> Path:
+    return space.path / "review" / f"blind-{sheet}.key.json"
+
+
+def _take_in(space: Workspace, paths: Sequence[Path], by: str) -> None:
+    contents = {str(path): _content(path) for path in paths}
+    if len(contents) < len(paths):
+        raise InputError(f"{paths[0]} is named twice; name the file of each annotator once.")
+    kinds = {name: _kind(content, name) for name, content in contents.items()}
+    if set(kinds.values()) == {"blind"}:
+        _take_in_blind(space, contents, by)
+    elif "blind" in kinds.values():
+        name = next(name for name, kind in kinds.items() if kind == "blind")
+        raise InputError(f"{name} is a blind sheet, the other is none; import them one after the other.")
+    else:
+        _take_in_decisions(space, contents, kinds, by)
+
+
+def _content(path: Path) -> bytes:
+    if not path.is_file():
+        raise InputError(f"{path} is not there; name the file that was filled in.")
+    return path.read_bytes()
+
+
+def _kind(content: bytes, name: str) -> str:
+    """Return what a file is by how it begins: ``label studio``, ``blind`` or ``decisions``."""
+    from cartograph.clean.blind_check import COLUMNS
+    from cartograph.data.spreadsheet import header_of
+
+    if content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
+        return "label studio"
+    return "blind" if set(COLUMNS) <= set(header_of(content, name)) else "decisions"
+
+
+def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict[str, str], by: str) -> None:
+    from cartograph.clean.decisions import check, merged, read_decisions, settled, write_decisions
+    from cartograph.clean.label_studio import entries_of_export
+
+    examples, _ = _tables(space)
+    given, labels = clean.given_labels(examples)
+    new = []
+    for name, content in contents.items():
+        if kinds[name] == "label studio":
+            new += check(entries_of_export(content, name, labels, by), name, given, labels)
+        else:
+            new += read_decisions(content, name, given, labels, by)
+    if not new:
+        raise InputError(f"{next(iter(contents))} holds no decision; fill in the column `decision` with keep, drop or relabel.")
+    path = _decisions_file(space)
+    old = read_decisions(path.read_bytes(), clean.DECISIONS, given, labels) if path else []
+    every = merged(old, new)
+    kept = set(every)
+    decided = settled([*(one for one in old if one in kept), *new], given)
+    _replace(space.resolve(clean.DECISIONS), write_decisions(every))
+    write_dvc_yaml(space)
+    counts = {what: sum(one.what == what for one in decided.values()) for what in ("keep", "drop", "relabel")}
+    words = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    fresh = len({one.uid for one in new})
+    say(f"{_shown(space.resolve(clean.DECISIONS))}: {len(decided):,} rows decided ({words}), {fresh:,} of them by this import.")
+    say(f"Clean with them: python -m flows.audit{_option(space)}")
+
+
+def _take_in_blind(space: Workspace, contents: dict[str, bytes], by: str) -> None:
+    from cartograph.clean.blind_check import answered_sheet, in_words, key_from_json, read_answers, score, sheet_of
+
+    if len(contents) > 2:
+        raise InputError(f"{len(contents)} blind sheets are named; import those of one annotator or of two.")
+    sheets = {name: sheet_of(content, name) for name, content in contents.items()}
+    first, *others = sheets.values()
+    if any(other != first for other in others):
+        raise InputError(f"these are different blind sheets: {', '.join(f'{name} is {sheet}' for name, sheet in sheets.items())}.")
+    path = _key_path(space, first) if _SHEET.fullmatch(first) else None
+    if path is None or not path.exists():
+        raise InputError(
+            f"{next(iter(sheets))} is the blind sheet {first!r}, which was not drawn in {space.path}: its key is not under review/; "
+            "name the workspace it was drawn in with --workspace."
+        )
+    key = key_from_json(path.read_text(encoding="utf-8"), str(path))
+    answers = [read_answers(content, name, key) for name, content in contents.items()]
+    numbers = score(key, answers)
+    names = [by] if by and len(contents) == 1 else [Path(name).stem for name in contents]
+    names = names if len(set(names)) == len(names) else [f"{name} {number}" for number, name in enumerate(names, start=1)]
+    _replace(space.resolve(METRICS), (json.dumps(numbers, indent=1, sort_keys=True) + "\n").encode())
+    _replace(space.path / "review" / f"blind-{first}.answers.csv", answered_sheet(key, answers, names))
+    for line in in_words(numbers):
+        say(line)
+    say(f"Written to {_shown(space.resolve(METRICS))}, and row by row to {_shown(space.path / 'review' / f'blind-{first}.answers.csv')}.")
+
+
+def _replace(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def _shown(path: Path) -> str:
+    """Return a path as one types it from the project's root."""
+    return path.relative_to(ROOT).as_posix() if path.is_absolute() and path.is_relative_to(ROOT) else str(path)

@@ -1,0 +1,1 @@
+"""What runs any step and knows none: declaration, workspace, fingerprint, receipt, console."""

@@ -1,0 +1,115 @@
+"""What a step would compute now, its fingerprint, and what it left when it last ran, its receipt."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from cartograph.errors import InputError
+from tasks.engine.digest import digest_json, digest_path
+from tasks.engine.step import Paths, Step
+from tasks.engine.workspace import ROOT, Workspace
+
+
+def fingerprint(step: Step, workspace: Workspace) -> str:
+    """Return the identity of what a step would compute now: parameters, inputs, code and deciding versions.
+
+    Raises:
+        InputError: an input is not there, or cannot be read.
+    """
+    inputs = {}
+    for name in step.inputs_in(workspace):
+        path = workspace.resolve(name)
+        try:
+            if not path.exists():
+                raise InputError(_missing_input(step, name, path))
+            inputs[name] = digest_path(path)
+        except OSError as error:
+            raise InputError(
+                f"step `{step.name}` needs {error.filename or path}, which cannot be read ({error.strerror}); change its permissions."
+            ) from error
+    return digest_json(
+        {
+            "step": step.name,
+            "params": {
+                name: workspace.settings[name].model_dump(mode="json", exclude=set(step.spread) if name == step.section else None)
+                for name in (step.section, *step.reads)
+            },
+            "cell": dict(step.cell),
+            "inputs": inputs,
+            "outputs": step.outputs_of(workspace.settings),
+            "code": {path.relative_to(ROOT).as_posix(): digest_path(path) for path in step.code},
+            "versions": versions(step.libraries),
+            "environment": {name: os.environ.get(name, "") for name in step.environment},
+        }
+    )
+
+
+def _missing_input(step: Step, name: str, path: Path) -> str:
+    if name.startswith(("data/", "reports/")):
+        return f"step `{step.name}` needs {path}, which an earlier step makes; run `python -m flows.audit` or that step first."
+    return f"step `{step.name}` needs {path}, which does not exist; correct the path in params.yaml."
+
+
+def versions(libraries: Paths) -> dict[str, str]:
+    """Return the installed version of each distribution (``-`` where it is not installed)."""
+    found = {}
+    for name in libraries:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "-"
+    return found
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a finished step left: kept beside its outputs, without any time in it."""
+
+    step: str
+    fingerprint: str
+    outputs: dict[str, str]
+    versions: dict[str, str]
+    summary: str
+
+    def write(self, path: Path) -> None:
+        """Write the receipt in one stroke: a reader sees the old one, none, or this one."""
+        temporary = path.with_name(path.name + ".tmp")
+        with temporary.open("w", encoding="utf-8") as file:
+            json.dump(self.__dict__, file, indent=1, sort_keys=True, ensure_ascii=False)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+
+
+def read_receipt(step: Step, workspace: Workspace) -> Receipt | None:
+    """Return the step's receipt, or None where there is none that can be read."""
+    try:
+        return Receipt(**json.loads(workspace.resolve(step.receipt_name).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def fresh(step: Step, workspace: Workspace, expected: str | None = None) -> Receipt | None:
+    """Return the receipt if what is on disk is what the step would make now, else None.
+
+    Outputs are read and compared by content, so a truncated or edited one is found.
+    """
+    receipt = read_receipt(step, workspace)
+    if receipt is None:
+        return None
+    try:
+        wanted = expected or fingerprint(step, workspace)
+    except InputError:
+        return None
+    if receipt.fingerprint != wanted or set(receipt.outputs) != set(step.outputs_of(workspace.settings)):
+        return None
+    for name, digest in receipt.outputs.items():
+        path = workspace.resolve(name)
+        if not path.exists() or digest_path(path) != digest:
+            return None
+    return receipt

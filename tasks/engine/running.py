@@ -1,0 +1,143 @@
+"""A step run safely: staged, installed in one stroke, and whatever interrupts it leaves nothing half-written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from cartograph.errors import CartographError, InputError
+from tasks.engine.digest import digest_path
+from tasks.engine.failed_cell import leave_failure
+from tasks.engine.receipt import Receipt, fingerprint, fresh, versions
+from tasks.engine.step import Inputs, Out, Paths, Step
+from tasks.engine.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a step ended: its receipt, whether it was executed, and the seconds that took."""
+
+    receipt: Receipt
+    executed: bool
+    seconds: float
+
+
+def run_step(step: Step, workspace: Workspace, *, force: bool = False) -> Outcome:
+    """Run a step if it is not fresh; the caller holds the workspace's lock.
+
+    The step writes into a staging folder on the same file system. Only when it has returned and every declared output is
+    there are the outputs renamed into place, the old ones moved aside first, and the receipt written last. Whatever
+    interrupts it leaves no receipt that verifies, so the next run does the step again.
+
+    A cell that fails alone leaves why in place of its output (``tasks.engine.failed_cell``), before the error goes on.
+
+    Raises:
+        CartographError: as the step raises it; also for a full disk or a folder that cannot be written.
+    """
+    identity = fingerprint(step, workspace)
+    if not force and (receipt := fresh(step, workspace, identity)) is not None:
+        return Outcome(receipt, executed=False, seconds=0.0)
+    started = time.perf_counter()
+    try:
+        receipt = _execute(step, workspace, identity)
+    except Exception as error:
+        explained = _explain_os_error(step, workspace, error) if isinstance(error, OSError) else error
+        if step.fails_alone:
+            _leave(step, workspace, explained)
+        if explained is error:
+            raise
+        raise explained from error
+    seconds = time.perf_counter() - started
+    workspace.journal(step.name, identity, seconds)
+    return Outcome(receipt, executed=True, seconds=seconds)
+
+
+def _leave(step: Step, workspace: Workspace, error: Exception) -> None:
+    # Where not even that can be written, the error itself still tells.
+    with suppress(OSError):
+        leave_failure(step, workspace, str(error) if isinstance(error, CartographError) else f"{type(error).__name__}: {error}")
+
+
+def _execute(step: Step, workspace: Workspace, identity: str) -> Receipt:
+    outputs = step.outputs_of(workspace.settings)
+    _require_writable(step, workspace, (*outputs, step.receipt_name))
+    checkpoints = workspace.state / "checkpoints" / step.name / identity
+    with _staging(step, workspace) as staging:
+        staged = {name: staging / "new" / name for name in outputs}
+        for name, path in staged.items():
+            (path.parent if Path(name).suffix else path).mkdir(parents=True, exist_ok=True)
+        out = Out(workspace, staged, checkpoints, workspace.path / "reports", workspace.path / "data" / f"{step.name}.failed", step.cell)
+        inputs = Inputs(workspace, step.inputs_in(workspace))
+        summary = step.run(workspace.settings[step.section], inputs, out)
+        for name, path in staged.items():
+            if not path.exists():
+                raise CartographError(f"step `{step.name}` ended without writing {name}: a defect of the step, please report it.")
+        digests = {name: digest_path(path) for name, path in staged.items()}
+        receipt = Receipt(step.name, identity, digests, versions(step.libraries), summary)
+        _install(step, workspace, staged, staging / "old")
+        receipt.write(workspace.resolve(step.receipt_name))
+        shutil.rmtree(out.failed, ignore_errors=True)
+    shutil.rmtree(workspace.state / "checkpoints" / step.name, ignore_errors=True)
+    return receipt
+
+
+@contextmanager
+def _staging(step: Step, workspace: Workspace) -> Iterator[Path]:
+    parent = workspace.state / "staging" / step.name
+    shutil.rmtree(parent, ignore_errors=True)
+    parent.mkdir(parents=True)
+    folder = Path(tempfile.mkdtemp(dir=parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _install(step: Step, workspace: Workspace, staged: Mapping[str, Path], old: Path) -> None:
+    workspace.resolve(step.receipt_name).unlink(missing_ok=True)
+    for name, path in staged.items():
+        target = workspace.resolve(name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() or target.is_symlink():
+            aside = old / name
+            aside.parent.mkdir(parents=True, exist_ok=True)
+            target.rename(aside)
+        path.rename(target)
+
+
+def _require_writable(step: Step, workspace: Workspace, names: Paths) -> None:
+    for name in names:
+        folder = workspace.resolve(name).parent
+        while not folder.exists():
+            folder = folder.parent
+        if not folder.is_dir() or not os.access(folder, os.W_OK):
+            raise InputError(
+                f"step `{step.name}` cannot write {workspace.resolve(name)}: {folder} is not a folder that this user can write; "
+                "change its permissions, or move the workspace. Nothing was changed."
+            )
+
+
+def _explain_os_error(step: Step, workspace: Workspace, error: OSError) -> Exception:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        free = shutil.disk_usage(workspace.path).free
+        return InputError(
+            f"step `{step.name}`: no space left on the disk of {workspace.path} ({free / 1e6:,.0f} MB free); free some, or "
+            f"move the workspace. {_unchanged(step)}"
+        )
+    if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
+        return InputError(
+            f"step `{step.name}` was refused {error.filename or workspace.path}: {error.strerror}; change its permissions. "
+            f"{_unchanged(step)}"
+        )
+    return error
+
+
+def _unchanged(step: Step) -> str:
+    return f"What {'other cells and steps' if step.fails_alone else 'earlier runs'} left is unchanged."

@@ -1,0 +1,107 @@
+"""The steps of an audit and of a collection of pairs, in order, and the workspaces that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cartograph.config import Params, Settings
+from tasks.audit import (
+    ablate,
+    aflite,
+    bias,
+    clean,
+    embed,
+    evaluate,
+    features,
+    fetch,
+    gates,
+    ingest,
+    measure,
+    noise,
+    publish,
+    report,
+    retrain,
+    score,
+    select,
+    train,
+    tune,
+)
+from tasks.audit import compare as compare_audits
+from tasks.collection import compare, encode, pairs, parameters, rounds
+from tasks.collection import publish as publish_collection
+from tasks.collection import report as collection_report
+from tasks.collection.parameters import SECTION as COLLECTION
+from tasks.engine.step import Step
+from tasks.engine.workspace import ROOT, Workspace, read_workspace
+
+_AUDITED: tuple[Step, ...] = (
+    fetch.STEP,
+    ingest.STEP,
+    embed.STEP,
+    tune.STEP,
+    train.STEP,
+    measure.STEP,
+    noise.STEP,
+    features.STEP,
+    aflite.STEP,
+    bias.STEP,
+    clean.STEP,
+    select.STEP,
+    retrain.STEP,
+    evaluate.STEP,
+    ablate.STEP,
+    score.STEP,
+    compare_audits.STEP,
+    gates.STEP,
+    report.STEP,
+)
+
+STEPS = (*_AUDITED, publish.step(_AUDITED))
+"""The steps of an audit, in order."""
+
+
+def collection(settings: Settings) -> tuple[Step, ...]:
+    """Return the steps of a collection of pairs: as many rounds as its settings say."""
+    return (pairs.STEP, encode.STEP, *rounds.rounds(settings), compare.STEP, collection_report.STEP, publish_collection.STEP)
+
+
+COLLECTION_SECTIONS: dict[str, type[Params]] = {
+    "pairs": pairs.Params,
+    "encode": encode.Params,
+    "collect": parameters.Params,
+    "compare": compare.Params,
+    "report": collection_report.Params,
+    "publish": publish_collection.Params,
+}
+
+
+def sections(content: Mapping[str, Any]) -> dict[str, type[Params]]:
+    """Return the models of a params.yaml's sections: those of a collection where it has the section ``collect``, else those of an audit."""
+    return COLLECTION_SECTIONS if COLLECTION in content else {step.name: step.params for step in STEPS}
+
+
+def pipeline(settings: Settings) -> tuple[Step, ...]:
+    """Return the steps that are declared for such settings: those of an audit, or of a collection of pairs."""
+    return collection(settings) if COLLECTION in settings else STEPS
+
+
+def steps_of(settings: Settings) -> tuple[Step, ...]:
+    """Return the steps that an audit with these settings has, in order, a matrix step as its cells."""
+    return tuple(cell for step in pipeline(settings) if step.when(settings) for cell in step.expand(settings))
+
+
+def open_workspace(path: str | Path = ".") -> Workspace:
+    """Return the workspace in a folder, its parameters validated: from the current folder, or from the project's root.
+
+    Raises:
+        InputError: not a folder inside the project, or its params.yaml is missing or wrong.
+    """
+    return read_workspace(path, sections)
+
+
+def all_workspaces() -> list[Workspace]:
+    """Return the root workspace and every folder below ``workspaces/`` that has a params.yaml."""
+    folders = sorted(path.parent for path in (ROOT / "workspaces").glob("**/params.yaml"))
+    return [open_workspace(folder) for folder in (ROOT, *folders)]

@@ -1,0 +1,1 @@
+"""MLflow: runs, models and datasets of an audit."""

@@ -1,0 +1,89 @@
+"""What stands in MLflow: a run of an audit or a model, with its numbers, tags and datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    pass
+
+if TYPE_CHECKING:
+    pass
+
+
+STEP_NAME = "publish"
+
+
+DIGEST_CHARACTERS = 36
+"""Most characters of a dataset's digest that MLflow takes."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One set of the audited data.
+
+    Attributes:
+        name: the workspace's name; ``<workspace>/<set>`` for an evaluation set.
+        context: ``audited`` (the train set), ``cleaned`` (what became of it), ``filtered`` (what withstood AFLite), ``random`` (a part of
+            it) or ``evaluation``.
+        digest: of its content, cut to what MLflow takes.
+        path: its Parquet file, from the project's root.
+        columns: name -> Arrow type, as text.
+        profile: rows, rows per class, mean length of texts, the whole digest, in or out of distribution.
+    """
+
+    name: str
+    context: str
+    digest: str
+    path: str
+    columns: dict[str, str]
+    profile: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Publication:
+    """One audit.
+
+    Attributes:
+        fingerprint: the audit's identity: of its parameters, data, measures and numbers; the same audit has the same.
+        params: every parameter that decides the audit, by ``<section>.<key>``.
+        metrics: every number of every step.
+        tags: identities of data, code and versions.
+        datasets: the train set first.
+        curves: numbers that are followed from audit to audit: (number of the audit, value) each, by name.
+    """
+
+    fingerprint: str
+    params: dict[str, str]
+    metrics: dict[str, float]
+    tags: dict[str, str]
+    datasets: tuple[Dataset, ...]
+    curves: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Model:
+    """One retrained model.
+
+    Attributes:
+        name: ``retrain <subset> seed <n>``.
+        fingerprint: its identity within the audit's.
+        params: how it was trained, and on what.
+        metrics: ``<evaluation set>.<metric>``, as the audit's own model has them, and its train set's; what is a parameter is none.
+        tags: ``cartograph.dataset_version`` of the rows that it was trained on, ``cartograph.parent_version`` of those that they
+            were made from, and the audit's.
+        datasets: its train set first, then the evaluation sets.
+        curves: numbers that have a course: (step, value) each, by name.
+        status: MLflow's: ``FINISHED``, or ``FAILED`` where it broke off.
+    """
+
+    name: str
+    fingerprint: str
+    params: dict[str, str]
+    metrics: dict[str, float]
+    tags: dict[str, str]
+    datasets: tuple[Dataset, ...]
+    curves: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
+    status: str = "FINISHED"

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cartograph.audits.changes import compare_audits, match_rows
+from cartograph.audits.record import Record, record_rows
+from cartograph.errors import InputError
+from cartograph.maps.distance import map_distance
+from cartograph.schema import RECORD, ROW_CHANGES
+from tests.cleaning import make_examples, make_noise
+
+EASY, AMBIGUOUS, HARD = "easy-to-learn", "ambiguous", "hard-to-learn"
+
+
+def record(*rows: tuple[str, str, str, str, bool]) -> Record:
+    """A record of (uid, content, label, region, suspect)."""
+    columns = dict(zip(("uid", "content", "label", "region", "suspect"), zip(*rows, strict=True), strict=True))
+    size = len(rows)
+    columns |= {"confidence": [0.5] * size, "variability": [0.1] * size, "probability": [0.2] * size, "suggested": ["x"] * size}
+    return Record(pa.table({name: columns[name] for name in RECORD.names}, schema=RECORD), {"rows": size})
+
+
+BEFORE = record(
+    ("a", "1", "cat", EASY, False),
+    ("b", "2", "cat", EASY, True),
+    ("c", "3", "dog", HARD, True),
+    ("d", "4", "dog", EASY, False),
+    ("e", "5", "dog", EASY, True),
+)
+NOW = record(
+    ("a", "1", "cat", EASY, True),
+    ("b", "9", "cat", AMBIGUOUS, True),
+    ("z", "3", "cat", HARD, False),
+    ("d", "4", "dog", EASY, False),
+    ("f", "6", "dog", EASY, True),
+)
+
+
+def changed(what: str) -> list[tuple[str, str | None, str | None]]:
+    rows = compare_audits(BEFORE, NOW, np.random.default_rng(1)).rows.to_pylist()
+    return [(row["uid"], row["from"], row["to"]) for row in rows if row["what"] == what]
+
+
+def test_every_kind_of_change_is_named() -> None:
+    assert changed("added") == [("f", None, "dog")]
+    assert changed("removed") == [("e", "dog", None)]
+    assert changed("edited") == [("b", None, None)]
+    assert changed("relabelled") == [("z", "dog", "cat")], "its uid is made from its content, and is another since its label is"
+    assert changed("new suspect") == [("a", None, None), ("f", None, None)]
+    assert changed("no longer suspect") == [("z", None, None)]
+    assert changed("moved") == [("b", EASY, AMBIGUOUS)]
+
+
+def test_the_counts_add_up() -> None:
+    changes = compare_audits(BEFORE, NOW, np.random.default_rng(1))
+    assert changes.rows.schema.equals(ROW_CHANGES)
+    assert changes.counts == {
+        "rows.before": 5,
+        "rows.now": 5,
+        "rows.added": 1,
+        "rows.removed": 1,
+        "rows.edited": 1,
+        "rows.relabelled": 1,
+        "rows.moved": 1,
+        "suspects.new": 2,
+        "suspects.new.among_added": 1,
+        "suspects.gone": 1,
+        "suspects.removed": 1,
+        "suspects.still": 1,
+    }
+    assert changes.classes == {"cat": (0.4, 0.6), "dog": (0.6, 0.4)}
+    assert changes.class_shift == pytest.approx(0.2)
+    assert changes.regions[EASY][AMBIGUOUS] == 1 and changes.regions[HARD][HARD] == 1
+
+
+def test_large_maps_are_sampled_alike() -> None:
+    rng = np.random.default_rng(6)
+    size = 4000
+    columns = {name: [str(row) for row in range(size)] for name in ("uid", "content")}
+    columns |= {"label": ["cat"] * size, "region": [EASY] * size, "suspect": [False] * size}
+    columns |= {"confidence": rng.random(size), "variability": rng.random(size) / 2, "probability": [0.1] * size, "suggested": ["x"] * size}
+    rows = pa.table({name: columns[name] for name in RECORD.names}, schema=RECORD)
+    same = compare_audits(Record(rows, {}), Record(rows, {}), rng).map
+    assert (same.distance, same.p) == (pytest.approx(0, abs=1e-6), 1)
+    grown = compare_audits(Record(rows.slice(5), {}), Record(rows, {}), rng).map
+    assert grown.distance < 0.005
+
+
+def test_equal_texts_are_matched_as_often_as_both_have_them() -> None:
+    old = pa.table({"uid": ["p", "q"], "content": ["same", "same"]})
+    new = pa.table({"uid": ["r", "s", "t"], "content": ["same", "same", "same"]})
+    matched = match_rows(old, new)
+    assert (matched.old.tolist(), matched.new.tolist()) == ([0, 1], [0, 1])
+    assert (matched.removed.tolist(), matched.added.tolist()) == ([], [2])
+
+
+TABLES = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), max_size=12, unique_by=lambda row: row[0])
+
+
+@settings(max_examples=60, deadline=None)
+@given(TABLES, TABLES)
+def test_matching_parts_both_tables_and_never_uses_a_row_twice(old: list[tuple[int, int]], new: list[tuple[int, int]]) -> None:
+    left, right = (
+        pa.table(
+            {"uid": pa.array([str(uid) for uid, _ in rows], pa.string()), "content": pa.array([str(text) for _, text in rows], pa.string())}
+        )
+        for rows in (old, new)
+    )
+    matched = match_rows(left, right)
+    assert sorted([*matched.old.tolist(), *matched.removed.tolist()]) == list(range(len(old)))
+    assert sorted([*matched.new.tolist(), *matched.added.tolist()]) == list(range(len(new)))
+    for one, other in zip(matched.old, matched.new, strict=True):
+        assert old[one][0] == new[other][0] or old[one][1] == new[other][1]
+    uids = {uid for uid, _ in old} & {uid for uid, _ in new}
+    assert {old[one][0] for one, other in zip(matched.old, matched.new, strict=True) if old[one][0] == new[other][0]} == uids
+    left_over = {old[one][1] for one in matched.removed} & {new[other][1] for other in matched.added}
+    assert not left_over, "two rows of the same text stayed without a partner"
+
+
+def test_records_follow_one_another() -> None:
+    second = NOW.after(BEFORE)
+    assert (second.number, second.earlier, second.trend) == (2, (BEFORE.numbers,), (BEFORE.numbers, NOW.numbers))
+    assert second.identity == NOW.identity != BEFORE.identity
+
+
+def test_a_record_has_no_text_and_the_given_labels() -> None:
+    examples = make_examples([(f"u{number}", f"text {number // 2}", number % 3) for number in range(8)])
+    noise = make_noise(examples, {examples["uid"][2].as_py(): (1, 0.9)})
+    size = examples.num_rows
+    measures = pa.table({"uid": examples["uid"], "confidence": [0.3] * size, "variability": [0.2] * size, "region": [EASY] * size})
+    rows = record_rows(examples, measures, noise)
+    assert rows.schema.equals(RECORD)
+    assert rows["uid"].to_pylist() == sorted(examples["uid"].to_pylist())
+    assert sum(rows["suspect"].to_pylist()) == 1
+    assert len(set(rows["content"].to_pylist())) == 4, "a key for each text"
+    assert rows["label"].to_pylist()[:3] == ["bad", "good", "odd"]
+    assert not record_rows(examples, measures, None)["suspect"].to_pylist()[2]
+    with pytest.raises(InputError, match="the train set and the data map are not of the same rows \\(8 and 7\\)"):
+        record_rows(examples, measures.slice(1), noise)
+
+
+def test_the_distance_of_two_maps_is_the_energy_distance() -> None:
+    rng = np.random.default_rng(2)
+    one, other = rng.random((30, 2)), rng.random((20, 2)) + 0.6
+
+    def mean(left: np.ndarray, right: np.ndarray) -> float:
+        return float(np.mean([np.hypot(*(a - b)) for a in left for b in right]))
+
+    expected = np.sqrt(2 * mean(one, other) - mean(one, one) - mean(other, other))
+    found = map_distance(one, other, np.random.default_rng(3))
+    assert found.distance == pytest.approx(expected)
+    assert found.p == pytest.approx(1 / 200)
+    same = map_distance(one, one, np.random.default_rng(3))
+    assert same.distance == pytest.approx(0, abs=1e-6) and same.p == 1
+
+
+def test_the_test_of_two_maps_keeps_its_level() -> None:
+    rng = np.random.default_rng(4)
+    found = [map_distance(rng.random((25, 2)), rng.random((25, 2)), rng, permutations=99).p for _ in range(100)]
+    assert np.mean(np.array(found) <= 0.1) <= 0.2
+    with pytest.raises(InputError, match="a map without rows"):
+        map_distance(np.empty((0, 2)), rng.random((3, 2)), rng)

@@ -1,0 +1,183 @@
+"""The check by people: what a blind sheet shows, what its answers say, and how far two annotators agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from cartograph.clean.blind_check import Item, Key, answered_sheet, draw, in_words, key_from_json, read_answers, score, sheet_of
+from cartograph.data.spreadsheet import read_sheet, write_sheet
+from cartograph.errors import InputError
+from cartograph.statistics.annotator_agreement import cohen_kappa, raw_agreement, wilson_interval
+from tests.cleaning import make_examples, make_noise
+
+EXAMPLES = make_examples([(f"bad-{number}", f"=text {number}", number % 3) for number in range(200)])
+NOISE = make_noise(EXAMPLES, {f"bad-{number}": (1, 0.5) for number in range(60)})
+
+
+def drawn(seed: int = 1, per_class: int = 50) -> tuple[Key, bytes]:
+    return draw(EXAMPLES, NOISE, np.random.default_rng(seed), per_class)
+
+
+def test_the_sheet_has_both_kinds_and_shows_neither_label_nor_prediction() -> None:
+    key, content = drawn()
+    records = read_sheet(content, "b.csv", ("item", "answer"))
+    assert len(records) == len(key.items) == 100
+    kinds = [item.predicted for item in key.items]
+    assert kinds.count("noise") == kinds.count("clean") == 50
+    assert kinds != sorted(kinds)
+    assert {item.uid for item in key.items if item.predicted == "noise"} < {f"bad-{number}" for number in range(60)}
+    assert list(records[0].cells) == ["item", "text", "choices", "answer", "comment"]
+    texts = dict(zip(EXAMPLES["uid"].to_pylist(), EXAMPLES["text"].to_pylist(), strict=True))
+    for record, item in zip(records, key.items, strict=True):
+        assert record.cells["text"] == texts[item.uid]
+        assert record.cells["choices"] == "bad | good | odd | ambiguous"
+        assert record.cells["answer"] == ""
+        assert item.uid not in record.cells["item"]
+    assert drawn() == drawn()
+    assert drawn(2)[0].sheet != key.sheet == sheet_of(content, "b.csv")
+    assert key_from_json(key.to_json(), "k") == key
+
+
+def test_fewer_suspects_than_asked_for_are_all_taken() -> None:
+    noise = make_noise(EXAMPLES, {"bad-3": (1, 0.5)})
+    key, _ = draw(EXAMPLES, noise, np.random.default_rng(1))
+    assert [item.uid for item in key.items if item.predicted == "noise"] == ["bad-3"]
+    with pytest.raises(InputError, match=r"needs rows of both kinds, but none of the 200 is predicted as noise\."):
+        draw(EXAMPLES, make_noise(EXAMPLES, {}), np.random.default_rng(1))
+
+
+def test_a_class_called_ambiguous_leaves_the_word_to_it() -> None:
+    examples = make_examples([("a", "one", 0), ("b", "two", 1)], labels=("Ambiguous", "clear"))
+    key, _ = draw(examples, make_noise(examples, {"a": (1, 0.5)}), np.random.default_rng(1))
+    assert key.answers == ("Ambiguous", "clear", "(no single label)")
+
+
+KEY = Key(
+    "b000000",
+    ("x", "y", "ambiguous"),
+    tuple(Item(f"b000000-00{number}", f"u{number}", "noise" if number < 5 else "clean", "x") for number in range(1, 9)),
+)
+
+
+def answers(text: str) -> dict[str, str]:
+    full = {"x": "x", "y": "y", "a": "ambiguous"}
+    return {item.item: full[letter] for item, letter in zip(KEY.items, text, strict=True) if letter != "-"}
+
+
+def test_one_annotator() -> None:
+    numbers = score(KEY, [answers("yyaxxxx-")])
+    assert {name: value for name, value in numbers.items() if not name.endswith((".low", ".high"))} == {
+        "annotators": 1,
+        "unanswered": 1,
+        "predicted_noise.rows": 4,
+        "predicted_noise.mislabelled": 0.5,
+        "predicted_noise.ambiguous": 0.25,
+        "predicted_noise.either": 0.75,
+        "predicted_clean.rows": 3,
+        "predicted_clean.mislabelled": 0,
+        "predicted_clean.ambiguous": 0,
+        "predicted_clean.either": 0,
+    }
+    assert (numbers["predicted_noise.low"], numbers["predicted_noise.high"]) == wilson_interval(3, 4)
+
+
+def test_two_annotators_settle_what_they_answer_alike() -> None:
+    numbers = score(KEY, [answers("yyaxxxxx"), answers("yxaxxxy-")])
+    assert numbers["agreement.rows"] == 7
+    assert numbers["agreement.raw"] == 5 / 7
+    assert numbers["agreement.kappa"] == pytest.approx(cohen_kappa_score(list("yyaxxxx"), list("yxaxxxy")))
+    assert (numbers["disagreements"], numbers["unanswered"]) == (2, 1)
+    assert (numbers["predicted_noise.rows"], numbers["predicted_noise.either"]) == (3, 2 / 3)
+    assert (numbers["predicted_clean.rows"], numbers["predicted_clean.either"]) == (2, 0)
+    lines = in_words(numbers)
+    assert lines[0] == "agreement of two annotators on 7 rows: 71 %, Cohen's kappa 0.50; 2 left to discuss"
+    assert lines[1].startswith(
+        "predicted noise: 67 % of 3 rows mislabelled or ambiguous (95 % interval 21 to 94 %): 33 % mislabelled, 33 %"
+    )
+    assert lines[3] == "1 rows were not answered by everybody"
+
+
+def test_a_kind_that_nobody_settled_has_no_share() -> None:
+    numbers = score(KEY, [answers("xxxx----")])
+    assert numbers["predicted_clean.rows"] == 0
+    assert "predicted_clean.either" not in numbers
+    assert "predicted clean: no row with a settled answer" in in_words(numbers)
+    with pytest.raises(InputError, match="no item of the blind sheet b000000 was answered by both annotators"):
+        score(KEY, [answers("xxxx----"), answers("----xxxx")])
+
+
+def sheet(*rows: tuple[str, str]) -> bytes:
+    return write_sheet(("item", "answer"), rows)
+
+
+def test_answers_are_read_whatever_their_case_and_order() -> None:
+    content = sheet(("b000000-002", " Ambiguous "), ("b000000-001", "X"), ("b000000-003", ""))
+    assert read_answers(content, "f.csv", KEY) == {"b000000-002": "ambiguous", "b000000-001": "x"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("b000000-001", "z")], r"^f\.csv line 2: the answer 'z' to b000000-001 is none of x, y, ambiguous\.$"),
+        (
+            [("b000000-001", "x"), ("b000000-009", "x")],
+            r"^f\.csv line 3: 'b000000-009' is none of the 8 items of the blind sheet",
+        ),
+        (
+            [("b000000-001", "x"), ("b000000-001", "y")],
+            r"^f\.csv line 3: item b000000-001 is there already, on line 2; leave one",
+        ),
+        ([("b000000-001", "")], r"^f\.csv holds no answer; fill in the column `answer` with one of x, y, ambiguous\.$"),
+    ],
+)
+def test_answers_that_cannot_be_used_are_named(rows: list[tuple[str, str]], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_answers(sheet(*rows), "f.csv", KEY)
+
+
+def test_rows_of_two_sheets_and_what_is_no_key_are_refused() -> None:
+    with pytest.raises(InputError, match=r"f\.csv holds rows of 2 blind sheets \(b000000, b111111\), expected those of one\."):
+        sheet_of(sheet(("b000000-001", ""), ("b111111-001", "")), "f.csv")
+    with pytest.raises(InputError, match=r"holds rows of 0 blind sheets \(none\)"):
+        sheet_of(sheet(), "f.csv")
+    for text in ("{", "[]", '{"sheet": "b"}'):
+        with pytest.raises(InputError, match="k is not the key of a blind sheet; draw a new sheet"):
+            key_from_json(text, "k")
+
+
+def test_what_was_hidden_is_shown_beside_the_answers() -> None:
+    content = answered_sheet(KEY, [answers("x-------"), answers("y-------")], ["Ann", "=Bob"])
+    first = content.decode("utf-8-sig").splitlines()[:3]
+    assert first == [
+        "item,uid,predicted,given_label,answer of Ann,answer of =Bob",
+        "b000000-001,u1,noise,x,x,y",
+        "b000000-002,u2,noise,x,,",
+    ]
+
+
+LETTERS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=30)
+
+
+@given(LETTERS)
+def test_kappa_against_scikit_learn(rows: list[tuple[str, str]]) -> None:
+    one, other = ([row[side] for row in rows] for side in (0, 1))
+    found = cohen_kappa(one, other)
+    assert raw_agreement(one, other) == sum(left == right for left, right in rows) / len(rows)
+    if len(set(one) | set(other)) == 1:
+        assert found == 1
+    else:
+        assert found == pytest.approx(cohen_kappa_score(one, other), abs=1e-12)
+    assert found == cohen_kappa(other, one)
+
+
+def test_agreement_needs_rows() -> None:
+    with pytest.raises(ValueError, match="have 1 and 2"):
+        cohen_kappa(["a"], ["a", "b"])
+    with pytest.raises(ValueError, match="no rows to compare"):
+        raw_agreement([], [])
+    assert wilson_interval(0, 10)[0] == 0
+    assert wilson_interval(10, 10)[1] == 1

@@ -1,0 +1,145 @@
+"""Recipes, decisions, subsets and versions on train sets made by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cartograph.clean.cleaning import aligned, class_changes, clean, cleaned_examples, subsets, version
+from cartograph.clean.decisions import Decision
+from cartograph.errors import GateError, InputError
+from cartograph.schema import CHANGES, SUBSET
+from tests.cleaning import make_examples, make_noise
+
+EXAMPLES = make_examples([("d", "one", 0), ("a", "two", 1), ("c", "three", 0), ("b", "four", 2), ("e", "five", 1), ("f", "six", 2)])
+NOISE = make_noise(EXAMPLES, {"c": (1, 0.95), "a": (0, 0.9), "f": (0, 0.2)})
+
+
+def outcome(decisions: dict[str, Decision] | None = None, recipe: str = "drop-flagged", above: float = 0.9) -> dict[str, int]:
+    cleaning = clean(EXAMPLES, NOISE, decisions or {}, recipe=recipe, relabel_above=above)
+    cleaned = cleaned_examples(EXAMPLES, cleaning)
+    return dict(zip(cleaned["uid"].to_pylist(), cleaned["label"].to_pylist(), strict=True))
+
+
+def test_recipes() -> None:
+    everything = {"d": 0, "a": 1, "c": 0, "b": 2, "e": 1, "f": 2}
+    assert outcome() == {"d": 0, "b": 2, "e": 1}
+    assert outcome(recipe="relabel") == {"d": 0, "c": 1, "b": 2, "e": 1}
+    assert outcome(recipe="relabel", above=0.5) == {"d": 0, "a": 0, "c": 1, "b": 2, "e": 1}
+    assert outcome(recipe="relabel", above=1.0) == {"d": 0, "b": 2, "e": 1}
+    assert outcome(recipe="decisions-only") == everything
+    assert list(outcome(recipe="decisions-only")) == list(everything)
+
+
+def test_people_win_over_the_recipe() -> None:
+    decided = {"a": ("keep", None), "b": ("drop", None), "c": ("relabel", "odd"), "e": ("relabel", "good")}
+    decisions = {uid: Decision(uid, what, label, "Ann") for uid, (what, label) in decided.items()}
+    cleaning = clean(EXAMPLES, NOISE, {**decisions, "f": Decision("f", "keep", None, "Bob")}, recipe="drop-flagged", relabel_above=0.9)
+    assert cleaning.overruled == 2
+    assert cleaning.kept.tolist() == [True, True, True, False, True, True]
+    assert cleaning.labels.tolist() == [0, 1, 2, 2, 1, 2]
+    assert cleaning.changes.to_pylist() == [
+        {"uid": "b", "what": "drop", "from": "odd", "to": None, "why": "decided in review", "by": "Ann"},
+        {"uid": "c", "what": "relabel", "from": "bad", "to": "odd", "why": "decided in review", "by": "Ann"},
+    ]
+    assert cleaning.changes.schema.equals(CHANGES)
+
+
+def test_a_recipe_says_why() -> None:
+    cleaning = clean(EXAMPLES, NOISE, {}, recipe="relabel", relabel_above=0.9)
+    assert [(row["uid"], row["why"], row["by"]) for row in cleaning.changes.to_pylist()] == [
+        ("a", "suspect 2 (0.71): low confidence 2", "recipe relabel"),
+        ("c", "suspect 1 (0.86, suggested with 0.95): low confidence 1", "recipe relabel"),
+        ("f", "suspect 3 (0.57): low confidence 3", "recipe relabel"),
+    ]
+
+
+def test_a_suspect_without_a_suggestion_is_dropped() -> None:
+    noise = make_noise(EXAMPLES, {"c": (-1, math.nan), "a": (1, 0.99)})
+    cleaning = clean(EXAMPLES, noise, {}, recipe="relabel", relabel_above=0.5)
+    assert cleaning.changes["what"].to_pylist() == ["drop", "drop"]
+
+
+def test_a_class_without_rows_is_refused_by_name_and_counts() -> None:
+    noise = make_noise(EXAMPLES, {"c": (1, 0.95), "d": (1, 0.2)})
+    message = r"class `bad` without rows: of its 2, 1 would be dropped and 1 relabelled\. .* or set another `clean\.recipe`\."
+    with pytest.raises(GateError, match=message):
+        clean(EXAMPLES, noise, {}, recipe="relabel", relabel_above=0.9)
+    assert clean(EXAMPLES, noise, {"d": Decision("d", "keep", None, "Ann")}, recipe="relabel", relabel_above=0.9)
+    never = make_examples([("a", "one", 0), ("b", "two", 1)])
+    assert clean(never, make_noise(never, {}), {}, recipe="drop-flagged", relabel_above=0.9).kept.all()
+
+
+def test_suspects_of_another_train_set_are_refused() -> None:
+    with pytest.raises(InputError, match=r"1 of its 6 rows are not among the 5 in noise\.parquet; run the step `noise` again\."):
+        aligned(NOISE.slice(1), EXAMPLES)
+    with pytest.raises(InputError, match=r"0 of its 5 rows are not among the 6"):
+        aligned(NOISE, EXAMPLES.slice(1))
+
+
+def test_subsets_are_sorted_and_the_random_one_keeps_the_original_labels() -> None:
+    cleaning = clean(EXAMPLES, NOISE, {}, recipe="relabel", relabel_above=0.9)
+    cleaned = cleaned_examples(EXAMPLES, cleaning)
+    made = subsets(EXAMPLES, cleaned, np.random.default_rng(1))
+    assert all(table.schema.equals(SUBSET) for table in made.values())
+    assert made["original"].to_pydict() == {"uid": list("abcdef"), "label": [1, 2, 0, 0, 1, 2]}
+    assert made["cleaned"].to_pydict() == {"uid": list("bcde"), "label": [2, 1, 0, 1]}
+    assert len(made["random"]) == 4
+    assert set(zip(*made["random"].to_pydict().values(), strict=True)) < set(zip(*made["original"].to_pydict().values(), strict=True))
+    order = pa.array([5, 0, 3, 1, 2, 4])
+    assert subsets(EXAMPLES.take(order), cleaned, np.random.default_rng(1)) == made
+    drawn = {tuple(subsets(EXAMPLES, cleaned, np.random.default_rng(seed))["random"]["uid"].to_pylist()) for seed in range(40)}
+    assert len(drawn) > 5
+
+
+def test_a_versions_name_is_its_content() -> None:
+    def named(cleaned: pa.Table) -> str:
+        return version(EXAMPLES, cleaned, CHANGES.empty_table())["version"]
+
+    assert named(EXAMPLES) == version(EXAMPLES, EXAMPLES, CHANGES.empty_table())["parent"]
+    assert named(EXAMPLES.take(pa.array([5, 0, 3, 1, 2, 4]))) == named(EXAMPLES)
+    assert named(EXAMPLES.slice(1)) != named(EXAMPLES)
+    relabelled = EXAMPLES.set_column(2, EXAMPLES.schema.field(2), pa.array([1, 1, 0, 2, 1, 2], pa.int32()))
+    assert named(relabelled) != named(EXAMPLES)
+    assert len(named(EXAMPLES)) == 12
+
+
+def test_class_changes() -> None:
+    cleaned = make_examples([("d", "one", 0), ("a", "two", 0), ("c", "three", 0), ("b", "four", 2)])
+    assert class_changes(EXAMPLES, cleaned) == {"bad": 0.5, "good": -1.0, "odd": -0.5}
+
+
+CHOICES = st.sampled_from([None, "keep", "drop", "relabel:bad", "relabel:good", "relabel:odd"])
+
+
+@given(st.lists(CHOICES, min_size=6, max_size=6), st.sampled_from(["drop-flagged", "relabel", "decisions-only"]))
+def test_every_difference_is_a_change_and_every_change_a_difference(choices: list[str | None], recipe: str) -> None:
+    uids = EXAMPLES["uid"].to_pylist()
+    decisions = {}
+    for uid, choice in zip(uids, choices, strict=True):
+        if choice is not None:
+            what, _, label = choice.partition(":")
+            decisions[uid] = Decision(uid, what, label or None, "Ann")
+    try:
+        cleaning = clean(EXAMPLES, NOISE, decisions, recipe=recipe, relabel_above=0.9)
+    except GateError:
+        return
+    before = dict(zip(uids, EXAMPLES["label"].to_pylist(), strict=True))
+    cleaned = cleaned_examples(EXAMPLES, cleaning)
+    after = dict(zip(cleaned["uid"].to_pylist(), cleaned["label"].to_pylist(), strict=True))
+    changes = {row["uid"]: row for row in cleaning.changes.to_pylist()}
+    assert {uid for uid in before if after.get(uid) != before[uid]} == set(changes)
+    labels = ("bad", "good", "odd")
+    for uid, row in changes.items():
+        assert row["from"] == labels[before[uid]]
+        assert row["to"] == (labels[after[uid]] if uid in after else None)
+        assert row["what"] == ("relabel" if uid in after else "drop")
+        assert (row["by"] == "Ann") == (uid in decisions)
+    for uid, decision in decisions.items():
+        expected = decision.outcome(labels[before[uid]])
+        assert (labels[after[uid]] if uid in after else None) == expected

@@ -1,0 +1,162 @@
+"""The review sheet and the Label Studio tasks: what reviewers are shown, and what comes back."""
+
+from __future__ import annotations
+
+import json
+import math
+from xml.etree import ElementTree
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cartograph.clean.decisions import Decision, check
+from cartograph.clean.label_studio import configuration, entries_of_export, tasks
+from cartograph.clean.review_sheet import require_saved, review_sheet, suspects
+from cartograph.data.spreadsheet import header_of, read_sheet
+from cartograph.errors import InputError
+from cartograph.schema import DatasetInfo, dataset_info, examples_schema
+from tests.cleaning import make_examples, make_noise
+
+EXAMPLES = make_examples([("d", "=cmd|' /C calc'!A0", 0), ("a", 'say "x",\r\ny', 1), ("-1", "@three", 0), ("b", "four", 2)])
+NOISE = make_noise(EXAMPLES, {"-1": (1, 0.95), "a": (0, 0.5), "d": (2, math.nan)})
+GIVEN = {"d": "bad", "a": "good", "-1": "bad", "b": "odd"}
+LABELS = ("bad", "good", "odd")
+
+
+def test_the_sheet_lists_suspects_by_rank_with_empty_columns_to_fill_in() -> None:
+    content = review_sheet(dataset_info(EXAMPLES.schema), suspects(EXAMPLES, NOISE, 500))
+    assert content.decode("utf-8-sig") == (
+        "rank,uid,text,given_label,suggested_label,probability,suggested_probability,reason,decision,new_label,by,comment\r\n"
+        "1,'-1,'@three,bad,good,0.8,0.95,low confidence 1,,,,\r\n"
+        '2,a,"say ""x"",\r\ny",good,bad,0.6,0.5,low confidence 2,,,,\r\n'
+        "3,d,'=cmd|' /C calc'!A0,bad,,0.4,,low confidence 3,,,,\r\n"
+    )
+
+
+def test_the_list_is_limited_and_leaves_out_what_is_decided() -> None:
+    assert [one.uid for one in suspects(EXAMPLES, NOISE, 2)] == ["-1", "a"]
+    assert [one.uid for one in suspects(EXAMPLES, NOISE, 2, {"-1": 0})] == ["a", "d"]
+    assert suspects(EXAMPLES, NOISE, 0) == []
+    assert suspects(EXAMPLES, make_noise(EXAMPLES, {}), 9) == []
+
+
+def test_a_text_column_called_like_one_of_the_sheets_own() -> None:
+    info = DatasetInfo("train", "train", "pair", ("Comment", "comment (text)"), (), LABELS)
+    columns = [["a"], ["one"], ["two"], [0], ["t"], [1]]
+    examples = pa.table(columns, schema=examples_schema(info))
+    content = review_sheet(info, suspects(examples, make_noise(examples, {"a": (1, 0.9)}), 9))
+    assert header_of(content, "s.csv")[2:4] == ("comment (text)", "comment (text) (text)")
+    [record] = read_sheet(content, "s.csv", ("uid", "decision", "comment"))
+    assert (record.cells["comment (text)"], record.cells["comment (text) (text)"], record.cells["comment"]) == ("one", "two", "")
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.sampled_from(["=1", "'=1", "\t@", "1e5", "a\r\nb", '","', "007"])
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6, unique_by=lambda row: row[0]))
+def test_uids_and_texts_come_back_as_they_were(rows: list[tuple[str, str]]) -> None:
+    examples = make_examples([(uid, text, 0) for uid, text in rows])
+    found = suspects(examples, make_noise(examples, {uid: (1, 0.9) for uid, _ in rows}), 99)
+    content = review_sheet(dataset_info(examples.schema), found)
+    assert [(record.cells["uid"], record.cells["text"]) for record in read_sheet(content, "s.csv", ("uid", "decision"))] == rows
+    for line in content.decode("utf-8-sig").split("\r\n"):
+        assert not line.startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def filled(decision: str, new_label: str = "") -> bytes:
+    content = review_sheet(dataset_info(EXAMPLES.schema), suspects(EXAMPLES, NOISE, 2))
+    return content.replace(b"low confidence 1,,,,", f"low confidence 1,{decision},{new_label},,".encode())
+
+
+def test_a_sheet_with_decisions_that_were_not_taken_in_is_not_replaced() -> None:
+    def may_go(content: bytes, *decisions: Decision) -> None:
+        require_saved(content, "r.csv", {one.uid: one for one in decisions}, GIVEN, LABELS, "take it in")
+
+    may_go(filled(""))
+    may_go(filled("keep"), Decision("-1", "keep", None, "Ann"))
+    may_go(filled("relabel", "Good"), Decision("-1", "relabel", "good", "Ann"))
+    message = r"^r\.csv holds decisions about 1 rows that were not taken in and would be lost, .* with `take it in`, or delete the file\.$"
+    for content, decision in [
+        (filled("keep"), Decision("a", "keep", None, "Ann")),
+        (filled("keep"), Decision("-1", "drop", None, "Ann")),
+        (filled("relabel"), Decision("-1", "keep", None, "Ann")),
+    ]:
+        with pytest.raises(InputError, match=message):
+            may_go(content, decision)
+    with pytest.raises(InputError, match=r"^r\.csv is not UTF-8 text \(line 1\); .* nobody can tell what it holds, and it is not replaced"):
+        may_go(b"\xff\xfeuid".replace(b"\xfe", b"\xe9"))
+
+
+def test_label_studio_tasks_and_their_configuration() -> None:
+    found = suspects(EXAMPLES, NOISE, 9)
+    assert tasks(found)[0] == {
+        "data": {"uid": "-1", "text_1": "@three", "about": "given label: bad; suggested: good (0.95). Suspect 1 (0.80): low confidence 1"}
+    }
+    assert tasks(found)[2]["data"]["about"] == "given label: bad. Suspect 3 (0.40): low confidence 3"
+    labels = ('<b> & "q"', "$data", "a\x00b")
+    info = DatasetInfo("train", "train", "pair", ("<premise>", "$x"), (), labels)
+    view = ElementTree.fromstring(configuration(info))
+    assert [one.get("value") for one in view.iter("Text")] == ["$text_1", "$text_2"]
+    assert {one.get("valueType") for one in view.iter("Text")} == {"text"}
+    assert [one.get("value") for one in view.iter("Header")] == ["<premise>", "＄x", "$about"]
+    decision, new_label = view.iter("Choices")
+    assert [one.get("value") for one in decision] == ["keep", "drop", "relabel"]
+    shown = [one.get("value") for one in new_label]
+    assert shown == ['<b> & "q"', "＄data", "a\ufffdb"]
+    export = [{"uid": "u", "decision": "relabel", "new_label": label} for label in shown]
+    assert [entry.new_label for entry in entries_of_export(json.dumps(export).encode(), "e", labels)] == list(labels)
+
+
+def annotation(who: object, *answers: tuple[str, str, dict[str, list[str]]], cancelled: bool = False) -> dict[str, object]:
+    results = [{"from_name": name, "to_name": "text_1", "type": kind, "value": value} for name, kind, value in answers]
+    return {"id": 1, "completed_by": who, "was_cancelled": cancelled, "result": results}
+
+
+def test_a_label_studio_export_is_read_back() -> None:
+    relabel = [("decision", "choices", {"choices": ["relabel"]}), ("new_label", "choices", {"choices": ["odd"]})]
+    export = [
+        {
+            "id": 7,
+            "data": {"uid": "-1"},
+            "annotations": [annotation({"email": "ann@x.org"}, *relabel, ("comment", "textarea", {"text": ["ok"]}))],
+        },
+        {"id": 8, "data": {"uid": "a"}, "annotations": [annotation(3, ("decision", "choices", {"choices": ["drop"]}))]},
+        {"id": 9, "data": {"uid": "b"}, "annotations": [annotation(3, ("decision", "choices", {"choices": ["drop"]}), cancelled=True)]},
+        {"id": 9, "data": {"uid": "b"}, "annotations": []},
+    ]
+    entries = entries_of_export(json.dumps(export).encode(), "e.json", LABELS)
+    assert check(entries, "e.json", GIVEN, LABELS) == [
+        Decision("-1", "relabel", "odd", "ann@x.org", "ok"),
+        Decision("a", "drop", None, "Label Studio user 3"),
+    ]
+    assert {entry.by for entry in entries_of_export(json.dumps(export).encode(), "e.json", LABELS, by="Eve")} == {"Eve"}
+    short = [{"uid": "a", "decision": "drop", "comment": "x", "annotator": 1, "id": 2}]
+    assert check(entries_of_export(json.dumps(short).encode(), "e.json", LABELS), "e.json", GIVEN, LABELS) == [
+        Decision("a", "drop", None, "Label Studio user 1", "x")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[{", r"e\.json is not JSON that can be read \(.*\); export from Label Studio as JSON\."),
+        (b"[1]", r"e\.json is not a Label Studio export: it should hold a list of tasks"),
+        (
+            b'[{"data": {"text": "x"}, "annotations": []}]',
+            r"e\.json task 1 has no `uid` among its data; import reports/review",
+        ),
+        (b'[{"data": 3}]', r"e\.json task 1 has no `uid`"),
+    ],
+)
+def test_what_is_no_such_export_is_refused(content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        entries_of_export(content, "e.json", LABELS)
+
+
+def test_an_answer_that_does_not_fit_is_named_by_its_task() -> None:
+    export = [{"uid": "a", "decision": "relabel"}, {"uid": "b", "decision": ["keep"]}]
+    with pytest.raises(InputError, match=r"^e\.json task 1 \(uid 'a'\): `decision` is relabel, but `new_label` is empty"):
+        check(entries_of_export(json.dumps(export).encode(), "e.json", LABELS), "e.json", GIVEN, LABELS)

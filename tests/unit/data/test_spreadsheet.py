@@ -1,0 +1,110 @@
+"""Sheets are safe in a spreadsheet, come back as they were, and are read as spreadsheets write them."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from cartograph.data.spreadsheet import LONGEST, guarded, header_of, read_sheet, unguarded, write_sheet
+from cartograph.errors import InputError
+
+HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "'=1", "''=1", '"=1', "  =1", "＝1", "\n=1", "'", "''", "'x"]
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.sampled_from(HOSTILE)
+
+
+@pytest.mark.parametrize("text", HOSTILE[:12])
+def test_no_cell_starts_a_formula(text: str) -> None:
+    assert guarded(text).startswith("'")
+    assert not guarded(text).startswith(("=", "+", "-", "@", "\t", "\r", "\n", '"', " ", "＝"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["00123", "12345678901234567890", "1e5", "00e12345", "1-2", "3/4", "1.50", "MAR1", "2 Jan 2020", "Sept 3", "true", "FALSE", "50%"],
+)
+def test_what_a_spreadsheet_would_rewrite_is_guarded(text: str) -> None:
+    assert guarded(text) == f"'{text}"
+
+
+@pytest.mark.parametrize(
+    "text", ["0", "17", "plain", "r0ab12", "march of the penguins", "may", "2 apples", "", "x=1", "a-b", "marketing", "truer"]
+)
+def test_the_rest_is_left_alone(text: str) -> None:
+    assert guarded(text) == text
+
+
+@given(TEXT)
+@example("'12")
+@example("'007")
+@example("'true")
+def test_guards_can_be_undone(text: str) -> None:
+    assert unguarded(guarded(text)) == text
+    assert unguarded(guarded(guarded(text))) == guarded(text)
+
+
+@given(st.lists(st.tuples(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=9), TEXT), max_size=5))
+@example([("1", "a\r\nb\rc\nd"), ("2", 'quote " , ; \t'), ("=3", "\ufeff\x00")])
+def test_what_is_written_is_what_is_read(rows: list[tuple[str, str]]) -> None:
+    records = read_sheet(write_sheet(("uid", "text"), rows), "s.csv", ("uid",))
+    expected = [row for row in rows if any(guarded(cell).strip() for cell in row)]
+    assert [(record.cells["uid"], record.cells["text"]) for record in records] == expected
+
+
+def test_it_begins_with_a_mark_so_that_excel_reads_utf_8() -> None:
+    assert write_sheet(("uid",), [("é",)]) == b"\xef\xbb\xbfuid\r\n\xc3\xa9\r\n"
+
+
+def test_a_cell_longer_than_a_spreadsheet_holds_is_cut_and_says_so() -> None:
+    [record] = read_sheet(write_sheet(("uid", "text"), [("a", "x" * 100_000)]), "s.csv", ("uid",))
+    assert len(record.cells["text"]) < LONGEST
+    assert record.cells["text"].startswith("x" * (LONGEST - 60))
+    assert record.cells["text"].endswith("x … [cut: 100,000 characters in all]")
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_whatever_a_spreadsheet_saves_is_read(delimiter: str, encoding: str) -> None:
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=delimiter).writerows(
+        [["UID", "text, and; more", "Decision ", ""], ["a", "b, c; d\te", "drop", ""], [], ["", "", "", ""]]
+    )
+    [record] = read_sheet(file.getvalue().encode(encoding), "s.csv", ("uid", "decision"))
+    assert (record.cells["uid"], record.cells["text, and; more"], record.cells["decision"]) == ("a", "b, c; d\te", "drop")
+
+
+def test_the_line_that_names_the_delimiter_is_passed_over() -> None:
+    [record] = read_sheet(b"sep=;\r\nuid;decision\r\na;drop\r\n", "s.csv", ("uid", "decision"))
+    assert (record.cells["decision"], record.place) == ("drop", "line 3 (row 2 of a spreadsheet)")
+
+
+def test_places_are_lines_of_the_file_and_rows_of_the_spreadsheet() -> None:
+    records = read_sheet(b'uid,text\na,"one\ntwo"\n\nb,x\nc\n', "s.csv", ("uid",))
+    assert [record.place for record in records] == ["line 2", "line 5 (row 4 of a spreadsheet)", "line 6 (row 5 of a spreadsheet)"]
+    assert records[2].cells["text"] == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", r"s\.csv is empty, or has no header that can be read\."),
+        (b"uid,text\na,b\n", r"s\.csv has no column `decision`; its columns are uid, text\."),
+        (b"uid,decision,Decision\na,b,c\n", r"s\.csv has the column `decision` 2 times; keep one\."),
+        (b"uid,decision\na,drop,keep\n", r"s\.csv line 2 has 3 cells, the header 2; put quotes around its texts\."),
+        (b'uid,decision\na,"drop"x\n', r"s\.csv line 2 cannot be read \(.*\); save it as CSV from a spreadsheet\."),
+        ("uid,decision\na,drop\né,keep".encode("latin-1"), r"s\.csv is not UTF-8 text \(line 3\); save it as “CSV UTF-8”\."),
+        (b"uid,decision\n" + b"x" * 200_000, r"s\.csv line 2 cannot be read \(field larger than field limit"),
+    ],
+)
+def test_what_cannot_be_read_is_named(content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_sheet(content, "s.csv", ("uid", "decision"))
+
+
+def test_headers_are_guarded_too() -> None:
+    content = write_sheet(("uid", "=HYPERLINK(1)"), [])
+    assert b"'=HYPERLINK(1)" in content
+    assert header_of(content, "s.csv") == ("uid", "=hyperlink(1)")

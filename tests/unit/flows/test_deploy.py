@@ -1,0 +1,81 @@
+"""What is refused before it is a deployment, and what of a prefect.yaml is understood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+
+from cartograph.errors import InputError
+from flows import deploy, serve
+from tasks.engine.workspace import Workspace
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(deploy, "ROOT", tmp_path)
+    monkeypatch.setattr("tasks.engine.workspace.ROOT", tmp_path)
+    return tmp_path
+
+
+def space(root: Path, name: str) -> Workspace:
+    return Workspace(root / "workspaces" / name, {})
+
+
+def refused(capsys: pytest.CaptureFixture[str], **options: Any) -> str:
+    with pytest.raises(typer.Exit) as ended:
+        deploy.main(**options)
+    assert ended.value.exit_code == 2
+    return " ".join(capsys.readouterr().err.split())
+
+
+def test_options_that_would_do_nothing_are_refused(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--cron is of the workspaces named with --workspace" in refused(capsys, cron="0 3 * * *")
+    assert "--timezone is that of --cron" in refused(capsys, workspace=["x"], timezone="Europe/Berlin")
+    assert not (root / "prefect.yaml").exists()
+
+
+def test_a_workspace_takes_the_place_of_its_own_deployment_alone(root: Path) -> None:
+    deploy.write_file([space(root, "a/b"), space(root, "c")], "0 3 * * *", "UTC")
+    path = deploy.write_file([space(root, "c")], None, "UTC")
+    entries = {entry["name"]: entry for entry in yaml.safe_load(path.read_text())["deployments"]}
+    assert entries["a-b"]["schedules"] == [{"cron": "0 3 * * *", "timezone": "UTC"}]
+    assert (entries["c"]["schedules"], entries["c"]["parameters"]) == ([], {"workspace": "workspaces/c"})
+    with pytest.raises(InputError, match="workspaces/a/b and workspaces/a-b would both be called a-b; rename one of the folders"):
+        deploy.write_file([space(root, "a-b")], None, "UTC")
+
+
+def test_a_name_that_prefect_does_not_take_is_refused(root: Path) -> None:
+    with pytest.raises(InputError, match="workspaces/r&d: Prefect takes no & in a name; rename the folder"):
+        deploy.write_file([space(root, "r&d")], None, "UTC")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("deployments: [{entrypoint: x}]", "has no list `deployments` in which each has a name"),
+        ("deployments: {}", "has no list `deployments`"),
+        ("deployments: [", "is not valid YAML"),
+    ],
+)
+def test_a_file_that_was_edited_wrongly_is_named(root: Path, text: str, told: str) -> None:
+    (root / "prefect.yaml").write_text(text)
+    with pytest.raises(InputError, match=f"prefect.yaml.*{told}"):
+        deploy.write_file([], None, "UTC")
+
+
+def test_schedules_by_hand_are_understood_or_refused() -> None:
+    assert deploy._schedules({"name": "x"}) == []
+    assert deploy._schedules({"name": "x", "schedules": [{"cron": "0 3 * * *"}]}) == [("0 3 * * *", "UTC")]
+    with pytest.raises(InputError, match=r"the deployment x of prefect\.yaml has a schedule without `cron`"):
+        deploy._schedules({"name": "x", "schedules": [{"interval": 60}]})
+
+
+def test_serving_on_no_schedule_at_all_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as ended:
+        serve.main(cron="at noon")
+    assert ended.value.exit_code == 2
+    assert "--cron 'at noon' in 'UTC' is no schedule; write five fields" in " ".join(capsys.readouterr().err.split())

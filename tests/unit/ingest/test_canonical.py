@@ -1,0 +1,339 @@
+"""From files to canonical tables: labels, uids, quarantine, and what bad input says."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from cartograph.errors import GateError, InputError
+from cartograph.ingest.identity import content_keys, content_uids, contradicting, repeated
+from cartograph.ingest.labels import Labelling, chosen_options, class_names, classes
+from cartograph.schema import QUARANTINE, TRUTH, DatasetInfo, dataset_info, examples_schema
+from tasks.audit.ingest import Params
+from tasks.audit.sources import FileEntry, source_names
+from tests.ingesting import run_ingest, some_rows, write_csv
+
+
+def ingest_rows(folder: Path, *lines: str, header: str = "text,label", **params: Any) -> Any:
+    path = write_csv(folder / "train.csv", header, *lines)
+    return run_ingest(folder, source="files", train=path, **{"text": "text", **params})
+
+
+def test_canonical_table(tmp_path: Path) -> None:
+    done = ingest_rows(tmp_path, *some_rows())
+    info = DatasetInfo("train", "train", "single", ("text",), (), ("bad", "good"))
+    assert done.table("train").schema.equals(examples_schema(info), check_metadata=True)
+    assert dataset_info(done.table("train").schema) == info
+    first = done.rows("train")[0]
+    assert first | {"uid": ""} == {"uid": "", "text": "this is sentence number 0", "label": 0, "source": "train.csv", "row": 1}
+    assert len(set(done.table("train")["uid"].to_pylist())) == 40
+    assert done.table("quarantine").schema.equals(QUARANTINE)
+    assert done.summary == "40 rows, 2 classes, 0 quarantined"
+    assert done.metrics == {
+        "rows.train": 40,
+        "classes": 2,
+        "quarantined": 0,
+        "quarantined.share": 0.0,
+        "validation.passed": 1,
+        "validation.failed": 0,
+    }
+
+
+def test_same_files_same_bytes(tmp_path: Path) -> None:
+    lines = [*some_rows(), ",good", "alone,"]
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+        ingest_rows(folder, *lines, quarantine_limit=0.1)
+    for name in ("train.parquet", "quarantine.parquet", "validation.json"):
+        first, second = (folder / "out" / "data" / "ingest" / name for folder in folders)
+        assert first.read_bytes() == second.read_bytes(), name
+
+
+def test_built_in_corpus_takes_the_same_path(tmp_path: Path) -> None:
+    done = run_ingest(tmp_path, rows=240)
+    assert done.summary == "240 rows, 3 classes, 0 quarantined"
+    info = dataset_info(done.table("challenge").schema)
+    assert (info.domain, info.task, info.text) == ("ood", "pair", ("premise", "hypothesis"))
+    truth = pq.read_table(done.folder / "data" / "truth" / "truth.parquet")
+    assert truth.schema.equals(TRUTH)
+    assert set(done.table("train")["uid"].to_pylist()) <= set(truth["uid"].to_pylist())
+
+
+def test_every_kind_of_unusable_row_is_kept_with_its_reason(tmp_path: Path) -> None:
+    bad = ["  \t,good,71", ",good,72", "no label,,73", "undecided,-,74", "no uid,good,", "first,good,75", "second,bad,75", "short,good"]
+    lines = [f"{line},{index}" for index, line in enumerate(some_rows(60))]
+    done = ingest_rows(tmp_path, *lines, *bad, header="text,label,id", uid="id", quarantine_limit=0.2)
+    found = [(row["row"], row["column"], row["value"], row["reason"]) for row in done.rows("quarantine")]
+    assert found == [
+        (61, "text", "  \t", "empty text"),
+        (62, "text", "", "empty text"),
+        (63, "label", "", "no label"),
+        (64, "label", "-", "no majority label"),
+        (65, "uid", "", "no uid"),
+        (67, "uid", "75", "duplicate uid"),
+        (68, None, "2 fields instead of 3", "wrong number of fields"),
+    ]
+    assert json.loads(done.rows("quarantine")[5]["record"]) == {"text": "second", "label": "bad", "id": "75"}
+    assert json.loads(done.rows("quarantine")[6]["record"]) == "short,good"
+    assert done.rows("train")[-1]["text"] == "first"
+    entry = done.validation["sets"][0]
+    assert (entry["rows_read"], entry["rows_used"], entry["quarantined"]) == (68, 61, 7)
+    assert done.validation["quarantine"]["empty text"] == 2
+
+
+def test_label_unseen_in_train_is_set_aside_in_evaluation(tmp_path: Path) -> None:
+    other = write_csv(tmp_path / "dev.csv", "text,label", *some_rows(19), "what is this,maybe")
+    done = ingest_rows(tmp_path, *some_rows(), evaluation={"dev": {"files": other, "domain": "ood"}})
+    (row,) = done.rows("quarantine")
+    assert (row["set"], row["row"], row["value"], row["reason"]) == ("dev", 20, "maybe", "label not in train")
+    assert dataset_info(done.table("dev").schema).labels == ("bad", "good")
+
+
+def test_beyond_the_quarantine_limit_the_audit_stops_and_keeps_the_rows(tmp_path: Path) -> None:
+    with pytest.raises(GateError) as error:
+        ingest_rows(tmp_path, *some_rows(), ",good", ",bad", "text,", quarantine_limit=0.05)
+    path = tmp_path / "failed" / "quarantine.parquet"
+    assert str(error.value) == (
+        "train: 3 of 43 rows (7.0%) cannot be used, more than the 5.0% of `ingest.quarantine_limit`: 2 empty text, 1 no label. "
+        f"They are listed in {path}."
+    )
+    assert len(pq.read_table(path)) == 3
+
+
+@pytest.mark.parametrize(
+    ("lines", "params", "message"),
+    [
+        (
+            ["a,x", "b,x"],
+            {},
+            "train has one class only, `x` in all 2 usable rows; a model needs two or more: check `ingest.label` and the file.",
+        ),
+        (
+            [",x", " ,y"],
+            {},
+            "train (train.csv): all 2 texts of column `text` are empty; name the column that holds the text in `ingest.text`.",
+        ),
+        (["a,", "b,-"], {}, "train (train.csv): none of its 2 rows can be used: 1 no label, 1 no majority label."),
+        (some_rows(), {"text": "txt"}, "train.csv has no column `txt`; its columns are text, label; did you mean `text`?"),
+        (some_rows(), {"text": ["Review", "Body"]}, "train.csv has no column `Review`; its columns are text, label."),
+        (
+            some_rows(),
+            {"label": ["gold", "Labels"]},
+            "train.csv has no column `gold` or `Labels`; its columns are text, label; did you mean `label`?",
+        ),
+        (
+            some_rows(),
+            {"uid": "label"},
+            "train (train.csv): column `label` does not identify rows: 38 of 40 repeat an earlier value; "
+            "name another column in `ingest.uid`, or leave it out and uids are made from the content.",
+        ),
+        (
+            [f"text {index},label {index}" for index in range(30)],
+            {},
+            "the label column of train has 30 different values in 30 rows, such as 'label 0', 'label 1', 'label 10'; expected the names "
+            "of a few classes: name another column in `ingest.label`, or cut the labels with `ingest.label_separator`.",
+        ),
+    ],
+)
+def test_bad_input_says_what_is_wrong(tmp_path: Path, lines: list[str], params: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        ingest_rows(tmp_path, *lines, **({"label": "label"} | params))
+    assert str(error.value) == message
+
+
+def test_evaluation_set_with_other_names_for_the_classes(tmp_path: Path) -> None:
+    other = write_csv(tmp_path / "dev.csv", "text,label", "fine,1", "awful,0")
+    params = {"evaluation": {"dev": {"files": other}}}
+    with pytest.raises(InputError, match=r"dev \(dev\.csv\): none of its 2 rows can be used: 2 label not in train \(`0`, `1`\)\."):
+        ingest_rows(tmp_path, *some_rows(), **params)
+    done = ingest_rows(tmp_path, *some_rows(), **params, label_names={1: "good", 0: "bad"})
+    assert [row["label"] for row in done.rows("dev")] == [1, 0]
+
+
+def test_alternatives_per_file_and_several_files_of_one_name(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    first = write_csv(tmp_path / "a" / "x.csv", "premise,hypothesis,gold", "p1,h1,yes", "p2,h2,no")
+    (tmp_path / "b" / "x.csv").write_text("sentence1\tsentence2\tlabel\np3\th3\tyes\n")
+    second = {"path": str(tmp_path / "b" / "x.csv"), "format": "tsv"}
+    text = [["premise", "sentence1"], ["hypothesis", "sentence2"]]
+    done = run_ingest(tmp_path, source="files", train=[first, second], text=text, label=["gold", "label"])
+    assert [(row["premise"], row["source"], row["row"]) for row in done.rows("train")] == [
+        ("p1", "a/x.csv", 1),
+        ("p2", "a/x.csv", 2),
+        ("p3", "b/x.csv", 1),
+    ]
+
+
+def test_reserved_names_do_not_collide(tmp_path: Path) -> None:
+    lines = [f"words {index},more {index},{index % 2}" for index in range(30)]
+    done = ingest_rows(tmp_path, *lines, header="source,row,label", text=["source", "row"])
+    assert done.table("train").column_names == ["uid", "source_text", "row_text", "label", "source", "row"]
+    assert done.rows("train")[3] | {"uid": ""} == {
+        "uid": "",
+        "source_text": "words 3",
+        "row_text": "more 3",
+        "label": 1,
+        "source": "train.csv",
+        "row": 4,
+    }
+
+
+def test_annotators_in_a_list_in_text_and_in_several_columns(tmp_path: Path) -> None:
+    rows = [{"text": f"t{index}", "label": "e" if index % 2 else "n", "votes": ["e", "n ", ""]} for index in range(20)]
+    (tmp_path / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    files = {"source": "files", "train": str(tmp_path / "train.jsonl"), "text": "text", "label_names": {"e": "entailment", "n": "neutral"}}
+    done = run_ingest(tmp_path, **files, annotators="votes")
+    assert done.rows("train")[0]["annotator_labels"] == ["entailment", "neutral"]
+    lines = [f"t{index},{index % 2},0,,1,0;1" for index in range(20)]
+    done = ingest_rows(tmp_path, *lines, header="text,label,l1,l2,l3,joined", annotators="l1+l2+l3")
+    assert done.rows("train")[0]["annotator_labels"] == ["0", "1"]
+    done = ingest_rows(tmp_path, *lines, header="text,label,l1,l2,l3,joined", annotators="joined")
+    assert done.rows("train")[0]["annotator_labels"] == ["0", "1"]
+
+
+def test_an_evaluation_set_may_lack_uids_and_annotators(tmp_path: Path) -> None:
+    other = write_csv(tmp_path / "dev.csv", "text,label", *some_rows(6))
+    lines = [f"{row},{index},good" for index, row in enumerate(some_rows())]
+    columns = {"header": "text,label,id,votes", "uid": "id", "annotators": "votes"}
+    done = ingest_rows(tmp_path, *lines, evaluation={"dev": {"files": other}}, **columns)
+    assert done.rows("train")[7]["uid"] == "7"
+    assert done.table("dev").column_names == ["uid", "text", "label", "source", "row"]
+    assert len(done.rows("dev")[0]["uid"]) == 20
+    with pytest.raises(InputError, match=r"train\.csv has no column `nr`"):
+        ingest_rows(tmp_path, *lines, **(columns | {"uid": "nr"}))
+
+
+def test_labels_are_cut_named_and_ordered() -> None:
+    given = pa.chunked_array([[" DESC:manner", "NUM", None, ":", "e"]])
+    assert class_names(given, Labelling(separator=":", names={"e": "entailment"})).to_pylist() == ["DESC", "NUM", None, None, "entailment"]
+    assert classes(pa.chunked_array([["10", "9", "-", "-1", None]]), Labelling()) == ("-1", "9", "10")
+    assert classes(pa.chunked_array([["b", "2", "a"]]), Labelling()) == ("2", "a", "b")
+    assert classes(pa.chunked_array([["b", "a"]]), Labelling(order=("b", "a", "c"))) == ("b", "a", "c")
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["1", "2", "2"], ["x", "y", "y"]),
+        (["0", "1", "1"], ["x", "y", "y"]),
+        (["A", "B", "B"], ["x", "y", "y"]),
+        (["x", "y", "y"], ["x", "y", "y"]),
+        (["left 0", "right 1", " right 2 "], ["x", "y", "y"]),
+        (["1", "2", "7"], ["x", "y", None]),
+    ],
+)
+def test_ways_to_write_the_right_option(labels: list[str], expected: list[str | None]) -> None:
+    table = pa.table({"x": [f"left {index}" for index in range(3)], "y": [f"right {index}" for index in range(3)]})
+    assert chosen_options(pa.chunked_array([labels]), table, ["x", "y"]).to_pylist() == expected
+
+
+def test_multiple_choice(tmp_path: Path) -> None:
+    lines = [f"the _ is {index},cup {index},box {index},{index % 2 + 1}" for index in range(30)]
+    done = ingest_rows(tmp_path, *lines, "the _,cup,box,3", header="text,first,second,label", options=["first", "second"])
+    info = dataset_info(done.table("train").schema)
+    assert (info.task, info.options, info.labels) == ("choice", ("first", "second"), ("first", "second"))
+    assert done.rows("train")[1]["label"] == 1
+    (row,) = done.rows("quarantine")
+    assert (row["value"], row["reason"]) == ("3", "label not among the classes")
+
+
+rows_of_texts = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["x", "y", None])), min_size=1, max_size=12)
+
+
+def as_table(rows: list[tuple[str, str | None]]) -> pa.Table:
+    return pa.table({"text": pa.array([row[0] for row in rows], pa.string()), "label": pa.array([row[1] for row in rows], pa.string())})
+
+
+@given(rows_of_texts, st.randoms(use_true_random=False))
+def test_uids_do_not_depend_on_position(rows: list[tuple[str, str | None]], rng: random.Random) -> None:
+    def named(order: list[tuple[str, str | None]]) -> set[tuple[str, str, str | None]]:
+        uids = content_uids(as_table(order), ["text"], "label").to_pylist()
+        assert len(set(uids)) == len(order)
+        return {(uid, *row) for uid, row in zip(uids, order, strict=True)}
+
+    shuffled = rows.copy()
+    rng.shuffle(shuffled)
+    assert named(rows) == named(shuffled)
+
+
+def test_uids_are_what_they_were() -> None:
+    table = as_table([("a", "x"), ("a", "x"), ("a", "y"), ("a", "x")])
+    first = content_uids(table, ["text"], "label").to_pylist()
+    assert first[1:] == [f"{first[0]}-2", first[2], f"{first[0]}-3"]
+    assert (first[0], first[2]) == ("d7b536b2005f2bf5e26e", "734277aadfdf4cbbca92")
+
+
+@given(rows_of_texts)
+def test_contradictions_and_repeats_against_every_pair(rows: list[tuple[str, str | None]]) -> None:
+    keys, labels = pd.Series([row[0] for row in rows], dtype="str"), pd.Series([row[1] for row in rows], dtype="str")
+    doubtful, again = [False] * len(rows), [False] * len(rows)
+    for (i, one), (j, other) in combinations(enumerate(rows), 2):
+        if one[0] == other[0] and None not in (one[1], other[1]) and one[1] != other[1]:
+            doubtful[i] = doubtful[j] = True
+        again[j] = again[j] or one == other
+    assert contradicting(keys, labels).tolist() == doubtful
+    assert repeated(keys, labels).tolist() == again
+
+
+def test_texts_are_the_same_whatever_their_case_and_white_space() -> None:
+    table = pa.table({"text": ["A  Dog\n", " a dog", "a cat", None]})
+    keys = content_keys(table, ["text"])
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 3
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ({"source": "files"}, r"`source: files` needs `train: \[PATH, …\]`"),
+        ({"source": "files", "train": "a.csv", "evaluation": {"dev": "id"}}, "evaluation set `dev` needs"),
+        ({"train": "a.csv"}, "takes no files; set `source: files`"),
+        ({"evaluation": {"dev": "id"}}, "has the sets train, validation, challenge and takes no files"),
+        ({"source": "files", "train": "a.csv", "evaluation": {"a/b": {"files": "x"}}}, "a set named 'a/b'"),
+        ({"source": "files", "train": "a.csv", "evaluation": {"train": {"files": "x"}}}, "a set named 'train'"),
+        ({"evaluation": {"validation": "odd"}}, "Input should be 'id' or 'ood'"),
+        ({"text": ["a", "b", "c"]}, "not 3 and 0"),
+        ({"text": ["a", "b"], "options": ["c", "d"]}, "not 2 and 2"),
+        ({"text": ["a", "a"]}, "must name different columns"),
+        ({"text": "label"}, "must name different columns"),
+        ({"labels": ["only"]}, "`labels` must name two or more classes"),
+        ({"quarantine_limit": 1.5}, "less than or equal to 1"),
+    ],
+)
+def test_parameters_that_do_not_fit(section: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        Params.model_validate(section)
+
+
+def test_parameters_in_short_and_in_full() -> None:
+    short = Params.model_validate({"source": "files", "train": "a.csv", "text": "body", "evaluation": {"dev": ["b.csv"]}, "labels": [0, 1]})
+    full = Params.model_validate(short.model_dump(mode="json"))
+    assert short == full
+    assert short.sets() == {"train": ("train", (FileEntry(path="a.csv"),)), "dev": ("id", (FileEntry(path="b.csv"),))}
+    assert short.text == (("body",),)
+    assert short.labels == ("0", "1")
+
+
+def test_names_of_sources() -> None:
+    def names(*paths: str) -> list[str]:
+        return source_names([FileEntry(path=path) for path in paths])
+
+    assert names("a/x.csv", "b/y.csv") == ["x.csv", "y.csv"]
+    assert names("a/x.csv", "b/x.csv") == ["a/x.csv", "b/x.csv"]
+    assert names("text=a/s1.dev,label=a/l.dev", "hub:set:train") == ["s1.dev+l.dev", "hub:set:train"]
+    assert source_names([FileEntry(path="d/set", split="train"), FileEntry(path="d/set", split="test")]) == ["set:train", "set:test"]
+    with pytest.raises(InputError, match=r"a/x\.csv is listed twice in one set"):
+        names("a/x.csv", "b/x.csv", "a/x.csv")

@@ -1,0 +1,159 @@
+"""Pretrained networks of images: how they read them, what is refused, and frozen vectors of whole sets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from cartograph.errors import InputError
+from cartograph.features.vectors import read_features
+from cartograph.models.frozen.image_encoder import embed_images
+from cartograph.models.image_pretrained import ImageReading
+from cartograph.models.last_layer import penultimate_features
+from cartograph.models.vision import Vision
+from cartograph.train.fit import fit
+from cartograph.train.recipe import Recipe
+from tests.training_sets import info_of, small_images, write_vision
+
+CONFIG = SimpleNamespace(num_channels=3, image_size=32)
+
+
+def reading(folder: Path, told: Any, config: Any = CONFIG) -> ImageReading:
+    (folder / "preprocessor_config.json").write_text(told if isinstance(told, str) else json.dumps(told))
+    return ImageReading.of(config, folder)
+
+
+@pytest.mark.parametrize(
+    ("told", "size"),
+    [
+        ({"size": {"height": 20, "width": 30}}, (30, 20)),
+        ({"size": {"shortest_edge": 24}}, (24, 24)),
+        ({"size": {"shortest_edge": 24}, "crop_size": {"height": 16, "width": 16}, "do_center_crop": True}, (16, 16)),
+        ({"size": {"shortest_edge": 24}, "crop_size": 16, "do_center_crop": False}, (24, 24)),
+        ({"size": 18}, (18, 18)),
+        ({}, (32, 32)),
+    ],
+)
+def test_sizes_as_preprocessors_write_them(tmp_path: Path, told: dict[str, Any], size: tuple[int, int]) -> None:
+    found = reading(tmp_path, told)
+    assert (found.width, found.height) == size
+    assert ImageReading.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_moments_as_preprocessors_write_them(tmp_path: Path) -> None:
+    assert reading(tmp_path, {"image_mean": [0.1, 0.2, 0.3], "image_std": [1, 2, 3]}).mean == (0.1, 0.2, 0.3)
+    assert reading(tmp_path, {"do_normalize": False, "image_mean": [9, 9, 9]}).deviation == (1.0, 1.0, 1.0)
+    grey = reading(tmp_path, {"image_mean": [0.1, 0.2, 0.3]}, SimpleNamespace(num_channels=1, image_size=[8, 9]))
+    assert grey.mean == (pytest.approx(0.2),) and (grey.width, grey.height) == (9, 8)
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ("{", "is not JSON"),
+        ({"size": {"longest_edge": 3}}, "cannot be understood"),
+        ({"image_mean": ["a", "b", "c"]}, "cannot be understood"),
+        ({"size": 100_000}, "asks for images of 100000 x 100000 pixels; expected 1 to 1,024"),
+        ({"size": -4}, "asks for images of -4 x -4 pixels"),
+    ],
+)
+def test_preprocessors_that_make_no_sense(tmp_path: Path, told: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        reading(tmp_path, told)
+
+
+def test_pixels_are_scaled_and_standardised(tmp_path: Path) -> None:
+    rows = small_images(3, shape=(16, 16, 3))
+    found = reading(tmp_path, {"size": 16, "image_mean": [0.5] * 3, "image_std": [0.25] * 3}).tensor(rows["image"])
+    assert found.shape == (3, 3, 16, 16) and found.dtype == torch.float32
+    assert float(found.min()) >= -2 and float(found.max()) <= 2
+
+
+@pytest.mark.parametrize("kind", ["vit", "resnet"])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_networks_of_both_kinds_are_trained_and_read_again(kind: str, channels: int, tmp_path: Path) -> None:
+    (tmp_path / "network").mkdir()
+    write_vision(tmp_path / "network", kind, channels)
+    start = str(tmp_path / "network")
+    recipe = Recipe(model="vision", epochs=1, batch_size=16, learning_rate=1e-3, device="cpu", threads=1, pretrained=start)
+    rows = small_images(48)
+    fitted = fit(recipe, rows, {}, tmp_path / "fit")
+    found = penultimate_features("vision", fitted.model, {"train": rows}, device="cpu")["train"]
+    assert found.shape == (48, 16) and np.isfinite(found).all()
+
+
+def test_the_head_is_new_and_the_rest_is_not(tmp_path: Path) -> None:
+    write_vision(tmp_path)
+    one, other = (Vision.create(info_of("image"), small_images(), pretrained=str(tmp_path)) for _ in range(2))
+    weights = [dict(model.network.named_parameters()) for model in (one, other)]
+    assert not torch.equal(weights[0]["classifier.weight"], weights[1]["classifier.weight"])
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0] if not name.startswith("classifier"))
+
+
+def test_folders_that_are_refused(tmp_path: Path) -> None:
+    def create(pretrained: str | None) -> None:
+        Vision.create(info_of("image"), small_images(), pretrained=pretrained)
+
+    with pytest.raises(InputError, match="model `vision` needs `pretrained`"):
+        create(None)
+    with pytest.raises(InputError, match=r"no model folder: it lacks config\.json, model\.safetensors"):
+        create(str(tmp_path))
+    with pytest.raises(InputError, match=r"is no folder; give one with config\.json, model\.safetensors, or a hub id"):
+        create("./nowhere")
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    (tmp_path / "model.safetensors").write_bytes(b"x")
+    with pytest.raises(InputError, match="cannot be used as an encoder"):
+        create(str(tmp_path))
+
+
+@pytest.mark.parametrize("kind", ["vit", "resnet"])
+def test_frozen_vectors_of_every_image(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "network").mkdir()
+    write_vision(tmp_path / "network", kind)
+    rows = {"train": small_images(20), "held": small_images(7, seed=3)}
+    for name, table in rows.items():
+        pq.write_table(table, tmp_path / f"{name}-rows.parquet")
+    seen: list[int] = []
+    (tmp_path / "out").mkdir()
+    found = embed_images(
+        str(tmp_path / "network"),
+        {name: tmp_path / f"{name}-rows.parquet" for name in rows},
+        tmp_path / "out",
+        batch_size=8,
+        device="cpu",
+        progress=lambda done, total: seen.append(done),
+    )
+    assert found == (27, 16, 0) and seen == [8, 16, 20, 27]
+    _, vectors = read_features(tmp_path / "out/train.parquet", rows["train"]["uid"])
+    assert vectors.shape == (20, 16) and len(np.unique(vectors, axis=0)) == 20
+    if kind == "resnet":
+        sets = {"train": tmp_path / "train-rows.parquet"}
+        with pytest.raises(InputError, match=r"has no first state .* set `embed\.pooling` to mean"):
+            embed_images(str(tmp_path / "network"), sets, tmp_path / "out", pooling="cls", device="cpu")
+
+
+def test_a_network_from_the_hub_reads_images_as_its_folder_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the hub leaves it in its cache: networks of both kinds of use are given images of the preprocessor's size and moments."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    kept = tmp_path / "hub/models--owner--network"
+    (kept / "snapshots/abc").mkdir(parents=True)
+    (kept / "refs").mkdir()
+    (kept / "refs/main").write_text("abc")
+    write_vision(kept / "snapshots/abc", "resnet")
+    pq.write_table(small_images(6), tmp_path / "rows.parquet")
+    found = []
+    for name in ("owner/network", str(kept / "snapshots/abc")):
+        folder = tmp_path / str(len(found))
+        folder.mkdir()
+        embed_images(name, {"train": tmp_path / "rows.parquet"}, folder, device="cpu")
+        found.append(read_features(folder / "train.parquet")[1])
+    assert np.array_equal(*found)
+    assert Vision.create(info_of("image"), small_images(), pretrained="owner/network").reading.width == 20

@@ -1,0 +1,318 @@
+"""Tasks from stated pairs: presets' formats, ids, splits, and every way in which the input can be wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cartograph.errors import InputError, WaitingError
+from cartograph.pairs.answers import answer_sheet, read_answers, require_consistent
+from cartograph.pairs.rounds import require_budget
+from cartograph.pairs.stated_pairs import Built, Columns, StatedFile, build_task, entity_side
+from cartograph.pairs.tables import load_task, save_task
+from cartograph.planted.paraphrases import generate
+from cartograph.read.source import Batch
+from tasks.collection.pairs import Params, read_pairs
+from tasks.commands.init_pairs import PRESETS, init_pairs
+from tasks.engine.workspace import ROOT
+
+
+def batch(**columns: list[str]) -> Batch:
+    table = pa.table(columns)
+    return Batch(table, pa.array(range(1, table.num_rows + 1)))
+
+
+def build(*files: StatedFile, columns: Columns | None = None, **given: Any) -> Built:
+    how = {"symmetric": True, "transitive": True, "contradictions": "fail", "rng": np.random.default_rng(0), **given}
+    return build_task(files, columns or Columns("q1", "q2"), **how)
+
+
+def pairs(*rows: tuple[str, str, str], name: str = "pairs.csv", split: str | None = None) -> StatedFile:
+    one, other, label = (list(part) for part in zip(*rows, strict=True))
+    return StatedFile(name, batch(q1=one, q2=other, label=label), split)
+
+
+def test_texts_tell_utterances_apart_unless_ids_do() -> None:
+    task = build(pairs(("a", "b", "1"), ("b", "c", "0"), ("c", "d", "1"))).task
+    assert list(task.left) == ["a", "b", "c", "d"]
+    file = StatedFile("q.tsv", batch(qid1=["1", "3"], qid2=["2", "4"], q1=["a", "a"], q2=["b", "c"], label=["1", "0"]), None)
+    task = build(file, columns=Columns("q1", "q2", "label", "qid1", "qid2")).task
+    assert list(task.left) == ["a", "b", "a", "c"]
+
+
+def test_no_stated_pair_crosses_a_drawn_split() -> None:
+    stated = generate(400, 3).stated
+    built = build(StatedFile("x", Batch(stated, pa.array(range(stated.num_rows))), None), columns=Columns("left", "right"))
+    task = built.task
+    assert (task.split[task.stated_left] == task.split[task.stated_right]).all()
+    assert built.dropped == {"the same utterance twice": 0, "contradictory": 0, "utterance of another split": 0}
+    assert set(task.split.tolist()) == {0, 1, 2}
+
+
+def test_an_utterance_of_two_given_splits_belongs_to_the_later_one() -> None:
+    train, test = pairs(("a", "b", "1"), ("c", "d", "1"), split="train"), pairs(("b", "e", "1"), name="test.csv", split="test")
+    built = build(train, pairs(("x", "y", "1"), name="dev.csv", split="dev"), test)
+    assert built.task.split[[built.left_ids.index(name) for name in "abe"]].tolist() == [0, 2, 2]
+    assert built.dropped["utterance of another split"] == 1
+
+
+def test_positives_alone_are_enough() -> None:
+    task = build(StatedFile("p.tsv", batch(q1=list("acegik"), q2=list("bdfhjl")), None), columns=Columns("q1", "q2", None)).task
+    assert task.stated_label.tolist() == [1] * 6
+
+
+def test_a_title_goes_before_the_right_text_where_a_file_has_one() -> None:
+    titled = StatedFile("dev.tsv", batch(Q=["q"], T=["Cave"], S=["It is cold."], label=["1"]), "dev")
+    plain = StatedFile("train.tsv", batch(Q=["p"], S=["It is cold."], label=["1"]), "train")
+    other = StatedFile("test.tsv", batch(Q=["r"], T=["Ice"], S=["Warm."], label=["1"]), "test")
+    task = build(plain, titled, other, columns=Columns("Q", "S", prefix="T"), symmetric=False).task
+    assert list(task.right) == ["It is cold.", "Cave It is cold.", "Ice Warm."]
+    assert task.split.tolist() == [0, 1, 2]
+
+
+def entities() -> dict[str, Any]:
+    left = entity_side(
+        "tableA.csv", batch(id=["1", "2", "3"], name=["sony tv", "lg tv", "pen"], price=["9", "", "1"]), "id", ["name", "price"]
+    )
+    right = entity_side("tableB.csv", batch(id=["7", "8"], name=["sony television", "biro"]), "id", ["name"])
+    return {"left": ("tableA.csv", *left), "right": ("tableB.csv", *right)}
+
+
+def test_entities_that_nobody_paired_are_there_too() -> None:
+    file = StatedFile("train.csv", batch(l=["1", "3"], r=["7", "8"], label=["1", "1"]), None)
+    task = build(file, columns=Columns("", "", "label", "l", "r"), symmetric=False, tables=entities()).task
+    assert list(task.left) == ["sony tv 9", "lg tv", "pen 1"]
+    assert list(task.right) == ["sony television", "biro"]
+    assert sum(task.space(split).size for split in ("train", "dev", "test")) == 6
+
+
+def test_a_pair_with_an_unknown_id_is_named() -> None:
+    file = StatedFile("train.csv", batch(l=["1", "9"], r=["7", "8"], label=["1", "1"]), None)
+    wanted = "train.csv row 2 names `9`, which is not an id of tableA.csv; correct the pair, or add the entity."
+    with pytest.raises(InputError, match=f"^{re.escape(wanted)}$"):
+        build(file, columns=Columns("", "", "label", "l", "r"), symmetric=False, tables=entities())
+
+
+def test_contradictory_labels_are_named_whichever_way_round_the_pair_stands() -> None:
+    file = pairs(("a", "b", "1"), ("c", "d", "1"), ("b", "a", "0"))
+    wanted = "pairs.csv row 3 states a pair as negative, pairs.csv row 1 the same pair as positive; correct one, or set"
+    with pytest.raises(InputError, match=f"^{re.escape(wanted)}"):
+        build(file)
+    built = build(file, contradictions="drop")
+    assert built.dropped["contradictory"] == 1
+    assert len(built.task.stated_label) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "wanted"),
+    [
+        (pairs(("a", "b", "0")), "none of the 1 stated pairs is positive; check `pairs.label`, or which pairs were given."),
+        (pairs(("a", "b", "maybe")), "pairs.csv row 1: label `maybe` is neither 1 nor 0."),
+        (pairs(("a", "", "1")), "pairs.csv row 1 has no right utterance; every pair needs two."),
+        (StatedFile("p.csv", batch(q1=["a"], text=["b"]), None), "p.csv has no column `q2`; its columns are q1, text."),
+    ],
+)
+def test_what_is_wrong_is_named(file: StatedFile, wanted: str) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(wanted)}$"):
+        build(file)
+
+
+def test_an_id_twice_in_an_entity_table_is_named() -> None:
+    with pytest.raises(InputError, match=r"^a\.csv row 2: id `1` is there twice; ids must be unique\.$"):
+        entity_side("a.csv", batch(id=["1", "1"], name=["x", "y"]), "id", ["name"])
+
+
+def test_a_budget_above_the_pool_is_refused() -> None:
+    task = build(pairs(("a", "b", "1"), ("c", "d", "1"), split="train")).task
+    wanted = "the budget is 7 labels, but the train split has only 6 pairs; lower `collect.first_round` or `collect.rounds`."
+    with pytest.raises(InputError, match=f"^{re.escape(wanted)}$"):
+        require_budget(task, [4, 3])
+
+
+def test_tasks_survive_their_files(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    built = build(pairs(("a", "b", "1"), ("c", "d", "0")))
+    save_task(built.task, built.left_ids, built.right_ids, tmp_path)
+    again = load_task(tmp_path)
+    assert again.left == list(built.task.left)
+    assert again.symmetric
+    assert again.transitive
+    assert again.right is again.left
+    assert again.positives("train").tolist() == built.task.positives("train").tolist()
+
+
+def answering() -> tuple[Any, np.ndarray]:
+    task = build(pairs(("=a", "b", "1"), ("b", "c", "1"), ("d", "e", "1"), split="train")).task
+    return task, np.array([1, 2, 7], np.int64)
+
+
+def filled(task: Any, keys: np.ndarray, *words: str) -> bytes:
+    header, *lines = answer_sheet(task, keys).decode("utf-8-sig").splitlines()
+    return "\n".join([header, *(f"{line.removesuffix(',,')},{word}," for line, word in zip(lines, words, strict=True))]).encode()
+
+
+def test_answers_come_back_as_people_write_them() -> None:
+    task, keys = answering()
+    sheet = answer_sheet(task, keys)
+    assert b"'=a" in sheet
+    assert read_answers(filled(task, keys, "Yes", " no", "skip"), "review/round-01.csv", task, keys).tolist() == [1, 0, -1]
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "end", "encoding"),
+    [(",", "\r\n", "utf-8-sig"), (";", "\r\n", "utf-8-sig"), ("\t", "\r\n", "utf-16"), (",", "\n", "utf-8")],
+)
+def test_answers_come_back_as_spreadsheets_save_them(delimiter: str, end: str, encoding: str) -> None:
+    rows = (("=1+1; é", 'so "quoted", ünd', "1"), ("两个\nlines", "-5", "0"), ("0012", "naïve", "1"))
+    task = build(pairs(*rows, split="train")).task
+    keys = np.array([1, 6 * 2 + 3, 6 * 4 + 5], np.int64)
+    table = [*csv.reader(io.StringIO(answer_sheet(task, keys).decode("utf-8-sig")))]
+    for row, word in zip(table[1:], ("YES", "No", " skip "), strict=True):
+        row[3] = word
+    saved = io.StringIO(newline="")
+    csv.writer(saved, delimiter=delimiter, lineterminator=end).writerows([*table, ["", "", "", "", ""]])
+    assert read_answers(saved.getvalue().encode(encoding), "s.csv", task, keys).tolist() == [1, 0, -1]
+
+
+def test_answers_about_other_data_are_refused() -> None:
+    task, keys = answering()
+    sheet = filled(task, keys, "yes", "no", "no")
+    changed = build(pairs(("=a", "b", "1"), ("b", "z", "1"), ("d", "e", "1"), split="train")).task
+    wanted = "s.csv line 3 shows another right text for pair p2 than the data has now (“z”): the data changed since the sheet was written"
+    with pytest.raises(InputError, match=f"^{re.escape(wanted)}"):
+        read_answers(sheet, "s.csv", changed, keys)
+    without_texts = b"pair,label\np1,yes\np2,no\np7,no\np9999,yes\n"
+    assert read_answers(without_texts, "s.csv", changed, keys).tolist() == [1, 0, 0]
+
+
+def test_letters_that_an_old_encoding_lacks_do_not_count() -> None:
+    task = build(pairs(("Zürich 两个", "b", "1"), split="train")).task
+    sheet = b"pair,left,right,label\np1,Z?rich  ??,b,yes\n"
+    assert read_answers(sheet, "s.csv", task, np.array([1])).tolist() == [1]
+    with pytest.raises(InputError, match=r"^s\.csv line 2 shows another left text for pair p1"):
+        read_answers("pair,left,right,label\np1,Zürich 三个,b,yes\n".encode(), "s.csv", task, np.array([1]))
+
+
+def test_known_answers_stand_on_the_sheet() -> None:
+    task, keys = answering()
+    sheet = answer_sheet(task, keys, {1: 0, 2: -1})
+    with pytest.raises(WaitingError, match=r"^s\.csv: 1 of the 3 pairs have no answer yet"):
+        read_answers(sheet, "s.csv", task, keys)
+    assert read_answers(sheet, "s.csv", task, keys[:2]).tolist() == [0, -1]
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "wanted"),
+    [
+        (("yes", "", ""), WaitingError, "s.csv: 2 of the 3 pairs have no answer yet"),
+        (("yes", "perhaps", "no"), InputError, "s.csv line 3: `perhaps` is no answer; write yes, no, or skip."),
+    ],
+)
+def test_answers_that_are_none_are_named(words: tuple[str, ...], kind: type[Exception], wanted: str) -> None:
+    task, keys = answering()
+    with pytest.raises(kind, match=f"^{re.escape(wanted)}"):
+        read_answers(filled(task, keys, *words), "s.csv", task, keys)
+
+
+def test_contradictory_answers_are_named() -> None:
+    task, keys = answering()
+    twice = filled(task, keys, "yes", "no", "no") + b"\np1,'=a,b,no,\n"
+    with pytest.raises(InputError, match=r"^s\.csv line 5 answers pair p1 otherwise than line 2; correct one\.$"):
+        read_answers(twice, "s.csv", task, keys)
+    same = filled(task, keys, "yes", "no", "no") + b"\np1,'=a,b,yes,\n"
+    assert read_answers(same, "s.csv", task, keys).tolist() == [1, 0, 0]
+
+
+def test_a_sheet_of_other_pairs_is_refused() -> None:
+    task, keys = answering()
+    with pytest.raises(InputError, match=r"^s\.csv lacks 1 of the 2 pairs that this round asks about, such as p3"):
+        read_answers(filled(task, keys, "yes", "no", "no"), "s.csv", task, np.array([1, 3]))
+
+
+def test_answers_that_together_contradict_are_named() -> None:
+    task, _ = answering()
+    width = len(task.right)
+    keys = np.array([0 * width + 1, 1 * width + 2, 0 * width + 2], np.int64)
+    require_consistent(task, keys, np.array([1, 0, 0], np.int8), ["first", "first", "second"])
+    with pytest.raises(InputError, match=r"^second: pair p2 \(“=a”, “c”\) is answered no, but other answers make the two the same"):
+        require_consistent(task, keys, np.array([1, 1, 0], np.int8), ["first", "first", "second"])
+    with pytest.raises(InputError, match=r"^first: pair p2"):
+        require_consistent(task, keys[[0, 2, 1]], np.array([1, 0, 1], np.int8), ["first", "first", "second"])
+
+
+def test_entities_that_all_hang_together_are_split_by_the_left_ones() -> None:
+    rows = [(f"a{n}", f"b{n}", "1") for n in range(40)] + [(f"a{n}", f"b{n + 1}", "0") for n in range(39)]
+    task = build(pairs(*rows), symmetric=False).task
+    assert np.bincount(task.split).tolist() == [20, 10, 10]
+    assert sum(len(task.positives(split)) for split in ("train", "dev", "test")) == 40
+
+
+LINKS = {"source": "files", "train": ["links.csv"], "left_table": {"path": "a.csv"}, "right_table": {"path": "b.csv"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"train": ["mine.csv"]}, "files are named, but source `planted-paraphrases` reads none; set `source: files`"),
+        ({"symmetric": False}, "source `planted-paraphrases` is one set of questions; leave `symmetric` true, or set `source: files`"),
+        ({"source": "files"}, "source `files` needs `train`: at least one file of stated pairs"),
+        ({"source": "files", "train": ["a.csv"], "dev": ["b.csv"]}, "`dev` and `test` go together"),
+        ({**LINKS, "symmetric": True}, "`right_table` makes the two sides two sets; set `symmetric: false`"),
+        ({"source": "files", "train": ["a.csv"], "left_id": "id"}, "`left_id` and `right_id` go together where both sides are one set"),
+    ],
+)
+def test_parameters_of_pairs_that_do_not_go_together_are_refused(given: dict[str, Any], wanted: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(wanted)):
+        Params.model_validate(given)
+
+
+def test_a_workspace_is_made_of_files_that_can_be_collected_from(tmp_path: Path) -> None:
+    folder = ROOT / "workspaces" / "_test_init_pairs"
+    shutil.rmtree(folder, ignore_errors=True)
+    one, latin = tmp_path / "one.csv", tmp_path / "latin.csv"
+    one.write_text("left,right,label\na,b,1\n", encoding="utf-8")
+    latin.write_text("left,right,label\n" + "".join(f"é{n},ö{n},1\né{n},ü{n},0\n" for n in range(20)), encoding="latin-1")
+    for train, wanted in (
+        (str(one), "the train split has no positive pair among its 0; too many stated pairs hang together for splits to be drawn"),
+        ("https://name:secret@host/p.csv?key=1", "https://host/p.csv is a URL; a collection reads files on disk: fetch it first"),
+        (str(latin), "latin.csv is not utf-8 text: line 2 has 0xe9"),
+    ):
+        with pytest.raises(InputError, match=f"^{re.escape(wanted)}"):
+            init_pairs("workspaces/_test_init_pairs", train=[train])
+        assert not folder.exists()
+    try:
+        init_pairs("workspaces/_test_init_pairs", train=[str(latin)], encoding="latin-1")
+        assert "  encoding: latin-1 " in (folder / "params.yaml").read_text(encoding="utf-8")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_records_of_an_entity_table_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+    files = {"links": "left,right,label\n1,1,1\n2,2,1\n", "a": "id,name\n1,tv\n2,pen\n3,cup,too,many\n", "b": "id,name\n1,telly\n2,biro\n"}
+    for name, text in files.items():
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    paths = {name: str(tmp_path / f"{name}.csv") for name in files}
+    given = {"source": "files", "symmetric": False, "train": [paths["links"]]}
+    params = Params.model_validate({**given, "left_table": {"path": paths["a"]}, "right_table": {"path": paths["b"]}})
+    built, read = read_pairs(params, {f"file:{path}": Path(path) for path in paths.values()})
+    assert (built.unreadable, read, len(built.task.left)) == (1, 7, 2)
+
+
+@pytest.mark.realdata
+def test_wikiqa_has_the_sizes_of_the_paper(real_data: Path) -> None:
+    files = {split: [str(real_data / f"wikiqa/WikiQA-{split}.tsv")] for split in ("train", "dev", "test")}
+    params = Params.model_validate({"source": "files", **files, **PRESETS["wikiqa"]})
+    inputs = {f"file:{path}": Path(path) for paths in files.values() for path in paths}
+    built, read = read_pairs(params, inputs)
+    # The paper's Table 1 has 1,040 positives of 56 M train pairs, 140 of 7.8 M, and 293 of 17 M; 13 records of the train file are broken.
+    assert [len(built.task.positives(split)) for split in ("train", "dev", "test")] == [1039, 140, 293]
+    assert [round(built.task.space(split).size / 1e6) for split in ("train", "dev", "test")] == [58, 8, 17]
+    assert built.unreadable == 13
+    assert read == 20_360 + 2_733 + 6_165

@@ -1,0 +1,324 @@
+"""Each format's own traits, and what bad input says."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cartograph.errors import InputError
+from cartograph.read.formats import format_of, local_paths, read
+from cartograph.read.lines import fields_of
+from cartograph.read.source import Batch, Source, join
+
+
+def source(folder: Path, name: str, content: str | bytes, **options: object) -> Source:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return Source(str(path), name, **options)  # type: ignore[arg-type]
+
+
+def rejected(batch: Batch) -> list[tuple[int, str, str]]:
+    return [(record.row, record.reason, record.detail) for record in batch.rejected]
+
+
+words = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=12)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(rows=st.lists(st.tuples(words, words.filter(bool)), min_size=1, max_size=6))
+def test_csv_reads_whatever_a_csv_writer_writes(rows: list[tuple[str, str]], tmp_path: Path) -> None:
+    file = io.StringIO(newline="")
+    csv.writer(file).writerows([("a", "b"), *rows])
+    batch = read(source(tmp_path, "x.csv", file.getvalue()))
+    assert list(zip(*batch.table.to_pydict().values(), strict=True)) == rows
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(rows=st.lists(words, min_size=1, max_size=6))
+def test_jsonl_reads_whatever_json_writes(rows: list[str], tmp_path: Path) -> None:
+    batch = read(source(tmp_path, "x.jsonl", "\n".join(json.dumps({"a": row}) for row in rows)))
+    assert batch.table["a"].to_pylist() == rows
+
+
+def test_ragged_csv_rows_are_rejected_with_their_number(tmp_path: Path) -> None:
+    batch = read(source(tmp_path, "x.csv", "a,b\n1,2\n3\n\n4,5,6\n7,8\n"))
+    assert batch.table.to_pydict() == {"a": ["1", "7"], "b": ["2", "8"]}
+    assert batch.rows.to_pylist() == [1, 4]
+    assert rejected(batch) == [
+        (2, "wrong number of fields", "1 fields instead of 2"),
+        (3, "wrong number of fields", "3 fields instead of 2"),
+    ]
+    assert [record.record for record in batch.rejected] == ["3", "4,5,6"]
+
+
+def test_a_quote_never_closed_costs_its_own_row_only(tmp_path: Path) -> None:
+    lines = ["a,b", "1,fine", '2,"never closed', *(f"{index},fine" for index in range(3, 3000)), '3000,"closed"']
+    batch = read(source(tmp_path, "x.csv", "\n".join(lines) + "\n"))
+    assert [row[:2] for row in rejected(batch)] == [(2, "quotes that do not pair")]
+    assert batch.rejected[0].record == '2,"never closed'
+    assert len(batch.rows) == 2999
+    assert batch.rows.to_pylist()[-1] == 3000
+
+
+def test_a_quoted_field_may_hold_lines(tmp_path: Path) -> None:
+    batch = read(source(tmp_path, "x.csv", 'a,b\n"one\ntwo",x\nthree,y\n'))
+    assert batch.table["a"].to_pylist() == ["one\ntwo", "three"]
+    assert batch.rows.to_pylist() == [1, 2]
+
+
+def test_tsv_quotes_are_text_unless_asked_otherwise(tmp_path: Path) -> None:
+    content = 'a\tb\n"He said\tno\n'
+    assert read(source(tmp_path, "x.tsv", content)).table["a"].to_pylist() == ['"He said']
+    quoted = read(source(tmp_path, "x.tsv", 'a\tb\n"He, ""said"""\tno\n', quoting="standard"))
+    assert quoted.table["a"].to_pylist() == ['He, "said"']
+
+
+def test_csv_delimiter_is_told_from_the_header(tmp_path: Path) -> None:
+    assert read(source(tmp_path, "x.csv", "a;b\n1,5;2\n")).table.to_pydict() == {"a": ["1,5"], "b": ["2"]}
+
+
+def test_tsv_splits_at_tabs_whatever_the_header_holds(tmp_path: Path) -> None:
+    assert read(source(tmp_path, "x.tsv", "a,b\tc\n1\t2\n")).table.to_pydict() == {"a,b": ["1"], "c": ["2"]}
+
+
+def test_columns_of_a_file_without_header(tmp_path: Path) -> None:
+    batch = read(source(tmp_path, "x.tsv", "1\t2\n3\t4\n", columns=("a", "b")))
+    assert batch.table.to_pydict() == {"a": ["1", "3"], "b": ["2", "4"]}
+
+
+def test_columns_named_twice_are_numbered(tmp_path: Path) -> None:
+    assert read(source(tmp_path, "x.csv", "a,b,a,\n1,2,3,4\n")).table.column_names == ["a (1)", "b", "a (2)", "column 4"]
+
+
+def test_wrong_encoding_names_line_and_byte(tmp_path: Path) -> None:
+    content = "label,text\nx,fine\nx,caf\u00e9\n".encode("latin-1")
+    with pytest.raises(InputError) as error:
+        read(source(tmp_path, "x.csv", content))
+    assert str(error.value) == (
+        "x.csv is not utf-8 text: line 3 has 0xe9 at byte 23 of the file; set `encoding` to the file's own, such as latin-1 or cp1252."
+    )
+    assert content[23] == 0xE9
+    assert read(source(tmp_path, "x.csv", content, encoding="latin-1")).table["text"].to_pylist() == ["fine", "café"]
+
+
+def test_wrong_encoding_far_into_a_file(tmp_path: Path) -> None:
+    good = "é plain line\n".encode() * 200_000
+    with pytest.raises(InputError, match=rf"line 200001 has 0xff at byte {len(good) + 2} of the file"):
+        read(source(tmp_path, "x.jsonl", good + b"ab\xff\n"))
+
+
+def test_utf16_and_byte_order_marks(tmp_path: Path) -> None:
+    text = "label,text\nx,café\n"
+    with pytest.raises(InputError, match=r"it begins with the mark of utf-16; set `encoding: utf-16`"):
+        read(source(tmp_path, "x.csv", text.encode("utf-16")))
+    assert read(source(tmp_path, "x.csv", text.encode("utf-16"), encoding="utf-16")).table["text"].to_pylist() == ["café"]
+    assert read(source(tmp_path, "x.csv", text.encode("utf-8-sig"))).table.column_names == ["label", "text"]
+
+
+def test_no_such_encoding(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="`utf-9` is not a text encoding; set `encoding` to one such as utf-8, latin-1"):
+        read(source(tmp_path, "x.csv", "a\n1\n", encoding="utf-9"))
+
+
+def test_compressed_text(tmp_path: Path) -> None:
+    whole = gzip.compress(b"a,b\n1,2\n")
+    assert read(source(tmp_path, "x.csv.gz", whole)).table.to_pydict() == {"a": ["1"], "b": ["2"]}
+    with pytest.raises(InputError, match=r"x\.csv\.gz is not a whole compressed file"):
+        read(source(tmp_path, "x.csv.gz", whole[:-6]))
+
+
+def test_json_values_become_text(tmp_path: Path) -> None:
+    rows = [
+        {"id": 1, "share": 0.5, "whole": 2.0, "yes": True, "none": None, "inner": {"a": {"b": "deep"}, "empty": {}}, "list": ["x", 1]},
+        {"id": 2, "more": "only here", "list": None},
+    ]
+    batch = read(source(tmp_path, "x.jsonl", "\n".join(map(json.dumps, rows))))
+    assert batch.table.slice(0, 1).to_pylist() == [
+        {
+            "id": "1",
+            "share": "0.5",
+            "whole": "2",
+            "yes": "true",
+            "none": None,
+            "inner.a.b": "deep",
+            "inner.empty": None,
+            "list": ["x", "1"],
+            "more": None,
+        }
+    ]
+    assert batch.table["more"].to_pylist() == [None, "only here"]
+
+
+def test_broken_json_lines_are_rejected(tmp_path: Path) -> None:
+    lines = ['{"a": "1"}', "{broken", "", "[1]", '{"a": "\\ud800"}', "{}", '{"a": "2"}', '{"a": ' + "[" * 100_000]
+    batch = read(source(tmp_path, "x.jsonl", "\n".join(lines)))
+    assert batch.table.to_pydict() == {"a": ["1", "2"]}
+    assert batch.rows.to_pylist() == [1, 7]
+    reasons = [(2, "not valid JSON"), (4, "not a JSON object"), (5, "not valid Unicode"), (6, "not a JSON object"), (8, "not valid JSON")]
+    assert [record[:2] for record in rejected(batch)] == reasons
+
+
+def test_json_arrays(tmp_path: Path) -> None:
+    batch = read(source(tmp_path, "x.json", '\n [{"a": "1"},\n 7, {"a": "2"}]'))
+    assert batch.table["a"].to_pylist() == ["1", "2"]
+    assert batch.rows.to_pylist() == [1, 3]
+    with pytest.raises(InputError, match=r"x\.json is not valid JSON: line 1, column 13: Expecting"):
+        read(source(tmp_path, "x.json", '[{"a": "1"} {'))
+
+
+def test_keys_that_are_no_columns(tmp_path: Path) -> None:
+    lines = "\n".join(json.dumps({f"key{index}": "x"}) for index in range(5000))
+    with pytest.raises(InputError, match="more than 4096 different keys"):
+        read(source(tmp_path, "x.jsonl", lines))
+
+
+def test_nothing_readable_at_all(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none of its 2 records can be read as jsonl; the first, row 1: not valid JSON \(Expecting value"):
+        read(source(tmp_path, "x.jsonl", "label text\nlabel text\n"))
+    with pytest.raises(InputError, match=r"x\.csv holds no rows"):
+        read(source(tmp_path, "x.csv", "a,b\n"))
+
+
+def test_label_first(tmp_path: Path) -> None:
+    batch = read(source(tmp_path, "x.txt", "DESC:manner How  did it ?\n\n  NUM\tSeven\nLOC\n", format="label-first"))
+    assert batch.table.to_pydict() == {"label": ["DESC:manner", "NUM", "LOC"], "text": ["How  did it ?", "Seven", ""]}
+    assert batch.rows.to_pylist() == [1, 3, 4]
+
+
+def test_one_file_per_field_must_run_in_step(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\ntwo\nthree\n")
+    (tmp_path / "b.txt").write_text("1\n2\n")
+    with pytest.raises(InputError, match=r"do not run in step: .*b\.txt ends after 2 lines, others go on"):
+        read(Source(f"text={tmp_path}/a.txt,label={tmp_path}/b.txt", "a.txt+b.txt"))
+
+
+def test_fields_of_a_path() -> None:
+    assert fields_of("premise=x/s1,2.dev,label=y=z.txt") == {"premise": "x/s1,2.dev", "label": "y=z.txt"}
+    assert fields_of("year=2020/data.parquet") == {}
+    assert local_paths("hub:name@config:train") == ()
+    assert local_paths("a=1.txt,b=2.txt") == ("1.txt", "2.txt")
+
+
+def test_parquet_types_become_text(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "id": pa.array([1, None], pa.int16()),
+            "label": pa.array([1.0, 2.5]),
+            "flag": [True, None],
+            "kind": pa.array(["a", "b"]).dictionary_encode(),
+            "inner": pa.array([{"text": "x", "more": {"n": 1}}, None]),
+            "votes": pa.array([[1, 2], None]),
+            "image": pa.array([b"\x00", None]),
+        }
+    )
+    pq.write_table(table, tmp_path / "x.parquet")
+    batch = read(Source(str(tmp_path / "x.parquet"), "x.parquet"))
+    assert batch.table.to_pydict() == {
+        "id": ["1", None],
+        "label": ["1", "2.5"],
+        "flag": ["true", None],
+        "kind": ["a", "b"],
+        "inner.text": ["x", None],
+        "inner.more.n": ["1", None],
+        "votes": [["1", "2"], None],
+    }
+
+
+def test_not_parquet(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"x\.parquet is not a Parquet file that can be read"):
+        read(source(tmp_path, "x.parquet", b"PAR1 and then nothing"))
+
+
+def test_parquet_with_text_that_is_not_unicode(tmp_path: Path) -> None:
+    broken = pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe"))
+    pq.write_table(pa.table({"text": broken}), tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=r"x\.parquet is damaged"):
+        read(Source(str(tmp_path / "x.parquet"), "x.parquet"))
+
+
+def test_class_labels_of_a_data_set_are_named(tmp_path: Path) -> None:
+    from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
+
+    features = Features({"text": Value("string"), "label": ClassLabel(names=["neg", "pos"])})
+    rows = Dataset.from_dict({"text": ["a", "b", "c"], "label": [1, 0, -1]}, features=features)
+    DatasetDict({"train": rows, "test": rows.select([2, 0])}).save_to_disk(str(tmp_path / "saved"))
+    rows.to_parquet(str(tmp_path / "saved.parquet"))
+    wanted = ["pos", "neg", None]
+    assert read(Source(str(tmp_path / "saved"), "saved", split="train")).table["label"].to_pylist() == wanted
+    assert read(Source(str(tmp_path / "saved"), "saved", split="test")).table["text"].to_pylist() == ["c", "a"]
+    assert read(Source(str(tmp_path / "saved" / "train"), "train")).table["label"].to_pylist() == wanted
+    assert read(Source(str(tmp_path / "saved.parquet"), "saved.parquet")).table["label"].to_pylist() == wanted
+    with pytest.raises(InputError, match=r"saved has the splits train, test; name one, as in `\{path: saved, split: train\}`"):
+        read(Source(str(tmp_path / "saved"), "saved"))
+    with pytest.raises(InputError, match="saved has no split `dev`; it has train, test"):
+        read(Source(str(tmp_path / "saved"), "saved", split="dev"))
+
+
+def test_shards_of_a_data_set(tmp_path: Path) -> None:
+    data = tmp_path / "plain_text"
+    data.mkdir()
+    for number, texts in enumerate((["a", "b"], ["c"])):
+        pq.write_table(pa.table({"text": texts}), data / f"train-0000{number}-of-00002.parquet")
+    pq.write_table(pa.table({"text": ["d"]}), data / "test-00000-of-00001.parquet")
+    (tmp_path / "loader.py").write_text("raise SystemExit('a script of the data set was run')")
+    batch = read(Source(str(tmp_path), "set", split="train"))
+    assert batch.table["text"].to_pylist() == ["a", "b", "c"]
+    assert batch.rows.to_pylist() == [1, 2, 3]
+    (tmp_path / "other").mkdir()
+    pq.write_table(pa.table({"text": ["d"]}), tmp_path / "other" / "train.parquet")
+    with pytest.raises(InputError, match=r"split `train` in several folders \(other, plain_text\); name one of them"):
+        read(Source(str(tmp_path), "set", split="train"))
+
+
+def test_arrow_shards_and_folders_without_data(tmp_path: Path) -> None:
+    with pa.OSFile(str(tmp_path / "name-train.arrow"), "wb") as file, pa.ipc.new_stream(file, pa.schema([("text", pa.string())])) as writer:
+        writer.write_table(pa.table({"text": ["a", "b"]}))
+    assert read(Source(str(tmp_path), "set")).table["text"].to_pylist() == ["a", "b"]
+    (tmp_path / "none").mkdir()
+    with pytest.raises(InputError, match=r"none holds no data set: no `state\.json` of `save_to_disk`, no \.parquet and no \.arrow file"):
+        read(Source(str(tmp_path / "none"), "none"))
+
+
+def test_a_hub_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(
+        InputError, match=r"hub:someone/something:train cannot be fetched: .*save it with `save_to_disk`, and name that folder"
+    ):
+        read(Source("hub:someone/something:train", "something"))
+    with pytest.raises(InputError, match=r"`hub:` is not a hub id; write `hub:NAME`"):
+        read(Source("hub:", "nothing"))
+
+
+def test_format_told_from_content(tmp_path: Path) -> None:
+    assert format_of(source(tmp_path, "a.txt", '{"a": 1}\n').path) == "jsonl"
+    assert format_of(source(tmp_path, "b.txt", "a\tb\n1\t2\n").path) == "tsv"
+    with pytest.raises(InputError, match=r"the format of c\.txt cannot be told from its name or content; set `format` to one of csv, tsv"):
+        read(source(tmp_path, "c.txt", "label and text\n"))
+    with pytest.raises(InputError, match="there is no format `excel`; there are csv"):
+        read(source(tmp_path, "c.txt", "label and text\n", format="excel"))
+    with pytest.raises(InputError, match="is a folder; a source of format csv is a file"):
+        read(Source(str(tmp_path), "folder", format="csv"))
+    with pytest.raises(InputError, match=r"d\.csv is of format csv, which has no splits; leave `split` out"):
+        read(source(tmp_path, "d.csv", "a\n1\n", split="train"))
+
+
+def test_a_column_that_is_a_list_in_some_batches() -> None:
+    def batch(values: list[object]) -> Batch:
+        return Batch(pa.table({"a": pa.array(values)}), pa.array([1] * len(values), pa.int64()))
+
+    assert join([batch(["x"]), batch([["y", "z"]])]).table["a"].to_pylist() == ["x", '["y", "z"]']
+    nulls = Batch(pa.table({"a": pa.array([None], pa.string())}), pa.array([1], pa.int64()))
+    assert join([nulls, batch([["y"]])]).table["a"].to_pylist() == [None, ["y"]]

@@ -1,0 +1,199 @@
+"""The strategies one by one, against what their definitions say; the k-centre search against a plain one."""
+
+from __future__ import annotations
+
+import doctest
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cartograph.selection.k_centre
+import cartograph.selection.strategies
+import cartograph.selection.table
+from cartograph.errors import InputError
+from cartograph.selection.k_centre import k_centre
+from cartograph.selection.strategies import strategy_named
+from cartograph.selection.strategy import Acquisition, Candidates
+from cartograph.selection.table import select
+
+CLASSES = ("no", "yes")
+
+
+def rows_of(**measures: list[float]) -> Candidates:
+    number = len(next(iter(measures.values())))
+    uids = np.array([f"u{row}" for row in range(number)], dtype=object)
+    return Candidates(uids, np.arange(number) % 2, {name: np.array(values) for name, values in measures.items()})
+
+
+def kept(name: str, candidates: Candidates, fraction: float = 0.5) -> list[str]:
+    return select(strategy_named(name), candidates, fraction, CLASSES, seed=1, may_lose_class=True).table["uid"].to_pylist()
+
+
+def test_doctests() -> None:
+    for module in (cartograph.selection.strategies, cartograph.selection.k_centre, cartograph.selection.table):
+        assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "expected"),
+    [
+        ("high-confidence", "confidence", ["u2", "u0"]),
+        ("hard-to-learn", "confidence", ["u3", "u1"]),
+        ("ambiguous", "variability", ["u2", "u0"]),
+        ("low-variability", "variability", ["u3", "u1"]),
+        ("high-correctness", "correctness", ["u2", "u0"]),
+        ("low-correctness", "correctness", ["u3", "u1"]),
+    ],
+)
+def test_rankings(name: str, measure: str, expected: list[str]) -> None:
+    assert kept(name, rows_of(**{measure: [0.3, 0.2, 0.4, 0.1]})) == expected
+
+
+def test_forgetting_has_the_never_learnt_first() -> None:
+    rows = rows_of(forgetting=[0, 3, -1, 1])
+    table = select(strategy_named("forgetting"), rows, 0.75, CLASSES, seed=1).table
+    assert table["uid"].to_pylist() == ["u2", "u1", "u3"]
+    assert table["reason"].to_pylist() == ["never learnt", "forgotten in 3 epoch changes", "forgotten in 1 epoch changes"]
+    assert table["score"].to_pylist() == [float("inf"), 3.0, 1.0]
+
+
+def test_mix_replaces_the_least_ambiguous_by_the_easiest_others() -> None:
+    rows = rows_of(variability=[0.4, 0.3, 0.2, 0.1, 0.0, 0.0], confidence=[1.0, 0.5, 0.5, 0.5, 0.9, 0.8])
+    assert kept("mix-0.5", rows, 4 / 6) == ["u0", "u1", "u4", "u5"]
+    assert kept("ambiguous", rows, 4 / 6) == ["u0", "u1", "u2", "u3"]
+
+
+def test_compose_leaves_suspects_out() -> None:
+    rows = rows_of(variability=[0.4, 0.3, 0.2, 0.1, 0.0, 0.0], confidence=[0.1, 0.5, 0.5, 0.5, 0.9, 0.8])
+    trusting = Candidates(rows.uids, rows.labels, rows.measures, suspect=np.array([True, False, False, False, True, False]))
+    assert kept("compose", trusting, 4 / 6) == ["u1", "u2", "u3", "u5"]
+    with pytest.raises(InputError, match="is to keep 5 of 6 rows, but without the suspects 4 are left; choose a smaller fraction"):
+        kept("compose", trusting, 5 / 6)
+
+
+def test_uncertainty_takes_the_least_certain() -> None:
+    probabilities = np.array([[0.9, 0.1], [0.4, 0.6], [0.5, 0.5], [0.2, 0.8]])
+    rows = Candidates(
+        rows_of(x=[0.0] * 4).uids,
+        np.array([0, 1, 0, 1]),
+        acquisition=Acquisition(probabilities, np.zeros((4, 1), np.float32), np.zeros(4, bool)),
+    )
+    assert kept("AL-uncertainty", rows) == ["u2", "u1"]
+
+
+def test_greedy_k_starts_with_the_models_own_rows_and_goes_far() -> None:
+    features = np.array([[0.0], [1.0], [9.0], [5.0]], np.float32)
+    rows = Candidates(
+        rows_of(x=[0.0] * 4).uids,
+        np.array([0, 1, 0, 1]),
+        acquisition=Acquisition(np.full((4, 2), 0.5), features, np.array([False, True, False, False])),
+    )
+    table = select(strategy_named("AL-greedyK"), rows, 0.75, CLASSES, seed=1).table
+    assert table["uid"].to_pylist() == ["u1", "u2", "u3"]
+    assert table["score"].to_pylist() == [0.0, 8.0, 4.0]
+
+
+def test_ties_at_the_cut_are_counted_and_fall_by_lot() -> None:
+    rows = rows_of(confidence=[0.9] + [0.5] * 8 + [0.1])
+    found = [select(strategy_named("high-confidence"), rows, 0.5, CLASSES, seed=seed) for seed in range(12)]
+    assert {selection.tied for selection in found} == {8}
+    assert all(selection.table["uid"][0].as_py() == "u0" for selection in found)
+    drawn = {uid for selection in found for uid in selection.table["uid"].to_pylist()}
+    assert drawn == {f"u{row}" for row in range(9)}, "every tied row has its chance"
+    assert select(strategy_named("high-confidence"), rows, 0.9, CLASSES, seed=1).tied == 0
+
+
+def test_classes_are_balanced_where_asked_for() -> None:
+    rows = Candidates(
+        np.array([f"u{row}" for row in range(10)], dtype=object), np.array([0] * 8 + [1] * 2), {"confidence": np.linspace(0.9, 0.0, 10)}
+    )
+    plain = select(strategy_named("hard-to-learn"), rows, 0.6, CLASSES, seed=1)
+    balanced = select(strategy_named("hard-to-learn"), rows, 0.6, CLASSES, seed=1, balance=True)
+    assert plain.per_class == (4, 2)
+    assert balanced.per_class == (4, 2)
+    assert select(strategy_named("high-confidence"), rows, 0.4, CLASSES, seed=1, balance=True).table["uid"].to_pylist() == [
+        "u0",
+        "u8",
+        "u1",
+        "u9",
+    ]
+
+
+def test_a_balanced_class_has_the_rows_that_are_no_suspects() -> None:
+    rows = Candidates(
+        np.array([f"u{row}" for row in range(10)], dtype=object),
+        np.array([0] * 7 + [1] * 3),
+        {"variability": np.linspace(0.5, 0.0, 10), "confidence": np.linspace(0.0, 1.0, 10)},
+        suspect=np.array([False] * 9 + [True]),
+    )
+    assert select(strategy_named("compose"), rows, 0.6, CLASSES, seed=1, balance=True).per_class == (4, 2)
+    with pytest.raises(InputError, match="is to keep 10 of 10 rows, but without the suspects 9 are left"):
+        select(strategy_named("compose"), rows, 1.0, CLASSES, seed=1, balance=True)
+
+
+def test_a_class_is_not_lost_in_silence() -> None:
+    rows = Candidates(np.array(["a", "b", "c", "d"], dtype=object), np.array([0, 0, 0, 1]), {"confidence": np.array([0.9, 0.8, 0.7, 0.1])})
+    with pytest.raises(InputError, match=r"`high-confidence` at 0.5 keeps none of the 1 rows of class 'yes'.*`select.class_balance: true`"):
+        select(strategy_named("high-confidence"), rows, 0.5, CLASSES, seed=1)
+    assert select(strategy_named("high-confidence"), rows, 0.5, CLASSES, seed=1, may_lose_class=True).per_class == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ambigous", "did you mean `ambiguous`"),
+        ("zzz", "known: random, high-confidence"),
+        ("mix-1.5", "must be above 0 and below 1, but is 1.5"),
+        ("random-0.5", "no selection is called `random-0.5`; did you mean `random`"),
+    ],
+)
+def test_unknown_names(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        strategy_named(name)
+
+
+def plainly(points: np.ndarray, k: int, start: list[int], lots: np.ndarray) -> tuple[list[int], list[float]]:
+    """Greedy k-centre as it is defined."""
+    chosen, picks, distances = list(start), [], []
+    for _ in range(k):
+        away = [min((((point - points[other]) ** 2).sum() for other in chosen), default=np.inf) for point in points]
+        away = [-1.0 if place in chosen else square for place, square in enumerate(away)]
+        best = max(away)
+        pick = min((place for place, square in enumerate(away) if square == best), key=lambda place: lots[place])
+        chosen.append(pick)
+        picks.append(pick)
+        distances.append(float(np.sqrt(best)))
+    return picks, distances
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_k_centre_is_the_plain_greedy_search(data: st.DataObject) -> None:
+    rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))
+    number = data.draw(st.integers(1, 25))
+    points = rng.integers(0, data.draw(st.integers(1, 6)), (number, data.draw(st.integers(1, 3)))).astype(float)
+    start = rng.permutation(number)[: data.draw(st.integers(0, min(3, number)))]
+    k = data.draw(st.integers(0, number - len(start)))
+    lots = rng.permutation(number)
+    picks, distances = k_centre(points, k, start=start, lots=lots, pool=data.draw(st.integers(1, 8)))
+    expected, expected_distances = plainly(points, k, start.tolist(), lots)
+    assert picks.tolist() == expected
+    np.testing.assert_allclose(distances, expected_distances)
+
+
+def test_k_centre_on_many_points_in_blocks() -> None:
+    points = np.random.default_rng(3).normal(size=(1500, 12)).astype(np.float32)
+    picks, distances = k_centre(points, 400, pool=37)
+    away = np.full(len(points), np.inf)
+    for pick, distance in zip(picks.tolist(), distances.tolist(), strict=True):
+        assert away[pick] == pytest.approx(away.max(), rel=1e-4) and away[pick] == pytest.approx(distance**2, rel=1e-4)
+        away = np.minimum(away, ((points - points[pick]) ** 2).sum(axis=1))
+        away[pick] = -1.0
+    assert (np.diff(distances[1:]) <= 1e-5).all()
+
+
+def test_k_centre_refuses_more_points_than_there_are() -> None:
+    with pytest.raises(ValueError, match="k must be from 0 to 2, not 3"):
+        k_centre(np.zeros((3, 1)), 3, start=np.array([0]))

@@ -1,0 +1,163 @@
+"""The steps `compare` and `gates`, on a workspace made by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from cartograph.errors import GateError
+from cartograph.schema import MEASURES
+from tasks.audit import compare, gates, ingest
+from tasks.engine.running import run_step
+from tasks.engine.workspace import Workspace
+from tests.cleaning import make_examples, make_noise, save
+
+SIZE = 40
+SOURCES = {"source": "files", "train": "x.csv", "text": "text", "evaluation": {"test": ["y.csv"]}}
+
+
+class Space:
+    """A workspace whose rows, map and suspects are made by hand."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.gates: dict[str, Any] = {}
+
+    @property
+    def space(self) -> Workspace:
+        settings = {
+            "ingest": ingest.Params.model_validate(
+                {"source": "files", "train": "x.csv", "text": "text", "evaluation": {"test": ["y.csv"]}}
+            ),
+            "noise": ingest.Params(),
+            "compare": compare.Params(),
+            "gates": gates.Params.model_validate(self.gates),
+        }
+        return Workspace(self.path, settings)
+
+    def fill(self, rows: int, suspects: list[str], accuracy: float = 0.9, wrong: str = "", failed: str = "") -> None:
+        """Write what the steps before leave; the row ``wrong`` has another label than in other calls."""
+        named = [(f"u{number:03}", f"text {number}", (number + (f"u{number:03}" == wrong)) % 3) for number in range(rows)]
+        examples = make_examples(named)
+        save(examples, self.path / "data/ingest/train.parquet")
+        save(make_noise(examples, dict.fromkeys(suspects, (1, 0.9))), self.path / "data/noise/noise.parquet")
+        plain: dict[str, Any] = dict.fromkeys(MEASURES.names)
+        plain |= {"confidence": 0.5, "variability": 0.2, "correctness": 0.5, "threshold_closeness": 0.2, "region": "ambiguous"}
+        measures = [{**plain, "uid": uid, "gold": label} for uid, _, label in named]
+        save(pa.Table.from_pylist(measures, MEASURES), self.path / "data/measure/measures.parquet")
+        check = {"check": failed, "passed": False, "severity": "critical", "expected": "none", "found": "2 rows"}
+        checks = [{"set": "train", "checks": [check] if failed else []}]
+        self.write("data/ingest/validation.json", {"sets": checks, "quarantine": {"empty text": 1}})
+        self.write("data/clean/validation.json", {"sets": []})
+        self.write("reports/ingest.metrics.json", {"quarantined": 1, "quarantined.share": 1 / (rows + 1), "validation.failed": 0})
+        self.write("reports/train.metrics.json", {"test.accuracy": accuracy})
+        self.write("reports/measure.metrics.json", {"region.ambiguous.share": 1.0})
+        self.write("reports/noise.metrics.json", {"suspects": len(suspects), "suspects.share": len(suspects) / rows})
+
+    def write(self, name: str, content: Any) -> None:
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content))
+
+    def read(self, name: str) -> Any:
+        return json.loads((self.path / name).read_text())
+
+    def run(self) -> list[str]:
+        return [run_step(step, self.space).receipt.summary for step in (compare.STEP, gates.STEP)]
+
+    def outcome(self, gate: str) -> tuple[str, str]:
+        [found] = [found for found in self.read("data/gates/gates.json")["gates"] if found["gate"] == gate]
+        return found["outcome"], found["sentence"]
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Space:
+    return Space(tmp_path)
+
+
+def test_a_first_audit_has_nothing_to_be_held_against(space: Space) -> None:
+    space.fill(SIZE, ["u001"])
+    assert space.run()[0] == "the first audit of this workspace"
+    assert not (space.path / "data/compare/comparison.json").exists()
+    assert space.read("reports/compare.metrics.json") == {"audit.number": 1}
+    assert {space.outcome(gate)[0] for gate in ("new_suspects", "changed_suspects", "class_shift", "accuracy_drop")} == {"unknown"}
+
+
+def test_the_second_audit_is_held_against_the_first_and_the_third_against_the_second(space: Space) -> None:
+    space.fill(SIZE, ["u001"])
+    space.run()
+    space.fill(SIZE + 4, ["u002", "u041"], accuracy=0.8, wrong="u002")
+    assert space.run() == ["4 added, 1 relabelled; suspects +2 -1", "4 warned, 4 passed"]
+    metrics = space.read("reports/compare.metrics.json")
+    assert (metrics["audit.number"], metrics["rows.added"], metrics["rows.relabelled"], metrics["suspects.new"]) == (2, 4, 1, 2)
+    outcome, sentence = space.outcome("new_suspects")
+    assert outcome == "warned"
+    assert sentence == (
+        "2 of 44 labels look wrong that did not in the audit before (4.5%), at or above the 2 % of `gates.new_suspects.warn`: "
+        "'u002', 'u041' (all: data/compare/rows.parquet)."
+    )
+    assert space.outcome("changed_suspects") == (
+        "warned",
+        "2 of 5 labels that came or changed since the audit before look wrong (40.0%; at least 7.6% with 95 % confidence), "
+        "at or above the 5 % of `gates.changed_suspects.warn`: 'u002', 'u041' (all: data/compare/rows.parquet).",
+    )
+    assert space.outcome("accuracy_drop") == (
+        "warned",
+        "Accuracy on test went from 0.900 to 0.800, at or above the 3 points of `gates.accuracy_drop.warn`.",
+    )
+    assert space.read("data/compare/record.json")["earlier"][0]["rows"] == SIZE
+    space.fill(SIZE, ["u002"])
+    space.run()
+    assert space.read("data/compare/comparison.json")["audits"] == [2, 3]
+    assert [numbers["rows"] for numbers in space.read("data/compare/record.json")["earlier"]] == [SIZE, SIZE + 4]
+
+
+def test_suspects_that_are_not_the_doing_of_new_rows_are_told_apart_from_those_that_are(space: Space) -> None:
+    space.fill(SIZE, ["u001"])
+    space.run()
+    space.fill(SIZE, ["u002"])
+    space.run()
+    assert space.outcome("new_suspects")[0] == "warned"
+    assert space.outcome("changed_suspects") == ("passed", "No row came or changed since the audit before.")
+    space.fill(SIZE + 20, ["u001", "u041"])
+    space.run()
+    said = "1 of 20 labels that came or changed since the audit before looks wrong (5.0%; at least 0.3% with 95 % confidence)."
+    assert space.outcome("changed_suspects") == ("passed", said)
+
+
+def test_the_same_audit_again_is_no_new_audit(space: Space) -> None:
+    space.fill(SIZE, ["u001"])
+    space.run()
+    space.fill(SIZE, ["u002"])
+    space.run()
+    before = {path.name: path.read_bytes() for path in (space.path / "data/compare").iterdir()}
+    assert run_step(compare.STEP, space.space, force=True).executed
+    assert {path.name: path.read_bytes() for path in (space.path / "data/compare").iterdir()} == before
+
+
+def test_what_the_last_audit_left_may_be_broken(space: Space) -> None:
+    space.fill(SIZE, ["u001"])
+    space.run()
+    (space.path / "data/compare/record.json").write_text("{")
+    space.fill(SIZE, ["u002"])
+    assert space.run()[0] == "the first audit of this workspace"
+
+
+def test_a_gate_that_fails_ends_the_audit_with_its_sentence(space: Space) -> None:
+    space.gates = {"suspects": {"fail": 0.05}}
+    space.fill(SIZE, ["u001"], failed="uids are unique")
+    assert space.run()[1].startswith("1 failed, 1 warned")
+    with pytest.raises(GateError, match=r"^1 critical check of the data failed, .* of `gates\.failed_critical_checks\.fail`: "):
+        gates.check_gates(space.space)
+    space.fill(SIZE, ["u001", "u002", "u003"])
+    space.run()
+    with pytest.raises(GateError, match=r"^3 of 40 labels look wrong \(7\.5%\), .* 5 % of `gates\.suspects\.fail`: 'u001', 'u002'"):
+        gates.check_gates(space.space)
+    assert space.read("reports/gates.metrics.json")["gate.suspects"] == 2
+    space.fill(SIZE, [])
+    space.run()
+    gates.check_gates(space.space)

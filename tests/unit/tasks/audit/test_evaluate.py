@@ -1,0 +1,209 @@
+"""The step evaluate on predictions made by hand, run through the machinery of steps."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cartograph.compare.versions import DIFFERENCES, SUMMARY
+from cartograph.dynamics.epoch_files import dynamics_table
+from cartograph.errors import InputError
+from cartograph.schema import EVALUATION
+from tasks.audit.evaluate import STEP, Params
+from tasks.audit.ingest import Params as IngestParams
+from tasks.audit.plan import retrained
+from tasks.audit.retrain import Params as RetrainParams
+from tasks.audit.select import Params as SelectParams
+from tasks.engine.running import run_step
+from tasks.engine.workspace import Workspace
+from tests.training_sets import small_set
+
+RIGHT = {"original": 12, "cleaned": 16, "random": 12, "ambiguous": 18}
+
+
+def ingest_params(sets: dict[str, str]) -> IngestParams:
+    """The section of sets that were ingested from files."""
+    evaluation = {name: {"files": [f"{name}.csv"], "domain": domain} for name, domain in sets.items()}
+    return IngestParams(
+        source="files", train="train.csv", evaluation=evaluation, text="text", label="label", groups=["Rest", "None", "Logic"]
+    )
+
+
+def space(path: Path, *, failed: tuple[str, ...] = (), selections: bool = False, **own: object) -> Workspace:
+    """Of 20 rows of each set the models get the first ``RIGHT`` plus their seed right; ``far`` has one more each, and groups."""
+    sets = {"held": "id", "far": "ood"}
+    retrain = RetrainParams(seeds=(1, 2), selections=selections)
+    select = SelectParams(strategies=("random", "ambiguous", "mix-0.5"), fractions=(0.25, 0.5))
+    settings = {"ingest": ingest_params(sets), "select": select, "retrain": retrain}
+    (path / "data/ingest").mkdir(parents=True)
+    for name, domain in sets.items():
+        rows = small_set(rows=20, seed=3, name=name, domain=domain)  # type: ignore[arg-type]
+        listed = rows
+        if name == "far" and selections:
+            groups = pa.array([["Logic"] if row < 5 else ["Logic", "Rest"] if row == 5 else None for row in range(20)])
+            listed = rows.append_column("groups", groups)
+        pq.write_table(listed.take(list(reversed(range(20)))), path / f"data/ingest/{name}.parquet")
+        gold = rows["label"].to_numpy()
+        for (subset, seed), place in retrained(settings).items():
+            folder = path / place
+            (folder / "predictions").mkdir(parents=True, exist_ok=True)
+            right = np.arange(20) < RIGHT.get(subset.partition("-0")[0], 10) + seed + (name == "far")
+            logits = np.eye(2, dtype=np.float32)[np.where(right, gold, 1 - gold)]
+            pq.write_table(dynamics_table(rows["uid"].combine_chunks(), gold, logits), folder / f"predictions/{name}.parquet")
+            metrics = {"train.failed": int(f"{subset}-{seed}" in failed), "rows": 58 if subset == "original" else 50}
+            (folder / "metrics.json").write_text(json.dumps(metrics))
+    return Workspace(path, {"ingest": ingest_params(sets), "select": select, "retrain": retrain, "evaluate": Params(**own)})
+
+
+def test_tables_page_and_numbers(tmp_path: Path) -> None:
+    done = run_step(STEP, space(tmp_path))
+    folder = tmp_path / "data/evaluate"
+    assert pq.read_schema(folder / "evaluation.parquet").equals(EVALUATION)
+    assert pq.read_schema(folder / "summary.parquet").equals(SUMMARY)
+    assert pq.read_schema(folder / "differences.parquet").equals(DIFFERENCES)
+    evaluation = pq.read_table(folder / "evaluation.parquet").to_pylist()
+    assert len(evaluation) == 3 * 2 * 2 * 2
+    values = {(row["subset"], row["seed"], row["set"]): row["value"] for row in evaluation if row["metric"] == "accuracy"}
+    assert values["cleaned", 2, "far"] == 19 / 20
+    assert values["original", 1, "held"] == 13 / 20
+    lines = (folder / "evaluation.csv").read_text().splitlines()
+    assert lines[0] == '"subset","seed","set","domain","rows","metric","value","failed"'
+    assert '"cleaned",2,"far","ood",20,"accuracy",0.95,false' in lines
+    assert "| original | 58 | 72.5 ± 3.5 |" in (folder / "evaluation.md").read_text()
+    metrics = json.loads((tmp_path / "reports/evaluate.metrics.json").read_text())
+    assert metrics["cleaned.far.accuracy.mean"] == pytest.approx(0.925)
+    assert metrics["cleaned.far.accuracy.sd"] == pytest.approx(np.std([18 / 20, 19 / 20], ddof=1))
+    assert metrics["cleaned_minus_original.far.accuracy"] == pytest.approx(0.2)
+    assert metrics["cleaned_minus_original.far.accuracy.low"] < 0.2 < metrics["cleaned_minus_original.far.accuracy.high"]
+    assert metrics["random_minus_original.held.macro_f1"] == 0
+    assert (metrics["original.rows"], metrics["retrain.failed"]) == (58, 0)
+    half = 50 * (metrics["cleaned_minus_original.far.accuracy.high"] - metrics["cleaned_minus_original.far.accuracy.low"])
+    assert done.receipt.summary.startswith(f"cleaned − original: far +20 ± {half:.0f}, held +20 ± ")
+
+
+def test_the_same_predictions_give_the_same_bytes(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    assert run_step(STEP, workspace).receipt.outputs == run_step(STEP, workspace, force=True).receipt.outputs
+
+
+def test_a_failed_training_is_counted_and_left_out(tmp_path: Path) -> None:
+    done = run_step(STEP, space(tmp_path, failed=("cleaned-1",)))
+    assert done.receipt.summary.endswith("points; 1 of 6 FAILED")
+    metrics = json.loads((tmp_path / "reports/evaluate.metrics.json").read_text())
+    assert metrics["retrain.failed"] == 1
+    assert metrics["cleaned.far.accuracy.mean"] == 19 / 20
+    assert "cleaned.far.accuracy.sd" not in metrics
+    assert "(1 of 2 failed)" in (tmp_path / "data/evaluate/evaluation.md").read_text()
+
+
+def test_only_the_metrics_asked_for(tmp_path: Path) -> None:
+    done = run_step(STEP, space(tmp_path, metrics=("macro_f1",), bootstrap=100))
+    metrics = json.loads((tmp_path / "reports/evaluate.metrics.json").read_text())
+    assert "cleaned.far.macro_f1.mean" in metrics and not [name for name in metrics if "accuracy" in name]
+    assert done.receipt.summary.startswith("cleaned − original: far ")
+
+
+def test_without_the_original_there_is_no_difference_to_it(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    settings = workspace.settings | {"retrain": RetrainParams(seeds=(1, 2), subsets=("cleaned",))}
+    done = run_step(STEP, Workspace(tmp_path, settings))
+    assert done.receipt.summary == "2 models on 2 sets"
+    assert pq.read_table(tmp_path / "data/evaluate/differences.parquet").num_rows == 0
+
+
+def test_predictions_of_other_rows_are_refused(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    path = tmp_path / "data/retrain/random-2/predictions/far.parquet"
+    pq.write_table(pq.read_table(path).slice(1), path)
+    message = r"data/retrain/random-2/predictions/far\.parquet is about other rows than data/ingest/far\.parquet \(19 and 20\)"
+    with pytest.raises(InputError, match=message):
+        run_step(STEP, workspace)
+
+
+def test_what_it_reads_follows_from_the_parameters(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    models = [f"data/retrain/{subset}-{seed}" for subset in ("original", "cleaned", "random") for seed in (1, 2)]
+    assert STEP.inputs_of(workspace.settings) == (*models, "data/ingest/far.parquet", "data/ingest/held.parquet")
+    assert STEP.when(workspace.settings)
+    assert not STEP.when(workspace.settings | {"retrain": RetrainParams(seeds=())})
+    assert not STEP.when({name: section for name, section in workspace.settings.items() if name != "retrain"})
+
+
+def test_nan_logits_are_scored_as_they_are(tmp_path: Path) -> None:
+    workspace = space(tmp_path, failed=("random-1",))
+    path = tmp_path / "data/retrain/random-1/predictions/far.parquet"
+    part = pq.read_table(path)
+    broken = dynamics_table(part["uid"].combine_chunks(), part["gold"].to_numpy(), np.full((20, 2), np.nan, np.float32))
+    pq.write_table(broken, path)
+    assert run_step(STEP, workspace).receipt.summary.endswith("1 of 6 FAILED")
+    table = pq.read_table(tmp_path / "data/evaluate/evaluation.parquet")
+    assert not pa.compute.any(pa.compute.is_nan(table["value"])).as_py()
+
+
+def test_selections_are_compared_with_random_rows_and_with_all(tmp_path: Path) -> None:
+    run_step(STEP, space(tmp_path, selections=True, failed=("mix-0.5-0.25-1", "mix-0.5-0.25-2")))
+    folder = tmp_path / "data/evaluate"
+    page = (folder / "selections.md").read_text()
+    head = next(line for line in page.splitlines() if line.startswith("| Trained on"))
+    assert head == (
+        "| Trained on | Rows | held (in distribution) | far (out of distribution) | far/Rest (out of distribution) | "
+        "far/Logic (out of distribution) |"
+    )
+    assert "| 100 % train | 58 | 67.5 ± 3.5 |" in page
+    assert "| **25 % train** |" in page
+    assert "| mix-0.5 | 50 | failed | failed | failed | failed |" in page
+    assert "| ambiguous | 50 | 97.5 ± 3.5▲ |" in page
+    differences = pq.read_table(folder / "differences.parquet").to_pylist()
+    pairs = {(row["subset"], row["against"]) for row in differences}
+    assert {("ambiguous-0.5", "random-0.5"), ("ambiguous-0.5", "original"), ("random-0.25", "original")} <= pairs
+    assert not [
+        pair for pair in pairs if pair[0] == pair[1] or "mix-0.5-0.25" in pair or (pair[0].startswith("random-0") and "random" in pair[1])
+    ]
+    assert all(0 < row["p"] <= 1 for row in differences)
+    logic = [row for row in pq.read_table(folder / "evaluation.parquet").to_pylist() if row["set"] == "far/Logic"]
+    assert {row["rows"] for row in logic} == {6}
+    assert {row["value"] for row in logic} == {1.0}, "the first rows are right in every model"
+    assert "mix-0.5" not in (folder / "evaluation.md").read_text()
+
+
+def broken_off(path: Path, *cells: str) -> None:
+    for cell in cells:
+        folder = path / "data/retrain" / cell
+        shutil.rmtree(folder)
+        folder.mkdir()
+        (folder / "failure.json").write_text(json.dumps({"step": f"retrain@{cell}", "reason": "RuntimeError: out of memory"}))
+
+
+def test_a_training_that_broke_off_is_in_no_mean_and_in_the_table_with_its_reason(tmp_path: Path) -> None:
+    workspace = space(tmp_path, selections=True)
+    broken_off(tmp_path, "cleaned-2", "random-0.5-1", "random-0.5-2")
+    done = run_step(STEP, workspace)
+    assert done.receipt.summary.endswith("; 3 of 18 FAILED")
+    folder = tmp_path / "data/evaluate"
+    page = (folder / "evaluation.md").read_text()
+    assert "85.0 (1 of 2 failed)" in next(line for line in page.splitlines() if line.startswith("| cleaned | 50 |"))
+    assert "- `cleaned`, seed 2: RuntimeError: out of memory" in page
+    selected = (folder / "selections.md").read_text()
+    assert "| random |  | failed |" in selected
+    assert "- `random-0.5`, seed 2: RuntimeError: out of memory" in selected
+    assert json.loads((folder / "broken.json").read_text())[0] == {
+        "subset": "cleaned",
+        "seed": 2,
+        "reason": "RuntimeError: out of memory",
+    }
+    metrics = json.loads((tmp_path / "reports/evaluate.metrics.json").read_text())
+    assert (metrics["retrain.broken"], metrics["retrain.failed"]) == (3, 3)
+    assert "random-0.5.rows" not in metrics
+
+
+def test_nothing_left_to_compare_is_said(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    broken_off(tmp_path, *(f"{subset}-{seed}" for subset in ("original", "cleaned", "random") for seed in (1, 2)))
+    with pytest.raises(InputError, match=r"every one of the 6 trainings .* failed.*`original` with seed 1: RuntimeError: out of memory"):
+        run_step(STEP, workspace)

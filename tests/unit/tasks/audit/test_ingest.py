@@ -1,0 +1,60 @@
+"""The step in a real workspace: when it runs again, and what a failed run leaves."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cartograph.errors import GateError, InputError
+from tasks.audit.ingest import STEP, Params
+from tasks.audit.plan import ingested
+from tasks.engine.running import run_step
+from tasks.engine.workspace import ROOT, Workspace
+from tests.ingesting import some_rows, write_csv
+
+SPACE = ROOT / "workspaces" / "_test_ingest"
+
+
+@pytest.fixture(autouse=True)
+def clean() -> Iterator[None]:
+    shutil.rmtree(SPACE, ignore_errors=True)
+    yield
+    shutil.rmtree(SPACE, ignore_errors=True)
+
+
+def space(train: str, **params: Any) -> Workspace:
+    return Workspace(SPACE, {"ingest": Params.model_validate({"source": "files", "train": train, "text": "text", **params})})
+
+
+def test_runs_again_only_when_a_file_changes(tmp_path: Path) -> None:
+    train = write_csv(tmp_path / "train.csv", "text,label", *some_rows())
+    workspace = space(train)
+    assert run_step(STEP, workspace).executed
+    assert not run_step(STEP, workspace).executed
+    assert all(workspace.resolve(name).is_file() for name in ingested(workspace.settings))
+    assert (SPACE / "reports" / "data_docs" / "index.html").is_file()
+    write_csv(tmp_path / "train.csv", "text,label", *some_rows(42))
+    outcome = run_step(STEP, workspace)
+    assert (outcome.executed, outcome.receipt.summary) == (True, "42 rows, 2 classes, 0 quarantined")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"step `ingest` needs .*/none\.csv, which does not exist; correct the path in params\.yaml"):
+        run_step(STEP, space(str(tmp_path / "none.csv")))
+
+
+def test_too_many_unusable_rows_leave_the_old_tables_and_the_list(tmp_path: Path) -> None:
+    train = write_csv(tmp_path / "train.csv", "text,label", *some_rows())
+    run_step(STEP, space(train))
+    before = (SPACE / "data" / "ingest" / "train.parquet").read_bytes()
+    write_csv(tmp_path / "train.csv", "text,label", *some_rows(), *[",good"] * 10)
+    with pytest.raises(GateError, match=r"10 empty text\. They are listed in .*/data/ingest\.failed/quarantine\.parquet\."):
+        run_step(STEP, space(train))
+    assert (SPACE / "data" / "ingest.failed" / "quarantine.parquet").is_file()
+    assert (SPACE / "data" / "ingest" / "train.parquet").read_bytes() == before
+    run_step(STEP, space(train, quarantine_limit=0.5))
+    assert not (SPACE / "data" / "ingest.failed").exists()

@@ -1,0 +1,285 @@
+"""The step retrain on real small trainings, run through the machinery of steps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from cartograph.config import load_settings
+from cartograph.dynamics.epoch_files import logits_of
+from cartograph.errors import InputError
+from cartograph.schema import SUBSET, dynamics_schema
+from cartograph.train.fit import fit
+from tasks.audit.ingest import Params as IngestParams
+from tasks.audit.plan import retrained
+from tasks.audit.recipes import Params as TrainParams
+from tasks.audit.recipes import recipe_of
+from tasks.audit.retrain import STEP, Params
+from tasks.audit.select import Params as SelectParams
+from tasks.engine.failed_cell import failure_of
+from tasks.engine.receipt import fresh
+from tasks.engine.running import run_step
+from tasks.engine.step import Step
+from tasks.engine.workspace import Workspace
+from tests.training_sets import info_of, small_set, table
+
+TRAIN = {"epochs": 3, "batch_size": 8, "learning_rate": 0.01, "device": "cpu", "threads": 1}
+
+
+def ingest_params(sets: dict[str, str]) -> IngestParams:
+    """The section of sets that were ingested from files."""
+    evaluation = {name: {"files": [f"{name}.csv"], "domain": domain} for name, domain in sets.items()}
+    return IngestParams(source="files", train="train.csv", evaluation=evaluation, text="text", label="label")
+
+
+def space(path: Path, *, evaluation: dict[str, str] | None = None, train: dict[str, object] | None = None, **own: object) -> Workspace:
+    """A workspace with ingested sets and subsets: ``cleaned`` has the first 40 rows, ``random`` the last 40."""
+    sets = {"held": "id", "far": "ood"} if evaluation is None else evaluation
+    ingest, subsets = path / "data/ingest", path / "data/select"
+    if not ingest.exists():
+        ingest.mkdir(parents=True)
+        subsets.mkdir(parents=True)
+        rows = small_set()
+        pq.write_table(rows, ingest / "train.parquet")
+        for seed, (name, domain) in enumerate(sets.items(), start=5):
+            pq.write_table(small_set(rows=20, seed=seed, name=name, domain=domain), ingest / f"{name}.parquet")  # type: ignore[arg-type]
+        whole = rows.select(["uid", "label"]).cast(SUBSET)
+        for name, part in (("original", whole), ("cleaned", whole.slice(0, 40)), ("random", whole.slice(20))):
+            pq.write_table(part, subsets / f"{name}.parquet")
+    settings = {"ingest": ingest_params(sets), "train": TrainParams(**TRAIN | (train or {})), "retrain": Params(**own)}
+    return Workspace(path, settings)
+
+
+def cell(workspace: Workspace, name: str) -> Step:
+    return next(step for step in STEP.expand(workspace.settings) if step.name == f"retrain@{name}")
+
+
+def test_a_cell_leaves_what_the_comparison_reads(tmp_path: Path) -> None:
+    workspace = space(tmp_path, epochs=8)
+    done = run_step(cell(workspace, "cleaned-2"), workspace)
+    folder = tmp_path / "data/retrain/cleaned-2"
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == {
+        "history.parquet",
+        "metrics.json",
+        "training.json",
+        "predictions/far.parquet",
+        "predictions/held.parquet",
+    }
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert metrics["rows"] == 40
+    assert {"held.accuracy", "held.macro_f1", "far.accuracy", "far.macro_f1", "train.accuracy", "train.failed", "epochs"} <= set(metrics)
+    training = json.loads((folder / "training.json").read_text())
+    assert {"subset": "cleaned", "seed": 2, "rows": 40, "model": "bow", "epochs": 8, "learning_rate": 0.01}.items() <= training.items()
+    predictions = pq.read_table(folder / "predictions/far.parquet")
+    assert predictions.schema == dynamics_schema(2)
+    accuracies = [f"{name} {metrics[f'{name}.accuracy']:.3f}".replace(" 0.", " .") for name in ("far", "held")]
+    assert done.receipt.summary == f"40 rows, accuracy {', '.join(accuracies)}"
+
+
+def test_it_trains_as_the_section_train_with_the_cells_seed(tmp_path: Path) -> None:
+    workspace = space(tmp_path, train={"record": "epoch_end", "seed": 99})
+    run_step(cell(workspace, "original-3"), workspace)
+    sets = {name: pq.read_table(tmp_path / f"data/ingest/{name}.parquet") for name in ("train", "held", "far")}
+    train = sets.pop("train")
+    fitted = fit(recipe_of(TrainParams(**TRAIN, seed=3)), train, sets, tmp_path / "by-hand")
+    for name in sets:
+        mine, its = (
+            logits_of(pq.read_table(folder / f"predictions/{name}.parquet"))
+            for folder in (fitted.folder, tmp_path / "data/retrain/original-3")
+        )
+        assert np.array_equal(mine, its)
+
+
+def test_labels_are_the_subsets(tmp_path: Path) -> None:
+    workspace = space(tmp_path, train={"epochs": 8})
+    part = pq.read_table(tmp_path / "data/select/original.parquet")
+    wrong = pa.array([1 - label for label in part["label"].to_pylist()], pa.int32())
+    run_step(cell(workspace, "original-1"), workspace)
+    pq.write_table(part.set_column(1, SUBSET.field("label"), wrong), tmp_path / "data/select/cleaned.parquet")
+    run_step(cell(workspace, "cleaned-1"), workspace)
+    right, turned = (
+        json.loads((tmp_path / f"data/retrain/{name}-1/metrics.json").read_text())["held.accuracy"] for name in ("original", "cleaned")
+    )
+    assert right > 0.8
+    assert turned < 0.2
+
+
+def test_own_values_come_before_those_of_train(tmp_path: Path) -> None:
+    workspace = space(tmp_path, epochs=1, batch_size=16, learning_rate=0.02)
+    run_step(cell(workspace, "original-1"), workspace)
+    training = json.loads((tmp_path / "data/retrain/original-1/training.json").read_text())
+    assert {"epochs": 1, "batch_size": 16, "learning_rate": 0.02}.items() <= training.items()
+
+
+def test_the_same_cell_gives_the_same_bytes_and_another_seed_another_model(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    first = run_step(cell(workspace, "random-1"), workspace)
+    again = run_step(cell(workspace, "random-1"), workspace, force=True)
+    other = run_step(cell(workspace, "random-2"), workspace)
+    assert first.receipt.outputs == again.receipt.outputs
+    predictions = [(tmp_path / f"data/retrain/random-{seed}/predictions/held.parquet").read_bytes() for seed in (1, 2)]
+    assert other.executed and predictions[0] != predictions[1]
+
+
+def test_a_killed_cell_goes_on_after_its_last_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = space(tmp_path / "whole")
+    run_step(cell(whole, "original-1"), whole)
+    workspace = space(tmp_path / "cut")
+
+    def die(done: int, total: int) -> None:
+        if done > 2 * total / 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("tasks.audit.retrain.progress", lambda name: _telling(die))
+        run_step(cell(workspace, "original-1"), workspace)
+    assert not (tmp_path / "cut/data/retrain/original-1").exists()
+    steps: list[int] = []
+    with monkeypatch.context() as patch:
+        patch.setattr("tasks.audit.retrain.progress", lambda name: _telling(lambda done, total: steps.append(done)))
+        run_step(cell(workspace, "original-1"), workspace)
+    assert min(steps) > 120, "two epochs of 60 rows were not trained again"
+    for name in ("predictions/held.parquet", "metrics.json", "history.parquet"):
+        assert (tmp_path / "cut/data/retrain/original-1" / name).read_bytes() == (
+            tmp_path / "whole/data/retrain/original-1" / name
+        ).read_bytes()
+
+
+class _telling:
+    def __init__(self, tell: object) -> None:
+        self.tell = tell
+
+    def __enter__(self) -> object:
+        return self.tell
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+
+def test_a_training_that_failed_is_marked(tmp_path: Path) -> None:
+    workspace = space(tmp_path, epochs=6)
+    alike = table(info_of("single"), {"text": ["the same"] * 60}, [0] * 40 + [1] * 20)
+    pq.write_table(alike, tmp_path / "data/ingest/train.parquet")
+    pq.write_table(alike.select(["uid", "label"]).cast(SUBSET), tmp_path / "data/select/original.parquet")
+    done = run_step(cell(workspace, "original-1"), workspace)
+    assert done.receipt.summary == "60 rows, FAILED: no better than always naming one class"
+    assert json.loads((tmp_path / "data/retrain/original-1/metrics.json").read_text())["train.failed"] == 1
+
+
+def test_a_loss_that_is_no_number_is_said_in_the_cells_line(tmp_path: Path) -> None:
+    workspace = space(tmp_path, learning_rate=1e38)
+    done = run_step(cell(workspace, "original-1"), workspace)
+    assert done.receipt.summary == "60 rows, FAILED: the loss is not a number; lower the learning rate"
+
+
+def test_dynamics_from_elsewhere_leave_a_recipe(tmp_path: Path) -> None:
+    workspace = space(tmp_path, train={"dynamics": "map.jsonl"})
+    assert run_step(cell(workspace, "original-1"), workspace).executed
+    (tmp_path / "no").mkdir()
+    lost = space(tmp_path / "no", train={"dynamics": "map.jsonl", "model": "transformer"})
+    with pytest.raises(
+        InputError, match=r"whose model `transformer` needs `train\.pretrained`.*leave retraining out with `retrain\.subsets: \[\]`"
+    ):
+        run_step(cell(lost, "original-1"), lost)
+
+
+def test_a_subset_of_one_class_is_refused(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    path = tmp_path / "data/select/cleaned.parquet"
+    part = pq.read_table(path)
+    pq.write_table(part.filter(pa.compute.equal(part["label"], 1)), path)
+    with pytest.raises(
+        InputError, match=r"data/select/cleaned\.parquet has \d+ rows of fewer than two classes.*clean less \(section `clean`\)"
+    ):
+        run_step(cell(workspace, "cleaned-1"), workspace)
+
+
+def test_a_selection_of_one_class_fails_alone(tmp_path: Path) -> None:
+    workspace = space(tmp_path, selections=True)
+    workspace.settings["select"] = SelectParams(strategies=("high-confidence",), fractions=(0.1,))
+    whole = pq.read_table(tmp_path / "data/select/original.parquet")
+    pq.write_table(whole.filter(pa.compute.equal(whole["label"], 1)).slice(0, 6), tmp_path / "data/select/high-confidence-0.1.parquet")
+    done = run_step(cell(workspace, "high-confidence-0.1-1"), workspace)
+    folder = tmp_path / "data/retrain/high-confidence-0.1-1"
+    metrics = json.loads((folder / "metrics.json").read_text())
+    held = pq.read_table(tmp_path / "data/ingest/held.parquet")
+    assert (metrics["train.failed"], metrics["rows"]) == (1, 6)
+    assert metrics["held.accuracy"] == held["label"].to_pylist().count(1) / held.num_rows
+    assert set(logits_of(pq.read_table(folder / "predictions/far.parquet")).argmax(axis=1)) == {1}
+    assert done.receipt.summary == "6 rows, FAILED: no better than always naming one class"
+
+
+def test_a_cell_that_raises_leaves_why_and_is_taken_up_again(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    step, folder = cell(workspace, "cleaned-1"), tmp_path / "data/retrain/cleaned-1"
+    run_step(step, workspace)
+    whole = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    path = tmp_path / "data/select/cleaned.parquet"
+    part = pq.read_table(path)
+    pq.write_table(part.filter(pa.compute.equal(part["label"], 1)), path)
+    with pytest.raises(InputError):
+        run_step(step, workspace)
+    assert [file.name for file in folder.iterdir()] == ["failure.json"]
+    assert "fewer than two classes" in (failure_of(folder) or "")
+    assert fresh(step, workspace) is None
+    pq.write_table(part, path)
+    assert run_step(step, workspace).executed
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == whole
+    assert failure_of(folder) is None
+
+
+def test_the_reason_of_an_error_nobody_foresaw_has_its_kind(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    blocked = tmp_path / ".cartograph/checkpoints/retrain@cleaned-1"
+    blocked.parent.mkdir(parents=True)
+    blocked.write_text("not a folder")
+    with pytest.raises(OSError):
+        run_step(cell(workspace, "cleaned-1"), workspace)
+    assert (failure_of(tmp_path / "data/retrain/cleaned-1") or "").startswith("NotADirectoryError: ")
+
+
+def test_cells_inputs_and_folders(tmp_path: Path) -> None:
+    workspace = space(
+        tmp_path, seeds=(4,), subsets=("original", "cleaned"), train={"model": "transformer", "pretrained": "./models/{mine}"}
+    )
+    cells = STEP.expand(workspace.settings)
+    assert [step.name for step in cells] == ["retrain@original-4", "retrain@cleaned-4"]
+    assert cells[1].inputs_of(workspace.settings) == (
+        "data/select/cleaned.parquet",
+        "data/ingest/train.parquet",
+        "data/ingest/far.parquet",
+        "data/ingest/held.parquet",
+        "file:./models/{mine}",
+    )
+    assert list(retrained(workspace.settings).values()) == [step.outputs_of(workspace.settings)[0] for step in cells]
+    assert STEP.when(workspace.settings)
+
+
+@pytest.mark.parametrize("without", [{"evaluation": {}}, {"subsets": ()}, {"seeds": ()}])
+def test_nothing_to_score_or_to_train_is_no_step(tmp_path: Path, without: dict[str, object]) -> None:
+    assert not STEP.when(space(tmp_path, **without).settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ({"seeds": [1, 2, 1]}, "`retrain.seeds`: names 1 twice; each is trained once"),
+        ({"subsets": ["random", "random"]}, "`retrain.subsets`: names random twice; each is trained once"),
+        ({"seeds": [-1]}, "`retrain.seeds`: seeds should be 0 or more, but one is -1"),
+        ({"subsets": ["cleand"]}, "`retrain.subsets.0`: input should be 'original', 'cleaned' or 'random', but is 'cleand'"),
+        ({"epochs": 0}, "`retrain.epochs`: input should be greater than or equal to 1, but is 0"),
+        ({"epoch": 2}, "unknown key `retrain.epoch`; did you mean `epochs`?"),
+    ],
+)
+def test_wrong_parameters_say_what_is_expected(tmp_path: Path, section: dict[str, object], message: str) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump({"retrain": section}))
+    with pytest.raises(InputError) as raised:
+        load_settings(path, {"retrain": Params})
+    assert message in str(raised.value)

@@ -1,0 +1,131 @@
+"""The step tune: rates drawn log-uniformly, taken up where a killed search stopped."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from cartograph.errors import InputError
+from cartograph.train import fit as training
+from tasks.audit.ingest import Params as IngestParams
+from tasks.audit.recipes import Params as TrainParams
+from tasks.audit.tune import STEP, Params
+from tasks.engine.running import run_step
+from tasks.engine.workspace import Workspace
+from tests.training_sets import info_of, small_set, table
+
+
+def space(path: Path, domain: str = "id", **own: object) -> Workspace:
+    (path / "data/ingest").mkdir(parents=True, exist_ok=True)
+    pq.write_table(small_set(rows=60), path / "data/ingest/train.parquet")
+    pq.write_table(small_set(rows=20, seed=5, name="held", domain=domain), path / "data/ingest/held.parquet")  # type: ignore[arg-type]
+    ingest = IngestParams(
+        source="files", train="train.csv", evaluation={"held": {"files": ["h.csv"], "domain": domain}}, text="text", label="label"
+    )
+    train = TrainParams(epochs=2, batch_size=8, learning_rate=0.01, device="cpu", threads=1)
+    return Workspace(path, {"ingest": ingest, "train": train, "tune": Params(**own)})
+
+
+def test_it_tries_rates_and_names_the_best(tmp_path: Path) -> None:
+    done = run_step(STEP, space(tmp_path, trials=4))
+    trials = pq.read_table(tmp_path / "data/tune/trials.parquet").to_pylist()
+    assert [trial["trial"] for trial in trials] == [1, 2, 3, 4]
+    assert len({trial["learning_rate"] for trial in trials}) == 4
+    assert all(0.001 <= trial["learning_rate"] <= 0.1 for trial in trials)
+    best = json.loads((tmp_path / "data/tune/best.json").read_text())
+    assert best["accuracy"] == max(trial["accuracy"] for trial in trials)
+    assert f"best of 4 rates {best['learning_rate']:.3g}, accuracy held" in done.receipt.summary
+
+
+def test_rates_are_log_uniform(tmp_path: Path) -> None:
+    run_step(STEP, space(tmp_path, trials=12))
+    drawn = pq.read_table(tmp_path / "data/tune/trials.parquet")["learning_rate"].to_numpy()
+    # Of uniform rates one in ten would be below the middle.
+    lower, upper = np.histogram(np.log10(drawn), bins=2, range=(-3, -1))[0]
+    assert lower + upper == 12
+    assert min(lower, upper) >= 4
+
+
+def test_a_killed_search_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = tmp_path / "whole"
+    run_step(STEP, space(whole, trials=3))
+    cut = tmp_path / "cut"
+    tried: list[float] = []
+    fit = training.fit
+
+    def stopping(recipe, *arguments, **more):  # type: ignore[no-untyped-def]
+        tried.append(recipe.learning_rate)
+        if len(tried) == 3:
+            raise KeyboardInterrupt
+        return fit(recipe, *arguments, **more)
+
+    monkeypatch.setattr(training, "fit", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        run_step(STEP, space(cut, trials=3))
+    run_step(STEP, space(cut, trials=3))
+    assert len(tried) == 4, "two trials were finished and are not made again"
+    assert (cut / "data/tune/trials.parquet").read_bytes() == (whole / "data/tune/trials.parquet").read_bytes()
+
+
+def test_it_needs_held_out_rows_of_the_distribution(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="step `tune` needs an evaluation set of the train set's distribution"):
+        run_step(STEP, space(tmp_path, domain="ood", trials=1))
+
+
+def test_a_training_that_failed_is_not_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = space(tmp_path, trials=2)
+    # A model whose loss is no number names the first class, which 18 of these 20 rows have; their texts say the other one.
+    uneven = table(info_of("single", "held", "id"), {"text": ["The dog sleeps", *["The cat barks"] * 9] * 2}, [1, *[0] * 9] * 2)
+    pq.write_table(uneven, tmp_path / "data/ingest/held.parquet")
+    fit, rates = training.fit, iter((1e38, 0.02))
+    monkeypatch.setattr(training, "fit", lambda recipe, *more: fit(replace(recipe, learning_rate=next(rates), epochs=8), *more))
+    done = run_step(STEP, place)
+    trials = pq.read_table(tmp_path / "data/tune/trials.parquet").to_pylist()
+    best = json.loads((tmp_path / "data/tune/best.json").read_text())
+    assert [trial["failed"] for trial in trials] == [True, False]
+    assert trials[0]["accuracy"] > trials[1]["accuracy"] == best["accuracy"]
+    assert "FAILED" not in done.receipt.summary
+
+
+def test_where_all_have_failed_it_says_so(tmp_path: Path) -> None:
+    done = run_step(STEP, space(tmp_path, trials=1, low=1e37, high=1e38))
+    assert done.receipt.summary.endswith("; all of them FAILED: no better than always naming one class")
+
+
+def test_it_is_held_against_a_validation_set_before_a_test_set(tmp_path: Path) -> None:
+    place = space(tmp_path, trials=1)
+    for name in ("a-test", "validation"):
+        pq.write_table(small_set(rows=20, seed=5, name=name, domain="id"), tmp_path / f"data/ingest/{name}.parquet")
+    sets = {name: {"files": ["h.csv"], "domain": "id"} for name in ("a-test", "held", "validation")}
+    ingest = IngestParams(source="files", train="train.csv", evaluation=sets, text="text", label="label")
+    run_step(STEP, Workspace(tmp_path, place.settings | {"ingest": ingest}))
+    assert json.loads((tmp_path / "data/tune/best.json").read_text())["set"] == "validation"
+
+
+def test_one_bound_beyond_what_the_other_is_by_itself_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"would draw rates from 0.5 to 0.1; `tune.low` must be below `tune.high`.*\(0.01\): set both"):
+        run_step(STEP, space(tmp_path, trials=1, low=0.5))
+
+
+def test_bounds_are_in_order() -> None:
+    with pytest.raises(ValueError, match=r"low should be below high, but they are 0.1 and 0.01"):
+        Params(low=0.1, high=0.01)
+
+
+def test_each_trial_is_a_run_of_its_own(tmp_path: Path) -> None:
+    from tasks.audit.published_models import read_trials
+    from tasks.publishing.records import Publication
+
+    space_ = space(tmp_path, trials=2)
+    run_step(STEP, space_)
+    publication = Publication("f" * 64, {}, {}, {"mlflow.source.type": "LOCAL"}, ())
+    trials = read_trials({"data/tune": tmp_path / "data/tune"}, publication)
+    assert [trial.name for trial in trials] == ["tune trial 1", "tune trial 2"]
+    assert len({trial.fingerprint for trial in trials}) == 2
+    assert all(set(trial.metrics) == {"held.accuracy"} and float(trial.params["learning_rate"]) > 0 for trial in trials)
+    assert read_trials({}, publication) == ()

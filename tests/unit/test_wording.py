@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import doctest
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cartograph import wording
+
+
+def test_examples() -> None:
+    assert doctest.testmod(wording).failed == 0
+
+
+@given(st.integers(1, 10**7).flatmap(lambda whole: st.tuples(st.integers(0, whole), st.just(whole))))
+def test_a_share_never_says_none_or_all_where_there_are_some_or_others(numbers: tuple[int, int]) -> None:
+    part, whole = numbers
+    text = wording.share(part, whole)
+    assert (text == "0\u00a0%") == (part == 0)
+    assert (text == "100\u00a0%") == (part == whole)
+    if not text.startswith(("under", "over")):
+        assert abs(float(text.split("\u00a0")[0]) - 100 * part / whole) <= (0.051 if whole >= 1000 else 0.51)
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"), [(0, 10, 0.0, 0.278), (5, 10, 0.237, 0.763), (10, 10, 0.722, 1.0), (830, 1000, 0.805, 0.852)]
+)
+def test_intervals(successes: int, trials: int, low: float, high: float) -> None:
+    assert wording.wilson(successes, trials) == pytest.approx((low, high), abs=6e-4)
+
+
+@given(st.text(), st.integers(1, 30))
+def test_a_cut_text_is_no_longer_than_asked(text: str, limit: int) -> None:
+    cut = wording.cut(text, limit)
+    assert len(cut) <= limit
+    assert cut == text if len(text) <= limit else cut.endswith("…") and text.startswith(cut[:-1])

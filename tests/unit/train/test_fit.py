@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cartograph.dynamics.epoch_files import read_dynamics
+from cartograph.errors import InputError
+from cartograph.models.base import IGNORED, Examples, Ragged
+from cartograph.models.bow import Bow
+from cartograph.schema import HISTORY, DatasetInfo, Domain, dynamics_schema
+from cartograph.train.batch_order import EpochLoader, epoch_batches
+from cartograph.train.fit import fit
+from cartograph.train.recipe import Recipe
+from cartograph.train.result import Fitted
+from tests.training_sets import info_of, small_set, table
+
+RECIPE = Recipe(epochs=2, batch_size=8, learning_rate=0.01, seed=5, threads=1, device="cpu")
+
+
+def recipe(**changes: object) -> Recipe:
+    return Recipe(**RECIPE.to_json() | changes)
+
+
+def train(folder: Path, evaluation: dict[str, pa.Table] | None = None, **changes: object) -> Fitted:
+    return fit(recipe(**changes), small_set(), evaluation or {}, folder)
+
+
+@given(st.integers(1, 200), st.integers(1, 20), st.integers(0, 5), st.integers(0, 3), st.booleans())
+def test_an_epoch_meets_every_row_once(n: int, size: int, seed: int, epoch: int, grouped: bool) -> None:
+    lengths = np.arange(n) % 17 if grouped else None
+    batches = epoch_batches(n, size, seed, epoch, lengths)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(n))
+    assert sorted(len(batch) for batch in batches)[1:] == [size] * (len(batches) - 1)
+    again = epoch_batches(n, size, seed, epoch, lengths)
+    assert all(np.array_equal(one, other) for one, other in zip(batches, again, strict=True))
+
+
+def test_the_order_changes_with_epoch_and_seed() -> None:
+    orders = {tuple(np.concatenate(epoch_batches(50, 8, seed, epoch))) for seed in range(3) for epoch in range(3)}
+    assert len(orders) == 9
+
+
+def test_rows_of_like_length_come_together() -> None:
+    lengths = np.random.default_rng(0).integers(1, 100, 2_000)
+    padded = [sum(lengths[batch].max() * len(batch) for batch in epoch_batches(2_000, 16, 1, 0, by)) for by in (None, lengths)]
+    assert padded[1] < 1.1 * lengths.sum() < padded[0]
+    firsts = [lengths[batch].mean() for batch in epoch_batches(2_000, 16, 1, 0, lengths)]
+    assert np.any(np.diff(firsts) > 0) and np.any(np.diff(firsts) < 0)
+
+
+@given(st.integers(2, 40), st.integers(1, 9), st.integers(1, 4), st.integers(1, 3))
+def test_processes_share_every_batch_and_make_the_same_number_of_passes(n: int, size: int, pieces: int, processes: int) -> None:
+    examples = Examples(
+        np.arange(n).astype(str).astype(object), np.zeros(n, np.int64), {"first": Ragged(np.zeros(n, np.int32), np.arange(n + 1))}
+    )
+    loaders = [
+        EpochLoader(_Echo(), examples, batch_size=size, pieces=pieces, seed=0, rank=rank, processes=processes) for rank in range(processes)
+    ]
+    passes = [list(loader) for loader in loaders]
+    assert {len(made) for made in passes} == {len(loaders[0])}
+    seen = [row for made in passes for batch in made if batch["rows"] is not None for row in batch["rows"].tolist()]
+    assert sorted(seen) == list(range(n))
+    fillers = [batch for made in passes for batch in made if batch["rows"] is None]
+    assert all((batch["labels"] == IGNORED).all() and len(batch["labels"]) == 1 for batch in fillers)
+
+
+class _Echo:
+    pads = False
+
+    def batch(self, examples: Examples, rows: np.ndarray) -> dict[str, torch.Tensor]:
+        return {"labels": torch.from_numpy(examples.labels[rows])}
+
+
+def test_what_a_training_leaves(tmp_path: Path) -> None:
+    held = small_set(rows=20, seed=9, name="held", domain="id")
+    fitted = train(tmp_path, {"held": held, "far": small_set(rows=10, seed=8, name="far", domain="ood")})
+    assert fitted.history.schema == HISTORY
+    assert [(row["epoch"], row["set"]) for row in fitted.history.to_pylist()] == [
+        (epoch, name) for epoch in (0, 1) for name in ("train", "far", "held")
+    ]
+    predictions = pq.read_table(fitted.predictions / "held.parquet")
+    assert predictions.schema == dynamics_schema(2)
+    assert predictions.column("gold").to_pylist() == held.column("label").to_pylist()
+    logits = np.array(predictions.column("logits").to_pylist())
+    assert fitted.metrics["held.accuracy"] == np.mean(logits.argmax(1) == predictions.column("gold").to_numpy())
+    assert set(fitted.metrics) == {
+        *("epochs", "train.accuracy", "train.loss", "train.failed"),
+        *("held.accuracy", "held.macro_f1", "far.accuracy", "far.macro_f1"),
+    }
+    assert fitted.training | {"parameters": 0} == {
+        "model": "bow",
+        "record": "train_pass",
+        "epochs": 2,
+        "source": "trained",
+        "parameters": 0,
+        "device": "cpu",
+    }
+    assert sorted(path.name for path in fitted.dynamics.iterdir()) == ["epoch=0.parquet", "epoch=1.parquet"]
+
+
+def test_the_history_tells_the_recorded_logits(tmp_path: Path) -> None:
+    fitted = train(tmp_path)
+    _, gold, logits = read_dynamics(fitted.dynamics)
+    for row in fitted.history.to_pylist():
+        scores = torch.from_numpy(logits[:, row["epoch"]]).double()
+        assert row["loss"] == pytest.approx(torch.nn.functional.cross_entropy(scores, torch.from_numpy(gold).long()).item())
+        assert row["accuracy"] == np.mean(logits[:, row["epoch"]].argmax(1) == gold)
+
+
+def test_the_training_pass_is_read_before_its_update_with_dropout(tmp_path: Path) -> None:
+    slow, fast = (read_dynamics(train(tmp_path / str(rate), batch_size=60, learning_rate=rate).dynamics).logits for rate in (1e-9, 0.1))
+    assert np.array_equal(slow[:, 0], fast[:, 0])
+    assert not np.allclose(slow[:, 1], fast[:, 1])
+    assert not np.allclose(slow[:, 0], slow[:, 1], atol=1e-6)
+
+
+def test_the_pass_after_the_epoch_is_read_without_dropout(tmp_path: Path) -> None:
+    fitted = train(tmp_path, {"again": small_set(name="again", domain="id")}, record="epoch_end")
+    last = read_dynamics(fitted.dynamics).logits[:, -1]
+    predicted = np.array(pq.read_table(fitted.predictions / "again.parquet").column("logits").to_pylist())
+    np.testing.assert_allclose(last, predicted, rtol=0, atol=1e-6)
+    still = read_dynamics(train(tmp_path / "still", record="epoch_end", learning_rate=1e-12).dynamics).logits
+    np.testing.assert_allclose(still[:, 0], still[:, 1], rtol=0, atol=1e-6)
+
+
+def test_recording_does_not_change_the_training(tmp_path: Path) -> None:
+    one, other = train(tmp_path / "one"), train(tmp_path / "other", record="epoch_end")
+    assert (one.model / "model.safetensors").read_bytes() == (other.model / "model.safetensors").read_bytes()
+
+
+def test_accumulated_gradients_make_the_same_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.nn.functional.dropout", lambda tensor, *_: tensor)
+    whole, cut = (read_dynamics(train(tmp_path / str(parts), gradient_accumulation=parts, epochs=3).dynamics) for parts in (1, 3))
+    assert whole.uids.tolist() == cut.uids.tolist()
+    np.testing.assert_allclose(whole.logits, cut.logits, rtol=0, atol=1e-4)
+
+
+def test_optimisation_is_the_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.nn.functional.dropout", lambda tensor, *_: tensor)
+    fitted = train(tmp_path, batch_size=60, epochs=3, learning_rate=0.01)
+    torch.manual_seed(_model_seed())
+    model = Bow.create(info_of("single"), small_set())
+    examples = model.encode(small_set(), info_of("single"))
+    optimiser = torch.optim.AdamW(model.parameters(), lr=0.01, eps=1e-8, weight_decay=0.0)
+    expected = []
+    for epoch in range(3):
+        optimiser.param_groups[0]["lr"] = 0.01 * (3 - epoch) / 3
+        output = model(**model.batch(examples, np.arange(60)))
+        expected.append(output.logits.detach().numpy())
+        optimiser.zero_grad()
+        output.loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    np.testing.assert_allclose(read_dynamics(fitted.dynamics).logits, np.stack(expected, 1), rtol=0, atol=1e-5)
+
+
+def _model_seed() -> int:
+    return int(np.random.SeedSequence((RECIPE.seed,)).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def test_evaluation_sets_can_wait_for_the_end(tmp_path: Path) -> None:
+    fitted = train(tmp_path, {"held": small_set(rows=20, seed=9, name="held", domain="id")}, evaluate="end", epochs=3)
+    assert [(row["epoch"], row["set"]) for row in fitted.history.to_pylist()] == [(0, "train"), (1, "train"), (2, "train"), (2, "held")]
+
+
+def test_progress_counts_rows(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    fit(recipe(batch_size=25), small_set(), {}, tmp_path, progress=lambda done, total: told.append((done, total)))
+    assert told == [(25, 120), (50, 120), (60, 120), (85, 120), (110, 120), (120, 120)]
+
+
+def test_a_loss_that_is_no_number_is_a_failed_training(tmp_path: Path) -> None:
+    fitted = train(tmp_path, learning_rate=1e38, epochs=3)
+    assert fitted.metrics["train.failed"] == 1
+    assert "train.loss" not in fitted.metrics
+    assert math.isnan(fitted.history.to_pylist()[-1]["loss"])
+
+
+def test_a_model_no_better_than_the_largest_class_has_failed(tmp_path: Path) -> None:
+    alike = table(info_of("single"), {"text": ["the same"] * 60}, [0] * 40 + [1] * 20)
+    fitted = fit(recipe(epochs=6), alike, {}, tmp_path)
+    assert fitted.metrics["train.accuracy"] == pytest.approx(2 / 3)
+    assert fitted.metrics["train.failed"] == 1
+
+
+@pytest.mark.parametrize(("domain", "failed"), [("id", 1), ("ood", 0)])
+def test_a_model_that_names_one_class_for_every_row_has_failed_though_it_knows_its_train_set(
+    tmp_path: Path, domain: Domain, failed: int
+) -> None:
+    strange = table(info_of("single", "held", domain), {"text": ["Nothing of it is known."] * 20}, [0] * 10 + [1] * 10)
+    fitted = train(tmp_path, {"held": strange}, epochs=6)
+    assert fitted.metrics["train.accuracy"] > 0.7
+    assert fitted.metrics["held.accuracy"] == 0.5
+    assert fitted.metrics["train.failed"] == failed
+
+
+def test_one_class_is_refused(tmp_path: Path) -> None:
+    one = table(info_of("single"), {"text": ["x", "y"]}, [1, 1])
+    with pytest.raises(InputError, match="the train set has 2 rows and 1 class; a model needs two classes at least"):
+        fit(RECIPE, one, {}, tmp_path)
+
+
+def test_sets_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
+    other = DatasetInfo("held", "id", "single", ("text",), (), ("loud", "quiet"))
+    with pytest.raises(
+        InputError,
+        match=r"evaluation set `held` \(single, labels loud, quiet\) does not go with the train set \(single, labels quiet, loud\)",
+    ):
+        fit(RECIPE, small_set(), {"held": table(other, {"text": ["x"]}, [0])}, tmp_path)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is there")
+def test_a_gpu_that_is_not_there_is_an_input_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`"):
+        fit(recipe(device="cuda"), small_set(), {}, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_running_loss_is_told_to_mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import mlflow
+
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path / 'live.db'}")
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "live")
+    monkeypatch.chdir(tmp_path)
+    before = mlflow.get_tracking_uri()
+    try:
+        train(tmp_path / "fit", {"held": small_set(rows=20, seed=9, name="held", domain="id")}, live=True)
+        (run,) = mlflow.search_runs(experiment_names=["live"], output_format="list")
+    finally:
+        mlflow.set_tracking_uri(before)
+    assert run.info.status == "FINISHED"
+    assert {"loss", "learning_rate", "train.loss", "train.accuracy", "held.accuracy"} <= set(run.data.metrics)
+
+
+@pytest.mark.realdata
+def test_trec_is_learnt(real_data: Path, tmp_path: Path) -> None:
+    train_set, labels = _trec(real_data / "trec" / "TREC.train", "train", ())
+    test_set, _ = _trec(real_data / "trec" / "TREC.test", "test", labels)
+    fitted = fit(recipe(batch_size=64, epochs=3), train_set, {"test": test_set}, tmp_path)
+    assert fitted.metrics["test.accuracy"] > 0.85
+
+
+def _trec(path: Path, name: str, labels: tuple[str, ...]) -> tuple[pa.Table, tuple[str, ...]]:
+    rows = [line.split(" ", 1) for line in path.read_text(encoding="latin-1").splitlines()]
+    coarse = [label.split(":")[0] for label, _ in rows]
+    labels = labels or tuple(sorted(set(coarse)))
+    info = DatasetInfo(name, "train" if name == "train" else "id", "single", ("text",), (), labels)
+    return table(info, {"text": [text for _, text in rows]}, [labels.index(label) for label in coarse]), labels
