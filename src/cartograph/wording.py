@@ -1,8 +1,9 @@
-"""Numbers in sentences: counts, shares and intervals, rounded to what their size supports."""
+"""Numbers, lists and tables as text: counts, shares and intervals, rounded to what their size supports."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 
 _SPACE = "\u00a0"
 
@@ -76,3 +77,27 @@ def listing(items: list[str]) -> str:
     'a, b and c'
     """
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:
+    """Return a table as Markdown, without a line break at its end; what a cell must not hold is for the caller to escape.
+
+    Args:
+        head: names of the columns.
+        rows: cells, as many in each row as there are columns.
+        align: ``l`` or ``r`` for each column; empty = all left.
+
+    Raises:
+        ValueError: a row or ``align`` is not as long as the head.
+
+    >>> print(markdown_table(["Set", "Rows"], [["train", "6,000"]], "lr"))
+    | Set | Rows |
+    | --- | ---: |
+    | train | 6,000 |
+    """
+    rules = ["---:" if side == "r" else "---" for side in align or "l" * len(head)]
+    lines = [list(head), rules, *map(list, rows)]
+    uneven = next((cells for cells in lines if len(cells) != len(head)), None)
+    if uneven is not None:
+        raise ValueError(f"a table of {len(head)} columns ({', '.join(head)}) has a row of {len(uneven)} cells: {uneven}")
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

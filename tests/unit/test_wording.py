@@ -35,3 +35,10 @@ def test_a_cut_text_is_no_longer_than_asked(text: str, limit: int) -> None:
     cut = wording.cut(text, limit)
     assert len(cut) <= limit
     assert cut == text if len(text) <= limit else cut.endswith("…") and text.startswith(cut[:-1])
+
+
+def test_a_table_whose_rows_are_uneven_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"a table of 2 columns \(Set, Rows\) has a row of 1 cells: \['train'\]"):
+        wording.markdown_table(["Set", "Rows"], [["train"]])
+    with pytest.raises(ValueError, match="has a row of 3 cells"):
+        wording.markdown_table(["Set", "Rows"], [], "lrr")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cartograph.compare.versions import Comparison
+from cartograph.wording import markdown_table
 
 DOMAINS = {"id": "in distribution", "ood": "out of distribution"}
 METRIC_NAMES = {"accuracy": "accuracy", "macro_f1": "macro F1"}
@@ -68,10 +69,10 @@ def markdown(comparison: Comparison, train_rows: Mapping[str, int]) -> str:
         train_rows: version -> rows it was trained on; one that every training of broke off is absent.
     """
     summary, differences = comparison.summary.to_pylist(), comparison.differences.to_pylist()
-    lines = ["# What cleaning is worth", "", *_means(summary, train_rows), ""]
+    lines = ["# What cleaning is worth", "", _means(summary, train_rows), ""]
     lines += ["Mean over seeds ± standard deviation, in per cent. A model that ended at the majority class failed and is in no mean.", ""]
     if differences:
-        lines += [*_differences(differences), ""]
+        lines += [_differences(differences), ""]
         lines += [
             "Differences in points. The interval is a bootstrap over the rows of the set, the same for all models, and over seeds; one "
             "that holds 0 shows no difference.",
@@ -80,15 +81,15 @@ def markdown(comparison: Comparison, train_rows: Mapping[str, int]) -> str:
     return "\n".join(lines)
 
 
-def _means(summary: Sequence[Row], train_rows: Mapping[str, int]) -> list[str]:
+def _means(summary: Sequence[Row], train_rows: Mapping[str, int]) -> str:
     columns = list(dict.fromkeys((row["set"], row["domain"], row["metric"]) for row in summary))
     cells = {(row["subset"], row["set"], row["metric"]): row for row in summary}
     head = [f"{name} ({DOMAINS[domain]}), {METRIC_NAMES[metric]}" for name, domain, metric in columns]
-    lines = [_line(["Trained on", "Rows", *head]), _line(["---", "---:", *["---:"] * len(head)])]
+    rows = []
     for subset in dict.fromkeys(row["subset"] for row in summary):
         values = [mean_text(cells[subset, name, metric]) for name, _, metric in columns]
-        lines.append(_line([subset, f"{train_rows[subset]:,}" if subset in train_rows else "", *values]))
-    return lines
+        rows.append([subset, f"{train_rows[subset]:,}" if subset in train_rows else "", *values])
+    return markdown_table(["Trained on", "Rows", *head], rows, "lr" + "r" * len(head))
 
 
 def mean_text(row: Row) -> str:
@@ -100,21 +101,16 @@ def mean_text(row: Row) -> str:
     return f"{100 * row['mean']:.1f}{spread}{failed}"
 
 
-def _differences(rows: Sequence[Row]) -> list[str]:
-    lines = [
-        _line(["Difference", "Set", "Metric", "Points", "95 % interval", "Seeds"]),
-        _line(["---", "---", "---", "---:", "---:", "---:"]),
-    ]
+def _differences(rows: Sequence[Row]) -> str:
+    cells = []
     for row in rows:
         difference, low, high = in_points(row)
         decimals = digits(low, high)
         ends = f"{points(low, decimals, signed=True)} to {points(high, decimals, signed=True)}"
         name = f"{row['set']} ({DOMAINS[row['domain']]})"
         shown = points(difference, decimals, signed=True)
-        lines.append(
-            _line([f"{row['subset']} {_MINUS} {row['against']}", name, METRIC_NAMES[row["metric"]], shown, ends, str(row["seeds"])])
-        )
-    return lines
+        cells.append([f"{row['subset']} {_MINUS} {row['against']}", name, METRIC_NAMES[row["metric"]], shown, ends, str(row["seeds"])])
+    return markdown_table(["Difference", "Set", "Metric", "Points", "95 % interval", "Seeds"], cells, "lllrrr")
 
 
 def broken_lines(broken: Sequence[Row]) -> list[str]:
@@ -127,7 +123,3 @@ def broken_lines(broken: Sequence[Row]) -> list[str]:
         return []
     told = [f"- `{row['subset']}`, seed {row['seed']}: {row['reason']}" for row in broken]
     return ["## Broken off", "", "These trainings failed with an error; they are in no mean.", "", *told, ""]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

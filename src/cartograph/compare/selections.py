@@ -8,6 +8,7 @@ from typing import Any
 
 from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, mean_text, points
 from cartograph.compare.versions import Comparison
+from cartograph.wording import markdown_table
 
 Row = Mapping[str, Any]
 
@@ -110,11 +111,9 @@ def markdown(comparison: Comparison, chosen: Chosen, metrics: Sequence[str]) -> 
         parts += [
             f"## {METRIC_NAMES[metric][:1].upper()}{METRIC_NAMES[metric][1:]}, in per cent",
             "",
-            _line(head),
-            _line(["---", "---:", *["---:"] * len(sets)]),
+            markdown_table(head, _table(lines, sets), "lr" + "r" * len(sets)),
+            "",
         ]
-        parts += [_line(cells) for cells in _table(lines, sets)]
-        parts.append("")
     parts += [
         "Mean over seeds ± standard deviation. ▲, ▼: above or below the random rows, as many, by a paired test at 5 % (bootstrap over the "
         "rows of the set, the same for all models, and over seeds); nothing is corrected for the number of comparisons. A training that "
@@ -122,7 +121,7 @@ def markdown(comparison: Comparison, chosen: Chosen, metrics: Sequence[str]) -> 
         "",
         f"## Differences in points of {METRIC_NAMES[metrics[0]]}",
         "",
-        *_differences(table_lines(comparison, chosen, metrics[0])),
+        _differences(table_lines(comparison, chosen, metrics[0])),
     ]
     return "\n".join(parts) + "\n"
 
@@ -137,14 +136,15 @@ def _table(lines: Sequence[Line], sets: Sequence[tuple[str, str]]) -> Iterator[l
         yield [line.title, "" if line.rows is None else f"{line.rows:,}", *cells]
 
 
-def _differences(lines: Sequence[Line]) -> Iterator[str]:
-    yield _line(["Trained on", "Set", "− random", "95 % interval", "p", "− 100 %", "95 % interval", "p"])
-    yield _line(["---", "---", "---:", "---:", "---:", "---:", "---:", "---:"])
+def _differences(lines: Sequence[Line]) -> str:
+    cells = []
     for line in lines:
         for name in line.cells:
             rows = line.against_random.get(name), line.against_whole.get(name)
             if any(row is not None for row in rows):
-                yield _line([line.name, name, *(cell for row in rows for cell in difference_cells(row))])
+                cells.append([line.name, name, *(cell for row in rows for cell in difference_cells(row))])
+    head = ["Trained on", "Set", "− random", "95 % interval", "p", "− 100 %", "95 % interval", "p"]
+    return markdown_table(head, cells, "llrrrrrr")
 
 
 def difference_cells(row: Row | None) -> tuple[str, str, str]:
@@ -155,10 +155,6 @@ def difference_cells(row: Row | None) -> tuple[str, str, str]:
     decimals = digits(low, high)
     ends = " to ".join(points(end, decimals, signed=True) for end in (low, high))
     return points(difference, decimals, signed=True), ends, "" if row["p"] is None else f"{row['p']:.3f}".removeprefix("0")
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 @dataclass(frozen=True)
