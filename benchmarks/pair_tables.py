@@ -26,7 +26,7 @@ from wikiqa import DATA  # noqa: E402
 
 from tasks.commands.init_pairs import PRESETS  # noqa: E402
 from tasks.engine.running import run_step  # noqa: E402
-from tasks.engine.workspace import ROOT, Workspace  # noqa: E402
+from tasks.engine.workspace import CODE, Workspace  # noqa: E402
 from tasks.paper import pair_tables  # noqa: E402
 from tasks.pipelines import open_workspace, steps_of  # noqa: E402
 
@@ -48,7 +48,7 @@ def workspace(arguments: argparse.Namespace) -> Workspace:
             content["encode"] = {"model": "cosine-frozen", "pretrained": arguments.pretrained, "neighbours": 50}
             content["encode"] |= {"near": arguments.near, "random_negatives": arguments.random}
             content["collect"] |= {"first_round": arguments.first_round, "rounds": arguments.rounds}
-    folder = ROOT / "workspaces" / f"_tables-{'wikiqa' if arguments.wikiqa else 'questions'}{'-encoder' if arguments.pretrained else ''}"
+    folder = CODE / "workspaces" / f"_tables-{'wikiqa' if arguments.wikiqa else 'questions'}{'-encoder' if arguments.pretrained else ''}"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "params.yaml").write_text(json.dumps(content, indent=1), encoding="utf-8")
     return open_workspace(folder)

@@ -21,17 +21,17 @@ from tasks.engine.surroundings import prepare
 prepare()
 
 from tasks.engine.running import run_step  # noqa: E402
-from tasks.engine.workspace import ROOT, Workspace  # noqa: E402
+from tasks.engine.workspace import CODE, Workspace  # noqa: E402
 from tasks.pipelines import open_workspace, steps_of  # noqa: E402
 
-DATA = Path(os.environ.get("CARTOGRAPH_DATA", ROOT.parent / "shared" / "data")) / "wikiqa"
+DATA = Path(os.environ.get("CARTOGRAPH_DATA", CODE.parent / "shared" / "data")) / "wikiqa"
 METHODS = ("random", "stated", "static-retrieval", "adaptive-retrieval", "uncertainty")
 PAPER = {"random": 1.3, "stated": 2.2, "static-retrieval": 8.2, "adaptive-retrieval": 15.1, "uncertainty": 20.1}
 
 
 def workspace(arguments: argparse.Namespace) -> Workspace:
     """Make the workspace of one comparison."""
-    folder = ROOT / "workspaces" / f"_wikiqa-{arguments.model}-{arguments.first_round}"
+    folder = CODE / "workspaces" / f"_wikiqa-{arguments.model}-{arguments.first_round}"
     folder.mkdir(parents=True, exist_ok=True)
     pairs = {split: [str(DATA / f"WikiQA-{split}.tsv")] for split in ("train", "dev", "test")}
     pairs |= {"source": "files", "symmetric": False, "left": "Question", "right": "Sentence", "label": "Label", "prefix": "DocumentTitle"}

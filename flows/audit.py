@@ -27,7 +27,7 @@ from tasks.engine.dag import upstream
 from tasks.engine.failed_cell import failure_of, leave_failure
 from tasks.engine.receipt import fingerprint, fresh, read_receipt
 from tasks.engine.step import Step
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import open_workspace, steps_of
 from tasks.publishing.tracking_uri import tracking_uri, viewer
 
@@ -237,7 +237,7 @@ def conduct(run: Flow[..., Any], workspace: str, force: list[str] | None, at_onc
             if finding["outcome"] == "warned":
                 console.say(f"Warning    {finding['sentence']}")
         if report.exists():
-            console.say(f"Report     {report.relative_to(ROOT)}")
+            console.say(f"Report     {report.relative_to(project_root())}")
         if not isinstance(error, WaitingError) and getattr(space.settings.get("publish"), "enabled", False):
             console.say(f"Compare    {viewer(tracking_uri())}")
     if error is not None:

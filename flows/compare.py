@@ -18,7 +18,7 @@ from flows.engine.step_task import ended_with
 from tasks.audit.compare import DATA, read_record
 from tasks.audit.comparison_markdown import comparison_markdown
 from tasks.engine import console
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import project_root
 from tasks.pipelines import open_workspace
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def record_of(name: str) -> Record:
     Raises:
         InputError: there is no such workspace or revision, or nothing was audited there.
     """
-    folder, at, revision = (name, "", "") if (ROOT / name).is_dir() else name.partition("@")
+    folder, at, revision = (name, "", "") if (project_root() / name).is_dir() else name.partition("@")
     if not at:
         space = open_workspace(folder)
         found = read_record(space.path / DATA)
@@ -69,8 +69,8 @@ def record_of(name: str) -> Record:
     with tempfile.TemporaryDirectory() as temporary:
         target = Path(temporary) / "record"
         relative = (_from_root(folder) / DATA).as_posix()
-        command = [sys.executable, "-m", "dvc", "get", str(ROOT), relative, "--rev", revision, "--out", str(target)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        command = [sys.executable, "-m", "dvc", "get", str(project_root()), relative, "--rev", revision, "--out", str(target)]
+        done = subprocess.run(command, cwd=project_root(), capture_output=True, text=True, check=False)
         found = read_record(target)
     if found is None:
         raise InputError(
@@ -83,10 +83,10 @@ def record_of(name: str) -> Record:
 def _from_root(folder: str) -> Path:
     """Return a workspace's path from the project's root, given from there or from the current folder; it need no longer be there."""
     given = Path(folder).expanduser()
-    path = given.resolve() if given.exists() else (ROOT / given).resolve()
-    if not path.is_relative_to(ROOT):
-        raise InputError(f"workspace {path} is outside the project {ROOT}, whose revisions are compared; name one in it.")
-    return path.relative_to(ROOT)
+    path = given.resolve() if given.exists() else (project_root() / given).resolve()
+    if not path.is_relative_to(project_root()):
+        raise InputError(f"workspace {path} is outside the project {project_root()}, whose revisions are compared; name one in it.")
+    return path.relative_to(project_root())
 
 
 def _reason(said: str) -> str:

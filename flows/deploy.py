@@ -15,7 +15,7 @@ from cartograph.config import read_yaml
 from cartograph.errors import CartographError, InputError
 from flows.engine.command_line import no_server
 from tasks.engine import console
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import CODE, Workspace, project_root
 from tasks.pipelines import open_workspace
 
 FILE = "prefect.yaml"
@@ -65,7 +65,7 @@ def write_file(spaces: Sequence[Workspace], cron: str | None, timezone: str) -> 
     Raises:
         InputError: the cron expression or the time zone is none, two workspaces have one name, or the file is not a list of deployments.
     """
-    path = ROOT / FILE
+    path = project_root() / FILE
     content = _read(path)
     check_schedule(cron, timezone)
     check_names(spaces, {entry["name"]: (entry.get("parameters") or {}).get("workspace") for entry in content["deployments"]})
@@ -183,7 +183,7 @@ def _deploy(entry: Mapping[str, Any], schedules: Sequence[tuple[str, str]]) -> N
     from prefect.client.schemas.objects import ConcurrencyLimitConfig
     from prefect.schedules import Cron
 
-    found = flow.from_source(source=str(ROOT), entrypoint=entry["entrypoint"])  # type: ignore[attr-defined]
+    found = flow.from_source(source=str(CODE), entrypoint=entry["entrypoint"])  # type: ignore[attr-defined]
     limit = entry.get("concurrency_limit")
     # Not `Flow.deploy` or `prefect deploy`: they list the pool's workers first, which a server under some releases of FastAPI refuses.
     found.to_deployment(

@@ -13,7 +13,7 @@ from flows.audit import audit
 from flows.deploy import check_names, check_schedule
 from flows.engine.command_line import no_server
 from tasks.engine import console
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import open_workspace
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -39,7 +39,7 @@ def main(
     except CartographError as error:
         console.complain(str(error))
         raise typer.Exit(error.exit_code) from error
-    os.chdir(ROOT)
+    os.chdir(project_root())
     deployments = [_deployment(space, cron) for space in spaces]
     try:
         serve(*deployments)

@@ -23,7 +23,7 @@ from tasks.engine.failed_cell import failure_of  # noqa: E402
 from tasks.engine.receipt import fresh  # noqa: E402
 from tasks.engine.running import run_step  # noqa: E402
 from tasks.engine.step import Step  # noqa: E402
-from tasks.engine.workspace import ROOT, Workspace  # noqa: E402
+from tasks.engine.workspace import Workspace, project_root  # noqa: E402
 from tasks.pipelines import (  # noqa: E402
     all_workspaces,
     open_workspace,
@@ -81,7 +81,7 @@ def dvc_yaml(
         require_in_sync(spaces)
     for space in spaces:
         if not in_sync(space):
-            console.say(f"wrote {write(space).relative_to(ROOT)}")
+            console.say(f"wrote {write(space).relative_to(project_root())}")
 
 
 def require_in_sync(spaces: list[Workspace]) -> None:

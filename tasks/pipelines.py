@@ -34,7 +34,7 @@ from tasks.collection import publish as publish_collection
 from tasks.collection import report as collection_report
 from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.engine.step import Step
-from tasks.engine.workspace import ROOT, Workspace, read_workspace
+from tasks.engine.workspace import Workspace, project_root, read_workspace
 
 _AUDITED: tuple[Step, ...] = (
     fetch.STEP,
@@ -103,5 +103,5 @@ def open_workspace(path: str | Path = ".") -> Workspace:
 
 def all_workspaces() -> list[Workspace]:
     """Return the root workspace and every folder below ``workspaces/`` that has a params.yaml."""
-    folders = sorted(path.parent for path in (ROOT / "workspaces").glob("**/params.yaml"))
-    return [open_workspace(folder) for folder in (ROOT, *folders)]
+    folders = sorted(path.parent for path in (project_root() / "workspaces").glob("**/params.yaml"))
+    return [open_workspace(folder) for folder in (project_root(), *folders)]

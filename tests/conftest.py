@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 from tasks.engine.surroundings import prepare
+from tests.workspaces import use_project
 
 prepare()
 # A busy machine is no failure.
@@ -23,6 +24,12 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"real data is not at {folder}; name its folder in CARTOGRAPH_DATA")
     return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test's folder as the project: workspaces belong to it, and relative paths start from it."""
+    return use_project(tmp_path, monkeypatch)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from tasks.audit.ingest import STEP, Params
 from tasks.engine.step import Inputs, Out
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import CODE, Workspace
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Ingested:
 def run_ingest(folder: Path, **params: Any) -> Ingested:
     """Run the step with these parameters; its outputs stand in ``folder/out`` as they would in a workspace."""
     model = Params.model_validate(params)
-    space = Workspace(ROOT / "workspaces" / "test", {"ingest": model})
+    space = Workspace(CODE / "workspaces" / "test", {"ingest": model})
     staged = {name: folder / "out" / name for name in STEP.outputs_of(space.settings)}
     for name, path in staged.items():
         (path.parent if Path(name).suffix else path).mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import project_root
 
 
 def commit_stages(targets: Sequence[str]) -> None:
@@ -21,7 +21,7 @@ def commit_stages(targets: Sequence[str]) -> None:
     """
     from dvc.repo import Repo
 
-    repo = Repo(str(ROOT))
+    repo = Repo(str(project_root()))
     collect = repo.stage.collect_granular
 
     def collect_all(target: str | None = None, **options: Any) -> list[Any]:

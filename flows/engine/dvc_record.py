@@ -13,7 +13,7 @@ from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.dvc_turn import dvc_turn
 from tasks.engine.receipt import fresh
 from tasks.engine.step import Step
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import steps_of
 
 _MARK, _LOCK = "committed", "dvc.lock"
@@ -28,7 +28,7 @@ def commit(steps: Sequence[Step], workspace: Workspace) -> bool:
     Raises:
         CartographError: DVC refused; the message carries its last line.
     """
-    if not (ROOT / ".dvc").is_dir():
+    if not (project_root() / ".dvc").is_dir():
         return False
     known, states = _read_mark(workspace), _states(steps, workspace)
     finished = {step.name: step for step in steps if known.get(step.name) != states[step.name] and fresh(step, workspace)}
@@ -36,11 +36,11 @@ def commit(steps: Sequence[Step], workspace: Workspace) -> bool:
     changed = [finished[step.name] for step in steps_of(workspace.settings) if step.name in finished]
     if not changed:
         return False
-    file = f"{workspace.relative}/dvc.yaml" if workspace.path != ROOT else "dvc.yaml"
+    file = f"{workspace.relative}/dvc.yaml" if workspace.path != project_root() else "dvc.yaml"
     targets = [f"{file}:{step.name}" for step in changed]
     command = [sys.executable, "-m", "flows.engine.dvc_commit", *targets]
-    with dvc_turn(ROOT):
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    with dvc_turn(project_root()):
+        done = subprocess.run(command, cwd=project_root(), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         reason = lines[-1] if lines else f"exit code {done.returncode}"

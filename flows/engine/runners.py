@@ -12,7 +12,7 @@ from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTa
 from cartograph.errors import InputError
 from flows.engine.devices import VISIBLE, places, start_worker
 from tasks.engine import console
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import CODE
 
 RUNNERS = ("local", "dask")
 _PATIENCE = 10
@@ -85,10 +85,10 @@ def _require_scheduler(address: str) -> None:
             "`python -m dask worker ADDRESS`, both in the project's root, or leave --address out for a cluster on this machine."
         ) from error
     for who, spec in seen.items():
-        if spec is None or spec.origin is None or Path(spec.origin).resolve() != ROOT / "tasks" / "__init__.py":
+        if spec is None or spec.origin is None or Path(spec.origin).resolve() != CODE / "tasks" / "__init__.py":
             found = "" if spec is None or spec.origin is None else f", but {Path(spec.origin).parent.parent}"
             raise InputError(
-                f"--address {address}: {who} does not see this project, {ROOT}{found}; start it in the project's root with "
+                f"--address {address}: {who} does not see this project, {CODE}{found}; start it in the project's root with "
                 "`python -m dask scheduler` or `python -m dask worker ADDRESS` (`dask` alone does not look there)."
             )
     if len(seen) == 1:

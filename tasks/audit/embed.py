@@ -18,7 +18,7 @@ from tasks.engine.console import progress
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.receipt import versions
 from tasks.engine.step import Inputs, Out, Step
-from tasks.engine.workspace import ROOT, user_file
+from tasks.engine.workspace import CODE, user_file
 
 _DATA = "data/embed"
 
@@ -67,7 +67,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
 
 def _identity() -> str:
     """Return what decides a vector besides the encoder's files and the text."""
-    return digest_json([versions(STEP.libraries), {path.relative_to(ROOT).as_posix(): digest_path(path) for path in STEP.code}])
+    return digest_json([versions(STEP.libraries), {path.relative_to(CODE).as_posix(): digest_path(path) for path in STEP.code}])
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

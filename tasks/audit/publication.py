@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tasks.audit.plan import experiments_of, ingested
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.failed_cell import failure_of
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import Workspace, project_root
 from tasks.publishing.provenance import dvc_lock, git_commit
 from tasks.publishing.records import DIGEST_CHARACTERS, STEP_NAME, Dataset, Publication
 
@@ -175,7 +175,7 @@ def dataset_of(workspace: Workspace, table: pa.Table, name: str, context: str, f
         name=name,
         context=context,
         digest=digest[:DIGEST_CHARACTERS],
-        path=workspace.resolve(file).relative_to(ROOT).as_posix(),
+        path=workspace.resolve(file).relative_to(project_root()).as_posix(),
         columns={field.name: str(field.type) for field in table.schema},
         profile={**profile(table), "set": info.name, "domain": info.domain, "sha256": digest},
     )

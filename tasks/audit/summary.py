@@ -11,7 +11,7 @@ from typing import Any
 
 from cartograph.errors import CartographError, WaitingError
 from tasks.audit import compare, gates
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import Workspace, project_root
 from tasks.publishing.tracking_uri import viewer
 
 _MAP = "reports/figures/data_map.png"
@@ -98,7 +98,7 @@ def _suspects(workspace: Workspace) -> str:
 
 def _places(workspace: Workspace) -> str:
     report = workspace.path / "reports" / "report.html"
-    lines = [f"- Report: [{report.relative_to(ROOT).as_posix()}]({report.as_uri()})"] if report.exists() else []
+    lines = [f"- Report: [{report.relative_to(project_root()).as_posix()}]({report.as_uri()})"] if report.exists() else []
     run = _json(workspace.state / "mlflow-run.json")
     if run.get("server", "").startswith(("http://", "https://")):
         lines.append(f"- MLflow: [run {run['run'][:8]}]({run['server'].rstrip('/')}/#/experiments/{run['experiment']}/runs/{run['run']})")

@@ -16,7 +16,7 @@ from tasks.audit.plan import ingested
 from tasks.audit.recipes import Params, after_folds, fit_folds_of, pretrained_files, recipe_of
 from tasks.engine.console import progress
 from tasks.engine.step import Inputs, Out, Step
-from tasks.engine.workspace import ROOT, user_file
+from tasks.engine.workspace import project_root, user_file
 
 if TYPE_CHECKING:
     from cartograph.dynamics.imports import Imported
@@ -67,9 +67,8 @@ def _short(share: float) -> str:
 
 @contextmanager
 def _tracking(params: Params, out: Out) -> Iterator[None]:
-    defaults = (
-        {"MLFLOW_TRACKING_URI": f"sqlite:///{ROOT / 'mlflow.db'}", "MLFLOW_EXPERIMENT_NAME": out.workspace.name} if params.live else {}
-    )
+    database = f"sqlite:///{project_root() / 'mlflow.db'}"
+    defaults = {"MLFLOW_TRACKING_URI": database, "MLFLOW_EXPERIMENT_NAME": out.workspace.name} if params.live else {}
     added = {name: value for name, value in defaults.items() if name not in os.environ}
     os.environ.update(added)
     try:

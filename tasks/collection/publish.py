@@ -22,7 +22,7 @@ from tasks.collection.parameters import SECTION, folder_of
 from tasks.collection.report import PAGE
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.step import Inputs, Out, Step
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import Workspace, project_root
 from tasks.publishing.provenance import dvc_lock, git_commit
 from tasks.publishing.records import DIGEST_CHARACTERS, STEP_NAME, Dataset, Model, Publication
 from tasks.publishing.tracking_uri import VARIABLE
@@ -85,7 +85,7 @@ def _stated(workspace: Workspace, inputs: Inputs) -> Dataset:
     digest = digest_path(inputs["data/pairs"])
     numbers = _json(inputs[PAIRS_METRICS])
     profile = {"num_rows": sum(numbers[f"{split}.stated"] for split in ("train", "dev", "test")), "sha256": digest}
-    path = workspace.resolve("data/pairs/stated.parquet").relative_to(ROOT).as_posix()
+    path = workspace.resolve("data/pairs/stated.parquet").relative_to(project_root()).as_posix()
     return Dataset(
         workspace.name, "stated", digest[:DIGEST_CHARACTERS], path, {"left": "int64", "right": "int64", "label": "int32"}, profile
     )
@@ -128,7 +128,7 @@ def _model(
 ) -> Model:
     collect: Any = workspace.settings[SECTION]
     numbers = _json(inputs[folder_of(method, seed, collect.rounds)] / "scores.json")["numbers"]
-    path = workspace.resolve(f"{COMPARED}/collected/{method}-{seed}.parquet").relative_to(ROOT).as_posix()
+    path = workspace.resolve(f"{COMPARED}/collected/{method}-{seed}.parquet").relative_to(project_root()).as_posix()
     profile = {"num_rows": made["rows"], "positive": made["positive"], "version": made["version"]}
     collected = Dataset(f"{workspace.name}/{method}-{seed}", "collected", made["version"], path, _COLLECTED, profile)
     kept = ("cartograph.dvc_lock", "mlflow.source.type", "mlflow.source.name", "mlflow.source.git.commit")

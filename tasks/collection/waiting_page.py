@@ -12,7 +12,7 @@ from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.collection.report import WAITING as PAGE
 from tasks.engine.receipt import fresh
 from tasks.engine.step import Step
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import Workspace, project_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,7 @@ def _content(workspace: Workspace, number: int, error: CartographError) -> Waiti
         rounds=collect.rounds,
         why=str(error),
         waits=isinstance(error, WaitingError),
-        sheet=sheet.relative_to(ROOT).as_posix(),
+        sheet=sheet.relative_to(project_root()).as_posix(),
         answers=answers,
         pairs=pairs,
         summary=table,

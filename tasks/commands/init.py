@@ -18,7 +18,7 @@ from tasks.audit.sources import FETCHED
 from tasks.commands.params_yaml import encoder, recipe, render
 from tasks.commands.presets import converted, preset_keys
 from tasks.engine.console import say
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import open_workspace
 
 if TYPE_CHECKING:
@@ -97,17 +97,17 @@ def new_folder(given: str, *, force: bool) -> Path:
         InputError: it is outside the project, a file, not empty, or a workspace already.
     """
     path = Path(given).expanduser()
-    folder = (path if path.is_absolute() else ROOT / path).resolve()
-    if not folder.is_relative_to(ROOT) or folder == ROOT:
+    folder = (path if path.is_absolute() else project_root() / path).resolve()
+    if not folder.is_relative_to(project_root()) or folder == project_root():
         raise InputError(
-            f"workspace {folder} is not inside the project {ROOT}, whose DVC repository it belongs to; make it under workspaces/."
+            f"workspace {folder} is not inside the project {project_root()}, whose DVC repository it belongs to; make it under workspaces/."
         )
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; name a folder to make, such as workspaces/{folder.stem}.")
     if (folder / "params.yaml").exists():
         if not force:
             raise InputError(f"{folder} is a workspace already; edit its params.yaml, or replace that with --force.")
-    elif folder.exists() and any(folder.iterdir()) and not folder.is_relative_to(ROOT / "workspaces"):
+    elif folder.exists() and any(folder.iterdir()) and not folder.is_relative_to(project_root() / "workspaces"):
         raise InputError(f"{folder} is not empty and not a workspace; name a new folder, such as workspaces/{folder.name}.")
     return folder
 
@@ -130,7 +130,7 @@ def _there(ingest: dict[str, Any]) -> dict[str, Any]:
 
     entries = [FileEntry(**entry) if isinstance(entry, dict) else FileEntry(path=entry) for entry in ingest["train"]]
     usual = FileEntry(path="-", format=ingest["format"], encoding=ingest["encoding"])
-    space = Workspace(ROOT, {})
+    space = Workspace(project_root(), {})
     inputs = {name: space.resolve(name) for name in files_of(entries)}
     columns = [first_columns(source) for source in sources_of(entries, usual, inputs)]
     found = {}
@@ -163,13 +163,13 @@ def _entry(given: str, preset: str = "") -> str | dict[str, str]:
 
 def _found(given: str) -> Path:
     path = Path(given).expanduser()
-    return path.resolve() if path.exists() or path.is_absolute() else (ROOT / path).resolve()
+    return path.resolve() if path.exists() or path.is_absolute() else (project_root() / path).resolve()
 
 
 def stored(given: str) -> str:
     """Return a path as params.yaml has it: from the project's root, or absolute where it is outside."""
     path = _found(given)
-    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
+    return path.relative_to(project_root()).as_posix() if path.is_relative_to(project_root()) else path.as_posix()
 
 
 def _evaluation(given: list[str], preset: str = "") -> dict[str, dict[str, Any]]:
@@ -208,7 +208,7 @@ def _read(params: Params, fetched: Path) -> list[IngestedSet]:
     from tasks.audit import fetch
     from tasks.audit.ingest import columns_of, inputs_of, labelling_of, read_sets
 
-    space = Workspace(ROOT, {"ingest": params})
+    space = Workspace(project_root(), {"ingest": params})
     entries = fetch.remote_entries(space.settings)
     if entries:
         fetch.fetch_all(entries, fetched, fetch.Params().max_megabytes, known=fetched)
@@ -266,7 +266,7 @@ def _tell(folder: Path, params: Params, sets: list[IngestedSet]) -> None:
     for row in sets[0].examples.slice(0, 3).to_pylist():
         content = [row["uid"]] if info.images else [row[name] for name in info.fields]
         say(f"  {_short(info.labels[row['label']])}: {' | '.join(map(_short, content))}")
-    relative = folder.relative_to(ROOT).as_posix()
+    relative = folder.relative_to(project_root()).as_posix()
     say(f"Made {relative}/params.yaml and {relative}/dvc.yaml. Next, either of:")
     say(f"  python -m flows.audit --workspace {shlex.quote(relative)}")
     say(f"  dvc repro {shlex.quote(f'{relative}/dvc.yaml')}")

@@ -15,7 +15,7 @@ from cartograph.errors import InputError
 from tasks.commands.init import made_whole, new_folder, stored
 from tasks.commands.params_yaml import render_sections
 from tasks.engine.console import say
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import project_root
 from tasks.pipelines import open_workspace
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _table(path: str, read_as: Mapping[str, str]) -> dict[str, Any]:
     from cartograph.read.source import Source
 
     name = _on_disk(path)
-    columns = read(Source(str(ROOT / name), Path(path).name, **read_as)).table.column_names
+    columns = read(Source(str(project_root() / name), Path(path).name, **read_as)).table.column_names
     if "id" not in columns or len(columns) < 2:
         raise InputError(f"{path} needs a column `id` and a column of text; its columns are {', '.join(columns)}.")
     return {"path": name, "id": "id", "text": [column for column in columns if column != "id"], **read_as}
@@ -127,7 +127,7 @@ def _read(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
             raise InputError(str(error).replace(str(path), str(folder / "params.yaml"))) from error
     params = settings["pairs"]
     assert isinstance(params, Params)
-    files = {name: (ROOT / name.removeprefix("file:")).absolute() for name in inputs_of(settings)}
+    files = {name: (project_root() / name.removeprefix("file:")).absolute() for name in inputs_of(settings)}
     task = read_pairs(params, files)[0].task
     require_positives(task, given=bool(params.test))
     return task
@@ -150,6 +150,6 @@ def _tell(folder: Path, task: Task, first: int) -> None:
         pairs, positives = task.space(split).size, len(task.positives(split))
         say(f"{split:<6} {pairs:>16,} pairs, {positives:,} positive{f': 1 in {pairs // positives:,}' if positives else ''}")
     total = sum(int(first * _GROWTH**place) for place in range(_ROUNDS))
-    say(f"{_ROUNDS} rounds ask for {total:,} labels; change that in {(folder / 'params.yaml').relative_to(ROOT)}")
+    say(f"{_ROUNDS} rounds ask for {total:,} labels; change that in {(folder / 'params.yaml').relative_to(project_root())}")
     say("")
-    say(f"Next: python -m flows.collect --workspace {shlex.quote(folder.relative_to(ROOT).as_posix())}")
+    say(f"Next: python -m flows.collect --workspace {shlex.quote(folder.relative_to(project_root()).as_posix())}")

@@ -17,7 +17,7 @@ from cartograph.errors import InputError
 from tasks.engine.dvc_turn import dvc_turn
 from tasks.engine.receipt import fingerprint, fresh, read_receipt
 from tasks.engine.step import Step
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import pipeline, steps_of
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def of_workspace(space: Workspace) -> Iterator[Leftover]:
 
 def of_project() -> Iterator[Leftover]:
     """Yield what the project's root holds besides its workspaces that nothing uses."""
-    made = ROOT / "mlflow.db.new"
+    made = project_root() / "mlflow.db.new"
     yield from _found("MLflow", "a database that was being made when a run was killed", [made] if made.exists() else [])
 
 
@@ -155,9 +155,9 @@ def unused_cache(*, remove: bool) -> tuple[int, int] | None:
     from dvc_data.hashfile.hash_info import HashInfo
 
     try:
-        with _quiet(), dvc_turn(ROOT), Repo(str(ROOT)) as repo, lock_repo(repo):
+        with _quiet(), dvc_turn(project_root()), Repo(str(project_root())) as repo, lock_repo(repo):
             cache = repo.cache.local
-            if not Path(cache.path).resolve().is_relative_to(ROOT):
+            if not Path(cache.path).resolve().is_relative_to(project_root()):
                 return None
             if not (names := list(cache.all())):
                 return 0, 0
@@ -178,7 +178,7 @@ def unused_cache(*, remove: bool) -> tuple[int, int] | None:
 def _published(cache: HashFileDB) -> set[str]:
     """Return what the audits in the project's own MLflow have in DVC's cache: files, folders, and the files of those folders."""
     found: set[str] = set()
-    for lock in (ROOT / "mlartifacts").glob("*/*/artifacts/dvc.lock"):
+    for lock in (project_root() / "mlartifacts").glob("*/*/artifacts/dvc.lock"):
         found.update(_MD5.findall(lock.read_text(encoding="utf-8")))
     for name in [name for name in found if name.endswith(".dir")]:
         listing = Path(cache.oid_to_path(name))
@@ -206,7 +206,7 @@ def _revisions(repo: Repo) -> list[str]:
 
 def _versions_in(revision: str) -> tuple[str, ...]:
     """Return the files of a commit that say which versions DVC has, each with its content's id; nothing where none has any."""
-    listed = subprocess.run(["git", "ls-tree", "-r", "-z", revision], cwd=ROOT, capture_output=True, check=True).stdout.split(b"\0")
-    entries = [entry.decode(errors="surrogateescape") for entry in listed]
+    listed = subprocess.run(["git", "ls-tree", "-r", "-z", revision], cwd=project_root(), capture_output=True, check=True).stdout
+    entries = [entry.decode(errors="surrogateescape") for entry in listed.split(b"\0")]
     kept = [entry for entry in entries if entry.endswith(_VERSIONS)]
     return tuple(kept) if any(entry.endswith(("dvc.lock", ".dvc")) for entry in kept) else ()

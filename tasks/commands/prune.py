@@ -13,7 +13,7 @@ import typer
 from cartograph.errors import InputError
 from tasks.commands.leftovers import Leftover, of_project, of_workspace, unused_cache
 from tasks.engine.console import say
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import project_root
 from tasks.pipelines import all_workspaces, open_workspace
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -68,7 +68,7 @@ def _remove(path: Path) -> None:
 
 def _cache(*, remove: bool) -> int:
     """Print what DVC's cache holds that nothing refers to, and have DVC remove it if asked; return its bytes."""
-    if not (ROOT / ".dvc").is_dir():
+    if not (project_root() / ".dvc").is_dir():
         return 0
     found = unused_cache(remove=remove)
     if found is None:

@@ -17,7 +17,7 @@ from tasks.audit import clean
 from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.commands.dvc_yaml import write as write_dvc_yaml
 from tasks.engine.console import say
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import open_workspace
 
 if TYPE_CHECKING:
@@ -227,4 +227,4 @@ def _replace(path: Path, content: bytes) -> None:
 
 def _shown(path: Path) -> str:
     """Return a path as one types it from the project's root."""
-    return path.relative_to(ROOT).as_posix() if path.is_absolute() and path.is_relative_to(ROOT) else str(path)
+    return path.relative_to(project_root()).as_posix() if path.is_absolute() and path.is_relative_to(project_root()) else str(path)

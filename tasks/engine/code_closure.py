@@ -6,9 +6,9 @@ import ast
 from functools import cache
 from pathlib import Path
 
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import CODE
 
-PACKAGES = {"cartograph": ROOT / "src", "tasks": ROOT}
+PACKAGES = {"cartograph": CODE / "src", "tasks": CODE}
 
 
 def code_closure(file: Path) -> tuple[Path, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from cartograph.errors import InputError
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.step import Paths, Step
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import CODE, Workspace
 
 
 def fingerprint(step: Step, workspace: Workspace) -> str:
@@ -41,7 +41,7 @@ def fingerprint(step: Step, workspace: Workspace) -> str:
             "cell": dict(step.cell),
             "inputs": inputs,
             "outputs": step.outputs_of(workspace.settings),
-            "code": {path.relative_to(ROOT).as_posix(): digest_path(path) for path in step.code},
+            "code": {path.relative_to(CODE).as_posix(): digest_path(path) for path in step.code},
             "versions": versions(step.libraries),
             "environment": {name: os.environ.get(name, "") for name in step.environment},
         }

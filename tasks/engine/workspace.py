@@ -17,10 +17,16 @@ from typing import Any
 from cartograph.config import Params, load_settings, read_yaml
 from cartograph.errors import InputError
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-"""The project's root: its dvc.yaml and params.yaml are the default workspace's."""
+CODE = Path(__file__).resolve().parent.parent.parent
+"""The folder of src, tasks and flows."""
+_project = CODE
 
 _OWN = ("data/", "reports/", "review/", "params.yaml")
+
+
+def project_root() -> Path:
+    """Return the project's folder: its dvc.yaml and params.yaml are the default workspace's, every other workspace is inside it."""
+    return _project
 
 
 def user_file(path: str) -> str:
@@ -43,14 +49,14 @@ class Workspace:
     @property
     def name(self) -> str:
         """Its name in MLflow and Prefect: ``default`` for the root, else the path below ``workspaces/``."""
-        parts = self.path.relative_to(ROOT).parts
+        parts = self.path.relative_to(project_root()).parts
         parts = parts[1:] if parts[:1] == ("workspaces",) else parts
         return "-".join(parts) or "default"
 
     @property
     def relative(self) -> str:
         """Its path from the root, ``.`` for the root itself."""
-        return self.path.relative_to(ROOT).as_posix()
+        return self.path.relative_to(project_root()).as_posix()
 
     @property
     def typed(self) -> str:
@@ -69,7 +75,7 @@ class Workspace:
             InputError: the name is neither a user's file nor below the workspace's own folders.
         """
         if name.startswith("file:"):
-            return (ROOT / Path(name.removeprefix("file:")).expanduser()).absolute()
+            return (project_root() / Path(name.removeprefix("file:")).expanduser()).absolute()
         if not name.startswith(_OWN) or ".." in Path(name).parts:
             raise InputError(f"{name} is not inside the workspace {self.path}; its files stand under {', '.join(_OWN)}.")
         return self.path / name
@@ -140,10 +146,12 @@ def read_workspace(path: str | Path, sections: Callable[[Mapping[str, Any]], Map
     except RuntimeError:
         # The home of nobody: a folder that is called so.
         given = Path(path)
-    folder = given.resolve() if given.exists() else (ROOT / given).resolve()
-    if not folder.is_relative_to(ROOT):
+    folder = given.resolve() if given.exists() else (project_root() / given).resolve()
+    project = project_root()
+    if not folder.is_relative_to(project):
         raise InputError(
-            f"workspace {folder} is outside the project {ROOT}, whose DVC repository it belongs to; make it under {ROOT / 'workspaces'}."
+            f"workspace {folder} is outside the project {project}, whose DVC repository it belongs to; "
+            f"make it under {project / 'workspaces'}."
         )
     if not folder.is_dir():
         raise InputError(

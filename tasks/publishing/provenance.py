@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import Workspace, project_root
 
 _OWN_OUTPUTS = (":(exclude,glob)**/dvc.lock", ":(exclude,glob)**/reports/**")
 
@@ -28,7 +28,8 @@ def git_commit() -> str | None:
 
 def _git(*arguments: str) -> str | None:
     try:
-        done = subprocess.run(["git", "--no-optional-locks", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
+        command = ["git", "--no-optional-locks", *arguments]
+        done = subprocess.run(command, cwd=project_root(), capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
@@ -55,7 +56,7 @@ def dvc_lock(workspace: Workspace, without: str) -> str | None:
 
 def _is_there(entry: dict[str, Any]) -> bool:
     """Return whether a recorded output is on disk as recorded; of folders, whose files a receipt vouches for, only the size."""
-    path = ROOT / entry["path"]
+    path = project_root() / entry["path"]
     if str(entry["md5"]).endswith(".dir"):
         return path.is_dir() and _size(path) == entry.get("size", _size(path))
     return path.is_file() and hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest() == entry["md5"]

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import project_root
 
 VARIABLE = "MLFLOW_TRACKING_URI"
 _PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}
@@ -17,14 +17,14 @@ _LONGEST = 200
 
 def tracking_uri() -> str:
     """Return where runs go: what the environment names, else the project's own database."""
-    return os.environ.get(VARIABLE) or f"sqlite:///{ROOT / 'mlflow.db'}"
+    return os.environ.get(VARIABLE) or f"sqlite:///{project_root() / 'mlflow.db'}"
 
 
 def viewer(uri: str) -> str:
     """Return where runs are looked at, without secrets: the address of a server, or the command that serves a database."""
     if uri.startswith(("http://", "https://")):
         return shown(uri)
-    own = f"sqlite:///{ROOT / 'mlflow.db'}"
+    own = f"sqlite:///{project_root() / 'mlflow.db'}"
     return f"mlflow ui --backend-store-uri {shlex.quote('sqlite:///mlflow.db' if uri == own else shown(uri))}"
 
 

@@ -7,7 +7,7 @@ import pytest
 from tasks.commands.params_yaml import render
 from tasks.engine.receipt import versions
 from tasks.engine.step import Step
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import CODE
 from tasks.pipelines import STEPS, open_workspace
 
 
@@ -31,14 +31,14 @@ def test_what_decides_its_numbers_is_installed(step: Step) -> None:
 
 
 def test_its_files_stand_inside_the_workspace(step: Step) -> None:
-    space = open_workspace(ROOT)
+    space = open_workspace(CODE)
     for cell in step.expand(space.settings):
         for name in (*cell.outputs_of(space.settings), cell.receipt_name):
-            assert space.resolve(name).is_relative_to(ROOT / "data") or space.resolve(name).is_relative_to(ROOT / "reports")
+            assert space.resolve(name).is_relative_to(CODE / "data") or space.resolve(name).is_relative_to(CODE / "reports")
 
 
 def test_no_output_belongs_to_two_steps() -> None:
-    settings = open_workspace(ROOT).settings
+    settings = open_workspace(CODE).settings
     names = [name for step in STEPS for cell in step.expand(settings) for name in cell.outputs_of(settings)]
     assert len(names) == len(set(names))
 

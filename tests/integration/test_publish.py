@@ -31,12 +31,12 @@ from cartograph.errors import InputError
 from tasks.audit import evaluate, publish, retrain
 from tasks.audit.plan import retrained
 from tasks.audit.publication import read_publication
-from tasks.engine import workspace
 from tasks.engine.step import Inputs, Out, Step
 from tasks.engine.surroundings import SILENT
-from tasks.engine.workspace import Workspace
+from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import STEPS
 from tasks.publishing import tracking_uri
+from tests.workspaces import use_project
 
 HOSTILE = "</script><script>document.title='taken'</script>"
 LABELS = ("no", "yes")
@@ -217,13 +217,7 @@ def audit(tmp_path: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch) -> Au
     store = tmp_path / "store" / "mlflow.db"
     store.parent.mkdir()
     shutil.copy(migrated, store)
-    for module in (
-        "tasks.engine.workspace",
-        "tasks.publishing.tracking_uri",
-        "tasks.audit.publication",
-        "tasks.publishing.provenance",
-    ):
-        monkeypatch.setattr(f"{module}.ROOT", project)
+    use_project(project, monkeypatch)
     monkeypatch.setattr("tasks.pipelines.STEPS", steps())
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{store}")
     return Audit(space, store)
@@ -608,7 +602,7 @@ def test_a_reason_hides_the_password_in_both_spellings() -> None:
 @pytest.mark.parametrize(
     ("uri", "told"),
     [
-        (f"sqlite:///{workspace.ROOT / 'mlflow.db'}", "mlflow ui --backend-store-uri sqlite:///mlflow.db"),
+        (f"sqlite:///{project_root() / 'mlflow.db'}", "mlflow ui --backend-store-uri sqlite:///mlflow.db"),
         ("sqlite:////srv/my runs.db", "mlflow ui --backend-store-uri 'sqlite:////srv/my runs.db'"),
         ("postgresql://ann:secret@host/runs", "mlflow ui --backend-store-uri postgresql://host/runs"),
         ("https://ann:secret@host/mlflow", "https://host/mlflow"),

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from cartograph.config import Params
 from tasks.audit import ablate, noise, report
 from tasks.engine.step import Out
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import CODE, Workspace
 from tests.report_audit import HOSTILE, write_audit
 
 pytestmark = pytest.mark.browser
@@ -62,13 +62,13 @@ def browser() -> Iterator[Browser]:
 def build(folder: Path, **options: Any) -> Path:
     imported = options.get("imported", False)
     inputs = write_audit(folder, **options)
-    inputs[report.ASSETS] = ROOT / "src/cartograph/page/assets"
+    inputs[report.ASSETS] = CODE / "src/cartograph/page/assets"
     if imported:
         inputs = {name: path for name, path in inputs.items() if "score" not in name}
     sections = {"measure": Measure(), "noise": noise.Params(), "report": report.Params(), "ablate": ablate.Params(experiments=("seeds",))}
     settings = {"ingest": Ingest(source="files" if imported else "planted-nli"), **sections}
     target = folder / "report.html"
-    out = Out(Workspace(ROOT, settings), {report.PAGE: target}, folder / "checkpoints", folder, folder / "failed")
+    out = Out(Workspace(CODE, settings), {report.PAGE: target}, folder / "checkpoints", folder, folder / "failed")
     summary = report.run(report.Params(), inputs, out)  # type: ignore[arg-type]
     assert summary == f"reports/report.html, {target.stat().st_size / 1e6:.1f} MB"
     return target

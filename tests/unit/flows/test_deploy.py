@@ -14,15 +14,8 @@ from flows import deploy, serve
 from tasks.engine.workspace import Workspace
 
 
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(deploy, "ROOT", tmp_path)
-    monkeypatch.setattr("tasks.engine.workspace.ROOT", tmp_path)
-    return tmp_path
-
-
-def space(root: Path, name: str) -> Workspace:
-    return Workspace(root / "workspaces" / name, {})
+def space(project: Path, name: str) -> Workspace:
+    return Workspace(project / "workspaces" / name, {})
 
 
 def refused(capsys: pytest.CaptureFixture[str], **options: Any) -> str:
@@ -32,25 +25,25 @@ def refused(capsys: pytest.CaptureFixture[str], **options: Any) -> str:
     return " ".join(capsys.readouterr().err.split())
 
 
-def test_options_that_would_do_nothing_are_refused(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_that_would_do_nothing_are_refused(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--cron is of the workspaces named with --workspace" in refused(capsys, cron="0 3 * * *")
     assert "--timezone is that of --cron" in refused(capsys, workspace=["x"], timezone="Europe/Berlin")
-    assert not (root / "prefect.yaml").exists()
+    assert not (project / "prefect.yaml").exists()
 
 
-def test_a_workspace_takes_the_place_of_its_own_deployment_alone(root: Path) -> None:
-    deploy.write_file([space(root, "a/b"), space(root, "c")], "0 3 * * *", "UTC")
-    path = deploy.write_file([space(root, "c")], None, "UTC")
+def test_a_workspace_takes_the_place_of_its_own_deployment_alone(project: Path) -> None:
+    deploy.write_file([space(project, "a/b"), space(project, "c")], "0 3 * * *", "UTC")
+    path = deploy.write_file([space(project, "c")], None, "UTC")
     entries = {entry["name"]: entry for entry in yaml.safe_load(path.read_text())["deployments"]}
     assert entries["a-b"]["schedules"] == [{"cron": "0 3 * * *", "timezone": "UTC"}]
     assert (entries["c"]["schedules"], entries["c"]["parameters"]) == ([], {"workspace": "workspaces/c"})
     with pytest.raises(InputError, match="workspaces/a/b and workspaces/a-b would both be called a-b; rename one of the folders"):
-        deploy.write_file([space(root, "a-b")], None, "UTC")
+        deploy.write_file([space(project, "a-b")], None, "UTC")
 
 
-def test_a_name_that_prefect_does_not_take_is_refused(root: Path) -> None:
+def test_a_name_that_prefect_does_not_take_is_refused(project: Path) -> None:
     with pytest.raises(InputError, match="workspaces/r&d: Prefect takes no & in a name; rename the folder"):
-        deploy.write_file([space(root, "r&d")], None, "UTC")
+        deploy.write_file([space(project, "r&d")], None, "UTC")
 
 
 @pytest.mark.parametrize(
@@ -61,8 +54,8 @@ def test_a_name_that_prefect_does_not_take_is_refused(root: Path) -> None:
         ("deployments: [", "is not valid YAML"),
     ],
 )
-def test_a_file_that_was_edited_wrongly_is_named(root: Path, text: str, told: str) -> None:
-    (root / "prefect.yaml").write_text(text)
+def test_a_file_that_was_edited_wrongly_is_named(project: Path, text: str, told: str) -> None:
+    (project / "prefect.yaml").write_text(text)
     with pytest.raises(InputError, match=f"prefect.yaml.*{told}"):
         deploy.write_file([], None, "UTC")
 

@@ -22,7 +22,7 @@ from cartograph.planted.paraphrases import generate
 from cartograph.read.source import Batch
 from tasks.collection.pairs import Params, read_pairs
 from tasks.commands.init_pairs import PRESETS, init_pairs
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import CODE
 
 
 def batch(**columns: list[str]) -> Batch:
@@ -274,7 +274,7 @@ def test_parameters_of_pairs_that_do_not_go_together_are_refused(given: dict[str
 
 
 def test_a_workspace_is_made_of_files_that_can_be_collected_from(tmp_path: Path) -> None:
-    folder = ROOT / "workspaces" / "_test_init_pairs"
+    folder = CODE / "workspaces" / "_test_init_pairs"
     shutil.rmtree(folder, ignore_errors=True)
     one, latin = tmp_path / "one.csv", tmp_path / "latin.csv"
     one.write_text("left,right,label\na,b,1\n", encoding="utf-8")

@@ -13,7 +13,7 @@ from cartograph.data.images import open_png, pixels_of
 from cartograph.planted import digits
 from cartograph.planted.nli import Planted
 from cartograph.schema import TRUTH
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import CODE
 from tasks.pipelines import open_workspace
 from tests.ingesting import run_ingest
 
@@ -84,6 +84,6 @@ def test_it_takes_the_same_path_as_files(tmp_path: Path) -> None:
 
 def test_make_names_it() -> None:
     command = ["make", "--no-print-directory", "-n", "audit", "DATASET=digits"]
-    planned = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    planned = subprocess.run(command, cwd=CODE, capture_output=True, text=True, check=True).stdout
     assert planned.splitlines()[-1] == 'python -m flows.audit --workspace "workspaces/digits"'
     assert open_workspace("workspaces/digits").settings["train"].model == "cnn"  # type: ignore[attr-defined]

@@ -115,14 +115,13 @@ def test_an_audit_that_ends_as_nobody_foresaw_is_told_of_too(monkeypatch: pytest
     assert [(name, str(error)) for name, error in told] == [("workspaces/reviews", "RuntimeError: out of order")]
 
 
-def test_what_an_earlier_audit_found_is_not_told_as_this_one_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.engine.workspace.ROOT", tmp_path)
+def test_what_an_earlier_audit_found_is_not_told_as_this_one_s(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = {"gate": "class_shift", "outcome": "failed", "value": 0.3, "sentence": "The classes' shares shifted."}
     for name, content in (("gates/gates.json", {"gates": [FINDING, failed]}), ("compare/record.json", {"numbers": {"rows": 240}})):
-        path = tmp_path / "workspaces" / "reviews" / "data" / name
+        path = project / "workspaces" / "reviews" / "data" / name
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(content))
-    space = Workspace(tmp_path / "workspaces" / "reviews", {})
+    space = Workspace(project / "workspaces" / "reviews", {})
     told: list[str] = []
     monkeypatch.setattr(announce, "_artifact", lambda *_: None)
     monkeypatch.setattr(announce, "emit_event", lambda name, *_, **__: told.append(name))
@@ -137,14 +136,13 @@ def test_what_an_earlier_audit_found_is_not_told_as_this_one_s(tmp_path: Path, m
 
 
 def test_a_warning_is_said_at_the_end_and_an_audit_that_ended_early_shows_no_earlier_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, text in (("data/gates/gates.json", json.dumps({"gates": [FINDING]})), ("reports/report.html", "an earlier page")):
-        path = tmp_path / name
+        path = project / name
         path.parent.mkdir(parents=True)
         path.write_text(text)
-    monkeypatch.setattr(audit, "ROOT", tmp_path)
-    monkeypatch.setattr(audit, "open_workspace", lambda _: Workspace(tmp_path, {}))
+    monkeypatch.setattr(audit, "open_workspace", lambda _: Workspace(project, {}))
     ends: list[CartographError | None] = [GateError("train: 9 of 10 rows cannot be used."), None]
     monkeypatch.setattr(audit, "run_flow", lambda *_, **__: (None, ends.pop()))
     audit.conduct(audit.audit, ".", None, verbose=False, debug=False)

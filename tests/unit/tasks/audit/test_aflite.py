@@ -21,7 +21,7 @@ from tasks.audit import aflite, bias, features, recipes
 from tasks.audit.embed import STEP as EMBED
 from tasks.audit.embed import Params as EmbedParams
 from tasks.engine.step import Inputs, Out
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import CODE, Workspace
 from tests.training_sets import small_set
 
 TRAIN, HELD = "data/ingest/train.parquet", "data/ingest/held.parquet"
@@ -210,7 +210,7 @@ def test_what_a_fine_tuned_model_starts_from_is_an_input(space: Workspace, train
         with pytest.raises(InputError, match=r"features of a fine-tuned `transformer` need `features\.pretrained`"):
             features._recipe(params, out)
         return
-    path = {"data/embed": space.path / "data/embed", "mine": ROOT / "mine", "other": ROOT / "other"}.get(start, start)
+    path = {"data/embed": space.path / "data/embed", "mine": CODE / "mine", "other": CODE / "other"}.get(start, start)
     assert features._recipe(params, out).pretrained == (path and str(path))
     name = {"mine": "file:./mine", "other": "file:./other", "data/embed": "data/embed"}.get(start)
     assert features.STEP.inputs_of(space.settings) == (TRAIN, HELD, *([name] if name else []))
@@ -229,7 +229,7 @@ def test_bias_starts_a_model_from_the_projects_own_folder(space: Workspace) -> N
     settings = settings_of(train=recipes.Params(pretrained="./mine"), bias=bias.Params(models=("transformer",)))
     space.settings.update(settings)
     out = Out(space, {}, space.path, space.path, space.path)
-    assert bias._recipe("transformer", out, 1).pretrained == str(ROOT / "mine")
+    assert bias._recipe("transformer", out, 1).pretrained == str(CODE / "mine")
     assert "file:./mine" in bias.STEP.inputs_of(settings)
     both = settings_of(train=recipes.Params(model="probe"), bias=bias.Params(models=("probe", "linear")))
     assert bias.STEP.inputs_of(both).count("data/embed") == 1

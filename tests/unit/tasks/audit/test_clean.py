@@ -26,11 +26,11 @@ from tasks.audit.gates import measured_checks
 from tasks.checks.cleaned_set import validate_cleaning
 from tasks.engine.receipt import fresh
 from tasks.engine.running import Outcome, run_step
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import CODE, Workspace
 from tests.cleaning import make_examples, make_noise, save
 from tests.ingesting import run_ingest
 
-SPACE = ROOT / "workspaces" / "_test_clean"
+SPACE = CODE / "workspaces" / "_test_clean"
 ROWS = [f"this is sentence number {number},{('bad', 'good', 'odd')[number % 3]},{number}.50" for number in range(30)]
 
 

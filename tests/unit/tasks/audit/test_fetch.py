@@ -23,7 +23,7 @@ from tasks.audit.ingest import Params
 from tasks.audit.sources import fetched_name
 from tasks.commands.dvc_yaml import _stage
 from tasks.engine.running import run_step
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import CODE, Workspace
 
 ROWS = "text,label\n" + "".join(f"row {number},{'yes' if number % 2 else 'no'}\n" for number in range(40))
 
@@ -265,7 +265,7 @@ def test_an_address_where_nobody_listens_is_named(monkeypatch: pytest.MonkeyPatc
 
 
 def test_dvc_leaves_what_was_fetched_in_place_and_follows_where_asked() -> None:
-    space = audit(ROOT / "workspaces" / "none at all", "https://host/rows.csv", follow=True)
+    space = audit(CODE / "workspaces" / "none at all", "https://host/rows.csv", follow=True)
     space.path.mkdir()
     try:
         (space.path / "params.yaml").write_text("fetch: {follow: true}\n")

@@ -27,7 +27,7 @@ from cartograph.schema import NOISE, dataset_info
 from cartograph.suspects.committee import committee_scores
 from tasks.audit import aflite, bias, embed, features, recipes
 from tasks.commands.init import init
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import CODE, Workspace
 from tasks.pipelines import open_workspace
 from tests.training_sets import info_of, small_images, small_set, table, write_vision
 from tests.unit.read.test_image_folder import write
@@ -154,7 +154,7 @@ def test_contents_of_images() -> None:
 
 
 def test_a_workspace_for_a_folder_of_images(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    place = ROOT / "workspaces" / "_test_images"
+    place = CODE / "workspaces" / "_test_images"
     rng = np.random.default_rng(0)
     files = {
         f"{label}/{number}.png": png_of(rng.integers(0, 255, (9, 12, 3), dtype=np.uint8), 99) for label in "ab" for number in range(12)

@@ -13,10 +13,10 @@ from cartograph.errors import GateError, InputError
 from tasks.audit.ingest import STEP, Params
 from tasks.audit.plan import ingested
 from tasks.engine.running import run_step
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import CODE, Workspace
 from tests.ingesting import some_rows, write_csv
 
-SPACE = ROOT / "workspaces" / "_test_ingest"
+SPACE = CODE / "workspaces" / "_test_ingest"
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from tasks.audit.ingest import Params as IngestParams
 from tasks.audit.recipes import Params
 from tasks.audit.train import STEP, run
 from tasks.engine.digest import digest_path
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import CODE
 from tests.training_sets import info_of, small_set, table
 
 
@@ -204,5 +204,5 @@ def test_wrong_parameters_say_what_is_expected(tmp_path: Path, section: dict[str
 
 
 def test_defaults_are_those_of_the_default_audit() -> None:
-    written = yaml.safe_load((ROOT / "params.yaml").read_text())["train"]
+    written = yaml.safe_load((CODE / "params.yaml").read_text())["train"]
     assert {key: getattr(Params(), key) for key in written} == written

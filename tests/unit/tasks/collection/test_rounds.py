@@ -27,12 +27,12 @@ from tasks.engine.dag import upstream
 from tasks.engine.digest import digest_path
 from tasks.engine.receipt import fresh
 from tasks.engine.running import Outcome, run_step
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import CODE, Workspace
 from tasks.paper import pair_tables
 from tasks.paper.pair_classifiers import models_table
 from tasks.pipelines import COLLECTION_SECTIONS, open_workspace, pipeline, steps_of
 
-SPACE = ROOT / "workspaces" / "_test_collect"
+SPACE = CODE / "workspaces" / "_test_collect"
 SMALL: dict[str, dict[str, Any]] = {
     "pairs": {"rows": 400},
     "encode": {"neighbours": 15, "near": 15, "random_negatives": 300},
@@ -263,7 +263,7 @@ def test_a_table_of_methods_that_were_not_collected_is_refused(done: Workspace, 
     with pytest.raises(InputError, match=r"^the collection .* is not done with the parameters that it has now \(step `encode`\); run "):
         pair_tables.run("pairs-methods", Workspace(SPACE, {**done.settings, "encode": encode}), tmp_path)
     with pytest.raises(InputError, match=r"^pairs-methods is about a collection of pairs, and .* is an audit"):
-        pair_tables.run("pairs-methods", open_workspace(ROOT), tmp_path)
+        pair_tables.run("pairs-methods", open_workspace(CODE), tmp_path)
 
 
 def answer(number: int, word: str | None = None) -> None:
@@ -393,6 +393,6 @@ def test_a_task_without_test_positives_is_refused(empty: None, tmp_path: Path) -
 
 
 def test_a_collection_has_sections_of_its_own() -> None:
-    assert "collect" in open_workspace(ROOT / "workspaces/paraphrases").settings
-    assert "train" not in open_workspace(ROOT / "workspaces/paraphrases").settings
-    assert "collect" not in open_workspace(ROOT).settings
+    assert "collect" in open_workspace(CODE / "workspaces/paraphrases").settings
+    assert "train" not in open_workspace(CODE / "workspaces/paraphrases").settings
+    assert "collect" not in open_workspace(CODE).settings

@@ -16,11 +16,11 @@ from tasks.commands.init import init
 from tasks.commands.params_yaml import RECIPES, encoder, recipe
 from tasks.commands.presets import converted
 from tasks.engine.running import run_step
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import CODE
 from tasks.pipelines import STEPS, open_workspace, steps_of
 from tests.ingesting import some_rows, write_csv
 
-SPACE = ROOT / "workspaces" / "_test_init"
+SPACE = CODE / "workspaces" / "_test_init"
 
 
 @pytest.fixture(autouse=True)
@@ -167,7 +167,7 @@ def test_recipes_start_from_the_rates_of_the_models() -> None:
     from cartograph.models.registry import MODELS, model_class
 
     assert RECIPES.keys() == MODELS.keys()
-    default = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))["train"]
+    default = yaml.safe_load((CODE / "params.yaml").read_text(encoding="utf-8"))["train"]
     for name, keys in RECIPES.items():
         assert (default | keys)["learning_rate"] == model_class(name).learning_rate, name
 

@@ -12,10 +12,10 @@ import pytest
 from dvc_render.html import render_html
 from dvc_render.vega import VegaRenderer
 
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import CODE
 from tasks.pipelines import STEPS
 
-TEMPLATES = ROOT / ".dvc" / "plots"
+TEMPLATES = CODE / ".dvc" / "plots"
 DECLARED = {name: how for step in STEPS for name, how in step.plots.items()}
 ROWS = {
     "map_densities": [

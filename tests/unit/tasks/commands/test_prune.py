@@ -13,23 +13,19 @@ from dvc.repo import Repo
 from cartograph.errors import InputError
 from tasks.commands import leftovers
 from tasks.commands.prune import prune, size_text
-from tasks.engine import workspace
 from tasks.engine.receipt import Receipt, fingerprint
 from tasks.engine.workspace import Workspace
 from tasks.pipelines import open_workspace
+from tests.workspaces import use_project
 
 OLD, CURRENT = "0" * 64, "1" * 64
 
 
 @pytest.fixture
-def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+def space(project: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """An audit's folder in a project of its own, ingested and not yet trained."""
-    monkeypatch.setattr(workspace, "ROOT", tmp_path)
-    monkeypatch.setattr("tasks.commands.prune.ROOT", tmp_path)
-    monkeypatch.setattr("tasks.pipelines.ROOT", tmp_path)
-    monkeypatch.setattr(leftovers, "ROOT", tmp_path)
-    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "prefect"))
-    folder = tmp_path / "workspaces" / "reviews"
+    monkeypatch.setenv("PREFECT_HOME", str(project / "prefect"))
+    folder = project / "workspaces" / "reviews"
     write(folder / "params.yaml", "ingest: {source: files, train: [a.csv], evaluation: {test: {files: [b.csv]}}}\n")
     for name in ("train", "test"):
         write(folder / f"data/ingest/{name}.parquet", "rows")
@@ -119,8 +115,8 @@ def test_nothing_is_removed_before_it_is_asked_for(space: Workspace, capsys: pyt
 
 
 def test_a_busy_workspace_is_left_alone(space: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
-    shutil.copytree(space.path, workspace.ROOT / "workspaces" / "other")
-    write(workspace.ROOT / "params.yaml", "ingest: {}\n")
+    shutil.copytree(space.path, space.path.with_name("other"))
+    write(space.path.parent.parent / "params.yaml", "ingest: {}\n")
     stale = write(space.state / "checkpoints" / "train" / OLD / "epoch=1")
     with space.lock("an audit"):
         with pytest.raises(InputError, match="is busy: `an audit`"):
@@ -131,14 +127,12 @@ def test_a_busy_workspace_is_left_alone(space: Workspace, capsys: pytest.Capture
 
 
 def test_only_what_nothing_refers_to_leaves_the_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    project: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(leftovers, "ROOT", tmp_path)
-
     def run(*command: str) -> None:
         identity = ["-c", "user.name=Test", "-c", "user.email=test@example.com"] if command[0] == "git" else []
         program = ["git"] if command[0] == "git" else [sys.executable, "-m", "dvc"]
-        subprocess.run([*program, *identity, *command[1:]], cwd=tmp_path, check=True, capture_output=True)
+        subprocess.run([*program, *identity, *command[1:]], cwd=project, check=True, capture_output=True)
 
     run("git", "init", "-q")
     run("dvc", "init", "-q")
@@ -146,16 +140,16 @@ def test_only_what_nothing_refers_to_leaves_the_cache(
     turn = leftovers.dvc_turn
     monkeypatch.setattr(leftovers, "dvc_turn", lambda project: turns.append(project) or turn(project))
     run("git", "commit", "-q", "--allow-empty", "-m", "No version yet")
-    write(tmp_path / "dvc.yaml", "stages: {never: {cmd: 'true', outs: [made]}}\n")
-    write(tmp_path / "folder" / "part.txt", "in a folder of a run")
+    write(project / "dvc.yaml", "stages: {never: {cmd: 'true', outs: [made]}}\n")
+    write(project / "folder" / "part.txt", "in a folder of a run")
     run("dvc", "add", "-q", "folder")
-    lock = (tmp_path / "folder.dvc").read_text()
-    write(tmp_path / "mlartifacts" / "default" / "run" / "artifacts" / "dvc.lock", lock)
+    lock = (project / "folder.dvc").read_text()
+    write(project / "mlartifacts" / "default" / "run" / "artifacts" / "dvc.lock", lock)
     for name in ("folder.dvc", ".gitignore"):
-        (tmp_path / name).unlink()
-    shutil.rmtree(tmp_path / "folder")
+        (project / name).unlink()
+    shutil.rmtree(project / "folder")
     for text in ("committed", "forgotten!", "here"):
-        write(tmp_path / "file.txt", text)
+        write(project / "file.txt", text)
         run("dvc", "add", "-q", "file.txt")
         if text == "committed":
             run("git", "add", "-A")
@@ -163,12 +157,12 @@ def test_only_what_nothing_refers_to_leaves_the_cache(
             run("git", "commit", "-q", "--allow-empty", "-m", "The same versions")
     assert leftovers.unused_cache(remove=False) == (len("forgotten!"), 1)
     assert leftovers.unused_cache(remove=True) == (len("forgotten!"), 1)
-    kept = [path.read_text() for path in (tmp_path / ".dvc" / "cache" / "files").rglob("*") if path.is_file()]
+    kept = [path.read_text() for path in (project / ".dvc" / "cache" / "files").rglob("*") if path.is_file()]
     assert sorted(kept)[1:] == ["committed", "here", "in a folder of a run"]
     assert sorted(kept)[0].startswith('[{"md5":'), "the folder's listing"
     assert leftovers.unused_cache(remove=False) == (0, 0)
-    assert turns == [tmp_path] * 3, "audits that record what they made wait for it"
-    with Repo(str(tmp_path)) as repo:
+    assert turns == [project] * 3, "audits that record what they made wait for it"
+    with Repo(str(project)) as repo:
         assert len(leftovers._revisions(repo)) == 1, "of three commits, one speaks for all"
     assert caplog.messages == [], "of what was never made there is nothing to tell"
 
@@ -176,12 +170,8 @@ def test_only_what_nothing_refers_to_leaves_the_cache(
 def test_a_cache_that_other_projects_may_use_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    project, shared = tmp_path / "project", tmp_path / "shared"
+    project, shared = use_project(tmp_path / "project", monkeypatch), tmp_path / "shared"
     project.mkdir()
-    for module in (leftovers, workspace):
-        monkeypatch.setattr(module, "ROOT", project)
-    monkeypatch.setattr("tasks.commands.prune.ROOT", project)
-    monkeypatch.setattr("tasks.pipelines.ROOT", project)
     write(project / "params.yaml", "ingest: {}\n")
     for command in (["init", "-q", "--no-scm"], ["cache", "dir", str(shared)]):
         subprocess.run([sys.executable, "-m", "dvc", *command], cwd=project, check=True, capture_output=True)

@@ -12,11 +12,11 @@ import pytest
 from cartograph.data.spreadsheet import read_sheet
 from tasks.__main__ import main
 from tasks.commands.dvc_yaml import in_sync, write
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import CODE, Workspace
 from tasks.pipelines import open_workspace
 from tests.cleaning import make_examples, make_noise, save
 
-SPACE = ROOT / "workspaces" / "_test_review"
+SPACE = CODE / "workspaces" / "_test_review"
 ROWS = [(f"u{number:03d}", f"=text {number}", number % 3) for number in range(120)]
 SHEET = SPACE / "reports" / "review.csv"
 

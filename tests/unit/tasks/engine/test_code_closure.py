@@ -3,21 +3,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from tasks.engine.code_closure import PACKAGES, code_closure
-from tasks.engine.workspace import ROOT
+from tasks.engine.workspace import CODE
 
 
 def names(file: Path) -> set[str]:
-    return {path.relative_to(ROOT).as_posix() for path in code_closure(file)}
+    return {path.relative_to(CODE).as_posix() for path in code_closure(file)}
 
 
 def test_imports_are_followed_inside_functions_and_through_modules() -> None:
-    found = names(ROOT / "tasks" / "audit" / "measure.py")
+    found = names(CODE / "tasks" / "audit" / "measure.py")
     assert {"tasks/audit/measure.py", "tasks/engine/step.py", "tasks/engine/workspace.py", "src/cartograph/maps/measures.py"} <= found
     assert "src/cartograph/schema.py" in found
 
 
 def test_a_step_does_not_depend_on_the_list_of_all_steps_or_on_its_neighbours() -> None:
-    found = names(ROOT / "tasks" / "audit" / "measure.py")
+    found = names(CODE / "tasks" / "audit" / "measure.py")
     assert "tasks/pipelines.py" not in found
     assert "tasks/audit/report.py" not in found
     assert "src/cartograph/planted.py" not in found

@@ -19,7 +19,7 @@ from tasks.commands.dvc_yaml import _stage
 from tasks.engine.receipt import fingerprint, fresh, read_receipt
 from tasks.engine.running import run_step
 from tasks.engine.step import Inputs, Matrix, Out, Step
-from tasks.engine.workspace import ROOT, Workspace
+from tasks.engine.workspace import CODE, Workspace
 
 
 class Doubling(Params):
@@ -270,7 +270,7 @@ def test_an_optional_input_counts_from_the_day_it_is_there(tmp_path: Path) -> No
 
 
 def test_dvc_depends_on_an_optional_input_once_it_is_there_and_leaves_persistent_outputs_alone() -> None:
-    folder = ROOT / "workspaces" / "_test_optional"
+    folder = CODE / "workspaces" / "_test_optional"
     shutil.rmtree(folder, ignore_errors=True)
     try:
         (folder / "review").mkdir(parents=True)

@@ -12,10 +12,9 @@ from tasks.publishing import provenance
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(provenance, "ROOT", tmp_path)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    return tmp_path
+def project(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.parent))
+    return project
 
 
 def git(folder: Path, *arguments: str) -> str:
