@@ -22,28 +22,47 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def percent(value: float, digits: int | None = None) -> str:
+    """Return a proportion in per cent, never as 0 or 100 where it is neither.
+
+    Args:
+        value: in [0, 1].
+        digits: decimals; None: one below 10 and above 99, none in between.
+
+    >>> [percent(value).replace(chr(160), " ") for value in (0.027, 0.05, 0.42, 0.994, 0.9996, 0.0001)]
+    ['2.7 %', '5 %', '42 %', '99.4 %', 'over 99.9 %', 'under 0.1 %']
+    """
+    shown = 100 * value
+    decimals = int(shown < 9.95 or shown > 99) if digits is None else digits
+    least = 10.0**-decimals
+    if 0 < shown < least / 2:
+        return f"under {least:.{decimals}f}{_SPACE}%"
+    if 100 - least / 2 < shown < 100:
+        return f"over {100 - least:.{decimals}f}{_SPACE}%"
+    text = f"{shown:.{decimals}f}"
+    return f"{text.removesuffix('.0') if digits is None or value in (0, 1) else text}{_SPACE}%"
+
+
+def percent_range(low: float, high: float) -> str:
+    """Return the ends of an interval in per cent, without the sign.
+
+    >>> percent_range(-0.004, 0.0132)
+    '−0.4 to 1.3'
+    """
+    return f"{100 * low:.1f} to {100 * high:.1f}".replace("-", "\u2212")
+
+
 def share(part: int, whole: int) -> str:
     """Return a share in per cent, with a decimal only where the whole has at least a thousand.
 
     >>> share(184, 6000).replace(chr(160), " "), share(3, 40).replace(chr(160), " "), share(1, 6000).replace(chr(160), " ")
     ('3.1 %', '8 %', 'under 0.1 %')
     """
-    if whole <= 0:
-        return f"0{_SPACE}%"
-    digits = 1 if whole >= 1000 else 0
-    percent = 100 * part / whole
-    least = 10.0**-digits
-    if 0 < percent < least / 2:
-        return f"under {least:.{digits}f}{_SPACE}%"
-    if 100 - least / 2 < percent < 100:
-        return f"over {100 - least:.{digits}f}{_SPACE}%"
-    if part in (0, whole):
-        return f"{percent:.0f}{_SPACE}%"
-    return f"{percent:.{digits}f}{_SPACE}%"
+    return percent(part / whole if whole > 0 else 0.0, digits=1 if whole >= 1000 else 0)
 
 
 def probability(value: float, digits: int = 2) -> str:
-    """Return a number in [0, 1] with two decimals unless told otherwise."""
+    """Return a number in [0, 1] with two decimals, or as many as asked for."""
     return f"{value:.{digits}f}"
 
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tasks.checks.great_expectations_run import MAX_EXAMPLES, Check, by_check, percent, runner
+from cartograph.wording import percent
+from tasks.checks.great_expectations_run import MAX_EXAMPLES, Check, by_check, runner
 
 if TYPE_CHECKING:
     import pandas as pd

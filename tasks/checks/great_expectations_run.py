@@ -50,12 +50,3 @@ def by_check(checks: Sequence[Check], result: dict[str, Any]) -> list[tuple[Chec
     """Return each check with what Great Expectations found of it, in the order of the checks."""
     found = {one["expectation_config"]["meta"]["number"]: one for one in result["results"]}
     return [(check, found[number]) for number, check in enumerate(checks)]
-
-
-def percent(share: float) -> str:
-    """Return a share as a person reads it.
-
-    >>> percent(0.0123), percent(0.5)
-    ('1.2 %', '50.0 %')
-    """
-    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.1f} %"

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cartograph.wording import percent
 from tasks.checks import data_docs
-from tasks.checks.great_expectations_run import MAX_EXAMPLES, Check, by_check, percent, runner
+from tasks.checks.great_expectations_run import MAX_EXAMPLES, Check, by_check, runner
 
 if TYPE_CHECKING:
     import pandas as pd

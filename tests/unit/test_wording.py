@@ -23,6 +23,14 @@ def test_a_share_never_says_none_or_all_where_there_are_some_or_others(numbers: 
         assert abs(float(text.split("\u00a0")[0]) - 100 * part / whole) <= (0.051 if whole >= 1000 else 0.51)
 
 
+@given(st.floats(0, 1))
+def test_percentages_are_never_rounded_to_certainty(share: float) -> None:
+    text = wording.percent(share)
+    assert (text == "0\u00a0%") == (share == 0) and (text == "100\u00a0%") == (share == 1)
+    value = float(text.removeprefix("under ").removeprefix("over ").removesuffix("\u00a0%"))
+    assert value == pytest.approx(100 * share, abs=0.51)
+
+
 @pytest.mark.parametrize(
     ("successes", "trials", "low", "high"), [(0, 10, 0.0, 0.278), (5, 10, 0.237, 0.763), (10, 10, 0.722, 1.0), (830, 1000, 0.805, 0.852)]
 )

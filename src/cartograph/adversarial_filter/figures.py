@@ -11,8 +11,9 @@ from matplotlib.ticker import MaxNLocator
 
 from cartograph.adversarial_filter.result import Round
 from cartograph.adversarial_filter.synthetic import Circles, Experiment
-from cartograph.figures.palette import INK, MUTED, RULE, correctness_colour, percent
+from cartograph.figures.palette import INK, MUTED, RULE, correctness_colour
 from cartograph.figures.saving import figure_style
+from cartograph.wording import percent
 
 
 def history_figure(history: Sequence[Round]) -> Figure:

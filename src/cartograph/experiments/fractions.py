@@ -17,6 +17,7 @@ from cartograph.schema import LABEL, UID, dataset_info
 from cartograph.selection.strategies import strategy_named
 from cartograph.selection.strategy import Candidates
 from cartograph.selection.table import select
+from cartograph.wording import percent
 
 Row = dict[str, Any]
 
@@ -123,7 +124,7 @@ def _panels(means: Sequence[Row], sets: Sequence[str], material: Material) -> tu
         panels[name] = {strategy: line for strategy, line in curves.items() if line[0]}
         mixtures = [row for row in own if row["fraction"] == mixed and row["strategy"] not in ("random", _WHOLE)]
         if len(mixtures) > 1:
-            title = f"{name}, {mixed:.0%} of the rows"
+            title = f"{name}, {percent(mixed)} of the rows"
             panels[title] = {"": _line(mixtures, "easy")}
             titles[title] = _EASY
     return panels, titles
@@ -142,7 +143,7 @@ def _told(means: Sequence[Row], sets: Sequence[str]) -> str:
         # A mean over those seeds alone that learnt something says nothing of rows from which others learnt nothing.
         learnt = [fraction for fraction in sorted(both) if not own["ambiguous", fraction]["failed"]]
         above = [fraction for fraction in learnt if own["ambiguous", fraction]["mean"] > own["random", fraction]["mean"]]
-        where = f"at {', '.join(f'{fraction:.0%}' for fraction in above)}" if above else "at no share"
+        where = f"at {', '.join(f'{percent(fraction)}' for fraction in above)}" if above else "at no share"
         told.append(f"on {name} ambiguous rows are above as many random ones {where} of {len(both)}")
     failed = sum(row["failed"] for row in means if row["set"] == sets[0])
     trainings = f"; {failed} trainings ended at the largest class" if failed else ""

@@ -14,6 +14,7 @@ from cartograph.maps.correlation import pearson
 from cartograph.maps.regions import assign_regions
 from cartograph.models.registry import model_class
 from cartograph.schema import REGIONS
+from cartograph.wording import share
 
 _LISTED = 50
 
@@ -46,7 +47,7 @@ def run(material: Material) -> Finding:
         for row in farthest
     ]
     told = f"{material.recipe.model} and {other}: r of confidence {shared['confidence']:.2f}, of variability {shared['variability']:.2f}; "
-    told += f"{len(moved):,} of {len(uids):,} rows change region ({len(moved) / len(uids):.0%})"
+    told += f"{len(moved):,} of {len(uids):,} rows change region ({share(len(moved), len(uids))})"
     numbers = {f"models.{name}": r for name, r in shared.items()} | {"models.moved.share": len(moved) / len(uids)}
     panels = {name: (material.recipe.model, other, first[name], getattr(second, name)) for name in ("confidence", "variability")}
     tables = {"regions": pa.Table.from_pylist(crossed)} | ({"moved": pa.Table.from_pylist(rows)} if rows else {})

@@ -12,9 +12,10 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 import pyarrow as pa
 
-from cartograph.figures.palette import DENSITY, MUTED, Level, correctness_levels, percent, sample_points
+from cartograph.figures.palette import DENSITY, MUTED, Level, correctness_levels, sample_points
 from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, region_edges
 from cartograph.schema import REGIONS
+from cartograph.wording import percent
 
 _PLANE = (0.0, 0.82)
 _SIDE = (0.845, 1.0)

@@ -92,11 +92,6 @@ def correctness_colour(correctness: float) -> str:
     return "#" + "".join(f"{round(channel):02x}" for channel in channels)
 
 
-def percent(share: float) -> str:
-    """Return a share as people read it: two digits below ten per cent, whole numbers above."""
-    return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
-
-
 def sample_points(n: int, max_points: int, rng: np.random.Generator, always: Iterable[int] = ()) -> npt.NDArray[np.int64]:
     """Return which of n rows are drawn: sorted indices, at most ``max_points``, without repetition.
 

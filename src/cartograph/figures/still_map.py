@@ -17,9 +17,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
-from cartograph.figures.palette import DENSITY, INK, MUTED, RULE, Level, correctness_levels, percent, sample_points
+from cartograph.figures.palette import DENSITY, INK, MUTED, RULE, Level, correctness_levels, sample_points
 from cartograph.figures.saving import _STYLE, figure_style
 from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, UNASSIGNED, region_edges
+from cartograph.wording import percent
 
 _TITLE_WIDTH = 64
 

@@ -9,8 +9,9 @@ import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cartograph.figures.palette import INK, MUTED, RULE, percent
+from cartograph.figures.palette import INK, MUTED, RULE
 from cartograph.figures.saving import figure_style
+from cartograph.wording import percent
 
 COLOURS = ("#0b5cad", "#a84e00", "#00705a", "#7a3e9d", "#7d5a00", "#a1295f", "#4b5563")
 FEWEST = 10

@@ -11,8 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from cartograph.figures.palette import INK, MUTED, RULE, correctness_colour, percent
+from cartograph.figures.palette import INK, MUTED, RULE, correctness_colour
 from cartograph.figures.saving import figure_style
+from cartograph.wording import percent
 
 BINS = 25
 RANGES = {"confidence": (0.0, 1.0), "variability": (0.0, 0.5)}

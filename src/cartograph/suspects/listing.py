@@ -17,6 +17,7 @@ from cartograph.suspects.committee import Committee
 from cartograph.suspects.detector import Detector, apply_detector
 from cartograph.suspects.flips import Bools, Flips, Ids
 from cartograph.suspects.label_doubt import suggested_labels
+from cartograph.wording import percent
 
 Floats = npt.NDArray[np.float64]
 
@@ -215,16 +216,3 @@ def _disagreeing(number: int, n_epochs: int) -> str:
     if number in (0, n_epochs):
         return f"all {n_epochs} epochs {'disagreed' if number else 'agreed'}"
     return f"{number} of {n_epochs} epochs disagreed"
-
-
-def percent(share: float) -> str:
-    """Return a share of a sentence: whole per cents, and what is under one or over 99 with a decimal.
-
-    >>> percent(0.027), percent(0.0), percent(0.9996), percent(0.004), percent(0.0001)
-    ('3 %', '0 %', 'over 99.9 %', '0.4 %', 'under 0.1 %')
-    """
-    if 0.0095 <= share <= 0.9905 or share in (0.0, 1.0):
-        return f"{100 * share:.0f} %"
-    if share < 0.5:
-        return "under 0.1 %" if share < 0.001 else f"{100 * share:.1f} %"
-    return "over 99.9 %" if share > 0.999 else f"{100 * share:.1f} %"

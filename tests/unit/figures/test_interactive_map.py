@@ -132,10 +132,10 @@ def test_the_map_names_its_regions_axes_and_rows() -> None:
     figure = data_map(make_map(900), max_points=500, seed=4, title="Some data")
     plane = figure.axes[0]
     assert {text.get_text() for text in plane.texts} == {
-        "easy-to-learn  33 %",
-        "ambiguous  33 %",
-        "hard-to-learn  10 %",
-        "unassigned  24 %",
+        "easy-to-learn  33\u00a0%",
+        "ambiguous  33\u00a0%",
+        "hard-to-learn  10\u00a0%",
+        "unassigned  24\u00a0%",
     }
     assert (plane.get_xlabel(), plane.get_ylabel()) == ("variability", "confidence")
     assert [axes.get_xlabel() for axes in figure.axes[1:]] == ["confidence", "variability", "correctness"]
@@ -244,7 +244,7 @@ def test_the_interactive_map_has_a_trace_per_level_and_points_back_at_rows() -> 
     assert [trace["name"] for trace in sorted(traces, key=lambda trace: trace["legendrank"])] == [f"{count}/6" for count in range(7)]
     assert content["layout"]["meta"] == {"rows": 900, "points": 500}
     names = {note["text"] for note in content["layout"]["annotations"]}
-    assert names == {f"{EASY}  33 %", f"{AMBIGUOUS}  33 %", f"{HARD}  10 %"}
+    assert names == {f"{EASY}  33\u00a0%", f"{AMBIGUOUS}  33\u00a0%", f"{HARD}  10\u00a0%"}
     assert figure.to_json() == interactive_map(table, None, max_points=500, seed=4, labels=["a", "b", "c"], always=[7, 8, 9]).to_json()
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Dot, DotPlot, Dots, Facts, Section, Series, Table
 from cartograph.page.collection.content import NAMES, Collection
-from cartograph.page.collection.phrases import ends_of, interval_of, percent, said
+from cartograph.page.collection.phrases import interval_of, metric_interval, phrase_of
 from cartograph.page.sections.how_made import how_made
 from cartograph.pairs.comparison import MEASURES
 from cartograph.pairs.methods import METHODS
-from cartograph.wording import count, counted, cut
+from cartograph.wording import count, counted, cut, percent
 
 _MEASURE = "average_precision"
 _STATIC = "static-retrieval"
@@ -161,13 +161,13 @@ def _balanced(found: Collection) -> Section:
         line: list[Cell] = [method]
         for name in (*shown, _MEASURE):
             value = found.metrics.get(f"{method}.{name}")
-            line += [None, ""] if value is None else [100 * value, ends_of(found.metrics, f"{method}.{name}")]
+            line += [None, ""] if value is None else [100 * value, metric_interval(found.metrics, f"{method}.{name}")]
         cells.append(line)
     shown[_MEASURE] = Column("Average precision", "points", "over all test pairs, in per cent")
     columns = (Column("Method"), *(each for place, column in enumerate(shown.values()) for each in (column, Column("95 %" + " " * place))))
     pairs, positives = (int(found.metrics[f"{found.methods[0]}.stated.{name}"]) for name in ("pairs", "positives"))
     lead = (
-        f"The balanced test has {count(pairs)} pairs, {percent(positives / pairs)} of them positive; all pairs have 1 in "
+        f"The balanced test has {count(pairs)} pairs, {percent(positives / pairs, 1)} of them positive; all pairs have 1 in "
         f"{count(round(found.task['test.pairs'] / found.task['test.positives']))}. The same models, scored on both."
     )
     return Section(
@@ -202,7 +202,7 @@ def _mistakes(found: Collection) -> Section:
     for name in names:
         shown = found.findings[name]["mistakes"][:_SHOWN]
         cells = [(cut(one["left"], found.texts), cut(one["right"], found.texts), one["probability"]) for one in shown]
-        blocks.append(Table(f"Trained on {said(name)} labels", columns, cells))
+        blocks.append(Table(f"Trained on {phrase_of(name)} labels", columns, cells))
     judged = _judged(found)
     lead = (
         "Test pairs that the model holds most likely positive and that no label calls so: real mistakes, or positives that nobody stated."
@@ -230,7 +230,7 @@ def _judged(found: Collection) -> Table | None:
         for kind in ("near", "random"):
             number = int(found.metrics[f"{method}.judged_{kind}"])
             line += [number, 100 * found.metrics[f"{method}.real_{kind}"] if number else None]
-        cells.append((*line, 100 * value, ends_of(found.metrics, f"{name}.corrected")))
+        cells.append((*line, 100 * value, metric_interval(found.metrics, f"{name}.corrected")))
     columns = (
         Column("Method"),
         Column("P@R20", "points", "precision in per cent where a fifth of the positives is found, every unstated pair counted as negative"),

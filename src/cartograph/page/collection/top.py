@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from cartograph.page.collection.content import Collection
-from cartograph.page.collection.phrases import ends_of, percent, said
+from cartograph.page.collection.phrases import metric_interval, phrase_of
 from cartograph.page.verdict import Figure, Verdict
-from cartograph.wording import count
+from cartograph.wording import count, percent
 
 _MEASURE = "average_precision"
 _STATIC = "static-retrieval"
@@ -15,24 +15,24 @@ def top(found: Collection) -> Verdict:
     """Return the sentence, the lines under it, and four figures."""
     best, metrics, task = found.best, found.metrics, found.task
     ratio = round(task["test.pairs"] / max(task["test.positives"], 1))
-    precision = percent(metrics[f"{best}.{_MEASURE}"])
+    precision = percent(metrics[f"{best}.{_MEASURE}"], 1)
     sentence = (
-        f"Labels chosen by {said(best)} gave {precision} average precision over all {count(int(task['test.pairs']))} test pairs, "
+        f"Labels chosen by {phrase_of(best)} gave {precision} average precision over all {count(int(task['test.pairs']))} test pairs, "
         f"of which 1 in {count(ratio)} is positive"
     )
     figures = (
-        Figure("Average precision", precision, f"{said(best)}; 95 % interval {ends_of(metrics, f'{best}.{_MEASURE}')}"),
+        Figure("Average precision", precision, f"{phrase_of(best)}; 95 % interval {metric_interval(metrics, f'{best}.{_MEASURE}')}"),
         Figure(
             "Precision at recall 20 %",
-            percent(metrics[f"{best}.precision_at_recall_20"]),
-            f"interval {ends_of(metrics, f'{best}.precision_at_recall_20')}",
+            percent(metrics[f"{best}.precision_at_recall_20"], 1),
+            f"interval {metric_interval(metrics, f'{best}.precision_at_recall_20')}",
         ),
         Figure(
             "Labels",
             count(int(metrics[f"{best}.labels"])),
             f"{count(round(metrics[f'{best}.positive']))} of them positive, for each method and seed",
         ),
-        Figure("Candidates found", f"{100 * found.encoded['recall']:.1f}\u00a0%", "of the exact nearest neighbours, on a sample"),
+        Figure("Candidates found", percent(found.encoded["recall"], 1), "of the exact nearest neighbours, on a sample"),
     )
     return Verdict(f"{sentence}.", tuple(line for line in (_hidden(found), _saved(found)) if line), figures)
 
@@ -44,8 +44,8 @@ def _hidden(found: Collection) -> str:
     if accuracy is None:
         return ""
     return (
-        f"On the stated test pairs, which somebody balanced, the model of {said(name)} labels scores {percent(accuracy)} accuracy; "
-        f"over all pairs its average precision is {percent(found.metrics[f'{name}.{_MEASURE}'])}."
+        f"On the stated test pairs, which somebody balanced, the model of {phrase_of(name)} labels scores {percent(accuracy, 1)} accuracy; "
+        f"over all pairs its average precision is {percent(found.metrics[f'{name}.{_MEASURE}'], 1)}."
     )
 
 
@@ -55,6 +55,6 @@ def _saved(found: Collection) -> str:
         return ""
     whole = found.metrics[f"{_STATIC}.labels"]
     return (
-        f"{said(found.best).capitalize()} passed what static retrieval got from {count(int(whole))} labels after {count(int(needed))}: "
-        f"{whole / needed:.1f} times fewer."
+        f"{phrase_of(found.best).capitalize()} needed {count(int(needed))} labels for the average precision that static retrieval has "
+        f"after {count(int(whole))}: {whole / needed:.1f} times fewer."
     )

@@ -8,11 +8,11 @@ from typing import Any
 
 from cartograph.page.audit import Origin
 from cartograph.page.blocks import Block, Chart, Charts, Column, Command, Definitions, Facts, Section, Series, Table
-from cartograph.page.collection.phrases import interval_of, percent
+from cartograph.page.collection.phrases import interval_of
 from cartograph.page.sections.how_made import how_made
 from cartograph.page.verdict import Figure, Verdict
 from cartograph.pairs.comparison import MEASURES
-from cartograph.wording import count, counted, cut
+from cartograph.wording import count, counted, cut, percent
 
 _SHOWN = 20
 _ANSWERS = (
@@ -71,7 +71,7 @@ def waiting_top(found: Waiting) -> Verdict:
         Figure("Positives found", count(round(last[0]["positive"])) if last else "\u2013", "among them"),
         Figure(
             "Average precision",
-            percent(last[0]["mean"]) if last else "\u2013",
+            percent(last[0]["mean"], 1) if last else "\u2013",
             f"over all test pairs; 95 % interval {interval_of(last[0])}" if last else "there is no model before round 1 is answered",
         ),
     )

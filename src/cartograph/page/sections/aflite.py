@@ -9,7 +9,7 @@ from cartograph.adversarial_filter.result import hardest_first
 from cartograph.page.audit import Aflite, Audit, Ints
 from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Facts, RowList, RowTables, Section, Series, Table
 from cartograph.schema import UID
-from cartograph.wording import count, counted, cut, probability, share
+from cartograph.wording import count, counted, cut, percent, probability, share
 
 _SOURCES = {
     "bow": "a bag of words (TF-IDF and SVD)",
@@ -35,7 +35,7 @@ def aflite_section(audit: Audit) -> Section | None:
 def _lead(filtered: Aflite) -> str:
     record = filtered.record
     source = _SOURCES[record["features"]["source"]].format(held_back=count(record["features"]["held_back"]))
-    before, after = (f"{100 * record[name]:.0f}\u00a0%" for name in ("bias_before", "bias_after"))
+    before, after = (percent(record[name], 0) for name in ("bias_before", "bias_after"))
     text = (
         f"Linear models that see nothing but {source} guess {before} of the labels of rows they never saw. AFLite took out the rows that "
         f"they guess most surely, {share(record['removed'], record['rows'])} of {count(record['rows'])}; of the {count(record['kept'])} "
@@ -67,7 +67,7 @@ def _facts(filtered: Aflite) -> list[tuple[str, str]]:
         ("Filter", f"{record['variant']}, {record['n_partitions']} models a round, each trained on {counted(record['train_size'], 'row')}"),
         (
             "A round took",
-            f"at most {counted(record['slice_size'], 'row')} that {100 * record['threshold']:.0f}\u00a0% of the models guess right",
+            f"at most {counted(record['slice_size'], 'row')} that {percent(record['threshold'], 0)} of the models guess right",
         ),
         ("Ended", f"after {counted(record['rounds'], 'round')}: {record['stop_reason']}"),
         ("Files", "data/aflite/filtered.parquet; every row's round and predictability in data/aflite/aflite.parquet"),

@@ -11,7 +11,7 @@ import pyarrow as pa
 from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, points
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Dot, DotPlot, Dots, Section, Table
-from cartograph.wording import count, counted, cut, listing
+from cartograph.wording import count, counted, cut, listing, percent_range
 
 Row = Mapping[str, Any]
 
@@ -205,7 +205,7 @@ def _table(audit: Audit, summary: Sequence[Row]) -> Table:
 
 
 def _interval(row: Row) -> str | None:
-    return None if row["low"] is None else f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"
+    return None if row["low"] is None else percent_range(row["low"], row["high"])
 
 
 def _difference_table(rows: Sequence[Row]) -> Table:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cartograph.page.audit import Audit, Ints
 from cartograph.page.blocks import Block, Chart, Charts, Column, Facts, Plane, Planes, Section, Series, Table
 from cartograph.schema import REGIONS, UID
-from cartograph.wording import count, counted, probability, share
+from cartograph.wording import count, counted, percent, probability, share
 
 _KINDS = {
     "flipped": ("Flipped", "labels changed to a wrong one on purpose"),
@@ -132,7 +132,7 @@ def _facts(audit: Audit, score: pa.Table) -> list[tuple[str, str]]:
 def _filter_facts(metrics: Mapping[str, float]) -> list[tuple[str, str]]:
     """Return how AFLite took to the planted give-away words."""
     ratio, low, high = (metrics[f"give_away.odds_ratio{part}"] for part in ("", ".low", ".high"))
-    shares = [f"{100 * metrics[f'{name}.filtered']:.0f}\u00a0%" for name in ("give_away", "no_give_away")]
+    shares = [percent(metrics[f"{name}.filtered"], 0) for name in ("give_away", "no_give_away")]
     meaning = "odds that AFLite takes a row with a give-away word out, over those of a row without one; 1 = no preference"
     return [
         ("Odds ratio", f"{ratio:.1f} (95\u00a0% interval {low:.1f} to {high:.1f}): {meaning}"),

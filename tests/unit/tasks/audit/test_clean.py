@@ -249,13 +249,15 @@ def test_a_class_that_shrinks_too_far_is_a_failed_critical_check(tmp_path: Path)
     assert (failed["check"], failed["expected"], failed["found"]) == (
         "no class shrinks or grows too far",
         "at most 20 % of its rows",
-        "`odd` lost 30.0 %",
+        "`odd` lost 30\u00a0%",
     )
     assert failed["examples"] == ["odd"]
     assert content("reports/clean.metrics.json")["validation.passed"] == 0
     [found] = [found for found in measured_checks([SPACE / "data/clean/validation.json"]) if found.value]
     assert found.gate == "failed_critical_checks"
-    assert found.rows == ["no class shrinks or grows too far in set `cleaned` (expected at most 20 % of its rows, found `odd` lost 30.0 %)"]
+    assert found.rows == [
+        "no class shrinks or grows too far in set `cleaned` (expected at most 20 % of its rows, found `odd` lost 30\u00a0%)"
+    ]
 
 
 def test_validation_has_the_form_of_the_ingested_sets(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_what_each_check_finds(tmp_path: Path) -> None:
     repeats = check(done, "train", "rows do not repeat others")
     assert (repeats["passed"], repeats["severity"], repeats["unexpected"], repeats["examples"]) == (False, "warning", 1, [uids[41]])
     assert repeats["share"] == pytest.approx(1 / 46)
-    assert repeats["found"] == "1 of 46 (2.2 %)"
+    assert repeats["found"] == "1 of 46 (2.2\u00a0%)"
     doubtful = check(done, "train", "equal texts have equal labels")
     assert (doubtful["passed"], doubtful["unexpected"], doubtful["examples"]) == (False, 2, [uids[2], uids[42]])
     small = check(done, "train", "every class has enough rows")
@@ -69,7 +69,11 @@ def test_what_each_check_finds(tmp_path: Path) -> None:
     assert (empty["passed"], empty["severity"], empty["unexpected"], empty["examples"]) == (True, "critical", 1, ["train.csv row 45"])
     assert check(done, "train", "labels are not null")["examples"] == ["train.csv row 46"]
     overlap = check(done, "dev", "texts are not in the train set too")
-    assert (overlap["passed"], overlap["found"], overlap["examples"]) == (False, "3 of 5 (60.0 %)", [dev_uids[1], dev_uids[2], dev_uids[3]])
+    assert (overlap["passed"], overlap["found"], overlap["examples"]) == (
+        False,
+        "3 of 5 (60\u00a0%)",
+        [dev_uids[1], dev_uids[2], dev_uids[3]],
+    )
     occurs = check(done, "dev", "every class occurs")
     assert (occurs["passed"], occurs["severity"], occurs["found"]) == (False, "warning", "none of `odd`")
     assert check(done, "dev", "`text` holds words, not numbers")["unexpected"] == 1
@@ -81,7 +85,7 @@ def test_what_each_check_finds(tmp_path: Path) -> None:
 def test_a_column_of_numbers_is_no_text(tmp_path: Path) -> None:
     done = audit(tmp_path, [f"{index}.5,{'good' if index % 2 else 'bad'}" for index in range(30)])
     numbers = check(done, "train", "`text` holds words, not numbers")
-    assert (numbers["passed"], numbers["severity"], numbers["found"]) == (False, "warning", "30 of 30 (100.0 %)")
+    assert (numbers["passed"], numbers["severity"], numbers["found"]) == (False, "warning", "30 of 30 (100\u00a0%)")
 
 
 def test_unknown_labels_and_repeated_uids_are_found_in_the_raw_rows(tmp_path: Path) -> None:
@@ -100,7 +104,7 @@ def test_unknown_labels_and_repeated_uids_are_found_in_the_raw_rows(tmp_path: Pa
     unique = check(done, "train", "uids are unique")
     assert (unique["passed"], unique["unexpected"], unique["examples"]) == (True, 2, ["59", "train.csv row 61"])
     unknown = check(done, "dev", "labels are known")
-    assert (unknown["found"], unknown["examples"]) == ("1 of 2 (50.0 %)", ["dev.csv row 2"])
+    assert (unknown["found"], unknown["examples"]) == ("1 of 2 (50\u00a0%)", ["dev.csv row 2"])
 
 
 def test_records_that_cannot_be_read_count(tmp_path: Path) -> None:
