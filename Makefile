@@ -30,6 +30,7 @@ test-all: $(READY) chromium
 check: $(READY)
 	@ruff check .
 	@ruff format --check .
+	@codespell
 	@mypy
 	@python -m tasks dvc-yaml --check
 	@NO_MKDOCS_2_WARNING=1 mkdocs build --strict
