@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cartograph.adversarial_filter.checks import memory_to_keep, require_data, require_evaluation, require_sizes
 from cartograph.adversarial_filter.classifiers import Classifier, JointLogistic, OneByOne
@@ -18,11 +17,12 @@ from cartograph.adversarial_filter.pool import Pool
 from cartograph.adversarial_filter.result import STOPPED_AT_ONE_CLASS, STOPPED_AT_ONE_GROUP, STOPPED_AT_TARGET, STOPPED_AT_THRESHOLD, Result
 from cartograph.adversarial_filter.slices import Variant, choose_slice
 from cartograph.adversarial_filter.solver.problem import Device
+from cartograph.data.arrays import Array
 
 
 def aflite(
     features: Any,
-    labels: npt.NDArray[Any],
+    labels: Array,
     *,
     target_size: int,
     train_size: int,
@@ -31,13 +31,13 @@ def aflite(
     threshold: float = 0.75,
     variant: Variant = "slicing",
     seed: int = 13,
-    groups: npt.NDArray[Any] | None = None,
+    groups: Array | None = None,
     estimator: Any | None = None,
     penalty: float = 1.0,
     device: Device = "auto",
     memory_limit: int | None = None,
     measure_kept: bool = True,
-    evaluation: Mapping[str, tuple[Any, npt.NDArray[Any]]] | None = None,
+    evaluation: Mapping[str, tuple[Any, Array]] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Filter out the rows whose label is easiest to predict from their features.

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cartograph.adversarial_filter.slices import VARIANTS
+from cartograph.data.arrays import Array
 from cartograph.errors import InputError
 
 _BLOCK_BYTES = 2**26
@@ -45,7 +45,7 @@ def require_sizes(rows: int, target_size: int, n_partitions: int, train_size: in
         raise InputError(f"variant {variant!r} is not known; take one of {', '.join(VARIANTS)}.")
 
 
-def require_data(features: Any, labels: npt.NDArray[Any], groups: npt.NDArray[Any] | None) -> None:
+def require_data(features: Any, labels: Array, groups: Array | None) -> None:
     """Check the arrays of a filter, features block by block.
 
     Raises:
@@ -64,7 +64,7 @@ def require_data(features: Any, labels: npt.NDArray[Any], groups: npt.NDArray[An
     _require_finite("features", features)
 
 
-def require_evaluation(name: str, features: Any, labels: npt.NDArray[Any], width: int) -> None:
+def require_evaluation(name: str, features: Any, labels: Array, width: int) -> None:
     """Check a set that is filtered alongside.
 
     Raises:

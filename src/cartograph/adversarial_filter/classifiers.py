@@ -6,18 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from cartograph.adversarial_filter.solver.problem import Device
+from cartograph.data.arrays import Bools, Integers, Integers32
 
 if TYPE_CHECKING:
     from cartograph.adversarial_filter.solver.joint_fit import Weights
     from cartograph.adversarial_filter.solver.problem import Problem
-
-
-Ids = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
-Tally = npt.NDArray[np.int32]
 
 
 class Rows(NamedTuple):
@@ -30,14 +25,14 @@ class Rows(NamedTuple):
     """
 
     features: Any
-    places: Ids
-    labels: Ids
+    places: Integers
+    labels: Integers
 
 
 class Classifier(Protocol):
     """Trains on each partition's rows and predicts the others."""
 
-    def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Tally, list[Tally]]:
+    def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Integers32, list[Integers32]]:
         """Return how many out-of-sample predictions of each row are right: of the pool's rows, and of each other set's.
 
         Args:
@@ -63,7 +58,7 @@ class JointLogistic:
         self._penalty, self._device, self._tolerance, self._keep_bytes = penalty, device, tolerance, keep_bytes
         self._last: Weights | None = None
 
-    def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Tally, list[Tally]]:
+    def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Integers32, list[Integers32]]:
         """See ``Classifier``."""
         # Torch is imported when it is needed: who only reads results can do without.
         from cartograph.adversarial_filter.solver.joint_fit import correct_predictions
@@ -75,7 +70,7 @@ class JointLogistic:
         given = problem(*pool, classes, self._device, keep_bytes=self._keep_bytes)
         weights = self._fit(given, several, seed) if several.shape[1] else None
 
-        def right(of: Problem, trained_on: Bools) -> Tally:
+        def right(of: Problem, trained_on: Bools) -> Integers32:
             count = np.zeros(len(of.rows), np.int32)
             if weights is not None:
                 count += correct_predictions(of, trained_on[:, single < 0], weights)
@@ -107,7 +102,7 @@ class OneByOne:
     def __init__(self, estimator: Any) -> None:
         self._estimator = estimator
 
-    def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Tally, list[Tally]]:
+    def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Integers32, list[Integers32]]:
         """See ``Classifier``."""
         whole = np.asarray(pool.features[pool.places])
         unseen = [np.asarray(other.features[other.places]) for other in others]
@@ -137,15 +132,15 @@ class _Constant:
     def __init__(self, label: int) -> None:
         self._label = label
 
-    def fit(self, features: Any, labels: Ids) -> None:
+    def fit(self, features: Any, labels: Integers) -> None:
         """Learn nothing."""
 
-    def predict(self, features: Any) -> Ids:
+    def predict(self, features: Any) -> Integers:
         """Return the one label."""
         return np.full(len(features), self._label, np.int64)
 
 
-def single_class(labels: Ids, train: Bools) -> Ids:
+def single_class(labels: Integers, train: Bools) -> Integers:
     """Return the one class that a partition trains on, −1 where there are several, ``(n_partitions,)``."""
     seen = np.stack([train[labels == label].any(axis=0) for label in range(int(labels.max()) + 1)])
     return np.where(seen.sum(axis=0) > 1, -1, seen.argmax(axis=0)).astype(np.int64)

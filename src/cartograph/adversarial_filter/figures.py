@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from cartograph.adversarial_filter.result import Round
 from cartograph.adversarial_filter.synthetic import Circles, Experiment
+from cartograph.data.arrays import Array
 from cartograph.figures.palette import INK, MUTED, RULE, correctness_colour
 from cartograph.figures.saving import figure_style
 from cartograph.wording import percent
@@ -73,7 +74,7 @@ def synthetic_figure(found: Experiment) -> Figure:
     return figure
 
 
-def _circles(axes: Axes, circles: Circles, used: np.ndarray) -> None:
+def _circles(axes: Axes, circles: Circles, used: Array) -> None:
     for label, marker in ((0, "o"), (1, "^")):
         own = used & (circles.labels == label)
         for flipped, shape in ((False, marker), (True, "X")):

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cartograph.adversarial_filter.classifiers import Classifier, Rows
 from cartograph.adversarial_filter.result import Filtered, Result, Round
 from cartograph.adversarial_filter.slices import choose_alike
 from cartograph.adversarial_filter.splits import random_splits
+from cartograph.data.arrays import Array, Bools, Floats, Integers, Integers32
 
 
 class Pool:
@@ -20,13 +20,13 @@ class Pool:
     def __init__(
         self,
         features: Any,
-        labels: npt.NDArray[Any],
-        groups: npt.NDArray[Any] | None,
+        labels: Array,
+        groups: Array | None,
         classifier: Classifier,
         n_partitions: int,
         train_size: int,
         seed: int,
-        evaluation: Mapping[str, tuple[Any, npt.NDArray[Any]]],
+        evaluation: Mapping[str, tuple[Any, Array]],
     ) -> None:
         self._features, self._labels, self._groups = features, labels, groups
         self._classifier, self._n_partitions, self._train_size, self._seed = classifier, n_partitions, train_size, seed
@@ -67,14 +67,14 @@ class Pool:
         for other, tally in zip(self._others.values(), theirs, strict=True):
             other.note(tally / self._n_partitions)
 
-    def _note(self, rows: npt.NDArray[np.int64], predictability: npt.NDArray[np.float64], counts: npt.NDArray[np.int32]) -> None:
+    def _note(self, rows: Integers, predictability: Floats, counts: Integers32) -> None:
         known = ~np.isnan(predictability)
         fresh = known & np.isnan(self._first[rows])
         self._first[rows[fresh]] = predictability[fresh]
         self._last[rows[known]] = predictability[known]
         self._n_predictions[rows] = counts
 
-    def remove(self, chosen: npt.NDArray[np.intp], threshold: float) -> None:
+    def remove(self, chosen: Integers, threshold: float) -> None:
         """Take these places out of play, and record the round."""
         known = self.predictability[~np.isnan(self.predictability)]
         self.history.append(
@@ -112,25 +112,25 @@ class Pool:
 class Alongside:
     """A set that is filtered as the pool is."""
 
-    def __init__(self, features: Any, labels: npt.NDArray[Any]) -> None:
+    def __init__(self, features: Any, labels: Array) -> None:
         self._features, self._labels = features, labels
         self._rows = np.arange(len(labels), dtype=np.int64)
         self._removed_in_round = np.zeros(len(labels), np.int32)
         self._first, self._last = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
 
-    def rows_of(self, names: npt.NDArray[Any]) -> Rows:
+    def rows_of(self, names: Array) -> Rows:
         """Return the rows that are left, labels as places in ``names``."""
         own = self._labels[self._rows]
         places = np.searchsorted(names, own).clip(max=len(names) - 1)
         return Rows(self._features, self._rows, np.where(names[places] == own, places, -1).astype(np.int64))
 
-    def note(self, predictability: npt.NDArray[np.float64]) -> None:
+    def note(self, predictability: Floats) -> None:
         """Keep what the round said of the rows that are left."""
         fresh = np.isnan(self._first[self._rows])
         self._first[self._rows[fresh]] = predictability[fresh]
         self._last[self._rows] = predictability
 
-    def remove(self, pool: npt.NDArray[np.float64], gone: npt.NDArray[np.bool_], number: int, rng: np.random.Generator) -> None:
+    def remove(self, pool: Floats, gone: Bools, number: int, rng: np.random.Generator) -> None:
         """Let rows go as the pool's rows of like predictability went."""
         chosen = choose_alike(self._last[self._rows], pool, gone, rng)
         self._removed_in_round[self._rows[chosen]] = number

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
+
+from cartograph.data.arrays import Bools, Floats, Integers, Integers32
 
 STOPPED_AT_TARGET = "target size reached"
 STOPPED_AT_THRESHOLD = "fewer rows at the threshold than a slice"
@@ -41,10 +42,10 @@ class Round:
 class Filtered:
     """A set that was filtered alongside: arrays as in ``Result``, of its own rows."""
 
-    kept: npt.NDArray[np.bool_]
-    removed_in_round: npt.NDArray[np.int32]
-    predictability_first: npt.NDArray[np.float64]
-    predictability_last: npt.NDArray[np.float64]
+    kept: Bools
+    removed_in_round: Integers32
+    predictability_first: Floats
+    predictability_last: Floats
 
 
 @dataclass(frozen=True)
@@ -62,24 +63,22 @@ class Result:
         evaluation: the sets that were filtered alongside, by name.
     """
 
-    kept: npt.NDArray[np.bool_]
-    removed_in_round: npt.NDArray[np.int32]
-    predictability_first: npt.NDArray[np.float64]
-    predictability_last: npt.NDArray[np.float64]
-    n_predictions: npt.NDArray[np.int32]
+    kept: Bools
+    removed_in_round: Integers32
+    predictability_first: Floats
+    predictability_last: Floats
+    n_predictions: Integers32
     history: tuple[Round, ...]
     stop_reason: str
     evaluation: Mapping[str, Filtered] = field(default_factory=dict)
 
     @property
-    def rows(self) -> npt.NDArray[np.intp]:
+    def rows(self) -> Integers:
         """Places of the rows that stayed, rising."""
         return np.flatnonzero(self.kept)
 
 
-def hardest_first(
-    removed_in_round: npt.NDArray[np.int32], predictability_last: npt.NDArray[np.float64], rng: np.random.Generator
-) -> npt.NDArray[np.intp]:
+def hardest_first(removed_in_round: Integers32, predictability_last: Floats, rng: np.random.Generator) -> Integers:
     """Return the order in which rows resist: those that stayed, least predictable first, then those removed last.
 
     The first rows of any number are what AFLite would keep of that many, as far as one run can tell. Ties in random order; a row

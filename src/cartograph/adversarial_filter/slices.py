@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
+
+from cartograph.data.arrays import Bools, Floats, Integers
 
 Variant = Literal["greedy", "slicing", "sampling"]
 VARIANTS: tuple[Variant, ...] = ("greedy", "slicing", "sampling")
 
 
-def choose_slice(
-    predictability: npt.NDArray[np.float64], size: int, threshold: float, variant: Variant, rng: np.random.Generator
-) -> npt.NDArray[np.intp]:
+def choose_slice(predictability: Floats, size: int, threshold: float, variant: Variant, rng: np.random.Generator) -> Integers:
     """Return up to ``size`` rows whose predictability is at least ``threshold``, in the order in which they are chosen.
 
     ``greedy`` and ``slicing`` take the most predictable first (greedy is slicing with slices of one row), ties in random order;
@@ -36,9 +35,7 @@ def choose_slice(
     return eligible[order[:size]]
 
 
-def choose_alike(
-    predictability: npt.NDArray[np.float64], pool: npt.NDArray[np.float64], gone: npt.NDArray[np.bool_], rng: np.random.Generator
-) -> npt.NDArray[np.bool_]:
+def choose_alike(predictability: Floats, pool: Floats, gone: Bools, rng: np.random.Generator) -> Bools:
     """Return which rows of another set leave: of each predictability as large a share as of the pool's rows at the nearest one.
 
     Args:
@@ -55,5 +52,5 @@ def choose_alike(
     above = np.searchsorted(levels, predictability).clip(max=len(levels) - 1)
     below = (above - 1).clip(min=0)
     nearest = np.where(predictability - levels[below] < levels[above] - predictability, below, above)
-    chosen: npt.NDArray[np.bool_] = rng.random(len(predictability)) < share[nearest]
+    chosen: Bools = rng.random(len(predictability)) < share[nearest]
     return chosen

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-Bools = npt.NDArray[np.bool_]
-Ids = npt.NDArray[np.integer[Any]]
+from cartograph.data.arrays import Bools, Ids
 
 
 def random_splits(size: int, train_size: int, n_partitions: int, key: tuple[int, ...], groups: Ids | None = None) -> Bools:

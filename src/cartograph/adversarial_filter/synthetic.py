@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cartograph.adversarial_filter.algorithm import aflite
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from cartograph.data.arrays import Bools, Floats, Integers
 
 SEPARATIONS = (1.6, 0.9, 0.6, 0.4)
 """Difference of the circles' radii, the most separated first; the inner one's is 1."""
@@ -53,7 +50,7 @@ class Circles:
     separation: float
     plane: Floats
     hints: Floats
-    labels: npt.NDArray[np.int64]
+    labels: Integers
     artefact: Bools
     flipped: Bools
 

@@ -6,15 +6,15 @@ from dataclasses import astuple
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.adversarial_filter.result import Filtered, Result
+from cartograph.data.arrays import Floats, Integers32
 from cartograph.schema import AFLITE, AFLITE_HISTORY
 
 
-def rows_table(uids: pa.Array, result: Result | Filtered, n_predictions: npt.NDArray[np.int32]) -> pa.Table:
+def rows_table(uids: pa.Array, result: Result | Filtered, n_predictions: Integers32) -> pa.Table:
     """Return ``schema.AFLITE``, sorted by uid.
 
     Args:
@@ -39,7 +39,7 @@ def history_table(result: Result) -> pa.Table:
     return pa.table([list(column) for column in columns], schema=AFLITE_HISTORY)
 
 
-def resistance(rows: pa.Table, uids: pa.Array) -> npt.NDArray[np.float64]:
+def resistance(rows: pa.Table, uids: pa.Array) -> Floats:
     """Return how long each row withstood the filter, ``(n_examples,)``, higher = longer: the number of its round plus what its last
     predictability lacks to 1, in (round, round + 1]; a row that stayed has a round more than the last. −1 for a row outside the pool.
 

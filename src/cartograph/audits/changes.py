@@ -5,28 +5,25 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
 from cartograph.audits.record import Record
+from cartograph.data.arrays import Array, Bools, Integers
 from cartograph.maps.distance import MOST_POINTS, MapDistance, map_distance
 from cartograph.schema import REGIONS, ROW_CHANGES, UID
-
-Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Matched:
     """Which row of one table is which of another: places in the old and in the new one, pairwise, and those without a partner."""
 
-    old: Places
-    new: Places
-    removed: Places
-    added: Places
+    old: Integers
+    new: Integers
+    removed: Integers
+    added: Integers
 
 
 def match_rows(old: pa.Table, new: pa.Table) -> Matched:
@@ -135,13 +132,13 @@ def compare_audits(before: Record, now: Record, rng: np.random.Generator) -> Aud
     return AuditChanges(changes, counts, _crossed(kept_old, kept_new), _class_shares(old, new), _distance(old, new, rng))
 
 
-def _array(table: pa.Table, name: str) -> npt.NDArray[Any]:
-    values: npt.NDArray[Any] = table[name].to_numpy()
+def _array(table: pa.Table, name: str) -> Array:
+    values: Array = table[name].to_numpy()
     return values
 
 
-def _differs(old: pa.Table, new: pa.Table, name: str) -> npt.NDArray[np.bool_]:
-    differing: npt.NDArray[np.bool_] = np.asarray(_array(old, name) != _array(new, name), dtype=bool)
+def _differs(old: pa.Table, new: pa.Table, name: str) -> Bools:
+    differing: Bools = np.asarray(_array(old, name) != _array(new, name), dtype=bool)
     return differing
 
 
@@ -151,7 +148,7 @@ def _changes(what: str, rows: pa.Table, before: pa.ChunkedArray | None, now: pa.
     return pa.table({name: empty if column is None else column for name, column in columns.items()}, schema=ROW_CHANGES)
 
 
-def _pairs(what: str, old: pa.Table, new: pa.Table, differing: npt.NDArray[np.bool_], name: str) -> pa.Table:
+def _pairs(what: str, old: pa.Table, new: pa.Table, differing: Bools, name: str) -> pa.Table:
     mask = pa.array(differing)
     return _changes(what, new.filter(mask), old[name].filter(mask), new[name].filter(mask))
 

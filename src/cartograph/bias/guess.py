@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cartograph.bias.words import count_words, predict_by_words, words_of
+from cartograph.data.arrays import Floats32, Integers
 from cartograph.features.linear_models import held_out_logistic
 from cartograph.features.pixels import sparse_pixels
 from cartograph.features.text import text_features, text_rows
 from cartograph.schema import LABEL, dataset_info
 
-Ids = npt.NDArray[np.int64]
-Scores = npt.NDArray[np.float32]
-
 QUICK = ("linear", "max-pmi")
 _PENALTY = 1.0
 
 
-def guess(model: str, train: pa.Table, test: pa.Table, *, smoothing: float) -> Ids | Scores:
+def guess(model: str, train: pa.Table, test: pa.Table, *, smoothing: float) -> Integers | Floats32:
     """Return what a quick model, fitted on one set, says of another: scores ``(n_test, n_classes)``; of ``max-pmi`` labels ``(n_test,)``.
 
     Args:
@@ -31,12 +28,12 @@ def guess(model: str, train: pa.Table, test: pa.Table, *, smoothing: float) -> I
     return _linear(train, test) if model == "linear" else _by_words(train, test, smoothing)
 
 
-def _by_words(train: pa.Table, test: pa.Table, smoothing: float) -> Ids:
+def _by_words(train: pa.Table, test: pa.Table, smoothing: float) -> Integers:
     table = count_words(*words_of(train), smoothing)
     return predict_by_words(table, words_of(test)[0], len(dataset_info(test.schema).options))
 
 
-def _linear(train: pa.Table, test: pa.Table) -> Scores:
+def _linear(train: pa.Table, test: pa.Table) -> Floats32:
     info = dataset_info(train.schema)
     options = max(len(info.options), 1)
     features = sparse_pixels(train, test) if info.images else text_features([row for table in (train, test) for row in text_rows(table)])
@@ -46,5 +43,5 @@ def _linear(train: pa.Table, test: pa.Table) -> Scores:
         given = (given[:, None] == np.arange(options)).astype(np.int64).reshape(-1)
     labels = np.concatenate([given, np.zeros(len(learnt) - len(given), np.int64)])
     classes = 2 if info.options else len(info.labels)
-    scores: Scores = held_out_logistic(features, labels.astype(np.intp), classes, learnt, _PENALTY)[~learnt]
+    scores: Floats32 = held_out_logistic(features, labels.astype(np.intp), classes, learnt, _PENALTY)[~learnt]
     return scores[:, 1].reshape(-1, options) if info.options else scores

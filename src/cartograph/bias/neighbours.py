@@ -7,11 +7,9 @@ sort the rows. Exact search by Faiss; cost O(n_held_out · n_train · d).
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-Singles = npt.NDArray[np.float32]
-Ids = npt.NDArray[np.int64]
+from cartograph.data.arrays import Floats32, Integers
 
 TOPS = (1, 5, 10, 50)
 
@@ -30,7 +28,9 @@ NEIGHBOURS = pa.schema(
 the ``others``; null where there are fewer train rows than that, or no held-out row."""
 
 
-def neighbour_distances(train: Singles, train_labels: Ids, held_out: Singles, labels: Ids, n_classes: int) -> list[dict[str, object]]:
+def neighbour_distances(
+    train: Floats32, train_labels: Integers, held_out: Floats32, labels: Integers, n_classes: int
+) -> list[dict[str, object]]:
     """Return the columns ``label`` to ``distance`` of ``NEIGHBOURS``, a dictionary per class, side and top.
 
     Args:
@@ -52,7 +52,7 @@ def neighbour_distances(train: Singles, train_labels: Ids, held_out: Singles, la
     return found
 
 
-def _nearest(train: Singles, rows: Singles) -> Singles:
+def _nearest(train: Floats32, rows: Floats32) -> Floats32:
     """Return the distances of each row to its nearest train rows, nearest first, ``(n_rows, at most the largest top)``."""
     import faiss
 
@@ -62,10 +62,10 @@ def _nearest(train: Singles, rows: Singles) -> Singles:
     index = faiss.IndexFlatIP(train.shape[1])
     index.add(train)
     similarity, _ = index.search(rows, wanted)
-    distance: Singles = np.maximum(1.0 - similarity, 0.0).astype(np.float32)
+    distance: Floats32 = np.maximum(1.0 - similarity, 0.0).astype(np.float32)
     return distance
 
 
-def _unit(features: Singles) -> Singles:
+def _unit(features: Floats32) -> Floats32:
     length = np.linalg.norm(features, axis=1, keepdims=True)
     return np.ascontiguousarray(features / np.where(length > 0, length, 1.0), dtype=np.float32)

@@ -10,14 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cartograph.bias.partial import with_input
+from cartograph.data.arrays import Bools, Floats32, Integers
 from cartograph.schema import LABEL
-
-Ids = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 FULL, RANDOM, FILTERED = "full", "random", "filtered"
 
@@ -49,7 +46,7 @@ class Evaluated:
     kept: Bools
 
 
-Predicted = Ids | npt.NDArray[np.float32]
+Predicted = Integers | Floats32
 """Label ids, ``(n_examples,)``; or scores of all classes, ``(n_examples, n_classes)``, higher = more likely."""
 
 Predict = Callable[[str, str, int, pa.Table, Mapping[str, pa.Table]], Mapping[str, Predicted]]
@@ -114,7 +111,7 @@ def _chosen(version: str, kept: Bools, seed: int) -> Bools:
     return chosen
 
 
-def _scores(gold: Ids, predicted: Predicted) -> dict[str, object]:
+def _scores(gold: Integers, predicted: Predicted) -> dict[str, object]:
     if not len(gold):
         return {"test_rows": 0, "accuracy": None, "majority": None, "top5": None}
     first, top = predicted, None

@@ -11,9 +11,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cartograph.data.arrays import Floats, Integers
 from cartograph.schema import LABEL, dataset_info
 
 Words = list[frozenset[str]]
@@ -33,11 +33,11 @@ class WordTable:
     """
 
     words: tuple[str, ...]
-    counts: npt.NDArray[np.int64]
-    pmi: npt.NDArray[np.float64]
+    counts: Integers
+    pmi: Floats
 
 
-def words_of(table: pa.Table) -> tuple[Words, npt.NDArray[np.int64], int]:
+def words_of(table: pa.Table) -> tuple[Words, Integers, int]:
     """Return the distinct words and the label of every row, and the number of classes.
 
     Of a choice every option is a row of its own, whose label is whether it is the right one.
@@ -58,7 +58,7 @@ def words_of(table: pa.Table) -> tuple[Words, npt.NDArray[np.int64], int]:
     return found, labels, len(info.labels)
 
 
-def count_words(rows: Words, labels: npt.NDArray[np.int64], n_classes: int, smoothing: float) -> WordTable:
+def count_words(rows: Words, labels: Integers, n_classes: int, smoothing: float) -> WordTable:
     """Return the table of words of a train set.
 
     Args:
@@ -78,7 +78,7 @@ def count_words(rows: Words, labels: npt.NDArray[np.int64], n_classes: int, smoo
     return WordTable(words, counts, pmi)
 
 
-def predict_by_words(table: WordTable, rows: Words, n_options: int = 0) -> npt.NDArray[np.int64]:
+def predict_by_words(table: WordTable, rows: Words, n_options: int = 0) -> Integers:
     """Return the label that Max-PMI predicts for each row: of an unknown row the label of the most frequent words.
 
     Args:
@@ -90,7 +90,7 @@ def predict_by_words(table: WordTable, rows: Words, n_options: int = 0) -> npt.N
     usual = np.full(table.pmi.shape[1], -np.inf)
     usual[int(table.counts.sum(axis=0).argmax())] = -1e9
     best = np.array([table.pmi[known].max(axis=0) if (known := [place[word] for word in row if word in place]) else usual for row in rows])
-    predicted: npt.NDArray[np.int64] = (best[:, 1].reshape(-1, n_options) if n_options else best).argmax(axis=1).astype(np.int64)
+    predicted: Integers = (best[:, 1].reshape(-1, n_options) if n_options else best).argmax(axis=1).astype(np.int64)
     return predicted
 
 

@@ -11,18 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.clean.decisions import Decision
+from cartograph.data.arrays import Bools, Integers32
 from cartograph.data.content import content_digest
 from cartograph.errors import GateError, InputError
 from cartograph.schema import CHANGES, LABEL, SUBSET, UID, dataset_info
 
 Recipe = Literal["drop-flagged", "relabel", "decisions-only"]
-Ids = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
 
 VERSION_DIGITS = 12
 """Hexadecimal digits of a version's name."""
@@ -40,7 +38,7 @@ class Cleaning:
     """
 
     kept: Bools
-    labels: Ids
+    labels: Integers32
     changes: pa.Table
     overruled: int
 
@@ -97,7 +95,7 @@ def aligned(noise: pa.Table, examples: pa.Table) -> pa.Table:
     return noise.take(order)
 
 
-def _by_recipe(before: Ids, noise: pa.Table, recipe: Recipe, relabel_above: float) -> tuple[Ids, Bools]:
+def _by_recipe(before: Integers32, noise: pa.Table, recipe: Recipe, relabel_above: float) -> tuple[Integers32, Bools]:
     """Return the labels afterwards and which rows are dropped."""
     flagged = noise["flagged"].to_numpy().astype(np.bool_)
     suggested = noise["suggested"].to_numpy().astype(np.int32)
@@ -107,7 +105,7 @@ def _by_recipe(before: Ids, noise: pa.Table, recipe: Recipe, relabel_above: floa
     return np.where(relabelled, suggested, before).astype(np.int32), dropped
 
 
-def _require_classes(before: Ids, after: Ids, dropped: Bools, labels: tuple[str, ...]) -> None:
+def _require_classes(before: Integers32, after: Integers32, dropped: Bools, labels: tuple[str, ...]) -> None:
     was = np.bincount(before, minlength=len(labels))
     left = np.bincount(after[~dropped], minlength=len(labels))
     empty = np.flatnonzero((was > 0) & (left == 0))
@@ -122,8 +120,8 @@ def _require_classes(before: Ids, after: Ids, dropped: Bools, labels: tuple[str,
 
 def _changes(
     uids: pa.Array,
-    before: Ids,
-    after: Ids,
+    before: Integers32,
+    after: Integers32,
     dropped: Bools,
     noise: pa.Table,
     decided: Mapping[int, Decision],

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cartograph.data.arrays import Bools, Ids, Integers, Integers32
 from cartograph.errors import InputError
 from cartograph.ingest.columns import Columns, File, select
 from cartograph.ingest.labels import Labelling
@@ -31,7 +30,7 @@ class Kept:
 
     file: File
     column: str
-    places: npt.NDArray[np.int64]
+    places: Integers
     labels: list[str | None]
 
     @property
@@ -54,8 +53,8 @@ def kept_rows(
     columns: Columns,
     labelling: Labelling,
     examples: pa.Table,
-    kept: npt.NDArray[np.bool_],
-    labels: npt.NDArray[np.int32],
+    kept: Bools,
+    labels: Integers32,
 ) -> list[Kept]:
     """Return what stays of each file.
 
@@ -89,7 +88,7 @@ def kept_rows(
     return found
 
 
-def _places(file: File, columns: Columns, rows: pa.Table) -> npt.NDArray[np.int64]:
+def _places(file: File, columns: Columns, rows: pa.Table) -> Integers:
     """Return where each row stands in the file's table."""
     places = pc.index_in(rows[ROW].combine_chunks(), value_set=file.batch.rows)
     texts = select([file], columns)
@@ -112,8 +111,8 @@ class _Spelling:
         columns: Columns,
         labelling: Labelling,
         labels: Sequence[str],
-        places: npt.NDArray[np.int64],
-        classes: npt.NDArray[np.integer[Any]],
+        places: Integers,
+        classes: Ids,
     ) -> None:
         raw = [(value or "").strip() for value in file.batch.table[column].take(pa.array(places)).to_pylist()]
         if labelling.separator:

@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cartograph.data.arrays import Ids, Reals
 from cartograph.schema import EVALUATION
-from cartograph.statistics.resampling import METRICS, Floats, Ids, interval, paired_test, resampled_scores, scores
+from cartograph.statistics.resampling import METRICS, interval, paired_test, resampled_scores, scores
 
 __all__ = ["METRICS", "Comparison", "EvaluationSet", "compare"]
 
@@ -160,13 +161,13 @@ class _Scored:
 
     what: dict[str, Any]
     values: dict[Run, float]
-    rounds: dict[Run, Floats]
+    rounds: dict[Run, Reals]
     rng: np.random.Generator
 
     def seeds(self, subset: str, failed: Mapping[Run, bool]) -> list[int]:
         return [seed for name, seed in self.values if name == subset and not failed[name, seed]]
 
-    def over(self, subset: str, seeds: Sequence[int]) -> tuple[Floats, Floats]:
+    def over(self, subset: str, seeds: Sequence[int]) -> tuple[Reals, Reals]:
         """Return (n_seeds,) values and (resamples, n_seeds) rounds."""
         return np.array([self.values[subset, seed] for seed in seeds]), np.stack([self.rounds[subset, seed] for seed in seeds], axis=1)
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Ids, Integers
 from cartograph.errors import InputError
 
 
-def assign_folds(
-    labels: npt.NDArray[np.integer[Any]], folds: int, classes: Sequence[str], rng: np.random.Generator
-) -> npt.NDArray[np.intp]:
+def assign_folds(labels: Ids, folds: int, classes: Sequence[str], rng: np.random.Generator) -> Integers:
     """Return a fold id in [0, folds) for each row; fold sizes, and each class's rows per fold, differ by one at most.
 
     Args:

@@ -13,13 +13,11 @@ import warnings
 from hashlib import blake2b
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from PIL import Image, UnidentifiedImageError
 
+from cartograph.data.arrays import Array, Bools, Integers, Pixels
 from cartograph.schema import DatasetInfo
-
-Pixels = npt.NDArray[np.uint8]
 
 MAX_BYTES = 50_000_000
 """Largest file that is read as an image."""
@@ -83,7 +81,7 @@ def canonical_png(content: bytes, side: int) -> bytes:
         raise Unusable("image cut short or damaged", (str(error).splitlines() or [type(error).__name__])[0][:200]) from error
 
 
-def png_of(array: npt.NDArray[np.generic], side: int) -> bytes:
+def png_of(array: Array, side: int) -> bytes:
     """Return an array as a canonical PNG.
 
     Args:
@@ -104,7 +102,7 @@ def png_of(array: npt.NDArray[np.generic], side: int) -> bytes:
     return _png(_plain(Image.fromarray(scaled[:, :, 0] if scaled.ndim == 3 and scaled.shape[2] == 1 else scaled)), side)
 
 
-def _bytes_of(values: npt.NDArray[np.generic]) -> Pixels:
+def _bytes_of(values: Array) -> Pixels:
     if values.dtype == np.uint8:
         return np.ascontiguousarray(values, dtype=np.uint8)
     if values.dtype == np.bool_:
@@ -162,7 +160,7 @@ def open_png(png: bytes) -> Image.Image:
         return image
 
 
-def sizes_of(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+def sizes_of(column: pa.ChunkedArray) -> Integers:
     """Return (n_images, 3): width, height and channels of canonical images, from their headers."""
     headers = (png[:26] for png in column.to_pylist())
     sizes = [(int.from_bytes(head[16:20]), int.from_bytes(head[20:24]), 3 if head[25] == 2 else 1) for head in headers]
@@ -187,7 +185,7 @@ def pixels_of(column: pa.ChunkedArray, width: int, height: int, channels: int) -
     return found
 
 
-def are_of_one_colour(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+def are_of_one_colour(column: pa.ChunkedArray) -> Bools:
     """Return for each canonical image whether all its pixels are the same."""
     ranges = (open_png(png).getextrema() for png in column.to_pylist())
     return np.array([all(low == high for low, high in (found if isinstance(found[0], tuple) else (found,))) for found in ranges], np.bool_)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from cartograph.data.arrays import Array, Floats32, Integers32, Objects
 from cartograph.data.uids import _SHOWN, in_uid_order, some, without
 from cartograph.errors import InputError
 from cartograph.schema import dynamics_schema
@@ -30,9 +30,9 @@ class Dynamics(NamedTuple):
         logits: (n_examples, n_epochs, n_classes) float32, epochs in order.
     """
 
-    uids: npt.NDArray[np.object_]
-    gold: npt.NDArray[np.int32]
-    logits: npt.NDArray[np.float32]
+    uids: Objects
+    gold: Integers32
+    logits: Floats32
 
 
 def epoch_file(folder: Path, epoch: int) -> Path:
@@ -40,14 +40,14 @@ def epoch_file(folder: Path, epoch: int) -> Path:
     return folder / f"epoch={epoch}.parquet"
 
 
-def dynamics_table(uids: pa.Array, gold: npt.NDArray[Any], logits: npt.NDArray[np.float32]) -> pa.Table:
+def dynamics_table(uids: pa.Array, gold: Array, logits: Floats32) -> pa.Table:
     """Build one epoch's table from (n,) uids, (n,) gold label ids and (n, n_classes) logits."""
     values = pa.array(np.ascontiguousarray(logits, np.float32).reshape(-1))
     columns = [uids, pa.array(gold.astype(np.int32)), pa.FixedSizeListArray.from_arrays(values, max(logits.shape[1], 1))]
     return pa.Table.from_arrays(columns, schema=dynamics_schema(max(logits.shape[1], 1)))
 
 
-def logits_of(table: pa.Table) -> npt.NDArray[np.float32]:
+def logits_of(table: pa.Table) -> Floats32:
     """Return the (n, n_classes) logits of one epoch's table."""
     chunks = [chunk.flatten().to_numpy() for chunk in table.column("logits").chunks]
     flat = np.concatenate(chunks) if chunks else np.empty(0, np.float32)
@@ -160,7 +160,7 @@ def _few(lacking: list[str]) -> str:
     return "; ".join(lacking[:_SHOWN]) + (f"; and {counted(more, 'more epoch')}" if more > 0 else "")
 
 
-def _require_same_gold(uids: pa.Array, gold: npt.NDArray[np.int32], other: npt.NDArray[np.int32], epoch: int, source: Path) -> None:
+def _require_same_gold(uids: pa.Array, gold: Integers32, other: Integers32, epoch: int, source: Path) -> None:
     differing = np.flatnonzero(gold != other)
     if len(differing):
         row = differing[0]

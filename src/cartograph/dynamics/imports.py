@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cartograph.data.arrays import Integers32
 from cartograph.data.uids import in_uid_order, some, without
 from cartograph.dynamics.epoch_files import EPOCH_FILE, Dynamics, read_dynamics
 from cartograph.dynamics.reference_format import is_reference_folder, read_coordinates, read_reference_dynamics
@@ -102,7 +102,7 @@ def _with_labels_of(source: Path, dynamics: Dynamics, train: pa.Table) -> Import
     return Imported(Dynamics(dynamics.uids, labels.astype(np.int32), logits), None, tuple(names[place] for place in order))
 
 
-def _label_order(gold: npt.NDArray[np.int32], labels: npt.NDArray[np.int32], n_classes: int) -> list[int] | None:
+def _label_order(gold: Integers32, labels: Integers32, n_classes: int) -> list[int] | None:
     """Return for each label id of the dynamics the data's id, or None where the two are no renaming of each other.
 
     Ids that no row has are matched in ascending order.

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from cartograph.data.arrays import Array, Bools, Objects
 from cartograph.data.parquet import write_parquet
 from cartograph.data.uids import in_uid_order, some, without
 from cartograph.dynamics.epoch_files import EPOCH_FILE, Dynamics, dynamics_table, epoch_file, logits_of, read_dynamics
@@ -54,7 +54,7 @@ class DynamicsRecorder:
         self.folder = Path(folder)
         self.epoch = start_epoch
         self._expected = None if uids is None else in_uid_order(pa.array(uids, pa.string()))
-        self._uids: list[Sequence[str] | npt.NDArray[np.object_]] = []
+        self._uids: list[Sequence[str] | Objects] = []
         self._logits: list[torch.Tensor] = []
         self._gold: list[Any] = []
         self._processes = _Processes()
@@ -68,7 +68,7 @@ class DynamicsRecorder:
                 f"{self.folder} has no dynamics of epoch {missing[0]}, so recording cannot go on at epoch {start_epoch}; start at 0."
             )
 
-    def record(self, uids: Sequence[str] | npt.NDArray[np.object_], logits: torch.Tensor, gold: Any) -> None:
+    def record(self, uids: Sequence[str] | Objects, logits: torch.Tensor, gold: Any) -> None:
         """Note one batch.
 
         Args:
@@ -167,7 +167,7 @@ class DynamicsRecorder:
         write_parquet(table, epoch_file(self.folder, self.epoch))
         return table
 
-    def _refuse_conflicts(self, uids: pa.Array, gold: npt.NDArray[Any], again: npt.NDArray[np.bool_]) -> None:
+    def _refuse_conflicts(self, uids: pa.Array, gold: Array, again: Bools) -> None:
         first = np.maximum.accumulate(np.where(again, 0, np.arange(len(uids))))
         conflicts = np.flatnonzero(gold != gold[first])
         if len(conflicts):

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from cartograph.data.arrays import Floats
 from cartograph.data.uids import some
 from cartograph.dynamics.epoch_files import Dynamics, align_epochs, dynamics_table
 from cartograph.errors import InputError
@@ -124,7 +124,7 @@ def read_coordinates(path: str | Path, *, epochs: int | None = None) -> pa.Table
     return pa.Table.from_arrays([uids, *(pa.array(values[name]) for name in COORDINATES.names[1:])], schema=COORDINATES)
 
 
-def _fraction(path: Path, correctness: npt.NDArray[np.float64], epochs: int | None) -> npt.NDArray[np.float64]:
+def _fraction(path: Path, correctness: Floats, epochs: int | None) -> Floats:
     whole = bool((correctness == np.round(correctness)).all())
     top = float(correctness.max(initial=0.0))
     if not whole or (epochs is None and top <= 1):
@@ -159,9 +159,9 @@ def _coordinate_columns(path: Path) -> dict[str, Any]:
     return columns
 
 
-def _numbers(path: Path, name: str, column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
+def _numbers(path: Path, name: str, column: pa.ChunkedArray) -> Floats:
     try:
-        values: npt.NDArray[np.float64] = column.cast(pa.float64()).to_numpy()
+        values: Floats = column.cast(pa.float64()).to_numpy()
     except pa.ArrowException as error:
         raise InputError(f"{path}: column {name} must hold numbers, but {str(error).splitlines()[0]}.") from error
     missing = np.flatnonzero(~np.isfinite(values))

@@ -7,6 +7,7 @@ from dataclasses import asdict
 import numpy as np
 import pyarrow as pa
 
+from cartograph.data.arrays import Floats
 from cartograph.errors import InputError
 from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import heat_figure
@@ -63,9 +64,7 @@ def run(material: Material) -> Finding:
     )
 
 
-def binned(
-    x: np.ndarray, y: np.ndarray, values: np.ndarray, bins: int = _BINS, least: int = _LEAST_ROWS
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def binned(x: Floats, y: Floats, values: Floats, bins: int = _BINS, least: int = _LEAST_ROWS) -> tuple[Floats, Floats, Floats, Floats]:
     """Return mean and count of values over cells of x in [0, 0.5] and y in [0, 1], (bins, bins) each with y first, and the edges.
 
     The mean is NaN where a cell has fewer than ``least`` rows.

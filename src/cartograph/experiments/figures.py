@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from cartograph.data.arrays import Reals
 from cartograph.figures.palette import INK, MUTED
 from cartograph.figures.saving import figure_style
 
 COLOURS = ("#2c6cbc", "#c8372d", "#00705a", "#8a5a00", "#6a6fb0", "#24292f")
 MARKERS = ("o", "X", "s", "^", "D", "v")
-Floats = npt.NDArray[np.floating[Any]]
 Line = tuple[Sequence[float], Sequence[float]]
 
 
@@ -48,7 +46,7 @@ def line_figure(
     return figure
 
 
-def scatter_figure(title: str, panels: Mapping[str, tuple[str, str, Floats, Floats]], seed: int, max_points: int = 4000) -> Figure:
+def scatter_figure(title: str, panels: Mapping[str, tuple[str, str, Reals, Reals]], seed: int, max_points: int = 4000) -> Figure:
     """Draw points with their least-squares line, one panel per entry: (x title, y title, x, y)."""
     rng = np.random.default_rng(seed)
     with figure_style():
@@ -68,7 +66,7 @@ def scatter_figure(title: str, panels: Mapping[str, tuple[str, str, Floats, Floa
     return figure
 
 
-def heat_figure(title: str, means: Floats, counts: Floats, x_edges: Floats, y_edges: Floats, label: str) -> Figure:
+def heat_figure(title: str, means: Reals, counts: Reals, x_edges: Reals, y_edges: Reals, label: str) -> Figure:
     """Draw the mean of something over cells of variability (x) and confidence (y); a cell without enough rows (NaN) stays white."""
     with figure_style():
         figure = Figure(figsize=(6.4, 4.6), dpi=100, facecolor="white", layout="constrained")

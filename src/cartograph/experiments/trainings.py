@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import torch
 from transformers import TrainerCallback
 
+from cartograph.data.arrays import Array
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.isolation import isolated, seed_everything
 from cartograph.models.registry import model_class
@@ -24,9 +24,7 @@ from cartograph.train.trainer import DynamicsTrainer, Score, Watch
 _STRETCH = 10
 
 
-def ordered_history(
-    recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], folder: Path, rank: npt.NDArray[Any] | None
-) -> list[Score]:
+def ordered_history(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], folder: Path, rank: Array | None) -> list[Score]:
     """Train with the rows of every epoch in a given order; return the history of every set after every epoch.
 
     Args:
@@ -53,7 +51,7 @@ def ordered_history(
 class _Ranked(EpochLoader):
     """Batches in the order of a rank."""
 
-    def __init__(self, loader: EpochLoader, rank: npt.NDArray[Any]) -> None:
+    def __init__(self, loader: EpochLoader, rank: Array) -> None:
         self.__dict__.update(loader.__dict__)
         self._rank_of_row = rank
 

@@ -13,12 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse  # type: ignore[import-untyped]
 
-Floats = npt.NDArray[np.float64]
-Singles = npt.NDArray[np.float32]
-Ids = npt.NDArray[np.intp]
+from cartograph.data.arrays import Bools, Floats32, Ids, Integers
 
 NEWTON_STEPS, GRADIENT_STEPS = 2, 4
 
@@ -28,8 +25,8 @@ _BLOCK_NONZEROS = 2**21
 
 
 def out_of_fold_logistic(
-    features: sparse.csr_array, labels: Ids, n_classes: int, fold: Ids, penalties: Sequence[float]
-) -> list[npt.NDArray[np.float32]]:
+    features: sparse.csr_array, labels: Integers, n_classes: int, fold: Integers, penalties: Sequence[float]
+) -> list[Floats32]:
     """Return, per penalty, the scores of each row by a model that was fitted without that row's fold, ``(n_examples, n_classes)``.
 
     Args:
@@ -58,9 +55,7 @@ def out_of_fold_logistic(
     return [_centred(scores) for scores in out]
 
 
-def held_out_logistic(
-    features: sparse.csr_array, labels: Ids, n_classes: int, train: npt.NDArray[np.bool_], penalty: float
-) -> npt.NDArray[np.float32]:
+def held_out_logistic(features: sparse.csr_array, labels: Integers, n_classes: int, train: Bools, penalty: float) -> Floats32:
     """Return the scores of every row by a model that was fitted on some of them, ``(n_examples, n_classes)``, as above.
 
     Args:
@@ -76,7 +71,7 @@ def held_out_logistic(
     return _centred(_newton(features, features.T.tocsr(), targets, used, np.full(len(wanted), penalty, np.float32)))
 
 
-def leave_one_out_bayes(features: sparse.csr_array, labels: Ids, n_classes: int, smoothing: Sequence[float]) -> list[Singles]:
+def leave_one_out_bayes(features: sparse.csr_array, labels: Integers, n_classes: int, smoothing: Sequence[float]) -> list[Floats32]:
     """Return, per smoothing, naive Bayes scores of each row from the counts of *all other* rows, ``(n_examples, n_classes)``.
 
     The score of a class is the sum over the row's features of value · log(share in the class / share in the rest), shares
@@ -114,7 +109,7 @@ def leave_one_out_bayes(features: sparse.csr_array, labels: Ids, n_classes: int,
     return [_centred(scores) for scores in out]
 
 
-def _newton(features: sparse.csr_array, transposed: sparse.csr_array, targets: Singles, used: Singles, penalty: Singles) -> Singles:
+def _newton(features: sparse.csr_array, transposed: sparse.csr_array, targets: Floats32, used: Floats32, penalty: Floats32) -> Floats32:
     """Return the scores on all rows of k logistic models, ``(n_examples, k)``, each fitted on the rows that it uses."""
     share = np.clip((used * targets).sum(axis=0) / np.maximum(used.sum(axis=0), 1.0), 1e-4, 1.0 - 1e-4)
     scores = np.broadcast_to(np.log(share / (1.0 - share)).astype(np.float32), targets.shape).copy()
@@ -131,8 +126,8 @@ def _newton(features: sparse.csr_array, transposed: sparse.csr_array, targets: S
 
 
 def _conjugate_gradients(
-    features: sparse.csr_array, transposed: sparse.csr_array, curvature: Singles, penalty: Singles, down: Singles, down_bias: Singles
-) -> tuple[Singles, Singles]:
+    features: sparse.csr_array, transposed: sparse.csr_array, curvature: Floats32, penalty: Floats32, down: Floats32, down_bias: Floats32
+) -> tuple[Floats32, Floats32]:
     """Return the change of the weights, and of the scores, that roughly solves each column's Newton system.
 
     The bias, which is not penalised, has its own curvature as preconditioner, the weights the penalty.
@@ -157,8 +152,8 @@ def _conjugate_gradients(
     return step, moved
 
 
-def _dots(one: Singles, other: Singles) -> Singles:
-    products: Singles = np.einsum("dk,dk->k", one, other)
+def _dots(one: Floats32, other: Floats32) -> Floats32:
+    products: Floats32 = np.einsum("dk,dk->k", one, other)
     return products
 
 
@@ -166,13 +161,13 @@ def _wanted(n_classes: int) -> list[int]:
     return [1] if n_classes == 2 else list(range(n_classes))
 
 
-def _centred(scores: Singles) -> Singles:
+def _centred(scores: Floats32) -> Floats32:
     both = np.concatenate([-scores / 2, scores / 2], axis=1) if scores.shape[1] == 1 else scores
-    centred: Singles = both - both.mean(axis=1, keepdims=True)
+    centred: Floats32 = both - both.mean(axis=1, keepdims=True)
     return centred
 
 
-def _row_blocks(indptr: npt.NDArray[np.integer]) -> Iterator[slice]:
+def _row_blocks(indptr: Ids) -> Iterator[slice]:
     start, last = 0, len(indptr) - 1
     while start < last:
         stop = int(np.searchsorted(indptr, indptr[start] + _BLOCK_NONZEROS, side="right")) - 1

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse  # type: ignore[import-untyped]
 
+from cartograph.data.arrays import Floats32
 from cartograph.data.images import pixels_of, sizes_of
 from cartograph.schema import dataset_info
 
-Singles = npt.NDArray[np.float32]
 Shape = tuple[int, int, int]
 
 SIDE = 32
@@ -33,7 +32,7 @@ def pixel_shape(table: pa.Table) -> Shape:
     return max(1, round(width * scale)), max(1, round(height * scale)), int(sizes[:, 2].max())
 
 
-def pixel_rows(table: pa.Table, shape: Shape) -> Singles:
+def pixel_rows(table: pa.Table, shape: Shape) -> Floats32:
     """Return the pixels of each image in [0, 1], ``(n_examples, width · height · channels)``."""
     pixels = pixels_of(table[dataset_info(table.schema).images[0]], *shape)
     return pixels.reshape(len(pixels), -1).astype(np.float32) / np.float32(255)
@@ -50,7 +49,7 @@ def sparse_pixels(*tables: pa.Table) -> sparse.csr_array:
     return sparse.csr_array(np.concatenate(rows) * np.float32(np.sqrt(SQUARED_NORM / max(squared, 1e-12))))
 
 
-def svd_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> dict[str, Singles]:
+def svd_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> dict[str, Floats32]:
     """Return the pixels of each image of some sets in few dimensions: less the mean of ``train``, by a truncated SVD of it, scaled to a
     mean squared length of ``SQUARED_NORM`` there.
 

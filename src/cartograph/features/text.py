@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse  # type: ignore[import-untyped]
 
+from cartograph.data.arrays import Integers
 from cartograph.errors import InputError
 from cartograph.schema import dataset_info
 
@@ -101,7 +102,7 @@ def set_in_order(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def _columns(counts: sparse.csr_array, kept: np.ndarray[tuple[int], np.dtype[np.int64]]) -> sparse.csr_array:
+def _columns(counts: sparse.csr_array, kept: Integers) -> sparse.csr_array:
     position = np.full(_BUCKETS, -1, dtype=np.int32)
     position[kept] = np.arange(len(kept), dtype=np.int32)
     column = position[counts.indices]

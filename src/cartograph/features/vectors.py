@@ -7,23 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from cartograph.data.arrays import Floats32
 from cartograph.errors import InputError
 from cartograph.features.text import text_features, text_rows
 from cartograph.schema import UID, DatasetInfo
-
-Singles = npt.NDArray[np.float32]
 
 COLUMN = "features"
 _CHUNK = 20_000
 _SQUARED_NORM = 10.0
 
 
-def bow_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> dict[str, Singles]:
+def bow_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> dict[str, Floats32]:
     """Return what a bag of words says of each row of some sets: TF-IDF (``text_features``), turned into few dimensions by a
     truncated SVD of ``train`` and scaled to a mean squared length of 10 there, which suits the usual penalty of a logistic regression.
 
@@ -52,7 +50,7 @@ def bow_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> 
     return {name: join_options(values.reshape(tables[name].num_rows, -1, width)) for name, values in found.items()}
 
 
-def join_options(vectors: Singles) -> Singles:
+def join_options(vectors: Floats32) -> Floats32:
     """Return one vector per row from one per option.
 
     Of two options it is the second's minus the first's, so that a linear model scores options alike wherever they stand; more
@@ -66,7 +64,7 @@ def join_options(vectors: Singles) -> Singles:
     return vectors.reshape(len(vectors), -1)
 
 
-def join_sides(vectors: Singles, info: DatasetInfo) -> Singles:
+def join_sides(vectors: Floats32, info: DatasetInfo) -> Floats32:
     """Return one vector per row from those of its sides, which stand one after the other as ``embed_sets`` wrote them.
 
     Of a pair: both, the absolute value of their difference, and their product (Conneau et al. 2017); of a choice as ``join_options``.
@@ -83,7 +81,7 @@ def join_sides(vectors: Singles, info: DatasetInfo) -> Singles:
     return vectors
 
 
-def write_features(uids: pa.ChunkedArray, features: Singles, path: Path) -> None:
+def write_features(uids: pa.ChunkedArray, features: Floats32, path: Path) -> None:
     """Write ``uid`` and ``features`` (a list of fixed size), sorted as given."""
     width = features.shape[1]
     schema = pa.schema([pa.field(UID, pa.string(), nullable=False), pa.field(COLUMN, pa.list_(pa.float32(), width), nullable=False)])
@@ -96,7 +94,7 @@ def write_features(uids: pa.ChunkedArray, features: Singles, path: Path) -> None
             )
 
 
-def read_features(path: Path, uids: Sequence[str] | pa.ChunkedArray | None = None, *, what: str | None = None) -> tuple[pa.Array, Singles]:
+def read_features(path: Path, uids: Sequence[str] | pa.ChunkedArray | None = None, *, what: str | None = None) -> tuple[pa.Array, Floats32]:
     """Read vectors from a Parquet file that has a column ``uid`` and one column of number lists, all of one length.
 
     Args:
@@ -143,7 +141,7 @@ def read_features(path: Path, uids: Sequence[str] | pa.ChunkedArray | None = Non
     return wanted, values[places.to_numpy()]
 
 
-def _require_finite(uids: pa.Array, values: Singles, name: str) -> None:
+def _require_finite(uids: pa.Array, values: Floats32, name: str) -> None:
     for start in range(0, len(values), _CHUNK):
         finite = np.isfinite(values[start : start + _CHUNK])
         if not finite.all():

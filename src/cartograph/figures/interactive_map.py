@@ -8,10 +8,10 @@ from html import escape
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import plotly.graph_objects as go
 import pyarrow as pa
 
+from cartograph.data.arrays import Integers
 from cartograph.figures.palette import DENSITY, MUTED, Level, correctness_levels, sample_points
 from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, region_edges
 from cartograph.schema import REGIONS
@@ -61,7 +61,7 @@ def interactive_map(
     return figure
 
 
-def _points(measures: pa.Table, level: Level, rank: int, shown: npt.NDArray[np.int64], hover: dict[int, str] | None) -> go.Scattergl:
+def _points(measures: pa.Table, level: Level, rank: int, shown: Integers, hover: dict[int, str] | None) -> go.Scattergl:
     rows = np.intersect1d(level.rows, shown, assume_unique=True)
     x, y = (measures.column(name).to_numpy()[rows].astype(np.float32) for name in ("variability", "confidence"))
     facts = "confidence %{y:.3f} · variability %{x:.3f}<br>predicted as given: " + level.label
@@ -84,7 +84,7 @@ def _points(measures: pa.Table, level: Level, rank: int, shown: npt.NDArray[np.i
     )
 
 
-def _hover_texts(measures: pa.Table, texts: Sequence[str], labels: Sequence[str], shown: npt.NDArray[np.int64]) -> dict[int, str]:
+def _hover_texts(measures: pa.Table, texts: Sequence[str], labels: Sequence[str], shown: Integers) -> dict[int, str]:
     part = measures.select(["gold", "predicted"]).take(pa.array(shown)).to_pylist()
     return {row: _hover_text(texts[row], labels, **ids) for row, ids in zip(shown.tolist(), part, strict=True)}
 

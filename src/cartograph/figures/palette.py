@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from cartograph.data.arrays import Floats, Integers
 
 INK = "#24292f"
 MUTED = "#6a737d"
@@ -53,10 +54,10 @@ class Level(NamedTuple):
     colour: str
     marker: str
     symbol: str
-    rows: npt.NDArray[np.int64]
+    rows: Integers
 
 
-def correctness_levels(correctness: npt.NDArray[np.float64]) -> list[Level]:
+def correctness_levels(correctness: Floats) -> list[Level]:
     """Part the rows of a map by correctness, lowest first; levels without rows are left out.
 
     Up to nine different values, as from eight epochs, are a level each; more are binned: never right, four fifths
@@ -77,7 +78,7 @@ def correctness_levels(correctness: npt.NDArray[np.float64]) -> list[Level]:
     return levels
 
 
-def _as_fractions(values: npt.NDArray[np.float64]) -> list[str]:
+def _as_fractions(values: Floats) -> list[str]:
     for epochs in range(1, _MOST_EPOCHS + 1):
         counts = values * epochs
         if np.abs(counts - counts.round()).max(initial=0.0) < 1e-3:
@@ -92,7 +93,7 @@ def correctness_colour(correctness: float) -> str:
     return "#" + "".join(f"{round(channel):02x}" for channel in channels)
 
 
-def sample_points(n: int, max_points: int, rng: np.random.Generator, always: Iterable[int] = ()) -> npt.NDArray[np.int64]:
+def sample_points(n: int, max_points: int, rng: np.random.Generator, always: Iterable[int] = ()) -> Integers:
     """Return which of n rows are drawn: sorted indices, at most ``max_points``, without repetition.
 
     Rows in ``always`` are among them, as far as they are not themselves more than ``max_points``; the others are a

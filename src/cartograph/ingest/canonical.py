@@ -13,13 +13,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cartograph.data.arrays import Bools, Ids
 from cartograph.errors import InputError
 from cartograph.ingest.columns import Columns, File, is_blank, select
-from cartograph.ingest.identity import Mask, content_uids
+from cartograph.ingest.identity import content_uids
 from cartograph.ingest.labels import Labelling, annotator_names, chosen_options, class_names, classes
 from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, QUARANTINE, ROW, UID, DatasetInfo, Domain, examples_schema
 
-Faults = np.ndarray[tuple[int], np.dtype[np.int16]]
 Kind = tuple[str, str]
 
 
@@ -51,7 +51,7 @@ class IngestedSet:
     files: tuple[str, ...]
     rows_read: int
     raw: pa.Table
-    used: Mask
+    used: Bools
     examples: pa.Table
     quarantine: pa.Table
 
@@ -139,7 +139,7 @@ def _kinds(info: DatasetInfo) -> list[Kind]:
     return [*empty, ("no label", LABEL), ("no majority label", LABEL), (unknown, LABEL), ("no uid", UID), ("duplicate uid", UID)]
 
 
-def _faults(table: pa.Table, info: DatasetInfo, labelling: Labelling) -> Faults:
+def _faults(table: pa.Table, info: DatasetInfo, labelling: Labelling) -> Ids:
     """Return (n_rows,) the number of each row's first fault, 0 for none."""
     names = table[LABEL]
     masks = [is_blank(table[name]) for name in info.fields]
@@ -166,7 +166,7 @@ def _examples(table: pa.Table, info: DatasetInfo, *, annotators: bool, groups: b
     )
 
 
-def _quarantine(raw_set: RawSet, selected: pa.Table, faults: Faults, kinds: Sequence[Kind]) -> pa.Table:
+def _quarantine(raw_set: RawSet, selected: pa.Table, faults: Ids, kinds: Sequence[Kind]) -> pa.Table:
     entries = [*_unused(raw_set, selected, faults, kinds), *_unread(raw_set)]
     order = {file.name: index for index, file in enumerate(raw_set.files)}
     entries.sort(key=lambda entry: (order[entry["file"]], entry["row"]))
@@ -180,7 +180,7 @@ def _unread(raw_set: RawSet) -> Iterator[dict[str, Any]]:
             yield {"file": file.name, "row": record.row, "column": None, "value": record.detail, "reason": record.reason, "record": text}
 
 
-def _unused(raw_set: RawSet, selected: pa.Table, faults: Faults, kinds: Sequence[Kind]) -> Iterator[dict[str, Any]]:
+def _unused(raw_set: RawSet, selected: pa.Table, faults: Ids, kinds: Sequence[Kind]) -> Iterator[dict[str, Any]]:
     start = 0
     for file in raw_set.files:
         end = start + len(file.batch.table)

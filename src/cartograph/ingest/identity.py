@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
+from cartograph.data.arrays import Bools
 
 
 def content_uids(table: pa.Table, fields: Sequence[str], label: str) -> pa.Array:
@@ -46,7 +46,7 @@ def as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return image_digests(column)
 
 
-def contradicting(keys: pd.Series, labels: pd.Series) -> Mask:
+def contradicting(keys: pd.Series, labels: pd.Series) -> Bools:
     """Return for each row whether another row has the same texts and another label; rows without a label do not count."""
     codes = pd.factorize(labels, use_na_sentinel=True)[0]
     frame = pd.DataFrame({"key": pd.factorize(keys)[0], "label": codes})[codes >= 0]
@@ -57,6 +57,6 @@ def contradicting(keys: pd.Series, labels: pd.Series) -> Mask:
     return mask
 
 
-def repeated(keys: pd.Series, labels: pd.Series) -> Mask:
+def repeated(keys: pd.Series, labels: pd.Series) -> Bools:
     """Return for each row whether an earlier row has the same texts and the same label."""
     return pd.DataFrame({"key": keys, "label": labels}).duplicated().to_numpy()

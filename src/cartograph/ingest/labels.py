@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cartograph.data.arrays import Integers
 from cartograph.errors import InputError
 
 MAX_CLASSES = 1000
@@ -97,6 +98,6 @@ def chosen_options(given: pa.ChunkedArray, table: pa.Table, options: Sequence[st
     return pa.chunked_array([pc.take(names, pa.array(np.where(best < 0, count, best)))])
 
 
-def _positions(values: pa.Array, spelling: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _positions(values: pa.Array, spelling: Sequence[str]) -> Integers:
     found = pc.fill_null(pc.index_in(values, pa.array(spelling, pa.string())), -1)
     return np.asarray(found, dtype=np.int64)

@@ -8,7 +8,7 @@ from math import erfc, sqrt
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from cartograph.data.arrays import Floats
 
 
 def pearson(first: npt.ArrayLike, second: npt.ArrayLike) -> float:

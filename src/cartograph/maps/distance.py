@@ -9,17 +9,14 @@ Complexity: O(n²) distances of at most ``2 * max_points`` points, one matrix pr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Reals
 from cartograph.errors import InputError
 
 MOST_POINTS = 1500
 """Points of a map that a comparison looks at; larger maps are sampled."""
-
-Points = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class MapDistance:
 
 
 def map_distance(
-    one: Points, other: Points, rng: np.random.Generator, *, permutations: int = 199, max_points: int = MOST_POINTS
+    one: Reals, other: Reals, rng: np.random.Generator, *, permutations: int = 199, max_points: int = MOST_POINTS
 ) -> MapDistance:
     """Return the distance of two maps, and the p-value of a permutation test of no difference.
 
@@ -67,11 +64,11 @@ def map_distance(
     return MapDistance(float(np.sqrt(max(found[0], 0.0))), float((extreme + 1) / (permutations + 1)))
 
 
-def _sample(points: Points, most: int, rng: np.random.Generator) -> Points:
+def _sample(points: Reals, most: int, rng: np.random.Generator) -> Reals:
     return points if len(points) <= most else points[np.sort(rng.choice(len(points), most, replace=False))]
 
 
-def _energies(gaps: Points, partings: Points, size: int) -> Points:
+def _energies(gaps: Reals, partings: Reals, size: int) -> Reals:
     """Return the energy distance of each parting; a column has 1 for the points of the first set."""
     other = len(gaps) - size
     rest = 1 - partings
@@ -79,5 +76,5 @@ def _energies(gaps: Points, partings: Points, size: int) -> Points:
     across = (rest * within).sum(axis=0) / (size * other)
     inside = (partings * within).sum(axis=0) / size**2
     outside = (rest * beyond).sum(axis=0) / other**2
-    energies: Points = 2 * across - inside - outside
+    energies: Reals = 2 * across - inside - outside
     return energies

@@ -6,16 +6,13 @@ Source: Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), §6 and Fig. 5.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.integer[Any]]
+from cartograph.data.arrays import Floats, Ids
 
 
-def label_counts(labels: Sequence[Sequence[str] | None], classes: Sequence[str]) -> Counts:
+def label_counts(labels: Sequence[Sequence[str] | None], classes: Sequence[str]) -> Ids:
     """Return how many annotators gave each class, ``(n_examples, n_classes)``; labels that are no class do not count.
 
     >>> label_counts([["yes", "no", "yes"], None], ["no", "yes"]).tolist()
@@ -30,7 +27,7 @@ def label_counts(labels: Sequence[Sequence[str] | None], classes: Sequence[str])
     return counts
 
 
-def annotator_agreement(counts: Counts) -> Floats:
+def annotator_agreement(counts: Ids) -> Floats:
     """Return, per row, the mean over its annotators of how surely each agrees with the majority of the other ones; [0, 1].
 
     Where several labels have most of the others' votes the majority is one of them at random, each as likely: its expectation is taken

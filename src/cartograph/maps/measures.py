@@ -20,14 +20,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Array, Bools, Floats, Floats32, Ids, Integers32, Objects
 from cartograph.errors import InputError
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int32]
-Booleans = npt.NDArray[np.bool_]
-Uids = Sequence[str] | npt.NDArray[np.object_]
+Uids = Sequence[str] | Objects
 
 NEVER_LEARNT = -1
 """The value of ``forgetting`` for an example that was right in no epoch: it was never learnt, so it was never forgotten."""
@@ -63,8 +60,8 @@ class Measures:
     confidence: Floats
     variability: Floats
     correctness: Floats
-    predicted: Integers | None = None
-    forgetting: Integers | None = None
+    predicted: Integers32 | None = None
+    forgetting: Integers32 | None = None
     aum: Floats | None = None
     el2n: Floats | None = None
     loss: Floats | None = None
@@ -87,7 +84,7 @@ class Measures:
         return self.confidence * (1.0 - self.confidence)
 
     @property
-    def never_learnt(self) -> Booleans | None:
+    def never_learnt(self) -> Bools | None:
         """Whether an example was right in no epoch."""
         return None if self.forgetting is None else self.forgetting == NEVER_LEARNT
 
@@ -114,8 +111,8 @@ def epoch_window(n_epochs: int, burn_in: int = 0, epochs: int | None = None) -> 
 
 def compute_measures(
     uids: Uids,
-    logits: npt.NDArray[np.float32],
-    gold: npt.NDArray[np.integer],
+    logits: Floats32,
+    gold: Ids,
     *,
     burn_in: int = 0,
     epochs: int | None = None,
@@ -148,7 +145,7 @@ def compute_measures(
     if include_ci and n_epochs < 2:
         raise InputError("`include_ci` divides by the number of epochs less one and one epoch is used; use two or more, or switch it off.")
 
-    def measured(rows: slice) -> tuple[npt.NDArray[np.generic], ...]:
+    def measured(rows: slice) -> tuple[Array, ...]:
         return _measure([_read(uids, logits, gold, rows, epoch) for epoch in range(window.start, window.stop)], include_ci)
 
     # NumPy lets go of the interpreter while it computes; the parts come back in order, so threads change nothing but the time.
@@ -157,7 +154,7 @@ def compute_measures(
     return Measures(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def gold_probabilities(uids: Uids, logits: npt.NDArray[np.float32], gold: npt.NDArray[np.integer], *, block: int | None = None) -> Floats:
+def gold_probabilities(uids: Uids, logits: Floats32, gold: Ids, *, block: int | None = None) -> Floats:
     """Return the gold label's probability in each epoch, ``(n_examples, n_epochs)``, each in [0, 1].
 
     Raises:
@@ -185,13 +182,13 @@ class _Reading(NamedTuple):
 
     probabilities: Floats  # (n_classes, b)
     probability: Floats  # of the gold label, (b,) as all below
-    correct: Booleans
+    correct: Bools
     margin: Floats
     distance: Floats
     loss: Floats
 
 
-def _read(uids: Uids, logits: npt.NDArray[np.float32], gold: npt.NDArray[np.integer], rows: slice, epoch: int) -> _Reading:
+def _read(uids: Uids, logits: Floats32, gold: Ids, rows: slice, epoch: int) -> _Reading:
     # Classes first: reductions over a handful of classes then run along the rows, which is many times faster.
     scores = np.ascontiguousarray(logits[rows, epoch].T, dtype=np.float64)
     if not np.isfinite(scores).all():
@@ -215,7 +212,7 @@ def _read(uids: Uids, logits: npt.NDArray[np.float32], gold: npt.NDArray[np.inte
     return _Reading(probabilities, probability, correct, margin, np.sqrt(_sum(residual)), np.log(total) + (top - own))
 
 
-def _measure(readings: Sequence[_Reading], include_ci: bool) -> tuple[npt.NDArray[np.generic], ...]:
+def _measure(readings: Sequence[_Reading], include_ci: bool) -> tuple[Array, ...]:
     n_epochs = len(readings)
     confidence, variability = mean_and_deviation([reading.probability for reading in readings])
     if include_ci:
@@ -251,7 +248,7 @@ def _blocks(shape: tuple[int, ...], block: int | None) -> Iterator[slice]:
     return (slice(start, min(start + size, n_examples)) for start in range(0, max(n_examples, 1), size))
 
 
-def _check_shapes(uids: Uids, logits: npt.NDArray[np.float32], gold: npt.NDArray[np.integer]) -> None:
+def _check_shapes(uids: Uids, logits: Floats32, gold: Ids) -> None:
     if logits.ndim != 3 or logits.shape[1] < 1 or logits.shape[2] < 2 or gold.shape != logits.shape[:1] or len(uids) != len(gold):
         raise InputError(
             "logits of shape (examples, epochs ≥ 1, classes ≥ 2) with one gold label and one uid per example are needed, but logits "

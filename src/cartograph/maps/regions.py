@@ -18,11 +18,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cartograph.data.arrays import Floats, Integers, Texts
 from cartograph.errors import InputError
-from cartograph.maps.measures import Floats, Uids
+from cartograph.maps.measures import Uids
 from cartograph.schema import REGIONS
 
 EASY, AMBIGUOUS, HARD, UNASSIGNED = REGIONS
@@ -46,7 +46,7 @@ class Cut:
 class Regions:
     """The region of each row, ``(n_examples,)``, names of ``schema.REGIONS``, and the cut of each region that has one."""
 
-    names: npt.NDArray[np.str_]
+    names: Texts
     cuts: dict[str, Cut]
 
     def count(self, region: str) -> int:
@@ -125,7 +125,7 @@ def region_edges(measures: pa.Table) -> dict[str, float]:
     return edges
 
 
-def _take(values: Floats, sign: float, wanted: int, lots: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Cut]:
+def _take(values: Floats, sign: float, wanted: int, lots: Integers) -> tuple[Integers, Cut]:
     order = np.lexsort((lots, sign * values))
     chosen = order[:wanted]
     if not len(chosen):

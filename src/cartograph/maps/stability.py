@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cartograph.data.arrays import Floats
 from cartograph.maps.correlation import pearson
-from cartograph.maps.measures import Floats, Measures, mean_and_deviation
+from cartograph.maps.measures import Measures, mean_and_deviation
 
 
 class BurnOut(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cartograph.data.arrays import Ids
 from cartograph.errors import InputError
 from cartograph.maps.measures import NEVER_LEARNT, Measures, Uids
 from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, Regions
@@ -41,7 +41,7 @@ def coordinates(table: pa.Table) -> Measures:
     return Measures(**columns)
 
 
-def map_table(uids: Uids, gold: npt.NDArray[np.integer], measures: Measures, regions: Regions) -> pa.Table:
+def map_table(uids: Uids, gold: Ids, measures: Measures, regions: Regions) -> pa.Table:
     """Return the table of ``schema.MEASURES``, sorted by uid.
 
     Args:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import torch
 from torch import nn
 from torch.nn import functional
 from transformers.utils import ModelOutput
 
+from cartograph.data.arrays import Floats32, Integers, Integers32, Objects, Pixels
 from cartograph.schema import BLANK, LABEL, UID, DatasetInfo
 
 IGNORED = -100
@@ -41,22 +41,22 @@ class Output(ModelOutput):  # type: ignore[misc]
 class Ragged:
     """Rows of different length in one array: row i is ``values[offsets[i] : offsets[i + 1]]``."""
 
-    values: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
+    values: Integers32
+    offsets: Integers
 
     @property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Integers:
         """(n_rows,) lengths."""
         return np.diff(self.offsets)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Ragged:
+    def take(self, rows: Integers) -> Ragged:
         """Return these rows, in this order."""
         lengths = self.offsets[rows + 1] - self.offsets[rows]
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         index = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
         return Ragged(self.values[index], offsets)
 
-    def padded(self, fill: int, multiple: int = 1) -> npt.NDArray[np.int64]:
+    def padded(self, fill: int, multiple: int = 1) -> Integers:
         """Return (n_rows, width) with ``fill`` behind each row; width is the longest row's, up to a ``multiple``."""
         lengths = self.lengths
         width = -(-max(int(lengths.max(initial=0)), 1) // multiple) * multiple
@@ -69,14 +69,14 @@ class Ragged:
 class Dense:
     """Rows of one shape: row i is ``values[i]``; vectors, or the pixels of an image."""
 
-    values: npt.NDArray[np.float32] | npt.NDArray[np.uint8]
+    values: Floats32 | Pixels
 
     @property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Integers:
         """(n_rows,) ones: no row costs more than another."""
         return np.ones(len(self.values), np.int64)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Dense:
+    def take(self, rows: Integers) -> Dense:
         """Return these rows, in this order."""
         return Dense(self.values[rows])
 
@@ -85,14 +85,14 @@ class Dense:
 class Pictures:
     """Images as they are stored: row i is the PNG ``values[i]``, decoded when it is read."""
 
-    values: npt.NDArray[np.object_]
+    values: Objects
 
     @property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Integers:
         """(n_rows,) ones: no row costs more than another."""
         return np.ones(len(self.values), np.int64)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Pictures:
+    def take(self, rows: Integers) -> Pictures:
         """Return these rows, in this order."""
         return Pictures(self.values[rows])
 
@@ -111,8 +111,8 @@ class Examples:
         options: rows per example: 1, or the number of options of a multiple-choice set.
     """
 
-    uids: npt.NDArray[np.object_]
-    labels: npt.NDArray[np.int64]
+    uids: Objects
+    labels: Integers
     fields: Mapping[str, Field]
     options: int = 1
 
@@ -120,13 +120,13 @@ class Examples:
         return len(self.labels)
 
     @property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Integers:
         """(n_examples,) length of the longest row of each example, in its first field."""
         first = next(iter(self.fields.values()))
-        longest: npt.NDArray[np.int64] = first.lengths.reshape(-1, self.options).max(axis=1)
+        longest: Integers = first.lengths.reshape(-1, self.options).max(axis=1)
         return longest
 
-    def take(self, rows: npt.NDArray[np.int64]) -> dict[str, Field]:
+    def take(self, rows: Integers) -> dict[str, Field]:
         """Return the fields of these examples."""
         if self.options > 1:
             rows = (rows[:, None] * self.options + np.arange(self.options)).reshape(-1)
@@ -211,7 +211,7 @@ class Classifier(nn.Module, ABC):
         labels = table.column(LABEL).to_numpy().astype(np.int64)
         return Examples(uids, labels, self.fields_of(table, info), max(len(info.options), 1))
 
-    def batch(self, examples: Examples, rows: npt.NDArray[np.int64]) -> dict[str, torch.Tensor]:
+    def batch(self, examples: Examples, rows: Integers) -> dict[str, torch.Tensor]:
         """Return the arguments of the model for some examples, ``labels`` among them."""
         return {**self.collate(examples.take(rows)), "labels": torch.from_numpy(examples.labels[rows])}
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import torch
 
+from cartograph.data.arrays import Floats32
 from cartograph.features.vectors import join_options
 from cartograph.models.isolation import available_threads, isolated
 from cartograph.models.registry import model_class
@@ -24,7 +24,7 @@ def penultimate_features(
     batch_size: int = 64,
     device: str = "auto",
     progress: Callable[[int, int], None] | None = None,
-) -> dict[str, npt.NDArray[np.float32]]:
+) -> dict[str, Floats32]:
     """Return the input of the last layer, dropout off, ``(n_examples, width)`` per set; options are joined by ``join_options``.
 
     Rows of like length are read together.
@@ -46,7 +46,7 @@ def penultimate_features(
         for part, table in tables.items():
             examples = model.encode(table, dataset_info(table.schema))
             order = np.argsort(-examples.lengths, kind="stable")
-            vectors: list[npt.NDArray[np.float32]] = []
+            vectors: list[Floats32] = []
             for start in range(0, len(order), batch_size):
                 inputs = {key: value.to(where) for key, value in model.batch(examples, order[start : start + batch_size]).items()}
                 features = model(**inputs).features.float().cpu().numpy()

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Hashes, Integers
 from cartograph.models.base import Ragged, Side
-
-Hashes = npt.NDArray[np.uint64]
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _UNIGRAM, _BIGRAM, _BOTH, _FIRST_ONLY, _SECOND_ONLY, _SWAP = np.arange(1, 7, dtype=np.uint64)
@@ -34,25 +32,25 @@ class Words:
         self.offsets = offsets
 
     @property
-    def rows(self) -> npt.NDArray[np.int64]:
+    def rows(self) -> Integers:
         """The row that each word stands in."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
-    def ngrams(self) -> tuple[Hashes, npt.NDArray[np.int64]]:
+    def ngrams(self) -> tuple[Hashes, Integers]:
         """Return the hashes of all words and all pairs of neighbours, and the row of each."""
         rows = self.rows
         neighbours = np.flatnonzero(rows[1:] == rows[:-1])
         pairs = mix(mix(self.hashes[neighbours], self.hashes[neighbours + 1]), _BIGRAM)
         return np.concatenate([mix(self.hashes, _UNIGRAM), pairs]), np.concatenate([rows, rows[neighbours]])
 
-    def distinct(self) -> tuple[Hashes, npt.NDArray[np.int64]]:
+    def distinct(self) -> tuple[Hashes, Integers]:
         """Return each row's words once, in order of appearance, and the row of each."""
         rows = self.rows
         first = np.sort(np.unique(mix(self.hashes, rows.astype(np.uint64)), return_index=True)[1])
         return self.hashes[first], rows[first]
 
 
-def cross_features(first: Words, second: Words) -> tuple[Hashes, npt.NDArray[np.int64]]:
+def cross_features(first: Words, second: Words) -> tuple[Hashes, Integers]:
     """Return the hashes of what two sides have in common and what not, and the row of each.
 
     For each pair of texts: the words in both, those in the first only, those in the second only, and every word of the first
@@ -69,9 +67,7 @@ def cross_features(first: Words, second: Words) -> tuple[Hashes, npt.NDArray[np.
     return np.concatenate(hashes), np.concatenate([rows[both], left_rows, right_rows, swap_rows])
 
 
-def _swaps(
-    left: Hashes, left_rows: npt.NDArray[np.int64], right: Hashes, right_rows: npt.NDArray[np.int64], n_rows: int
-) -> tuple[Hashes, npt.NDArray[np.int64]]:
+def _swaps(left: Hashes, left_rows: Integers, right: Hashes, right_rows: Integers, n_rows: int) -> tuple[Hashes, Integers]:
     left, left_rows = _leading(left, left_rows, n_rows)
     right, right_rows = _leading(right, right_rows, n_rows)
     counts = np.bincount(right_rows, minlength=n_rows)
@@ -81,7 +77,7 @@ def _swaps(
     return mix(mix(np.repeat(left, repeats), right[index]), _SWAP), np.repeat(left_rows, repeats)
 
 
-def _leading(hashes: Hashes, rows: npt.NDArray[np.int64], n_rows: int) -> tuple[Hashes, npt.NDArray[np.int64]]:
+def _leading(hashes: Hashes, rows: Integers, n_rows: int) -> tuple[Hashes, Integers]:
     starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_rows))))
     kept = np.arange(len(rows)) - starts[rows] < _SWAPPED
     return hashes[kept], rows[kept]
@@ -100,7 +96,7 @@ class Counts:
     """How often each feature occurs, counted block by block."""
 
     def __init__(self) -> None:
-        self._parts: list[tuple[Hashes, npt.NDArray[np.int64]]] = []
+        self._parts: list[tuple[Hashes, Integers]] = []
 
     def add(self, hashes: Hashes) -> None:
         """Count some more features."""
@@ -124,7 +120,7 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.hashes)
 
-    def ids(self, hashes: Hashes, rows: npt.NDArray[np.int64], n_rows: int) -> Ragged:
+    def ids(self, hashes: Hashes, rows: Integers, n_rows: int) -> Ragged:
         """Return the ids of those features that have one, by row."""
         place = np.searchsorted(self.hashes, hashes)
         found = np.zeros(len(hashes), bool)
@@ -136,7 +132,7 @@ class Vocabulary:
         return Ragged(place[found][order].astype(np.int32), offsets)
 
 
-def features_of(sides: Sequence[Side], max_length: int) -> dict[str, tuple[Hashes, npt.NDArray[np.int64]]]:
+def features_of(sides: Sequence[Side], max_length: int) -> dict[str, tuple[Hashes, Integers]]:
     """Return the hashed features of some texts and the row of each: of the ``first`` text, the ``second``, and their ``cross``."""
     first = Words([side.first for side in sides], max_length)
     if not sides or sides[0].second is None:

@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoTokenizer
 
+from cartograph.data.arrays import Integers32
 from cartograph.errors import InputError
 from cartograph.models.base import Ragged, Side
 
@@ -80,7 +80,7 @@ def longest_input(config: Any, tokenizer: Any) -> int:
 
 def tokens_of(tokenizer: Any, sides: Sequence[Side], max_length: int) -> dict[str, Ragged]:
     """Return the tokens of each row, special ones included; the longer side of a pair is cut first."""
-    parts: dict[str, list[npt.NDArray[np.int32]]] = {}
+    parts: dict[str, list[Integers32]] = {}
     lengths: list[int] = []
     for start in range(0, len(sides), _BLOCK):
         block = sides[start : start + _BLOCK]

@@ -14,10 +14,10 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
+from cartograph.data.arrays import Floats32
 from cartograph.errors import InputError
 from cartograph.models.base import Dense, Field, Side, TextModel, sides_of
 from cartograph.models.frozen.embeddings import Embeddings
-from cartograph.models.frozen.text_encoder import Vectors
 from cartograph.schema import DatasetInfo, Task
 
 _HEAD = "head.safetensors"
@@ -127,7 +127,7 @@ def _joined(vectors: torch.Tensor, task: str) -> torch.Tensor:
     return torch.cat([first, second, (first - second).abs(), first * second], dim=1)
 
 
-def _moments(vectors: Vectors, task: str) -> tuple[torch.Tensor, torch.Tensor]:
+def _moments(vectors: Floats32, task: str) -> tuple[torch.Tensor, torch.Tensor]:
     """Return mean and deviation of what is read, over the rows; a constant's deviation is 1."""
     total, squares = np.float64(0.0), np.float64(0.0)
     for start in range(0, len(vectors), _BLOCK):

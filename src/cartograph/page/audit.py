@@ -10,15 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from cartograph.compare.selections import Chosen
 from cartograph.compare.versions import Comparison
+from cartograph.data.arrays import Bools, Floats, Integers
 from cartograph.errors import InputError
 from cartograph.schema import LABEL, REGIONS, UID, DatasetInfo, dataset_info
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -240,19 +237,19 @@ class Audit:
         return dataset_info(self.examples.schema)
 
     @cached_property
-    def gold(self) -> Ints:
+    def gold(self) -> Integers:
         """Label id of each row as given."""
         return np.asarray(self.examples[LABEL].to_numpy(), dtype=np.int64)
 
     @cached_property
-    def predicted(self) -> Ints | None:
+    def predicted(self) -> Integers | None:
         """Label id with the highest mean probability of each row; None where only coordinates were given."""
         if self.measures["predicted"].null_count == self.rows:
             return None
         return np.asarray(pc.fill_null(self.measures["predicted"], -1).to_numpy(), dtype=np.int64)
 
     @cached_property
-    def disagreeing(self) -> NDArray[np.bool_] | None:
+    def disagreeing(self) -> Bools | None:
         """Whether the model preferred another label than the given one; None where that is not known."""
         return None if self.predicted is None else (self.predicted != self.gold) & (self.predicted >= 0)
 
@@ -272,12 +269,12 @@ class Audit:
         return np.asarray(self.measures["correctness"].to_numpy(), dtype=np.float64)
 
     @cached_property
-    def region(self) -> Ints:
+    def region(self) -> Integers:
         """Index into ``REGIONS`` of each row's region."""
         return np.asarray(pc.index_in(self.measures["region"], value_set=pa.array(REGIONS)).to_numpy(), dtype=np.int64)
 
     @cached_property
-    def suspects(self) -> Ints:
+    def suspects(self) -> Integers:
         """The flagged rows, most suspect first; none where none were looked for."""
         if self.noise is None:
             return np.empty(0, dtype=np.int64)
@@ -285,7 +282,7 @@ class Audit:
         flagged = np.flatnonzero(table["flagged"].to_numpy(zero_copy_only=False))
         return flagged[np.argsort(table["rank"].to_numpy()[flagged], kind="stable")].astype(np.int64)
 
-    def members(self, region: str) -> Ints:
+    def members(self, region: str) -> Integers:
         """Return the rows of a region."""
         return np.flatnonzero(self.region == REGIONS.index(region))
 

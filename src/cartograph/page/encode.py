@@ -9,7 +9,8 @@ import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from cartograph.data.arrays import Array
 
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
@@ -32,7 +33,7 @@ def script_json(value: Any) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
-def column(values: NDArray[Any]) -> dict[str, str]:
+def column(values: Array) -> dict[str, str]:
     """Return a numeric column as base64 of its little-endian bytes: a fraction of its size as JSON numbers.
 
     Args:

@@ -8,19 +8,18 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
-from cartograph.page.audit import Ints
+from cartograph.data.arrays import Array, Integers
 from cartograph.page.encode import column
 
 
-def drawn_rows(figure: go.Figure) -> Ints:
+def drawn_rows(figure: go.Figure) -> Integers:
     """Return the places of the rows that the figure draws, sorted."""
     places = [_places(trace) for trace in figure.data if trace.customdata is not None]
     return np.unique(np.concatenate(places)) if places else np.empty(0, dtype=np.int64)
 
 
-def map_content(figure: go.Figure, carried: Sequence[int] | NDArray[Any]) -> dict[str, Any]:
+def map_content(figure: go.Figure, carried: Sequence[int] | Array) -> dict[str, Any]:
     """Return the figure as JSON values, its points as positions among the carried rows.
 
     A trace with ``customdata`` (places of its rows) is one of points: its coordinates are left out, since the rows have them.
@@ -63,5 +62,5 @@ def map_content(figure: go.Figure, carried: Sequence[int] | NDArray[Any]) -> dic
     return {"data": content["data"], "layout": content["layout"], "levels": levels}
 
 
-def _places(trace: Any) -> Ints:
+def _places(trace: Any) -> Integers:
     return np.asarray(trace.customdata, dtype=np.int64).reshape(-1)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from cartograph.data.arrays import Bools, Integers
 from cartograph.data.images import thumbnail
-from cartograph.page.audit import Audit, Ints
+from cartograph.page.audit import Audit
 from cartograph.page.encode import column, script_json
 from cartograph.schema import ANNOTATOR_LABELS, REGIONS, ROW, SOURCE, UID
 from cartograph.wording import cut
@@ -24,7 +24,7 @@ _SAMPLE = 200
 _QUOTED = 3
 
 
-def carried_rows(audit: Audit, drawn: Ints, listed: set[int], allowance: int) -> dict[str, Any]:
+def carried_rows(audit: Audit, drawn: Integers, listed: set[int], allowance: int) -> dict[str, Any]:
     """Return the rows that are drawn or listed, by their place in the measures table, as columns.
 
     Args:
@@ -42,7 +42,7 @@ def carried_rows(audit: Audit, drawn: Ints, listed: set[int], allowance: int) ->
     return rows
 
 
-def _columns(audit: Audit, places: Ints) -> dict[str, Any]:
+def _columns(audit: Audit, places: Integers) -> dict[str, Any]:
     examples = audit.examples.take(places)
     sources = pc.dictionary_encode(examples[SOURCE]).combine_chunks()
     rows: dict[str, Any] = {
@@ -80,7 +80,7 @@ def _votes(names: list[str | None] | None) -> str | None:
     return ", ".join(f"{cut(name, LONGEST_NAME)} × {number}" for name, number in Counter(given).most_common()) or None
 
 
-def _pictures(audit: Audit, places: Ints, listed: NDArray[np.bool_], allowance: int) -> list[list[str]]:
+def _pictures(audit: Audit, places: Integers, listed: Bools, allowance: int) -> list[list[str]]:
     """Return each row's image as a small picture, of the largest size at which all of them fit, as far as a sample tells.
 
     Where no size fits, the listed rows have theirs at the largest size at which they take half of what there is, and of the others
@@ -102,7 +102,7 @@ def _pictures(audit: Audit, places: Ints, listed: NDArray[np.bool_], allowance: 
     return [pictures]
 
 
-def _estimate(column: pa.ChunkedArray, rows: Ints, side: int) -> float:
+def _estimate(column: pa.ChunkedArray, rows: Integers, side: int) -> float:
     """Return about how many bytes the pictures of some rows take: by an even sample of them, a tenth added."""
     if not len(rows):
         return 0.0
@@ -111,7 +111,7 @@ def _estimate(column: pa.ChunkedArray, rows: Ints, side: int) -> float:
     return 1.1 * len(rows) * float(np.mean(sizes))
 
 
-def _texts(audit: Audit, places: Ints, listed: NDArray[np.bool_], allowance: int) -> list[list[str]]:
+def _texts(audit: Audit, places: Integers, listed: Bools, allowance: int) -> list[list[str]]:
     """Return the text fields, cut to the most characters with which all of them fit: those of listed rows last."""
     fields = [audit.examples[name].take(places).to_pylist() for name in audit.info.fields]
     longest = audit.limits.text_characters

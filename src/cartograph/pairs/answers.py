@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from cartograph.data.arrays import Integers8
 from cartograph.data.spreadsheet import Record, read_sheet, shortened, write_sheet
 from cartograph.errors import InputError, WaitingError
 from cartograph.pairs.closure import components
 from cartograph.pairs.pair_space import Keys
 from cartograph.pairs.tables import UNTOLD
-from cartograph.pairs.task import Labels, Task
+from cartograph.pairs.task import Task
 
 COLUMNS = ("pair", "left", "right", "label", "comment")
 _PAIR = re.compile(r"p(\d{1,18})")
@@ -34,7 +35,7 @@ def answer_sheet(task: Task, keys: Keys, known: Mapping[int, int] | None = None)
     return write_sheet(COLUMNS, rows)
 
 
-def read_answers(content: bytes, name: str, task: Task, keys: Keys) -> Labels:
+def read_answers(content: bytes, name: str, task: Task, keys: Keys) -> Integers8:
     """Return the answer to each pair: 1, 0, or −1 where somebody wrote ``skip``.
 
     A pair may stand on several rows as long as they agree; rows of other pairs are passed over.
@@ -127,7 +128,7 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
-def require_consistent(task: Task, keys: Keys, labels: Labels, names: Sequence[str]) -> None:
+def require_consistent(task: Task, keys: Keys, labels: Integers8, names: Sequence[str]) -> None:
     """Check that no pair is said to differ whose two sides other answers make the same; a task that is not transitive cannot have one.
 
     Args:

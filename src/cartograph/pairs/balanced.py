@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Floats, Ids, Reals
 from cartograph.pairs.pair_space import Keys, Space
 
-Scores = npt.NDArray[np.floating[Any]]
-Labels = npt.NDArray[np.integer[Any]]
-Floats = npt.NDArray[np.float64]
 
-
-def accuracy_and_f1(label: Labels, probability: Scores, weight: Scores | None = None) -> tuple[float, float]:
+def accuracy_and_f1(label: Ids, probability: Reals, weight: Reals | None = None) -> tuple[float, float]:
     """Return accuracy and F1 of the positive class at p ≥ ½, each in [0, 1]; F1 is 0 where nothing is predicted positive.
 
     >>> accuracy_and_f1(np.array([1, 1, 0, 0]), np.array([0.9, 0.2, 0.8, 0.1]))
@@ -32,7 +26,7 @@ def accuracy_and_f1(label: Labels, probability: Scores, weight: Scores | None = 
     return float(right), float(2 * hits / max(counts[predicted].sum() + counts[positive].sum(), 1))
 
 
-def clean_map(query: npt.NDArray[np.integer[Any]], label: Labels, score: Scores) -> float | None:
+def clean_map(query: Ids, label: Ids, score: Reals) -> float | None:
     """Return mean average precision over *clean* queries, those with a positive and a negative pair; None where there is none.
 
     Args:
@@ -44,7 +38,7 @@ def clean_map(query: npt.NDArray[np.integer[Any]], label: Labels, score: Scores)
     return float(found.mean()) if len(found) else None
 
 
-def balanced_draws(space: Space, keys: Keys, label: Labels, probability: Scores, resamples: int, rng: np.random.Generator) -> Floats:
+def balanced_draws(space: Space, keys: Keys, label: Ids, probability: Reals, resamples: int, rng: np.random.Generator) -> Floats:
     """Return accuracy, F1 and clean MAP on each draw of the utterances with replacement, ``(resamples, 3)``.
 
     A pair counts as often as its utterances were drawn, as in ``estimate.resampled``; nan where a draw has no pair or no clean query, and
@@ -74,7 +68,7 @@ def balanced_draws(space: Space, keys: Keys, label: Labels, probability: Scores,
     return found
 
 
-def _clean(query: npt.NDArray[np.integer[Any]], label: Labels, score: Scores) -> tuple[npt.NDArray[np.integer[Any]], Floats]:
+def _clean(query: Ids, label: Ids, score: Reals) -> tuple[Ids, Floats]:
     """Return the clean queries and the average precision of each; pairs of one score are taken together, so their order does not count."""
     queries, found = [], []
     order = np.argsort(query, kind="stable")

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Floats32, Integers, Integers8
 from cartograph.errors import InputError
 from cartograph.pairs.pair_space import Keys, Space
 
-Vectors = npt.NDArray[np.float32]
 Kind = Literal["auto", "flat", "ivf", "hnsw"]
 
 FLAT_UP_TO, IVF_UP_TO = 65_536, 2_000_000
@@ -33,8 +32,8 @@ class Candidates:
     """
 
     keys: Keys
-    similarity: Vectors
-    orders: npt.NDArray[np.int8]
+    similarity: Floats32
+    orders: Integers8
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -45,7 +44,7 @@ def kind_for(n_right: int) -> str:
     return "flat" if n_right <= FLAT_UP_TO else "ivf" if n_right <= IVF_UP_TO else "hnsw"
 
 
-def nearest(space: Space, left: Vectors, right: Vectors, m: int, *, kind: Kind = "auto") -> Candidates:
+def nearest(space: Space, left: Floats32, right: Floats32, m: int, *, kind: Kind = "auto") -> Candidates:
     """Return the pairs of each left utterance with its ``m`` nearest right ones; where symmetric, never with itself.
 
     Args:
@@ -72,7 +71,7 @@ def nearest(space: Space, left: Vectors, right: Vectors, m: int, *, kind: Kind =
     return Candidates(keys[first], similarity[order[first]], orders)
 
 
-def recall(space: Space, left: Vectors, right: Vectors, m: int, *, kind: Kind, sample: int, rng: np.random.Generator) -> float:
+def recall(space: Space, left: Floats32, right: Floats32, m: int, *, kind: Kind, sample: int, rng: np.random.Generator) -> float:
     """Return the share of the exact ``m`` nearest that the index finds, over a sample of left utterances; 1 = all."""
     rows = np.sort(rng.choice(len(left), min(sample, len(left)), replace=False))
     wanted = m + space.symmetric
@@ -85,7 +84,7 @@ def recall(space: Space, left: Vectors, right: Vectors, m: int, *, kind: Kind, s
     return hits / int((exact >= 0).sum())
 
 
-def _found(space: Space, index: Any, left: Vectors, start: int, m: int) -> tuple[Keys, Vectors]:
+def _found(space: Space, index: Any, left: Floats32, start: int, m: int) -> tuple[Keys, Floats32]:
     block = left[start : start + _BLOCK]
     ids, similarity = _search(index, block, m + space.symmetric)
     owners = np.repeat(np.arange(start, start + len(block)), ids.shape[1])
@@ -99,12 +98,12 @@ def _found(space: Space, index: Any, left: Vectors, start: int, m: int) -> tuple
     return space.keys(space.left[owners[kept]], space.right[ids[kept]]), similarity[kept]
 
 
-def _search(index: Any, queries: Vectors, m: int) -> tuple[npt.NDArray[np.int64], Vectors]:
+def _search(index: Any, queries: Floats32, m: int) -> tuple[Integers, Floats32]:
     similarity, ids = index.search(np.ascontiguousarray(queries, np.float32), m)
     return ids, similarity
 
 
-def _index(vectors: Vectors, kind: str, m: int) -> Any:
+def _index(vectors: Floats32, kind: str, m: int) -> Any:
     import faiss
 
     vectors = np.ascontiguousarray(vectors, np.float32)

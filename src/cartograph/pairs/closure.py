@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from cartograph.data.arrays import Ids, Integers
 
 
-def components(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer], n_nodes: int) -> npt.NDArray[np.int64]:
+def components(first: Ids, second: Ids, n_nodes: int) -> Integers:
     """Return each node's component, ``(n_nodes,)``; components are numbered by their smallest node, from 0 on.
 
     Union by size with path halving (Tarjan & van Leeuwen 1984): near-linear in the number of edges.

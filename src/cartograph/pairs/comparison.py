@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cartograph.data.arrays import Floats
 from cartograph.statistics.resampling import interval
-
-Draws = npt.NDArray[np.float64]
 
 MEASURES = {"average_precision": "average precision", "precision_at_recall_20": "precision at recall 20 %"}
 """Name of a number -> how people call it; in the order of the draws' columns."""
@@ -80,8 +78,8 @@ class Arm:
     seed: int
     round: int
     numbers: Mapping[str, float]
-    draws: Draws
-    balanced: Draws | None = None
+    draws: Floats
+    balanced: Floats | None = None
 
 
 def results(arms: Sequence[Arm]) -> pa.Table:
@@ -168,13 +166,13 @@ def collection_version(left: Sequence[str], right: Sequence[str], label: Sequenc
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
 
 
-def _ends(values: Draws, draws: Draws, seed: int) -> dict[str, float]:
+def _ends(values: Floats, draws: Floats, seed: int) -> dict[str, float]:
     """Return the interval of a mean of shares: within [0, 1], where t's wide tails of few seeds may not be."""
     ends = interval(values, _whole(draws), np.random.default_rng(seed))
     return {end: min(max(value, 0.0), 1.0) for end, value in ends.items()}
 
 
-def _less(ones: Sequence[Arm], others: Sequence[Arm], measure: str, place: int) -> tuple[Draws, Draws]:
+def _less(ones: Sequence[Arm], others: Sequence[Arm], measure: str, place: int) -> tuple[Floats, Floats]:
     """Return one method's numbers less another's, seed by seed: as they are, and on each draw."""
     name = f"test.{measure}"
     values = [one.numbers[name] - other.numbers[name] for one, other in zip(ones, others, strict=True)]
@@ -182,7 +180,7 @@ def _less(ones: Sequence[Arm], others: Sequence[Arm], measure: str, place: int) 
     return np.array(values), np.stack(draws, axis=1)
 
 
-def _whole(draws: Draws) -> Draws:
+def _whole(draws: Floats) -> Floats:
     """Return the draws that had a positive pair."""
-    kept: Draws = draws[~np.isnan(draws).any(axis=1)]
+    kept: Floats = draws[~np.isnan(draws).any(axis=1)]
     return kept

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Floats, Integers8, Reals
 from cartograph.errors import InputError
 from cartograph.pairs.candidates import Candidates
 from cartograph.pairs.pair_space import Keys, Space, is_among
 from cartograph.pairs.task import Task
 
-Floats = npt.NDArray[np.float64]
 POSITIVE, NEAR, RANDOM = 0, 1, 2
 RECALL = 0.2
 # Poisson numbers with mean 1, as often as they occur in 65,536 draws: a look-up is much faster than a draw.
@@ -39,7 +37,7 @@ class Sample:
     """
 
     keys: Keys
-    kind: npt.NDArray[np.int8]
+    kind: Integers8
     weight: Floats
     pairs: int
 
@@ -109,7 +107,7 @@ class Curve:
         return float(self.score[int(np.argmax(self.recall >= recall - 1e-12))])
 
 
-def curve(sample: Sample, score: npt.NDArray[np.floating[Any]]) -> Curve:
+def curve(sample: Sample, score: Reals) -> Curve:
     """Return precision and recall over all pairs of the split.
 
     Args:
@@ -127,9 +125,7 @@ def curve(sample: Sample, score: npt.NDArray[np.floating[Any]]) -> Curve:
     return Curve(ordered[ends], hits / hits[-1], hits / taken)
 
 
-def resampled(
-    sample: Sample, space: Space, scores: Iterable[npt.NDArray[np.floating[Any]]], resamples: int, rng: np.random.Generator
-) -> Iterator[Floats]:
+def resampled(sample: Sample, space: Space, scores: Iterable[Reals], resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Yield average precision and P@R20 of each scoring on each draw of the utterances with replacement, ``(resamples, 2)``.
 
     A pair counts as often as its utterances were drawn: left ones alone where right ones are shared by all splits, both in a symmetric

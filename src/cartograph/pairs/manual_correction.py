@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cartograph.pairs.estimate import NEAR, RANDOM, Floats, Sample
+from cartograph.data.arrays import Floats
+from cartograph.pairs.estimate import NEAR, RANDOM, Sample
 from cartograph.pairs.pair_space import Keys
 from cartograph.statistics.annotator_agreement import wilson_interval
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Reals
 from cartograph.errors import InputError
 from cartograph.pairs.candidates import Candidates
 from cartograph.pairs.pair_space import Keys, Space, is_among
@@ -46,7 +46,7 @@ def most_similar(candidates: Candidates, number: int, asked: Keys) -> Keys:
     return _best(-candidates.similarity, candidates.keys, number, asked)
 
 
-def least_sure(candidates: Candidates, probability: npt.NDArray[np.floating], number: int, asked: Keys) -> Keys:
+def least_sure(candidates: Candidates, probability: Reals, number: int, asked: Keys) -> Keys:
     """Return the pairs whose probability is nearest one half, the nearest first; ties by key.
 
     Args:
@@ -87,7 +87,7 @@ def stratified(space: Space, positives: Keys, wanted: int, number: int, asked: K
     return np.concatenate([found, others])
 
 
-def _best(cost: npt.NDArray[np.floating], keys: Keys, number: int, asked: Keys) -> Keys:
+def _best(cost: Reals, keys: Keys, number: int, asked: Keys) -> Keys:
     left = np.flatnonzero(~is_among(keys, asked))
     if len(left) < number:
         raise InputError(

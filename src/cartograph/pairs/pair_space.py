@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Keys = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int64]
+from cartograph.data.arrays import Bools, Integers
+
+Keys = Integers
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Space:
         symmetric: whether both sides are one set.
     """
 
-    left: Rows
-    right: Rows
+    left: Integers
+    right: Integers
     width: int
     symmetric: bool
 
@@ -36,7 +36,7 @@ class Space:
         n = len(self.left)
         return n * (n - 1) // 2 if self.symmetric else n * len(self.right)
 
-    def keys(self, left: Rows, right: Rows) -> Keys:
+    def keys(self, left: Integers, right: Integers) -> Keys:
         """Return the key of each pair, in the given order and with repetitions; a row with itself has none and is left out.
 
         Args:
@@ -49,14 +49,14 @@ class Space:
             left, right = np.minimum(left, right)[kept], np.maximum(left, right)[kept]
         return left * self.width + right
 
-    def pairs(self, keys: Keys) -> tuple[Rows, Rows]:
+    def pairs(self, keys: Keys) -> tuple[Integers, Integers]:
         """Return the left and the right row of each key."""
         return keys // self.width, keys % self.width
 
-    def contains(self, keys: Keys) -> npt.NDArray[np.bool_]:
+    def contains(self, keys: Keys) -> Bools:
         """Return which keys are pairs of this space."""
         left, right = self.pairs(keys)
-        inside: npt.NDArray[np.bool_] = np.isin(left, self.left) & np.isin(right, self.right)
+        inside: Bools = np.isin(left, self.left) & np.isin(right, self.right)
         return inside & (left < right) if self.symmetric else inside
 
     def draw(self, number: int, excluded: Keys, rng: np.random.Generator) -> Keys:
@@ -95,10 +95,10 @@ class Space:
         return self.keys(np.repeat(self.left, len(self.right)), np.tile(self.right, len(self.left)))
 
 
-def is_among(keys: Keys, known: Keys) -> npt.NDArray[np.bool_]:
+def is_among(keys: Keys, known: Keys) -> Bools:
     """Return which keys are among ``known``, which is sorted."""
     if not len(known):
         return np.zeros(len(keys), bool)
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    found: npt.NDArray[np.bool_] = known[places] == keys
+    found: Bools = known[places] == keys
     return found

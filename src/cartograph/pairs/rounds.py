@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Array, Floats, Floats32
 from cartograph.errors import InputError
 from cartograph.pairs import methods
 from cartograph.pairs.balanced import accuracy_and_f1, clean_map
@@ -122,8 +122,8 @@ class Scored:
     numbers: dict[str, float]
     reliability: list[dict[str, float]]
     mistakes: Keys
-    mistaken: npt.NDArray[np.float64]
-    score: npt.NDArray[np.float32]
+    mistaken: Floats
+    score: Floats32
     putative: dict[str, Keys]
 
 
@@ -172,7 +172,7 @@ def _balanced(task: Task, split: str, read: Read, calibration: Calibration) -> d
     return numbers if mean is None else numbers | {"stated.clean_map": mean}
 
 
-def _reliability(sample: Sample, probability: npt.NDArray[Any]) -> list[dict[str, float]]:
+def _reliability(sample: Sample, probability: Array) -> list[dict[str, float]]:
     bins = np.minimum((probability * _BINS).astype(int), _BINS - 1)
     weight = np.bincount(bins, sample.weight, _BINS)
     mean = np.bincount(bins, sample.weight * probability, _BINS)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
+
+from cartograph.data.arrays import Integers, Integers8
 
 SPLITS = ("train", "dev", "test")
 SHARES = (0.5, 0.25, 0.25)
 
 
-def split_components(component: npt.NDArray[np.int64], rng: np.random.Generator, shares: Sequence[float] = SHARES) -> npt.NDArray[np.int8]:
+def split_components(component: Integers, rng: np.random.Generator, shares: Sequence[float] = SHARES) -> Integers8:
     """Return each node's split, ``(n_nodes,)`` of 0, 1, …; nodes of one component share it.
 
     Components are lined up in random order and the line is cut where the shares are reached; one that lies across a cut goes where its

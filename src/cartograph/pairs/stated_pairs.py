@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from cartograph.data.arrays import Integers, Integers8
 from cartograph.errors import InputError
 from cartograph.pairs.closure import components
 from cartograph.pairs.splits import SPLITS, split_components
@@ -211,13 +212,13 @@ def _named(label: int) -> str:
     return "positive" if label else "negative"
 
 
-def _given(split_of: Mapping[int, int], n_left: int) -> np.ndarray:
+def _given(split_of: Mapping[int, int], n_left: int) -> Integers8:
     split = np.zeros(n_left, np.int8)
     split[list(split_of)] = list(split_of.values())
     return split
 
 
-def _drawn(pairs: np.ndarray, n_left: int, symmetric: bool, rng: np.random.Generator) -> np.ndarray:
+def _drawn(pairs: Integers, n_left: int, symmetric: bool, rng: np.random.Generator) -> Integers8:
     if symmetric:
         return split_components(components(pairs[:, 0], pairs[:, 1], n_left), rng)
     # The right side is shared by all splits, so a stated pair stands where its left utterance does, and none can cross.

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cartograph.data.arrays import Ids
 from cartograph.data.parquet import write_parquet
 from cartograph.pairs.estimate import Sample
 from cartograph.pairs.pair_space import Keys
@@ -80,7 +81,7 @@ def load_sample(path: Path) -> Sample:
     return Sample(table["key"].to_numpy(), table["kind"].to_numpy(), table["weight"].to_numpy(), pairs)
 
 
-def collected(keys: Keys, labels: np.ndarray, number: int, width: int) -> pa.Table:
+def collected(keys: Keys, labels: Ids, number: int, width: int) -> pa.Table:
     """Return the pairs of one round as ``COLLECTED``."""
     rounds = np.full(len(keys), number, np.int32)
     return pa.Table.from_arrays(

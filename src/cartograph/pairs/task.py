@@ -8,13 +8,11 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Integers, Integers8
 from cartograph.pairs.closure import components
-from cartograph.pairs.pair_space import Keys, Rows, Space, is_among
+from cartograph.pairs.pair_space import Keys, Space, is_among
 from cartograph.pairs.splits import SPLITS
-
-Labels = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -35,28 +33,28 @@ class Task:
 
     left: Sequence[str]
     right: Sequence[str]
-    split: npt.NDArray[np.int8]
+    split: Integers8
     symmetric: bool
     transitive: bool
-    stated_left: Rows
-    stated_right: Rows
-    stated_label: Labels
+    stated_left: Integers
+    stated_right: Integers
+    stated_label: Integers8
 
     def space(self, split: str) -> Space:
         """Return all pairs of a split."""
         left = np.flatnonzero(self.split == SPLITS.index(split)).astype(np.int64)
         return Space(left, left if self.symmetric else np.arange(len(self.right)), len(self.right), self.symmetric)
 
-    def stated(self, split: str) -> tuple[Keys, Labels]:
+    def stated(self, split: str) -> tuple[Keys, Integers8]:
         """Return the keys of a split's stated pairs, ascending, each once, and their imputed labels."""
         inside = self.split[self.stated_left] == SPLITS.index(split)
         keys = np.unique(self.space(split).keys(self.stated_left[inside], self.stated_right[inside]))
         return keys, self.labels(keys)
 
-    def labels(self, keys: Keys) -> Labels:
+    def labels(self, keys: Keys) -> Integers8:
         """Return the imputed label of each pair: positive if stated so, or if the closure of stated positives has it; else negative."""
         if self._component is not None:
-            same: Labels = (self._component[keys // len(self.right)] == self._component[keys % len(self.right)]).astype(np.int8)
+            same: Integers8 = (self._component[keys // len(self.right)] == self._component[keys % len(self.right)]).astype(np.int8)
             return same
         return is_among(keys, self._positive).astype(np.int8)
 
@@ -75,7 +73,7 @@ class Task:
         return np.sort(np.concatenate(found))
 
     @cached_property
-    def _component(self) -> Rows | None:
+    def _component(self) -> Integers | None:
         if not (self.symmetric and self.transitive):
             return None
         positive = self.stated_label == 1

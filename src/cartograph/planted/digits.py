@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from PIL import Image
 
 from cartograph import schema
-from cartograph.data.images import Pixels, png_of
+from cartograph.data.arrays import Integers, Objects, Pixels
+from cartograph.data.images import png_of
 from cartograph.planted.nli import FLIPPED, Planted
 
 MOST = 1200
@@ -60,16 +60,16 @@ def generate(rows: int, seed: int) -> Planted:
     return Planted(sets, pa.concat_tables(truth))
 
 
-def _table(images: Pixels, labels: npt.NDArray[np.int64], places: npt.NDArray[np.int64]) -> pa.Table:
+def _table(images: Pixels, labels: Integers, places: Integers) -> pa.Table:
     pngs = pa.array([png_of(image, max(image.shape)) for image in images], pa.binary())
     return pa.table({schema.UID: _uids(places), "image": pngs, schema.LABEL: [str(label) for label in labels.tolist()]})
 
 
-def _uids(places: npt.NDArray[np.int64]) -> list[str]:
+def _uids(places: Integers) -> list[str]:
     return [f"digit-{place:04d}" for place in places.tolist()]
 
 
-def _truth(name: str, places: npt.NDArray[np.int64], kinds: npt.NDArray[np.object_], labels: npt.NDArray[np.int64]) -> pa.Table:
+def _truth(name: str, places: Integers, kinds: Objects, labels: Integers) -> pa.Table:
     names = [str(label) for label in labels.tolist()]
     rows = len(names)
     return pa.table([_uids(places), [name] * rows, kinds.tolist(), names, [False] * rows], schema=schema.TRUTH)
@@ -78,7 +78,7 @@ def _truth(name: str, places: npt.NDArray[np.int64], kinds: npt.NDArray[np.objec
 Alter = Callable[[Pixels, np.random.Generator], Pixels]
 
 
-def _altered(images: Pixels, labels: npt.NDArray[np.int64], places: npt.NDArray[np.int64], rng: np.random.Generator) -> pa.Table:
+def _altered(images: Pixels, labels: Integers, places: Integers, rng: np.random.Generator) -> pa.Table:
     names = list(ALTERATIONS)
     chosen = rng.permutation(np.arange(len(images)) % len(names))
     changed = np.stack([ALTERATIONS[names[which]](image, rng) for which, image in zip(chosen.tolist(), images, strict=True)])

@@ -13,6 +13,8 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
+from cartograph.data.arrays import Integers
+
 SMALLEST = 200
 """Fewest questions."""
 
@@ -181,7 +183,7 @@ class Paraphrases:
     """
 
     questions: list[str]
-    meaning: np.ndarray
+    meaning: Integers
     stated: pa.Table
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph import schema
+from cartograph.data.arrays import Array, Bools
 from cartograph.statistics.metrics import average_precision, precision_recall_at
 
 SCORE = pa.schema(
@@ -84,7 +82,7 @@ def score(
     return table.select(SCORE.names).cast(SCORE), metrics
 
 
-def _found(table: pa.Table, flipped: npt.NDArray[np.bool_]) -> tuple[float, float, float]:
+def _found(table: pa.Table, flipped: Bools) -> tuple[float, float, float]:
     rank, flagged = table.column("suspect_rank").to_numpy(), table.column("flagged").to_numpy(zero_copy_only=False).astype(np.bool_)
     hits = int(np.count_nonzero(flipped & flagged))
     return average_precision(flipped, -rank.astype(np.float64)), hits / max(int(flagged.sum()), 1), hits / int(flipped.sum())
@@ -132,6 +130,6 @@ def _beside(planted: pa.Table, others: pa.Table, what: str) -> pa.Table:
     return planted
 
 
-def _spread(name: str, values: npt.NDArray[Any]) -> dict[str, float]:
+def _spread(name: str, values: Array) -> dict[str, float]:
     quartiles = {f"{name}.{key}": float(np.quantile(values, share)) for key, share in _QUARTILES.items()}
     return {name: float(values.mean()), **quartiles}

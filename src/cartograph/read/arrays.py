@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cartograph.data.arrays import Array
 from cartograph.data.images import Unusable, canonical_png, png_of
 from cartograph.errors import InputError
 from cartograph.read import parquet
@@ -60,7 +60,7 @@ class _Member:
     kind: np.dtype[Any]
     file: IO[bytes]
 
-    def rows(self, number: int) -> npt.NDArray[Any]:
+    def rows(self, number: int) -> Array:
         """Return the next rows."""
         each = math.prod(self.shape[1:])
         content = self.file.read(number * each * self.kind.itemsize)
@@ -120,7 +120,7 @@ def _rows(source: Source, members: list[_Member]) -> Iterator[Batch]:
         yield _batch(source, {name: list(columns[name]) for name in images}, texts, start, number)
 
 
-def _texts(source: Source, name: str, values: npt.NDArray[Any]) -> list[str | None]:
+def _texts(source: Source, name: str, values: Array) -> list[str | None]:
     if values.dtype.kind == "S":
         return [value.decode("utf-8", "replace") for value in values.tolist()]
     if values.dtype.kind not in "iufbU":

@@ -13,22 +13,17 @@ data, and a few thousand rows of it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-Singles = npt.NDArray[np.float32]
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
+from cartograph.data.arrays import Floats, Floats32, Integers, Reals
 
 _POOL, _GROUP, _CENTRES = 1024, 256, 4096
 _CHOSEN = -1.0
 
 
 def k_centre(
-    points: npt.NDArray[np.floating[Any]], k: int, *, start: Rows | None = None, lots: Rows | None = None, pool: int = _POOL
-) -> tuple[Rows, Floats]:
+    points: Reals, k: int, *, start: Integers | None = None, lots: Integers | None = None, pool: int = _POOL
+) -> tuple[Integers, Floats]:
     """Return k further points, each the farthest from all chosen before it, and how far it was.
 
     Args:
@@ -58,7 +53,7 @@ def k_centre(
 class _Search:
     """Upper bounds of all squared distances, and a pool of points whose distances are exact."""
 
-    def __init__(self, points: Singles, start: Rows, lots: Rows, k: int, pool: int) -> None:
+    def __init__(self, points: Floats32, start: Integers, lots: Integers, k: int, pool: int) -> None:
         self.points, self.lots, self.k, self.size = points, lots, k, max(pool, 1)
         self.norms = np.einsum("ij,ij->i", points, points)
         self.centres = np.empty((len(start) + k, points.shape[1]), np.float32)
@@ -69,7 +64,7 @@ class _Search:
         self.compared = np.zeros(len(points), np.int64)
         self._pool(np.empty(0, np.int64))
 
-    def run(self) -> tuple[Rows, Floats]:
+    def run(self) -> tuple[Integers, Floats]:
         """Return the picks and their distances."""
         picks: list[int] = []
         squares: list[float] = []
@@ -112,13 +107,13 @@ class _Search:
         # Where nothing was compared with anything yet, all points have one bound, and all were brought up to date.
         self._pool(rows if edge < np.inf else rows[:0])
 
-    def _pool(self, rows: Rows) -> None:
+    def _pool(self, rows: Integers) -> None:
         self.rows, self.near = rows, self.points[rows]
         outside = np.ones(len(self.bound), bool)
         outside[rows] = False
         self.limit = float(self.bound[outside].max(initial=_CHOSEN))
 
-    def _compare(self, rows: Rows) -> None:
+    def _compare(self, rows: Integers) -> None:
         """Take into the bounds of some points the centres that they missed; the first of them missed the most."""
         near, nearest = self.points[rows], self.bound[rows]
         for begin in range(int(self.compared[rows[0]]), self.count, _CENTRES):

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Array, Bools, Floats, Floats32, Integers, Objects
 from cartograph.errors import InputError
-
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
 
 SUSPECT, ACQUISITION, RESISTANCE = "suspect", "acquisition", "resistance"
 """What a strategy may need besides columns of ``schema.MEASURES``."""
@@ -29,10 +25,10 @@ class Acquisition:
     """
 
     probabilities: Floats
-    features: npt.NDArray[np.float32]
-    seen: npt.NDArray[np.bool_]
+    features: Floats32
+    seen: Bools
 
-    def take(self, rows: Rows) -> Acquisition:
+    def take(self, rows: Integers) -> Acquisition:
         """Return what is said of these rows, in this order."""
         return Acquisition(self.probabilities[rows], self.features[rows], self.seen[rows])
 
@@ -50,16 +46,16 @@ class Candidates:
         acquisition: what a model of a random share says; None where there is none.
     """
 
-    uids: npt.NDArray[np.object_]
-    labels: npt.NDArray[np.int64]
-    measures: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
-    suspect: npt.NDArray[np.bool_] | None = None
+    uids: Objects
+    labels: Integers
+    measures: Mapping[str, Array] = field(default_factory=dict)
+    suspect: Bools | None = None
     acquisition: Acquisition | None = None
 
     def __len__(self) -> int:
         return len(self.uids)
 
-    def take(self, rows: Rows) -> Candidates:
+    def take(self, rows: Integers) -> Candidates:
         """Return these rows, in this order."""
         return replace(
             self,
@@ -88,7 +84,7 @@ class Picks:
             no equals.
     """
 
-    rows: Rows
+    rows: Integers
     scores: Floats
     reasons: Sequence[str]
     tied: int = 0
@@ -143,14 +139,14 @@ def _missing(name: str, need: str) -> str:
     )
 
 
-def lots(uids: npt.NDArray[np.object_], rng: np.random.Generator) -> Rows:
+def lots(uids: Objects, rng: np.random.Generator) -> Integers:
     """Return a random order of the rows, dealt in the order of their uids, so that the rows' own order does not matter."""
     dealt = np.empty(len(uids), dtype=np.int64)
     dealt[np.argsort(uids, kind="stable")] = rng.permutation(len(uids))
     return dealt
 
 
-def highest(candidates: Candidates, values: npt.NDArray[Any], n: int, rng: np.random.Generator, sign: float = 1.0) -> tuple[Rows, int]:
+def highest(candidates: Candidates, values: Array, n: int, rng: np.random.Generator, sign: float = 1.0) -> tuple[Integers, int]:
     """Return the n rows of the highest ``sign * values``, ties by lot, the best first; and how many rows tie at the cut."""
     order = np.lexsort((lots(candidates.uids, rng), -sign * values))
     chosen = order[:n]

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from cartograph.data.arrays import Integers
 from cartograph.errors import InputError
 from cartograph.schema import SELECTION
-from cartograph.selection.strategy import SUSPECT, Candidates, Picks, Rows, Strategy
+from cartograph.selection.strategy import SUSPECT, Candidates, Picks, Strategy
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def _balanced(strategy: Strategy, candidates: Candidates, number: int, rng: np.r
     return Picks(rows, scores, [reasons[place] for place in order], sum(part.tied for part in parts))
 
 
-def shares_of_classes(counts: Rows, number: int) -> list[int]:
+def shares_of_classes(counts: Integers, number: int) -> list[int]:
     """Return how many rows to take of each class: as equal as their counts allow; what is left over goes to the largest classes.
 
     >>> shares_of_classes(np.array([10, 2, 10]), 9)
@@ -131,7 +132,9 @@ def shares_of_classes(counts: Rows, number: int) -> list[int]:
     return found
 
 
-def _require_classes(strategy: Strategy, candidates: Candidates, fraction: float, labels: Sequence[str], kept: Rows, allowed: bool) -> None:
+def _require_classes(
+    strategy: Strategy, candidates: Candidates, fraction: float, labels: Sequence[str], kept: Integers, allowed: bool
+) -> None:
     given = np.bincount(candidates.labels, minlength=len(labels))
     lost = np.flatnonzero((given > 0) & (kept == 0))
     if len(lost) and not allowed:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-Logits = npt.NDArray[np.floating[Any]]
-Ids = npt.NDArray[np.integer[Any]]
-Bools = npt.NDArray[np.bool_]
+from cartograph.data.arrays import Array, Bools, Ids, Reals
 
 
-def accuracy(logits: Logits, gold: Ids) -> float:
+def accuracy(logits: Reals, gold: Ids) -> float:
     """Return the share of rows whose largest logit is the gold label's, in [0, 1].
 
     Args:
@@ -29,7 +24,7 @@ def accuracy(logits: Logits, gold: Ids) -> float:
     return float(np.mean(logits.argmax(axis=1) == gold))
 
 
-def cross_entropy(logits: Logits, gold: Ids) -> float:
+def cross_entropy(logits: Reals, gold: Ids) -> float:
     """Return the mean over rows of −log softmax(logits)[gold], in nats, ≥ 0.
 
     Args:
@@ -49,7 +44,7 @@ def cross_entropy(logits: Logits, gold: Ids) -> float:
     return float(np.mean(total - wide[np.arange(len(gold)), gold]))
 
 
-def macro_f1(logits: Logits, gold: Ids) -> float:
+def macro_f1(logits: Reals, gold: Ids) -> float:
     """Return the unweighted mean of F1, in [0, 1], over the classes that occur as gold or as predicted labels.
 
     Args:
@@ -84,7 +79,7 @@ def majority_share(gold: Ids) -> float:
     return float(np.bincount(gold).max() / len(gold))
 
 
-def average_precision(relevant: Bools, score: npt.NDArray[np.floating[Any]]) -> float:
+def average_precision(relevant: Bools, score: Reals) -> float:
     """Return the average precision of ranking by ``score``, highest first, in (0, 1].
 
     The mean over the relevant rows of the precision at each one's rank; rows of equal score share the last one's rank.
@@ -131,7 +126,7 @@ def precision_recall_at(relevant: Bools, rank: Ids, k: int) -> tuple[float, floa
     return found / k, found / int(np.count_nonzero(relevant))
 
 
-def _require_rows(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> None:
+def _require_rows(one: Array, other: Array) -> None:
     if len(one) != len(other):
         raise ValueError(f"both arrays must have one entry per row, but have {len(one)} and {len(other)}")
     if len(one) == 0:

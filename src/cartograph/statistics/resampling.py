@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.floating[Any]]
-Ids = npt.NDArray[np.integer[Any]]
+from cartograph.data.arrays import Bools, Ids, Reals
 
 METRICS = ("accuracy", "macro_f1")
 
@@ -18,7 +15,7 @@ _CELLS = 4_000_000
 _LEVEL = (0.025, 0.975)
 
 
-def scores(gold: Ids, predicted: Ids, weights: Floats, metrics: Sequence[str]) -> dict[str, Floats]:
+def scores(gold: Ids, predicted: Ids, weights: Reals, metrics: Sequence[str]) -> dict[str, Reals]:
     """Return each metric of each model under each weighting of the rows, all in [0, 1], higher = better.
 
     ``macro_f1`` is the unweighted mean of F1 over the classes that occur, under the weighting, as gold or as predicted labels.
@@ -43,15 +40,15 @@ def scores(gold: Ids, predicted: Ids, weights: Floats, metrics: Sequence[str]) -
     n_examples, classes = len(gold), int(max(gold.max(), predicted.max())) + 1
     columns = np.arange(n_examples)
 
-    def counted(labels: Ids, rows: npt.NDArray[np.bool_] | None = None) -> Floats:
+    def counted(labels: Ids, rows: Bools | None = None) -> Reals:
         kept = columns if rows is None else columns[rows]
         one_hot = csr_array((np.ones(len(kept), weights.dtype), (labels[kept], kept)), shape=(classes, n_examples))
-        counts: Floats = np.asarray(one_hot @ weights, dtype=np.float64)
+        counts: Reals = np.asarray(one_hot @ weights, dtype=np.float64)
         return counts
 
     total = weights.sum(axis=0, dtype=np.float64)
     expected = counted(gold) if "macro_f1" in metrics else None
-    found: dict[str, list[Floats]] = {metric: [] for metric in metrics}
+    found: dict[str, list[Reals]] = {metric: [] for metric in metrics}
     for row in predicted:
         hits = counted(gold, row == gold)
         if "accuracy" in found:
@@ -63,7 +60,7 @@ def scores(gold: Ids, predicted: Ids, weights: Floats, metrics: Sequence[str]) -
     return {metric: np.stack(values, axis=1) for metric, values in found.items()}
 
 
-def resampled_scores(gold: Ids, predicted: Ids, metrics: Sequence[str], resamples: int, rng: np.random.Generator) -> dict[str, Floats]:
+def resampled_scores(gold: Ids, predicted: Ids, metrics: Sequence[str], resamples: int, rng: np.random.Generator) -> dict[str, Reals]:
     """Return each metric of each model on ``resamples`` draws of the rows with replacement; a draw is the same for all models.
 
     Takes memory for four million counts at a time, or one draw.
@@ -73,7 +70,7 @@ def resampled_scores(gold: Ids, predicted: Ids, metrics: Sequence[str], resample
     """
     n_examples = len(gold)
     at_once = max(1, min(resamples, _CELLS // n_examples))
-    parts: list[dict[str, Floats]] = []
+    parts: list[dict[str, Reals]] = []
     for start in range(0, resamples, at_once):
         number = min(at_once, resamples - start)
         cells = rng.integers(0, n_examples, size=(n_examples, number)) * number + np.arange(number)
@@ -82,7 +79,7 @@ def resampled_scores(gold: Ids, predicted: Ids, metrics: Sequence[str], resample
     return {metric: np.concatenate([part[metric] for part in parts]) for metric in metrics}
 
 
-def interval(values: Floats, rounds: Floats, rng: np.random.Generator) -> dict[str, float]:
+def interval(values: Reals, rounds: Reals, rng: np.random.Generator) -> dict[str, float]:
     """Return ``low`` and ``high``: the 95 % interval of a mean over seeds, for other rows of the same kind and other seeds.
 
     The middle 95 % of the rounds, each averaged over the seeds and moved by sqrt(σ²/n_seeds) times a draw of Student's t with
@@ -99,7 +96,7 @@ def interval(values: Floats, rounds: Floats, rng: np.random.Generator) -> dict[s
     return _ends(_moved(values, rounds, rng))
 
 
-def paired_test(values: Floats, rounds: Floats, rng: np.random.Generator) -> dict[str, float]:
+def paired_test(values: Reals, rounds: Reals, rng: np.random.Generator) -> dict[str, float]:
     """Return ``low`` and ``high`` of the mean of a difference as ``interval`` does, and ``p``: how well it goes with no difference.
 
     ``p`` is twice the share of the moved rounds on the rarer side of 0, the difference as it is counted among them: in (0, 1], two-sided
@@ -115,14 +112,14 @@ def paired_test(values: Floats, rounds: Floats, rng: np.random.Generator) -> dic
     return {**_ends(means), "p": min(1.0, 2 * (rarer + 1) / (len(means) + 1))}
 
 
-def _ends(means: Floats) -> dict[str, float]:
+def _ends(means: Reals) -> dict[str, float]:
     low, high = np.quantile(means, _LEVEL)
     return {"low": float(low), "high": float(high)}
 
 
-def _moved(values: Floats, rounds: Floats, rng: np.random.Generator) -> Floats:
+def _moved(values: Reals, rounds: Reals, rng: np.random.Generator) -> Reals:
     resamples, seeds = rounds.shape
-    means: Floats = rounds.mean(axis=1)
+    means: Reals = rounds.mean(axis=1)
     if seeds > 1:
         by_rows = (rounds - means[:, None]).var(axis=0).sum() / (seeds - 1)
         by_seeds = max(float(values.var(ddof=1) - by_rows), 0.0)

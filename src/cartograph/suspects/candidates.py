@@ -21,16 +21,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Bools, Floats, Ids, Integers
 from cartograph.errors import InputError
 from cartograph.maps.measures import Measures as MapMeasures
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.committee import Committee
 from cartograph.suspects.detector import Detector, Measures, fit_detector
-from cartograph.suspects.flips import Bools, Ids
 
-Floats = npt.NDArray[np.float64]
 Name = Literal["confidence", "measures", "committee"]
 Asked = Literal["auto", "confidence", "measures", "committee"]
 
@@ -148,7 +146,7 @@ def _on_all_rows(detector: Detector, measures: Measures, planted: Bools) -> Dete
     return replace(detector, centre=centre, scale=scale, weights=weights, bias=bias)
 
 
-def _with_precision(detector: Detector, measures: Measures, planted: Bools, kept: Bools, part: npt.NDArray[np.intp]) -> Detector:
+def _with_precision(detector: Detector, measures: Measures, planted: Bools, kept: Bools, part: Integers) -> Detector:
     table = _table(measures, detector.features)
     odds = np.empty(len(planted))
     for held_out in range(int(part.max()) + 1):
@@ -169,7 +167,7 @@ def _fit(table: Floats, planted: Bools) -> tuple[Floats, Floats, Floats, float]:
     return centre, scale, model.coef_[0], float(model.intercept_[0])
 
 
-def _parts(planted: Bools, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+def _parts(planted: Bools, rng: np.random.Generator) -> Integers:
     """Return the part of each row in the cross-validation: flips, and clean rows, spread evenly."""
     order = rng.permutation(len(planted))
     order = order[np.argsort(planted[order], kind="stable")]

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse  # type: ignore[import-untyped]
 
+from cartograph.data.arrays import Floats, Floats32, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.errors import InputError
-from cartograph.features.linear_models import Floats, Ids, Singles, leave_one_out_bayes, out_of_fold_logistic
+from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_logistic
 from cartograph.features.text import Row, text_features
 from cartograph.suspects.label_doubt import Doubt, label_doubt
 from cartograph.suspects.mixture import fit_mixture
@@ -49,18 +49,18 @@ class Committee:
     probabilities: Floats
     doubt: Doubt
     members: tuple[str, ...]
-    scores: Singles
+    scores: Floats32
     weights: Floats
-    fold: Ids
+    fold: Integers
 
 
 def committee_scores(
     data: Sequence[Row] | sparse.csr_array,
-    labels: npt.NDArray[np.integer[Any]],
+    labels: Ids,
     classes: Sequence[str],
     rng: np.random.Generator,
     *,
-    folds: int | npt.NDArray[np.integer[Any]] = 5,
+    folds: int | Ids = 5,
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
 
@@ -102,7 +102,7 @@ def committee_scores(
     return Committee(probabilities, label_doubt(probabilities, given), members, scores, mixture.weights, fold)
 
 
-def _checked_labels(labels: npt.NDArray[np.integer[Any]], classes: Sequence[str]) -> Ids:
+def _checked_labels(labels: Ids, classes: Sequence[str]) -> Integers:
     if len(labels) == 0:
         raise InputError("there are no rows to score; give at least two of each class.")
     outside = (labels < 0) | (labels >= len(classes))
@@ -129,7 +129,7 @@ def _checked_features(data: Sequence[Row] | sparse.csr_array, n_examples: int) -
     return features
 
 
-def _checked_folds(folds: npt.NDArray[np.integer[Any]], labels: Ids, classes: Sequence[str]) -> Ids:
+def _checked_folds(folds: Ids, labels: Integers, classes: Sequence[str]) -> Integers:
     if folds.shape != labels.shape or folds.min() != 0 or len(np.unique(folds)) != folds.max() + 1 or folds.max() < 1:
         raise InputError("`folds` must hold one fold id per row, from 0 on, each in use, two or more; or be a number of folds.")
     for label in np.unique(labels):

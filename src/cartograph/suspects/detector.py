@@ -11,18 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Bools, Floats, Ids, Integers, Integers32, Reals, Texts
 from cartograph.errors import InputError
 from cartograph.statistics.metrics import average_precision
-from cartograph.suspects.flips import Bools, Ids, balanced_samples
+from cartograph.suspects.flips import balanced_samples
 from cartograph.suspects.label_doubt import suggested_labels
 
-Floats = npt.NDArray[np.float64]
-Measures = Mapping[str, npt.NDArray[np.floating[Any]]]
+Measures = Mapping[str, Reals]
 
 _PARTS = 5
 
@@ -81,9 +79,9 @@ class Suspects:
 
     probability: Floats
     flagged: Bools
-    suggested: npt.NDArray[np.int32]
-    rank: npt.NDArray[np.int64]
-    reason: npt.NDArray[np.str_]
+    suggested: Integers32
+    rank: Integers
+    reason: Texts
 
 
 def fit_detector(measures: Measures, features: Sequence[str], planted: Bools, rng: np.random.Generator) -> Detector:
@@ -113,7 +111,7 @@ def fit_detector(measures: Measures, features: Sequence[str], planted: Bools, rn
     return Detector(tuple(features), centre, scale, weights, bias, f1, precision, len(test))
 
 
-def apply_detector(detector: Detector, measures: Measures, probabilities: npt.NDArray[np.floating[Any]], labels: Ids) -> Suspects:
+def apply_detector(detector: Detector, measures: Measures, probabilities: Reals, labels: Ids) -> Suspects:
     """Return the verdict on the original rows from their original measures (§5).
 
     Args:

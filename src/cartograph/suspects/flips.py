@@ -7,15 +7,11 @@ relabelled, and the model trained again; ``cartograph.suspects.detector`` then l
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Bools, Ids, Integers, Integers32
 from cartograph.errors import InputError
-
-Ids = npt.NDArray[np.integer[Any]]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -27,8 +23,8 @@ class Flips:
         labels: the labels of *all* rows after the change, ``(n_examples,)``.
     """
 
-    rows: npt.NDArray[np.intp]
-    labels: npt.NDArray[np.int32]
+    rows: Integers
+    labels: Integers32
 
     @property
     def planted(self) -> Bools:
@@ -76,7 +72,7 @@ def choose_flips(easy: Bools, labels: Ids, n_classes: int, share: float, rng: np
     return Flips(rows, changed)
 
 
-def balanced_samples(planted: Bools, rng: np.random.Generator) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def balanced_samples(planted: Bools, rng: np.random.Generator) -> tuple[Integers, Integers]:
     """Return the rows of two samples without a row in common, each of as many flipped as clean rows, ascending (§5).
 
     Half the flips go into each; with an odd number one is left out.

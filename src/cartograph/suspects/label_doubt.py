@@ -10,15 +10,11 @@ JAIR 2021, estimate the same matrix by counting above thresholds). Where labels 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cartograph.data.arrays import Floats, Ids, Integers, Integers32, Reals
 from cartograph.errors import InputError
-
-Floats = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.integer[Any]]
 
 PSEUDO_ROWS = 50.0
 _STEPS, _TOLERANCE, _START = 50, 1e-4, 0.05
@@ -35,11 +31,11 @@ class Doubt:
     """
 
     score: Floats
-    suggested: npt.NDArray[np.int32]
+    suggested: Integers32
     transition: Floats
 
 
-def label_doubt(probabilities: npt.NDArray[np.floating[Any]], labels: Ids, *, pseudo_rows: float = PSEUDO_ROWS) -> Doubt:
+def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUDO_ROWS) -> Doubt:
     """Return the doubt about every given label.
 
     T comes from expectation maximisation with the probabilities held fixed: a row's true class is p[y] · T[y, z]
@@ -82,7 +78,7 @@ def label_doubt(probabilities: npt.NDArray[np.floating[Any]], labels: Ids, *, ps
     return Doubt(score=score, suggested=suggested_labels(probabilities, labels), transition=transition)
 
 
-def suggested_labels(probabilities: npt.NDArray[np.floating[Any]], labels: Ids) -> npt.NDArray[np.int32]:
+def suggested_labels(probabilities: Reals, labels: Ids) -> Integers32:
     """Return each row's most probable class other than the given one, ``(n_examples,)``; the lowest id where several tie.
 
     Args:
@@ -98,11 +94,11 @@ def suggested_labels(probabilities: npt.NDArray[np.floating[Any]], labels: Ids) 
     given = check_probabilities(probabilities, labels)
     others = probabilities.astype(np.float64)
     others[np.arange(len(given)), given] = -1.0
-    suggested: npt.NDArray[np.int32] = others.argmax(axis=1).astype(np.int32)
+    suggested: Integers32 = others.argmax(axis=1).astype(np.int32)
     return suggested
 
 
-def check_probabilities(probabilities: npt.NDArray[np.floating[Any]], labels: Ids) -> npt.NDArray[np.intp]:
+def check_probabilities(probabilities: Reals, labels: Ids) -> Integers:
     """Return the labels as an index; refuse what is no table of probabilities with one label a row.
 
     Raises:
@@ -127,13 +123,13 @@ def check_probabilities(probabilities: npt.NDArray[np.floating[Any]], labels: Id
     return labels.astype(np.intp)
 
 
-def _posterior(probabilities: Floats, transition: Floats, given: npt.NDArray[np.intp]) -> Floats:
+def _posterior(probabilities: Floats, transition: Floats, given: Integers) -> Floats:
     joint = probabilities * transition.T[given]
     normalised: Floats = joint / joint.sum(axis=1, keepdims=True)
     return normalised
 
 
-def _counts(posterior: Floats, given: npt.NDArray[np.intp]) -> Floats:
+def _counts(posterior: Floats, given: Integers) -> Floats:
     """Return the expected rows of true class y labelled z, ``(n_classes, n_classes)``."""
     n_classes = posterior.shape[1]
     return np.stack([np.bincount(given, weights=posterior[:, label], minlength=n_classes) for label in range(n_classes)])

@@ -7,19 +7,17 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cartograph.data.arrays import Bools, Floats, Floats32, Ids
 from cartograph.maps.measures import Measures, Uids
 from cartograph.schema import NOISE
 from cartograph.suspects.candidates import detector_columns
 from cartograph.suspects.committee import Committee
 from cartograph.suspects.detector import Detector, apply_detector
-from cartograph.suspects.flips import Bools, Flips, Ids
+from cartograph.suspects.flips import Flips
 from cartograph.suspects.label_doubt import suggested_labels
 from cartograph.wording import percent
-
-Floats = npt.NDArray[np.float64]
 
 _LONGEST_NAME = 60
 
@@ -104,7 +102,7 @@ def map_measures(table: pa.Table) -> Measures:
     return Measures(**known)
 
 
-def mean_probabilities(logits: npt.NDArray[np.float32]) -> Floats:
+def mean_probabilities(logits: Floats32) -> Floats:
     """Return the mean over epochs of the class probabilities, ``(n_examples, n_classes)``, from ``(n_examples, n_epochs, n_classes)``.
 
     >>> mean_probabilities(np.zeros((1, 3, 2), dtype=np.float32)).tolist()

@@ -9,11 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from cartograph.features.linear_models import Ids, Singles
-
-Floats = npt.NDArray[np.float64]
+from cartograph.data.arrays import Floats, Floats32, Integers
 
 # The weights start from, and are held to, the models' mean; with this the data decide from about a hundred rows on.
 _HOLD, _HOLD_BIAS = 10.0, 1e-3
@@ -32,7 +29,7 @@ class Mixture:
     weights: Floats
     biases: Floats
 
-    def probabilities(self, scores: Singles) -> Floats:
+    def probabilities(self, scores: Floats32) -> Floats:
         """Return class probabilities, ``(n_examples, n_classes)``, from scores of shape ``(n_models, n_examples, n_classes)``."""
         logits = np.einsum("mnc,m->nc", scores, self.weights) + self.biases
         logits -= logits.max(axis=1, keepdims=True)
@@ -41,7 +38,7 @@ class Mixture:
         return shares
 
 
-def fit_mixture(scores: Singles, labels: Ids) -> Mixture:
+def fit_mixture(scores: Floats32, labels: Integers) -> Mixture:
     """Return the mixture under which the labels are most likely, weights held to 1 / n_models by a weak normal prior.
 
     Args:
@@ -67,7 +64,7 @@ def fit_mixture(scores: Singles, labels: Ids) -> Mixture:
     return mixture
 
 
-def _step(mixture: Mixture, scores: Singles, labels: Ids) -> Floats:
+def _step(mixture: Mixture, scores: Floats32, labels: Integers) -> Floats:
     n_models = scores.shape[0]
     expected = mixture.probabilities(scores)
     residual = expected.copy()
@@ -88,7 +85,7 @@ def _moved(mixture: Mixture, step: Floats) -> Mixture:
     return Mixture(mixture.weights - step[:n_models], mixture.biases - step[n_models:])
 
 
-def _loss(mixture: Mixture, scores: Singles, labels: Ids) -> float:
+def _loss(mixture: Mixture, scores: Floats32, labels: Integers) -> float:
     own = mixture.probabilities(scores)[np.arange(len(labels)), labels]
     held = _HOLD * ((mixture.weights - 1.0 / scores.shape[0]) ** 2).sum() + _HOLD_BIAS * (mixture.biases**2).sum()
     return float(-np.log(np.maximum(own, 1e-300)).sum() + held / 2)

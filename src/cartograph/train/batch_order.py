@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from cartograph.data.arrays import Integers
 from cartograph.models.base import IGNORED, Classifier, Examples
 
 _MEGABATCH = 50
 
-Rows = npt.NDArray[np.int64]
 
-
-def epoch_batches(n_examples: int, batch_size: int, seed: int, epoch: int, lengths: Rows | None = None) -> list[Rows]:
+def epoch_batches(n_examples: int, batch_size: int, seed: int, epoch: int, lengths: Integers | None = None) -> list[Integers]:
     """Return an epoch's batches, every row in exactly one of them.
 
     Rows are shuffled. Where ``lengths`` (n_examples,) are given, each stretch of 50 batches is sorted by length and cut
@@ -33,8 +31,8 @@ def epoch_batches(n_examples: int, batch_size: int, seed: int, epoch: int, lengt
     return batches
 
 
-def _by_length(rows: Rows, lengths: Rows) -> Rows:
-    ordered: Rows = rows[np.argsort(-lengths[rows], kind="stable")]
+def _by_length(rows: Integers, lengths: Integers) -> Integers:
+    ordered: Integers = rows[np.argsort(-lengths[rows], kind="stable")]
     return ordered
 
 
@@ -72,7 +70,7 @@ class EpochLoader:
             for piece in range(self._pieces):
                 yield self._collate(shares[piece * self._processes + self._rank], batch)
 
-    def _collate(self, rows: Rows, batch: Rows) -> dict[str, Any]:
+    def _collate(self, rows: Integers, batch: Integers) -> dict[str, Any]:
         if len(rows):
             return {**self._model.batch(self.dataset, rows), "rows": rows}
         filler = self._model.batch(self.dataset, batch[:1])

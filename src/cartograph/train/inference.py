@@ -6,17 +6,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import torch
 
+from cartograph.data.arrays import Floats32
 from cartograph.models.isolation import isolated, seed_everything
 from cartograph.models.registry import model_class
 from cartograph.schema import dataset_info
 from cartograph.train.fit import cpu_threads
 from cartograph.train.recipe import Recipe
-
-Singles = npt.NDArray[np.float32]
 
 
 class Inference(NamedTuple):
@@ -28,8 +26,8 @@ class Inference(NamedTuple):
             the other.
     """
 
-    logits: Singles
-    features: Singles
+    logits: Floats32
+    features: Floats32
 
 
 def infer(

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from cartograph.data.arrays import Floats32, Integers, Objects
 from cartograph.data.parquet import write_parquet
 from cartograph.dynamics.epoch_files import dynamics_table
 from cartograph.schema import HISTORY
@@ -34,9 +34,9 @@ class Scored:
     """
 
     domain: str
-    uids: npt.NDArray[np.object_]
-    gold: npt.NDArray[np.int64]
-    logits: npt.NDArray[np.float32]
+    uids: Objects
+    gold: Integers
+    logits: Floats32
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 import torch.distributed
 from torch.nn import functional
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
+from cartograph.data.arrays import Array, Floats32, Integers
 from cartograph.dynamics.epoch_files import logits_of
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.base import IGNORED, Classifier, Examples
@@ -136,24 +136,24 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         if recorded is not None:
             self._note(name, logits_of(recorded), recorded.column("gold").to_numpy())
 
-    def _note(self, name: str, logits: npt.NDArray[np.float32], gold: npt.NDArray[Any]) -> None:
+    def _note(self, name: str, logits: Floats32, gold: Array) -> None:
         score = {"epoch": self.epoch, "set": name, "loss": cross_entropy(logits, gold), "accuracy": accuracy(logits, gold)}
         if self.watch.history is not None:
             self.watch.history.append(score)
         if self.recipe.live:
             self.log({f"{name}.loss": score["loss"], f"{name}.accuracy": score["accuracy"]})
 
-    def predict_logits(self, examples: Examples) -> npt.NDArray[np.float32]:
+    def predict_logits(self, examples: Examples) -> Floats32:
         """Return (n_examples, n_classes) logits, dropout off; every process gets all of them."""
         gathered = torch.zeros(len(examples), len(self.model.labels), device=self.args.device)
         for rows, logits in self._infer(examples):
             gathered[torch.from_numpy(rows).to(gathered.device)] = logits
         if self.args.world_size > 1:
             torch.distributed.all_reduce(gathered)
-        result: npt.NDArray[np.float32] = gathered.cpu().numpy()
+        result: Floats32 = gathered.cpu().numpy()
         return result
 
-    def _infer(self, examples: Examples) -> Iterator[tuple[npt.NDArray[np.int64], torch.Tensor]]:
+    def _infer(self, examples: Examples) -> Iterator[tuple[Integers, torch.Tensor]]:
         order = np.argsort(-examples.lengths, kind="stable") if self.model.pads else np.arange(len(examples))
         size = 2 * self.recipe.batch_size
         batches = [order[start : start + size] for start in range(0, len(order), size)]

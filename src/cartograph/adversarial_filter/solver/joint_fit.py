@@ -21,13 +21,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from cartograph.adversarial_filter.solver.lbfgs import Minimum, minimise
 from cartograph.adversarial_filter.solver.objective import absent_classes, gathered, masked, side_by_side
-from cartograph.adversarial_filter.solver.problem import Ids, Problem, at_once, one_thread
+from cartograph.adversarial_filter.solver.problem import Problem, at_once, one_thread
+from cartograph.data.arrays import Bools, Integers, Integers32
 
 _GATHER_BEYOND = 8
 _PILOT_ROWS = 20_000
@@ -57,7 +57,7 @@ class Weights:
 
 def fit(
     given: Problem,
-    train: npt.NDArray[np.bool_],
+    train: Bools,
     *,
     penalty: float = 1.0,
     start: Tensor | None = None,
@@ -98,11 +98,11 @@ def fit(
     return Weights(coefficients, given.classes, passes, unconverged, absent_classes(given, train))
 
 
-def correct_predictions(given: Problem, train: npt.NDArray[np.bool_], weights: Weights) -> npt.NDArray[np.int32]:
+def correct_predictions(given: Problem, train: Bools, weights: Weights) -> Integers32:
     """Return how many of the classifiers that did not train on a row predict its label, ``(n_examples,)``."""
     columns = side_by_side(weights.coefficients)
 
-    def work(blocks: Iterator[tuple[slice, Tensor]]) -> npt.NDArray[np.int32]:
+    def work(blocks: Iterator[tuple[slice, Tensor]]) -> Integers32:
         tally = [np.empty(0, np.int32)]
         for part, block in blocks:
             scores = torch.addmm(columns[-1], block, columns[:-1]).reshape(len(block), given.columns, -1)
@@ -190,7 +190,7 @@ def _inverse(hessian: Tensor) -> Tensor:
     return (torch.cholesky_inverse(factor) * size[:, None] * size).to(hessian.dtype)
 
 
-def _parts(given: Problem, train: npt.NDArray[np.bool_], room: int | None) -> Iterator[slice]:
+def _parts(given: Problem, train: Bools, room: int | None) -> Iterator[slice]:
     """Yield partitions to be fitted together: all with masks (no ``room``), as many as their rows have room for when gathered."""
     number = train.shape[1]
     size = number
@@ -201,6 +201,6 @@ def _parts(given: Problem, train: npt.NDArray[np.bool_], room: int | None) -> It
         yield slice(start, min(start + size, number))
 
 
-def _sample(number: int, size: int, rng: np.random.Generator) -> Ids:
+def _sample(number: int, size: int, rng: np.random.Generator) -> Integers:
     rows = np.arange(number) if number <= size else np.sort(rng.choice(number, size, replace=False))
     return rows.astype(np.int64)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from cartograph.adversarial_filter.solver.problem import Problem, at_once
+from cartograph.data.arrays import Bools
 
-Bools = npt.NDArray[np.bool_]
 Objective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
 _EXCLUDED = -1e30

@@ -11,13 +11,12 @@ from itertools import pairwise
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from cartograph.data.arrays import Integers
 from cartograph.errors import InputError
 
-Ids = npt.NDArray[np.int64]
 Given = TypeVar("Given")
 Found = TypeVar("Found")
 
@@ -38,8 +37,8 @@ class Problem:
     """
 
     features: Any
-    rows: Ids
-    labels: Ids
+    rows: Integers
+    labels: Integers
     classes: int
     device: torch.device
     resident: Tensor | None
@@ -49,7 +48,7 @@ class Problem:
         """Weight vectors per classifier."""
         return 1 if self.classes == 2 else self.classes
 
-    def take(self, places: Ids) -> Tensor:
+    def take(self, places: Integers) -> Tensor:
         """Return the features of some examples, by their places in ``rows``."""
         if self.resident is not None:
             return self.resident[torch.from_numpy(places).to(self.device)]
@@ -77,7 +76,7 @@ class Problem:
             yield part, self.take(np.arange(part.start, part.stop)) if self.resident is None else self.resident[part]
 
 
-def problem(features: Any, rows: Ids, labels: Ids, classes: int, device: Device, *, keep_bytes: int) -> Problem:
+def problem(features: Any, rows: Integers, labels: Integers, classes: int, device: Device, *, keep_bytes: int) -> Problem:
     """Return a round's data; rows that take at most ``keep_bytes`` are copied onto the device once.
 
     Raises:

@@ -8,23 +8,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import torch
 
+from cartograph.data.arrays import Floats32, Integers
 from cartograph.data.content import content_keys
 from cartograph.errors import InputError
 from cartograph.models.base import Side, sides_of
 from cartograph.models.frozen.kept_vectors import CONTENT, VECTOR, KeptVectors, note_made, read_kept
-from cartograph.models.frozen.text_encoder import Encoder, Pooling, Vectors, saved_reading
+from cartograph.models.frozen.text_encoder import Encoder, Pooling, saved_reading
 from cartograph.models.isolation import available_threads, isolated
 from cartograph.schema import UID, DatasetInfo, Task, dataset_info
 
 _CHUNK = 20_000
-
-Places = npt.NDArray[np.int64]
 
 
 class Embedded(NamedTuple):
@@ -113,7 +111,7 @@ class _Part:
         made = len(self.unknown) // self.each
         return {"kept": len(self.keys) - made, "made": made}
 
-    def write(self, known: KeptVectors, vectors: Vectors, rows: Places, path: Path) -> None:
+    def write(self, known: KeptVectors, vectors: Floats32, rows: Integers, path: Path) -> None:
         """Write the set's vectors: those that are known, and for the unknown texts ``vectors[rows]``."""
         made = np.cumsum(self.places < 0) - 1
         of_row = rows.reshape(-1, self.each)
@@ -142,7 +140,7 @@ class Embeddings:
         self._pretrained = pretrained
         self._reading = saved_reading(pretrained)
         self._max_length = max_length
-        self._last: tuple[list[Side], Vectors] | None = None
+        self._last: tuple[list[Side], Floats32] | None = None
 
     @cached_property
     def encoder(self) -> Encoder:
@@ -150,7 +148,7 @@ class Embeddings:
         known = self._reading or {"pooling": "mean", "max_length": self._max_length}
         return Encoder.load(self._pretrained, pooling=known["pooling"], max_length=known["max_length"])
 
-    def kept(self, table: pa.Table, info: DatasetInfo) -> Vectors | None:
+    def kept(self, table: pa.Table, info: DatasetInfo) -> Floats32 | None:
         """Return the vectors that were made of a set, as ``made`` would; None where there are none.
 
         Raises:
@@ -169,10 +167,10 @@ class Embeddings:
             )
         width = kept.schema.field(VECTOR).type.list_size
         flat = np.concatenate([chunk.flatten().to_numpy() for chunk in kept.column(VECTOR).chunks])
-        vectors: Vectors = flat.reshape(-1, width)[places.to_numpy()]
+        vectors: Floats32 = flat.reshape(-1, width)[places.to_numpy()]
         return vectors.reshape(-1, width // len(info.options)) if info.options else vectors
 
-    def made(self, sides: Sequence[Side], task: Task) -> Vectors:
+    def made(self, sides: Sequence[Side], task: Task) -> Floats32:
         """Embed texts now.
 
         Returns:

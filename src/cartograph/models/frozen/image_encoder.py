@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 import torch
 from transformers import AutoModel
 
+from cartograph.data.arrays import Floats32
 from cartograph.errors import InputError
 from cartograph.features.vectors import write_features
 from cartograph.models.frozen.embeddings import Embedded
 from cartograph.models.frozen.kept_vectors import note_made
-from cartograph.models.frozen.text_encoder import Pooling, Vectors
+from cartograph.models.frozen.text_encoder import Pooling
 from cartograph.models.image_pretrained import ImageReading, preprocessor_folder
 from cartograph.models.isolation import available_threads, isolated
 from cartograph.models.pretrained import source_of
@@ -56,7 +57,7 @@ def embed_images(
         network = network.to(where)
         for name, table in tables.items():
             column = table[dataset_info(table.schema).images[0]]
-            parts: list[Vectors] = []
+            parts: list[Floats32] = []
             for start in range(0, table.num_rows, batch_size):
                 pixels = reading.tensor(column.slice(start, batch_size)).to(where)
                 parts.append(_pooled(network(pixel_values=pixels), pooling, pretrained))
@@ -81,12 +82,12 @@ def _load(pretrained: str) -> tuple[Any, ImageReading]:
     return network.eval(), reading
 
 
-def _pooled(output: Any, pooling: Pooling, pretrained: str) -> Vectors:
+def _pooled(output: Any, pooling: Pooling, pretrained: str) -> Floats32:
     states = getattr(output, "last_hidden_state", None)
     if states is None or states.ndim not in (3, 4):
         raise InputError(f"{pretrained} gives no states of an image's parts; use a plain encoder of images.")
     if states.ndim == 4 and pooling == "cls":
         raise InputError(f"{pretrained} has no first state that stands for the whole image; set `embed.pooling` to mean.")
     pooled = states[:, 0] if pooling == "cls" else states.mean(dim=1) if states.ndim == 3 else states.mean(dim=(2, 3))
-    vectors: Vectors = pooled.float().cpu().numpy()
+    vectors: Floats32 = pooled.float().cpu().numpy()
     return vectors

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cartograph.models.frozen.text_encoder import Vectors
+from cartograph.data.arrays import Floats32, Integers
 
 MADE = "made.json"
 """The file beside embeddings that says who made them, and how many rows of each set were kept and made."""
@@ -34,7 +33,7 @@ class KeptVectors:
     """
 
     keys: dict[str, list[str]]
-    vectors: Vectors
+    vectors: Floats32
     made: dict[str, Any]
 
     @cached_property
@@ -42,7 +41,7 @@ class KeptVectors:
         """Key of a row's texts -> its row in ``vectors``."""
         return {key: place for place, key in enumerate(key for keys in self.keys.values() for key in keys)}
 
-    def of(self, keys: Sequence[str], width: int) -> npt.NDArray[np.int64]:
+    def of(self, keys: Sequence[str], width: int) -> Integers:
         """Return each row's place in ``vectors``, -1 where there is none, or where vectors are of another width."""
         if not len(self.vectors) or self.vectors.shape[1] != width:
             return np.full(len(keys), -1)

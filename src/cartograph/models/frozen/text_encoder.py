@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from transformers import AutoModel
 
+from cartograph.data.arrays import Floats32, Integers
 from cartograph.errors import InputError
 from cartograph.models.base import Side
 from cartograph.models.pretrained import (
@@ -26,7 +26,6 @@ from cartograph.models.pretrained import (
 )
 
 Pooling = Literal["mean", "cls"]
-Vectors = npt.NDArray[np.float32]
 
 READING = "encoder.json"
 """The file beside an encoder that says how texts are read: pooling, most tokens, files of the tokenizer."""
@@ -84,7 +83,7 @@ class Encoder:
 
     def distinct_vectors(
         self, sides: Sequence[Side], *, batch_size: int = 64, device: str = "cpu", progress: Callable[[int, int], None] | None = None
-    ) -> tuple[Vectors, npt.NDArray[np.int64]]:
+    ) -> tuple[Floats32, Integers]:
         """Return one vector per distinct text, and for each side the row that is its.
 
         Texts of one padded length are read together, the longest first, and every batch has as many rows: what a text becomes does not
@@ -144,7 +143,7 @@ def _saved_tokenizer(folder: Path) -> dict[str, bytes] | None:
     return None if reading is None else {name: (folder / name).read_bytes() for name in reading["tokenizer"]}
 
 
-def _batches(lengths: npt.NDArray[np.int64], batch_size: int) -> Iterator[npt.NDArray[np.int64]]:
+def _batches(lengths: Integers, batch_size: int) -> Iterator[Integers]:
     """Yield the rows of each batch: at most so many, of one length once they are padded."""
     padded = -(-lengths // PADDED_TO)
     for steps in np.unique(padded)[::-1]:

@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph.adversarial_filter.result import hardest_first
-from cartograph.page.audit import Aflite, Audit, Ints
+from cartograph.data.arrays import Integers
+from cartograph.page.audit import Aflite, Audit
 from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Facts, RowList, RowTables, Section, Series, Table
 from cartograph.schema import UID
 from cartograph.wording import count, counted, cut, percent, probability, share
@@ -116,7 +117,7 @@ def _lists(audit: Audit, filtered: Aflite) -> list[RowList]:
     return lists
 
 
-def _placed(audit: Audit, rows: pa.Table) -> tuple[Ints, pa.Table]:
+def _placed(audit: Audit, rows: pa.Table) -> tuple[Integers, pa.Table]:
     """Return the places on the map of the filter's rows, and these; rows that the map does not have are left out."""
     where = {uid: place for place, uid in enumerate(audit.measures[UID].to_pylist())}
     known = [uid in where for uid in rows[UID].to_pylist()]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from cartograph.page.audit import Audit, Ints
+from cartograph.data.arrays import Bools, Integers
+from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Chart, Charts, Column, Facts, Plane, Planes, Section, Series, Table
 from cartograph.schema import REGIONS, UID
 from cartograph.wording import count, counted, percent, probability, share
@@ -70,16 +70,16 @@ def _lead(score: pa.Table) -> str:
     return f"{text} Of the {count(total)} labels flipped on purpose, {among}."
 
 
-def _flags(score: pa.Table, name: str) -> NDArray[np.bool_]:
+def _flags(score: pa.Table, name: str) -> Bools:
     return np.asarray(score[name].to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
-def _places(audit: Audit, score: pa.Table) -> Ints:
+def _places(audit: Audit, score: pa.Table) -> Integers:
     where = {uid: place for place, uid in enumerate(audit.measures[UID].to_pylist())}
     return np.asarray([where[uid] for uid in score[UID].to_pylist()], dtype=np.int64)
 
 
-def _planes(audit: Audit, groups: dict[str, Ints]) -> Planes:
+def _planes(audit: Audit, groups: dict[str, Integers]) -> Planes:
     rng = np.random.default_rng(audit.limits.seed)
     planes = []
     for kind, rows in groups.items():
@@ -140,7 +140,7 @@ def _filter_facts(metrics: Mapping[str, float]) -> list[tuple[str, str]]:
     ]
 
 
-def _table(audit: Audit, groups: dict[str, Ints], with_word: Ints, without_word: Ints) -> Table:
+def _table(audit: Audit, groups: dict[str, Integers], with_word: Integers, without_word: Integers) -> Table:
     columns = [
         Column("Planted"),
         Column("Rows", "count"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cartograph.page.audit import Audit, Ints
+from cartograph.data.arrays import Floats, Integers
+from cartograph.page.audit import Audit
 from cartograph.page.blocks import Region, Regions, Section
 from cartograph.schema import REGIONS
 from cartograph.wording import probability, share
@@ -38,12 +39,12 @@ def _card(audit: Audit, name: str) -> Region:
     return Region(name, MEANINGS[name], len(rows), share(len(rows), audit.rows), bounds, _examples(audit, name, rows))
 
 
-def _range(values: np.ndarray) -> str:
+def _range(values: Floats) -> str:
     low, high = probability(float(values.min())), probability(float(values.max()))
     return low if low == high else f"{low} to {high}"
 
 
-def _examples(audit: Audit, name: str, rows: Ints) -> list[int]:
+def _examples(audit: Audit, name: str, rows: Integers) -> list[int]:
     """Return the most extreme rows of a region, one of each given label before a second of any, no text twice."""
     keys = {HARD: audit.confidence, AMBIGUOUS: -audit.variability, EASY: -audit.confidence}
     if name not in keys:

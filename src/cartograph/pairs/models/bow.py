@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
+from cartograph.data.arrays import Floats32, Hashes, Integers
 from cartograph.models.base import Field, Ragged
-from cartograph.models.ngrams import Counts, Hashes, Vocabulary, Words, mix
+from cartograph.models.ngrams import Counts, Vocabulary, Words, mix
 from cartograph.pairs.models.cosine import Embedder, Encoded
 
 WIDTH = 128
@@ -39,7 +39,7 @@ class CosineBow(Embedder):
     batch_size: ClassVar[int] = 64
     read_size: ClassVar[int] = 4096
 
-    def __init__(self, vocabulary: Vocabulary, rarity: npt.NDArray[np.float32], width: int = WIDTH) -> None:
+    def __init__(self, vocabulary: Vocabulary, rarity: Floats32, width: int = WIDTH) -> None:
         super().__init__()
         self.vocabulary = vocabulary
         self.register_buffer("rarity", torch.from_numpy(rarity))
@@ -99,7 +99,7 @@ class CosineBow(Embedder):
         return model
 
 
-def _features(texts: Sequence[str]) -> tuple[Hashes, npt.NDArray[np.int64]]:
+def _features(texts: Sequence[str]) -> tuple[Hashes, Integers]:
     hashes, rows = Words(texts, _LONGEST).ngrams()
     stems = Words([_STEM.sub(r"\1", text) for text in texts], _LONGEST)
     return np.concatenate([hashes, mix(stems.hashes, _STEMMED)]), np.concatenate([rows, stems.rows])

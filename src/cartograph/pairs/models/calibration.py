@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit  # type: ignore[import-untyped]
 
-Floats = npt.NDArray[np.floating[Any]]
+from cartograph.data.arrays import Floats, Ids, Reals
 
 _STEPS = 100
 _RIDGE = 1e-3
@@ -34,9 +32,9 @@ class Calibration:
     w: float
     b: float
 
-    def probability(self, cosine: Floats) -> npt.NDArray[np.float64]:
+    def probability(self, cosine: Reals) -> Floats:
         """Return the probability of being positive; it rises with the cosine."""
-        found: npt.NDArray[np.float64] = expit(self.w * (np.asarray(cosine, np.float64) - self.mean) / self.deviation + self.b)
+        found: Floats = expit(self.w * (np.asarray(cosine, np.float64) - self.mean) / self.deviation + self.b)
         return found
 
     def save(self, path: Path) -> None:
@@ -49,7 +47,7 @@ class Calibration:
         return cls(**json.loads(path.read_text(encoding="utf-8")))
 
 
-def calibrate(cosine: Floats, label: npt.NDArray[np.integer[Any]]) -> Calibration:
+def calibrate(cosine: Reals, label: Ids) -> Calibration:
     """Fit slope and intercept by Newton's method; a ridge of 0.001 on the slope keeps it finite where a cut parts the labels.
 
     The cosines of one class alone say nothing of a slope: it is then 1, and the intercept the log odds with half a row added to either
@@ -70,7 +68,7 @@ def calibrate(cosine: Floats, label: npt.NDArray[np.integer[Any]]) -> Calibratio
     return Calibration(mean, deviation, w, b)
 
 
-def _newton(x: Floats, y: Floats, b: float) -> tuple[float, float]:
+def _newton(x: Reals, y: Reals, b: float) -> tuple[float, float]:
     w = 0.0
     for _ in range(_STEPS):
         p = expit(w * x + b)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cartograph.data.arrays import Floats32, Ids, Integers32
 from cartograph.dynamics.epoch_files import logits_of
 from cartograph.pairs.pair_space import Keys
 from cartograph.pairs.task import Task
@@ -18,9 +18,7 @@ from cartograph.train.recipe import Recipe
 _LABELS = ("no", "yes")
 
 
-def concat_scores(
-    task: Task, keys: Keys, labels: npt.NDArray[np.integer], scored: Keys, recipe: Recipe, folder: Path
-) -> npt.NDArray[np.float32]:
+def concat_scores(task: Task, keys: Keys, labels: Ids, scored: Keys, recipe: Recipe, folder: Path) -> Floats32:
     """Train a model that reads both texts of a pair together; return what it says of other pairs: logit of yes less that of no.
 
     Unlike a cosine model it must read every pair that it scores, so it can score a sample, but find no neighbours.
@@ -49,7 +47,7 @@ def concat_scores(
     return score
 
 
-def _examples(task: Task, keys: Keys, labels: npt.NDArray[np.int32], name: str, domain: Domain) -> pa.Table:
+def _examples(task: Task, keys: Keys, labels: Integers32, name: str, domain: Domain) -> pa.Table:
     info = DatasetInfo(name, domain, "pair", ("left", "right"), (), _LABELS)
     width = len(task.right)
     columns = [

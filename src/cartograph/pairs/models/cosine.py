@@ -14,17 +14,15 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import nn
 from torch.nn import functional
 
+from cartograph.data.arrays import Floats32, Ids, Integers
 from cartograph.models.base import Field
 from cartograph.models.isolation import isolated
 from cartograph.pairs.models.calibration import Calibration, calibrate
 
-Vectors = npt.NDArray[np.float32]
-Rows = npt.NDArray[np.int64]
 Encoded = dict[str, Field]
 
 CALIBRATION, CONFIG = "calibration.json", "config.json"
@@ -66,11 +64,11 @@ class Embedder(nn.Module, ABC):
     def load(cls, folder: Path) -> Self:
         """Return what ``save`` wrote."""
 
-    def vectors(self, encoded: Encoded, progress: Callable[[int, int], None] | None = None) -> Vectors:
+    def vectors(self, encoded: Encoded, progress: Callable[[int, int], None] | None = None) -> Floats32:
         """Return (n_texts, width) unit vectors; texts of like length are read together."""
         first = next(iter(encoded.values()))
         order = np.argsort(-first.lengths, kind="stable")
-        found: Vectors | None = None
+        found: Floats32 | None = None
         self.eval()
         for start in range(0, len(order), self.read_size):
             rows = order[start : start + self.read_size]
@@ -146,8 +144,8 @@ def train_cosine(
     embedder: Embedder,
     left: Encoded,
     right: Encoded,
-    pairs: tuple[Rows, Rows],
-    label: npt.NDArray[np.integer[Any]],
+    pairs: tuple[Integers, Integers],
+    label: Ids,
     recipe: CosineRecipe,
     progress: Callable[[int, int], None] | None = None,
 ) -> CosineModel:
@@ -183,7 +181,7 @@ def train_cosine(
     return CosineModel(embedder, calibrate(cosine, label))
 
 
-def cosines(embedder: Embedder, left: Encoded, right: Encoded, pairs: tuple[Rows, Rows]) -> Vectors:
+def cosines(embedder: Embedder, left: Encoded, right: Encoded, pairs: tuple[Integers, Integers]) -> Floats32:
     """Return the cosine of each pair; every text that occurs is embedded once."""
     if left is right:
         rows, where = np.unique(np.concatenate(pairs), return_inverse=True)
@@ -197,7 +195,7 @@ def cosines(embedder: Embedder, left: Encoded, right: Encoded, pairs: tuple[Rows
     return pair_cosines(first, second, sides[0][1], sides[1][1])
 
 
-def pair_cosines(left: Vectors, right: Vectors, left_rows: Rows, right_rows: Rows) -> Vectors:
+def pair_cosines(left: Floats32, right: Floats32, left_rows: Integers, right_rows: Integers) -> Floats32:
     """Return the products of unit vectors, block by block."""
     found = np.empty(len(left_rows), np.float32)
     for start in range(0, len(left_rows), _BLOCK):
@@ -212,8 +210,8 @@ def _step(
     optimiser: torch.optim.Optimizer,
     left: Encoded,
     right: Encoded,
-    pairs: tuple[Rows, Rows],
-    label: npt.NDArray[np.integer[Any]],
+    pairs: tuple[Integers, Integers],
+    label: Ids,
 ) -> None:
     # No dropout: the embedder stays in evaluation mode, only its weights move.
     embedder.eval()

@@ -10,9 +10,10 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from cartograph.data.arrays import Floats32
 from cartograph.errors import InputError
 from cartograph.models.base import Dense, Field
-from cartograph.pairs.models.cosine import Embedder, Encoded, Vectors
+from cartograph.pairs.models.cosine import Embedder, Encoded
 
 
 class CosineFrozen(Embedder):
@@ -33,7 +34,7 @@ class CosineFrozen(Embedder):
         raise InputError("`cosine-frozen` reads vectors that an encoder has made, not texts; make them with that encoder.")
 
     @staticmethod
-    def encode_vectors(vectors: Vectors) -> Encoded:
+    def encode_vectors(vectors: Floats32) -> Encoded:
         """Return (n_texts, width) vectors as what the model reads."""
         return {"vectors": Dense(vectors)}
 

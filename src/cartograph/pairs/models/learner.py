@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from cartograph.data.arrays import Array, Floats32
 from cartograph.errors import InputError
 from cartograph.pairs.pair_space import Keys, Space
 from cartograph.pairs.task import Task
 
-Vectors = npt.NDArray[np.float32]
 Progress = Callable[[int, int], None]
 
 
@@ -38,15 +35,15 @@ class Read:
         right: (n_right, width) of its right side; ``left`` itself where both are one set.
     """
 
-    left: Vectors
-    right: Vectors
+    left: Floats32
+    right: Floats32
 
-    def sides(self, space: Space) -> tuple[Vectors, Vectors]:
+    def sides(self, space: Space) -> tuple[Floats32, Floats32]:
         """Return the vectors of a split's utterances, in the order of its rows."""
         left = self.left[space.left]
         return left, left if space.symmetric else self.right[space.right]
 
-    def cosine(self, space: Space, keys: Keys) -> Vectors:
+    def cosine(self, space: Space, keys: Keys) -> Floats32:
         """Return the cosine of each pair."""
         from cartograph.pairs.models.cosine import pair_cosines
 
@@ -87,7 +84,7 @@ class Learner:
         left = self.embedder.vectors(self.left, progress)
         return Read(left, left if self.right is self.left else self.embedder.vectors(self.right, progress))
 
-    def train(self, pairs: tuple[Keys, Keys], labels: npt.NDArray[Any], how: Training, seed: int, progress: Progress | None = None) -> Any:
+    def train(self, pairs: tuple[Keys, Keys], labels: Array, how: Training, seed: int, progress: Progress | None = None) -> Any:
         """Train from the start on labelled pairs of rows; return the ``CosineModel``."""
         from cartograph.pairs.models.cosine import CosineRecipe, train_cosine
 
