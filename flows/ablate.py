@@ -17,10 +17,10 @@ from cartograph.experiments.registry import EXPERIMENTS as DATA_MAPS
 from flows.engine.command_line import run_flow
 from flows.engine.step_task import ended_with
 from tasks.audit import ablate as experiments
-from tasks.engine import console
 from tasks.engine.workspace import Workspace
 from tasks.paper import pair_tables, synthetic
 from tasks.pipelines import open_workspace
+from tasks.presentation import console
 
 
 @dataclass(frozen=True)

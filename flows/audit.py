@@ -22,13 +22,13 @@ from tasks.audit.gates import came_to_gates, check_gates, findings
 from tasks.collection.report import WAITING as WAITING_PAGE
 from tasks.collection.waiting_page import leave_page
 from tasks.commands.dvc_yaml import write
-from tasks.engine import console
 from tasks.engine.dag import upstream
 from tasks.engine.failed_cell import failure_of, leave_failure
 from tasks.engine.receipt import fingerprint, fresh, read_receipt
 from tasks.engine.step import Step
 from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import open_workspace, steps_of
+from tasks.presentation import console
 from tasks.publishing.tracking_uri import tracking_uri, viewer
 
 _MOST_LOSSES = 3
@@ -54,18 +54,20 @@ class _Progress:
         """Return the waiting steps whose inputs are made; of those that may use an accelerator, so many run at once."""
         if self.running and (self.broken or any(step.name in self.alone for step in self.running.values())):
             return []
-        finished = {step.name for step in self.done} | {step.name for step in self.steps if step.fails_alone and step.name in self.errors}
-        free = self.at_once - sum(step.resources == "gpu" for step in self.running.values())
+        finished = {step.name for step in self.done} | {
+            step.name for step in self.steps if step.leaves_failure and step.name in self.errors
+        }
+        free = self.at_once - sum(step.hints.resources == "gpu" for step in self.running.values())
         found = []
         for step in self.waiting:
-            if not upstream(step, self.steps, workspace.settings) <= finished or (step.resources == "gpu" and free < 1):
+            if not upstream(step, self.steps, workspace.settings) <= finished or (step.hints.resources == "gpu" and free < 1):
                 continue
             if step.name in self.alone:
                 # It ran when a pool of processes broke: by itself, it takes no other step with it if it breaks the next one.
                 if not self.running and not found:
                     return [step]
                 continue
-            free -= step.resources == "gpu"
+            free -= step.hints.resources == "gpu"
             found.append(step)
         return found
 
@@ -108,7 +110,7 @@ def _run(space: Workspace, force: list[str], at_once: int) -> None:
             restart()
             state.broken = False
         for step in state.ready(space):
-            _submit(step, space, bool({step.name, step.section} & set(force)) or step.always(space.settings), state)
+            _submit(step, space, bool({step.name, step.section} & set(force)) or step.hints.always(space.settings), state)
         if not state.running:
             break
         finished = next(iter(as_completed(list(state.running))))
@@ -130,7 +132,7 @@ def _run(space: Workspace, force: list[str], at_once: int) -> None:
 
 def _error(state: _Progress) -> Exception:
     """Return what an audit ends with that did not end well: the first error that kept other steps from running, else the cells'."""
-    alone = {step.name for step in state.steps if step.fails_alone}
+    alone = {step.name for step in state.steps if step.leaves_failure}
     others = [error for name, error in state.errors.items() if name not in alone]
     if others:
         # What failed counts before what waits.
@@ -145,7 +147,7 @@ def _error(state: _Progress) -> Exception:
 
 def _submit(step: Step, space: Workspace, force: bool, state: _Progress) -> None:
     state.waiting.remove(step)
-    if step.needs_versions:
+    if step.hints.needs_versions:
         commit(state.done, space)
     identity = fingerprint(step, space)
     stale = force or fresh(step, space, identity) is None
@@ -175,7 +177,7 @@ def _collect(future: PrefectFuture[Any], space: Workspace, state: _Progress) -> 
         state.errors[step.name] = error_of(ended) or CartographError(
             f"step `{step.name}` {how or f'ended as {ended.name}: {ended.message}'}"
         )
-        if step.fails_alone:
+        if step.leaves_failure:
             console.say(f"{step.name}: FAILED: {state.errors[step.name]}")
             if not ended.is_failed() or failure_of(space.resolve(step.outputs_of(space.settings)[0])) is None:
                 leave_failure(step, space, str(state.errors[step.name]))

@@ -10,9 +10,9 @@ import typer
 from cartograph.errors import CartographError, InputError
 from flows.audit import audit, conduct
 from tasks.collection.parameters import SECTION as COLLECTION
-from tasks.engine import console
 from tasks.engine.workspace import Workspace
 from tasks.pipelines import open_workspace
+from tasks.presentation import console
 
 DEFAULT = "workspaces/paraphrases"
 

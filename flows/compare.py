@@ -17,9 +17,9 @@ from flows.engine.command_line import run_flow
 from flows.engine.step_task import ended_with
 from tasks.audit.compare import DATA, read_record
 from tasks.audit.comparison_markdown import comparison_markdown
-from tasks.engine import console
 from tasks.engine.workspace import project_root
 from tasks.pipelines import open_workspace
+from tasks.presentation import console
 
 if TYPE_CHECKING:
     from cartograph.audits.record import Record

@@ -14,9 +14,9 @@ import yaml
 from cartograph.config import read_yaml
 from cartograph.errors import CartographError, InputError
 from flows.engine.command_line import no_server
-from tasks.engine import console
 from tasks.engine.workspace import CODE, Workspace, project_root
 from tasks.pipelines import open_workspace
+from tasks.presentation import console
 
 FILE = "prefect.yaml"
 POOL = "cartograph"

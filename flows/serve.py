@@ -12,9 +12,9 @@ from cartograph.errors import CartographError, InputError
 from flows.audit import audit
 from flows.deploy import check_names, check_schedule
 from flows.engine.command_line import no_server
-from tasks.engine import console
 from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import open_workspace
+from tasks.presentation import console
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 

@@ -18,7 +18,6 @@ from tasks.commands.init import init  # noqa: E402
 from tasks.commands.init_pairs import init_pairs  # noqa: E402
 from tasks.commands.prune import prune  # noqa: E402
 from tasks.commands.review import review  # noqa: E402
-from tasks.engine import console  # noqa: E402
 from tasks.engine.failed_cell import failure_of  # noqa: E402
 from tasks.engine.receipt import fresh  # noqa: E402
 from tasks.engine.running import run_step  # noqa: E402
@@ -29,6 +28,7 @@ from tasks.pipelines import (  # noqa: E402
     open_workspace,
     steps_of,
 )
+from tasks.presentation import console  # noqa: E402
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 app.command()(init)
@@ -51,7 +51,7 @@ def run(
     require_in_sync([space])
     with space.lock(f"python -m tasks run {step}"):
         try:
-            outcome = run_step(chosen, space, force=force or chosen.always(space.settings))
+            outcome = run_step(chosen, space, force=force or chosen.hints.always(space.settings))
         except CartographError as error:
             if leave_page(space, steps_of(space.settings), error):
                 write(space)
@@ -65,7 +65,7 @@ def list_steps(workspace: WorkspaceOption = ".") -> None:
     space = open_workspace(workspace)
     for step in steps_of(space.settings):
         receipt = fresh(step, space)
-        failed = None if receipt or not step.fails_alone else failure_of(space.resolve(step.outputs_of(space.settings)[0]))
+        failed = None if receipt or not step.leaves_failure else failure_of(space.resolve(step.outputs_of(space.settings)[0]))
         state = "fresh" if receipt else "failed" if failed else "to do"
         console.say(f"{step.name:<10} {state:<6} {receipt.summary if receipt else failed or ''}".rstrip())
 

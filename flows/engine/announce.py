@@ -18,8 +18,8 @@ from prefect.events import emit_event
 from cartograph.errors import CartographError, WaitingError
 from tasks.audit.gates import came_to_gates, findings
 from tasks.audit.summary import audit_summary
-from tasks.engine import console
 from tasks.engine.workspace import Workspace
+from tasks.presentation import console
 
 WEBHOOK = "CARTOGRAPH_WEBHOOK"
 """The environment variable with the address that alerts are sent to; its value is a secret, as those of chat services are."""

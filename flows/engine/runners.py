@@ -11,8 +11,8 @@ from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTa
 
 from cartograph.errors import InputError
 from flows.engine.devices import VISIBLE, places, start_worker
-from tasks.engine import console
 from tasks.engine.workspace import CODE
+from tasks.presentation import console
 
 RUNNERS = ("local", "dask")
 _PATIENCE = 10

@@ -11,10 +11,10 @@ from prefect.states import Cancelled, Completed, Failed
 
 from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
 from flows.engine.devices import keep_own_gpu
-from tasks.engine import console
 from tasks.engine.running import run_step
 from tasks.engine.step import Step
 from tasks.pipelines import open_workspace
+from tasks.presentation import console
 
 WAITING = "Waiting"
 """Name of the state in which people have to answer before a step, or a flow, goes on."""
@@ -58,7 +58,7 @@ def as_task(step: Step) -> Task[..., Any]:
 
 def resource_tag(step: Step | None) -> str:
     """Return the tag by which Prefect limits how many tasks run at once: of what a step uses; of None, which uses nothing much."""
-    return f"resource:{step.resources if step else 'cpu'}"
+    return f"resource:{step.hints.resources if step else 'cpu'}"
 
 
 def _worth_retrying(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:

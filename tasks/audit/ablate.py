@@ -17,9 +17,9 @@ from cartograph.errors import InputError
 from tasks.audit import recipes, train
 from tasks.audit.plan import ingested
 from tasks.audit.pretrained_folder import local_folder
-from tasks.engine.console import progress
-from tasks.engine.step import Inputs, Matrix, Out, Step
+from tasks.engine.step import Hints, Inputs, Matrix, Out, Step
 from tasks.engine.workspace import Workspace, user_file
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     from cartograph.experiments.experiment import Finding, Material
@@ -170,10 +170,9 @@ STEP = Step(
     run=run,
     params=Params,
     inputs=_inputs,
-    resources="gpu",
-    fails_alone=True,
     libraries=(*train.STEP.libraries, "matplotlib", "scipy"),
     when=lambda settings: bool(settings["ablate"].experiments),  # type: ignore[attr-defined]
     reads=("train", "measure"),
-    matrix=Matrix({"experiment": "experiments"}),
+    matrix=Matrix({"experiment": "experiments"}, leaves_failure=True),
+    hints=Hints(resources="gpu"),
 )

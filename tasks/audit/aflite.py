@@ -13,8 +13,8 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.audit import features
 from tasks.audit.plan import ingested
-from tasks.engine.console import progress
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -181,7 +181,7 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     outputs=(DATA, METRICS, *FIGURES),
-    resources="gpu",
     libraries=("torch", "numpy", "pyarrow", "matplotlib"),
     when=features.is_wanted,
+    hints=Hints(resources="gpu"),
 )

@@ -15,8 +15,8 @@ from cartograph.errors import InputError
 from cartograph.models.registry import FROM_A_FOLDER, MODELS
 from tasks.audit import aflite, features, recipes, train
 from tasks.audit.plan import ingested
-from tasks.engine.console import progress
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -249,8 +249,8 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     outputs=(DATA, METRICS),
-    resources="gpu",
     libraries=(*train.STEP.libraries, "faiss-cpu", "scipy"),
     when=is_wanted,
     reads=("train",),
+    hints=Hints(resources="gpu"),
 )

@@ -13,9 +13,9 @@ from cartograph.config import Params as Section
 from cartograph.config import Settings
 from tasks.audit.plan import selection_file
 from tasks.audit.sources import FileEntry, files_of, read_files, sources_of
-from tasks.engine.console import progress
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import Workspace
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -223,7 +223,7 @@ STEP = Step(
     inputs=_inputs,
     optional=(DECISIONS,),
     outputs=(DATA, *map(selection_file, ("original", "cleaned", "random")), SHEET, TASKS, CONFIGURATION, METRICS),
-    persistent=(SHEET,),
     libraries=("great-expectations", "numpy", "pyarrow"),
     reads=("ingest",),
+    hints=Hints(persistent=(SHEET,)),
 )

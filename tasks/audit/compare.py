@@ -11,7 +11,7 @@ from pydantic import Field
 
 from cartograph.config import Params as Section
 from cartograph.config import Settings
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
 
 if TYPE_CHECKING:
     from cartograph.audits.changes import AuditChanges
@@ -149,7 +149,7 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     outputs=(DATA, METRICS),
-    persistent=(DATA,),
     libraries=("numpy", "pandas", "pyarrow"),
     reads=("ingest",),
+    hints=Hints(persistent=(DATA,)),
 )

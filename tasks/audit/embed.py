@@ -14,11 +14,11 @@ from tasks.audit.features import is_wanted as is_filtered
 from tasks.audit.features import needs_encoder
 from tasks.audit.plan import MODEL_NEEDED, experiments_of, ingested, retrained, selections
 from tasks.audit.pretrained_folder import local_folder
-from tasks.engine.console import progress
-from tasks.engine.digest import digest_json, digest_path
-from tasks.engine.receipt import versions
-from tasks.engine.step import Inputs, Out, Step
-from tasks.engine.workspace import CODE, user_file
+from tasks.engine.digest import digest_json
+from tasks.engine.receipt import code_digests, versions
+from tasks.engine.step import Hints, Inputs, Out, Step
+from tasks.engine.workspace import user_file
+from tasks.presentation.console import progress
 
 _DATA = "data/embed"
 
@@ -67,7 +67,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
 
 def _identity() -> str:
     """Return what decides a vector besides the encoder's files and the text."""
-    return digest_json([versions(STEP.libraries), {path.relative_to(CODE).as_posix(): digest_path(path) for path in STEP.code}])
+    return digest_json([versions(STEP.libraries), code_digests(STEP)])
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
@@ -103,8 +103,7 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     outputs=(_DATA,),
-    persistent=(_DATA,),
-    resources="gpu",
     libraries=("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyarrow"),
     when=is_wanted,
+    hints=Hints(resources="gpu", persistent=(_DATA,)),
 )

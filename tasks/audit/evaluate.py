@@ -14,7 +14,7 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.audit.plan import chosen_selections, ingested, retrained, selections
 from tasks.engine.failed_cell import failure_of
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
 
 if TYPE_CHECKING:
     from cartograph.compare.versions import Comparison, EvaluationSet
@@ -160,6 +160,6 @@ STEP = Step(
     outputs=(_DATA, _METRICS),
     libraries=("numpy", "pyarrow", "scipy"),
     when=lambda settings: bool(retrained(settings)),
-    plots={f"{_DATA}/evaluation.csv": _SCORES},
     reads=("retrain", "select", "ingest"),
+    hints=Hints(plots={f"{_DATA}/evaluation.csv": _SCORES}),
 )

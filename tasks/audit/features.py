@@ -15,9 +15,9 @@ from cartograph.models.registry import FROM_A_FOLDER, MODELS
 from tasks.audit import recipes
 from tasks.audit.plan import ingested
 from tasks.audit.pretrained_folder import local_folder
-from tasks.engine.console import progress
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import user_file
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -208,8 +208,8 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     outputs=(DATA,),
-    resources="gpu",
     libraries=("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyarrow", "scikit-learn"),
     when=is_wanted,
     reads=("train",),
+    hints=Hints(resources="gpu"),
 )

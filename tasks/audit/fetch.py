@@ -13,9 +13,9 @@ from pydantic import Field
 from cartograph.config import Params as Section
 from cartograph.config import Settings
 from tasks.audit.sources import FETCHED, FileEntry, check_sum, fetched_name
-from tasks.engine.console import progress
 from tasks.engine.digest import digest_path
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
+from tasks.presentation.console import progress
 
 _RECORD = "files.json"
 _MEGABYTE = 1_000_000
@@ -120,8 +120,7 @@ STEP = Step(
     run=run,
     params=Params,
     outputs=(FETCHED,),
-    persistent=(FETCHED,),
     when=is_wanted,
     reads=("ingest",),
-    always=lambda settings: bool(settings["fetch"].follow),  # type: ignore[attr-defined]
+    hints=Hints(persistent=(FETCHED,), always=lambda settings: bool(settings["fetch"].follow)),
 )

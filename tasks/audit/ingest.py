@@ -14,8 +14,8 @@ from cartograph import config
 from cartograph.config import Settings
 from cartograph.errors import GateError
 from tasks.audit.sources import Evaluation, EvaluationSet, FileEntry, Files, files_of, listed, read_files
-from tasks.engine.console import progress
 from tasks.engine.step import Out, Step
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from cartograph.config import Params as Section
 from cartograph.errors import InputError
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -207,5 +207,5 @@ STEP = Step(
     inputs=(_ROWS, _DYNAMICS),
     outputs=(_TABLES, _METRICS, *_FIGURES),
     libraries=("matplotlib", "numpy", "pyarrow"),
-    plots={f"{_TABLES}/densities.csv": _DENSITIES, _FIGURES[0]: {}},
+    hints=Hints(plots={f"{_TABLES}/densities.csv": _DENSITIES, _FIGURES[0]: {}}),
 )

@@ -14,8 +14,8 @@ from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
-from tasks.engine.console import progress
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -268,7 +268,7 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     outputs=(_DATA, _METRICS, *_FIGURES),
-    resources="gpu",
     libraries=(*train.STEP.libraries, "matplotlib", "scipy"),
     reads=("train", "measure"),
+    hints=Hints(resources="gpu"),
 )

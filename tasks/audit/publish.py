@@ -17,7 +17,7 @@ from cartograph.config import Settings
 from tasks.audit.plan import experiments_of, retrained, selection_file
 from tasks.audit.publication import read_publication, write_files
 from tasks.audit.published_models import cleaned_dataset, filtered_dataset, read_models, read_trials
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.publishing.mlflow_runs import publish_runs
 from tasks.publishing.records import STEP_NAME, Dataset, Publication
 from tasks.publishing.tracking_uri import VARIABLE
@@ -89,7 +89,6 @@ def step(others: Sequence[Step]) -> Step:
         params=Params,
         inputs=partial(_inputs, others),
         libraries=("mlflow",),
-        environment=(VARIABLE,),
         when=lambda settings: bool(settings[STEP_NAME].enabled),  # type: ignore[attr-defined]
-        needs_versions=True,
+        hints=Hints(needs_versions=True, environment=(VARIABLE,)),
     )

@@ -17,7 +17,7 @@ from tasks.audit.plan import chosen_selections, experiments_of, is_built_in, ret
 from tasks.engine.failed_cell import failure_of
 from tasks.engine.receipt import versions
 from tasks.engine.step import Inputs, Out, Step
-from tasks.engine.workspace import Workspace, user_file
+from tasks.engine.workspace import Workspace
 
 if TYPE_CHECKING:
     from cartograph.page.audit import Answer, Audit, Origin
@@ -32,7 +32,6 @@ SINCE = "data/compare"
 GATES = "data/gates"
 EMBEDDED = "data/embed/made.json"
 STILL = "reports/figures/data_map.svg"
-ASSETS = user_file("src/cartograph/page/assets")
 LIBRARIES = (
     "accelerate",
     "great-expectations",
@@ -69,7 +68,6 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
         "data/measure",
         *metrics,
         STILL,
-        ASSETS,
         *noise,
         *cleaned,
         *filtered,

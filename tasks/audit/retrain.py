@@ -14,8 +14,8 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
 from tasks.audit.plan import chosen_selections, ingested, retrained
-from tasks.engine.console import progress
-from tasks.engine.step import Inputs, Matrix, Out, Step
+from tasks.engine.step import Hints, Inputs, Matrix, Out, Step
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -157,10 +157,9 @@ STEP = Step(
     run=run,
     params=Params,
     inputs=_inputs,
-    resources="gpu",
-    fails_alone=True,
     libraries=train.STEP.libraries,
     when=lambda settings: bool(retrained(settings)),
     reads=("train",),
-    matrix=Matrix({"subset": "subsets", "seed": "seeds"}, more={"subset": chosen_selections}, keys=("selections",)),
+    matrix=Matrix({"subset": "subsets", "seed": "seeds"}, more={"subset": chosen_selections}, keys=("selections",), leaves_failure=True),
+    hints=Hints(resources="gpu"),
 )

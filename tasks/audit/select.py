@@ -13,8 +13,8 @@ from cartograph.errors import InputError
 from tasks.audit import recipes
 from tasks.audit.features import is_wanted as is_filtered
 from tasks.audit.plan import MODEL_NEEDED, selection_file, selection_name, selections
-from tasks.engine.console import progress
 from tasks.engine.step import Inputs, Out, Step
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,9 +14,9 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.audit.plan import ingested
 from tasks.audit.recipes import Params, after_folds, fit_folds_of, pretrained_files, recipe_of
-from tasks.engine.console import progress
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import project_root, user_file
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     from cartograph.dynamics.imports import Imported
@@ -134,6 +134,6 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     outputs=(_DATA, _METRICS),
-    resources="gpu",
     libraries=("torch", "transformers", "accelerate", "tokenizers", "safetensors", "numpy", "pyarrow", "scikit-learn"),
+    hints=Hints(resources="gpu"),
 )

@@ -15,8 +15,8 @@ from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
 from tasks.audit.plan import ingested
-from tasks.engine.console import progress
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -153,8 +153,8 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     outputs=(DATA, METRICS),
-    resources="gpu",
     libraries=(*train.STEP.libraries, "optuna"),
     when=is_wanted,
     reads=("train",),
+    hints=Hints(resources="gpu"),
 )

@@ -11,9 +11,9 @@ from pydantic import Field, model_validator
 from cartograph.config import Params as Section
 from cartograph.config import Settings
 from tasks.audit.pretrained_folder import local_folder
-from tasks.engine.console import progress
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import user_file
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     from cartograph.pairs.candidates import Candidates
@@ -152,6 +152,6 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     outputs=(DATA, METRICS),
-    resources="gpu",
     libraries=("faiss-cpu", "numpy", "pyarrow", "torch", "transformers", "tokenizers", "safetensors"),
+    hints=Hints(resources="gpu"),
 )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from tasks.collection.encode import DATA as ENCODED
 from tasks.collection.encode import PAIRS, learner, similar_of
 from tasks.collection.parameters import MATCHED, Params, folder_of, sheet_of
-from tasks.engine.console import progress
 from tasks.engine.step import Inputs, Out
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import pyarrow as pa

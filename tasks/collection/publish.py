@@ -21,7 +21,7 @@ from tasks.collection.pairs import METRICS as PAIRS_METRICS
 from tasks.collection.parameters import SECTION, folder_of
 from tasks.collection.report import PAGE
 from tasks.engine.digest import digest_json, digest_path
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import Workspace, project_root
 from tasks.publishing.provenance import dvc_lock, git_commit
 from tasks.publishing.records import DIGEST_CHARACTERS, STEP_NAME, Dataset, Model, Publication
@@ -186,7 +186,6 @@ STEP = Step(
     params=Params,
     inputs=_inputs,
     libraries=("mlflow",),
-    environment=(VARIABLE,),
     when=lambda settings: bool(settings[STEP_NAME].enabled),  # type: ignore[attr-defined]
-    needs_versions=True,
+    hints=Hints(needs_versions=True, environment=(VARIABLE,)),
 )

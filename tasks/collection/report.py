@@ -17,7 +17,7 @@ from tasks.collection.pairs import METRICS as PAIRS_METRICS
 from tasks.collection.parameters import SECTION
 from tasks.engine.receipt import versions
 from tasks.engine.step import Inputs, Out, Step
-from tasks.engine.workspace import Workspace, user_file
+from tasks.engine.workspace import Workspace
 
 if TYPE_CHECKING:
     from cartograph.page.audit import Origin
@@ -26,7 +26,6 @@ PAGE = "reports/report.html"
 WAITING = "reports/waiting.html"
 """The page of a collection that waits for people: nobody's output, and gone once there is a report."""
 
-_ASSETS = user_file("src/cartograph/page/assets")
 _LIBRARIES = ("faiss-cpu", "matplotlib", "numpy", "pyarrow", "torch", "transformers")
 
 
@@ -83,7 +82,7 @@ def _json(path: Path) -> Any:
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    return ("params.yaml", "data/pairs", COMPARED, COMPARED_METRICS, PAIRS_METRICS, ENCODED_METRICS, _ASSETS)
+    return ("params.yaml", "data/pairs", COMPARED, COMPARED_METRICS, PAIRS_METRICS, ENCODED_METRICS)
 
 
 STEP = Step(name="report", run=run, params=Params, inputs=_inputs, outputs=(PAGE,), libraries=("cartograph", *_LIBRARIES))

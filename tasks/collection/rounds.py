@@ -13,7 +13,7 @@ from tasks.collection.encode import DATA as ENCODED
 from tasks.collection.encode import PAIRS
 from tasks.collection.one_round import run
 from tasks.collection.parameters import MATCHED, SECTION, Params, sheet_of
-from tasks.engine.step import Matrix, Step
+from tasks.engine.step import Hints, Matrix, Step
 
 
 def rounds(settings: Settings) -> tuple[Step, ...]:
@@ -56,7 +56,7 @@ def _matched(params: Params, number: int) -> Step:
 
 _SHARED: dict[str, Any] = {
     # One at a time: each holds a model and all utterances.
-    "resources": "gpu",
+    "hints": Hints(resources="gpu"),
     "libraries": ("faiss-cpu", "numpy", "pyarrow", "scipy", "torch", "transformers", "tokenizers", "safetensors"),
     "reads": ("encode",),
 }

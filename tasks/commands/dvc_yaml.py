@@ -22,9 +22,9 @@ def render(workspace: Workspace) -> str:
     steps = [step for step in pipeline(workspace.settings) if step.when(workspace.settings)]
     content: dict[str, Any] = {"stages": {step.name: _stage(step, workspace) for step in steps}}
     # Paths of plots are the file's own folder's, unlike those of stages, which are the root's.
-    if plots := [{name: dict(how) or None} for step in steps for name, how in step.plots.items()]:
+    if plots := [{name: dict(how) or None} for step in steps for name, how in step.hints.plots.items()]:
         content["plots"] = plots
-    return HEADER + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)
+    return HEADER + yaml.safe_dump(content, default_flow_style=None, sort_keys=False, allow_unicode=True, width=120)
 
 
 def write(workspace: Workspace) -> Path:
@@ -55,7 +55,7 @@ def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
             axis: f"${{{section}.{key}}}" if values[axis] == in_file.get(key) else values[axis] for axis, key in step.matrix.axes.items()
         }
         items = {axis: f"${{item.{axis}}}" for axis in step.matrix.axes}
-        step = step.in_cell(items)
+        step = step.in_cell(step.matrix, items)
     option = "" if at_root else f" --workspace {workspace.typed}"
     stage["cmd"] = f"python -m tasks run {step.name}{option}"
     if not at_root:
@@ -69,9 +69,9 @@ def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
     metrics = [name for name in names if name.endswith(".metrics.json")]
     outs = [name for name in (*names, step.receipt_name) if name not in metrics]
     stage["outs"] = [
-        {_from_root(workspace, name): {"persist": True}} if name in step.persistent else _from_root(workspace, name) for name in outs
+        {_from_root(workspace, name): {"persist": True}} if name in step.hints.persistent else _from_root(workspace, name) for name in outs
     ]
-    if step.always(workspace.settings):
+    if step.hints.always(workspace.settings):
         stage["always_changed"] = True
     if metrics:
         stage["metrics"] = [{_from_root(workspace, name): {"cache": False}} for name in metrics]
@@ -81,7 +81,7 @@ def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
 def _tracked_params(step: Step, content: Mapping[str, Any]) -> list[str]:
     """Return the sections of params.yaml that a stage depends on; of a cell's own section, the keys that are not the matrix's."""
     own = content.get(step.section) or {}
-    mine = [f"{step.section}.{key}" for key in own if key not in step.spread] if step.spread else [step.section] if own else []
+    mine = [f"{step.section}.{key}" for key in own if key not in step.cell.spread] if step.cell else [step.section] if own else []
     return [*mine, *(name for name in step.reads if content.get(name))]
 
 

@@ -17,9 +17,9 @@ from cartograph.errors import InputError
 from tasks.audit.sources import FETCHED
 from tasks.commands.params_yaml import encoder, recipe, render
 from tasks.commands.presets import converted, preset_keys
-from tasks.engine.console import say
 from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import open_workspace
+from tasks.presentation.console import say
 
 if TYPE_CHECKING:
     from cartograph.ingest.canonical import IngestedSet

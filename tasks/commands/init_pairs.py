@@ -14,9 +14,9 @@ from cartograph.config import load_settings
 from cartograph.errors import InputError
 from tasks.commands.init import made_whole, new_folder, stored
 from tasks.commands.params_yaml import render_sections
-from tasks.engine.console import say
 from tasks.engine.workspace import project_root
 from tasks.pipelines import open_workspace
+from tasks.presentation.console import say
 
 if TYPE_CHECKING:
     from cartograph.pairs.task import Task

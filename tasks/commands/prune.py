@@ -12,9 +12,9 @@ import typer
 
 from cartograph.errors import InputError
 from tasks.commands.leftovers import Leftover, of_project, of_workspace, unused_cache
-from tasks.engine.console import say
 from tasks.engine.workspace import project_root
 from tasks.pipelines import all_workspaces, open_workspace
+from tasks.presentation.console import say
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 

@@ -16,9 +16,9 @@ from cartograph.errors import InputError
 from tasks.audit import clean
 from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.commands.dvc_yaml import write as write_dvc_yaml
-from tasks.engine.console import say
 from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import open_workspace
+from tasks.presentation.console import say
 
 if TYPE_CHECKING:
     import pyarrow as pa

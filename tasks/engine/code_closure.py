@@ -1,4 +1,8 @@
-"""The first-party files that a module's code depends on, read from its import statements without running them."""
+"""The first-party code that a step depends on, read from import statements without running them.
+
+A step depends on its own module, on the modules of other steps that it uses, and on whole packages of everything else: a wing of the
+library (``src/cartograph/read``), or the engine. Presentation belongs to no step.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +14,51 @@ from tasks.engine.workspace import CODE
 
 PACKAGES = {"cartograph": CODE / "src", "tasks": CODE}
 
+_STEPS = ("tasks/audit", "tasks/collection")
+"""Packages whose modules count one by one: each is a step, or what a few of them share."""
+
+_PRESENTATION = "tasks/presentation"
+
 
 def code_closure(file: Path) -> tuple[Path, ...]:
-    """Return a module's file and every first-party file it imports, directly or not, sorted.
+    """Return the files and package folders that a module depends on, directly or not, sorted; its own file is among them.
 
-    Imports inside functions count. A package's ``__init__.py`` counts with any of its modules, but for
-    ``tasks/pipelines.py``: it lists all steps, so one step's edit would be every step's.
+    Imports inside functions count, and so does what any module of a package imports. A package's ``__init__.py`` counts with its folder
+    alone: those of packages whose modules count one by one hold a docstring, and the library's own lists its public names.
     """
-    found: set[Path] = set()
+    units: set[Path] = set()
+    seen: set[Path] = set()
     waiting = [file.resolve()]
     while waiting:
         current = waiting.pop()
-        if current not in found:
-            found.add(current)
+        if current in seen:
+            continue
+        seen.add(current)
+        unit = _unit(current)
+        if unit is not None and unit not in units:
+            units.add(unit)
+            waiting.extend(unit.rglob("*.py") if unit.is_dir() else ())
+        if unit is not None:
             waiting.extend(_imported(current, current.stat().st_mtime_ns))
-    return tuple(sorted(found))
+    return tuple(sorted(units))
+
+
+def _unit(file: Path) -> Path | None:
+    """Return the folder or file whose content stands for a module; None for one that no step depends on."""
+    base = next((base for name, base in PACKAGES.items() if file.is_relative_to(base / name)), None)
+    if base is None:
+        return file
+    package, *inner = file.relative_to(base).parts
+    if inner == ["__init__.py"]:
+        return None
+    if len(inner) == 1:
+        return file
+    folder = f"{package}/{inner[0]}"
+    if folder == _PRESENTATION:
+        return None
+    if folder in _STEPS:
+        return None if inner[1:] == ["__init__.py"] else file
+    return base / folder
 
 
 @cache
@@ -62,8 +96,7 @@ def _files(name: str) -> list[Path]:
         package = base.joinpath(*parts[:depth])
         module = package.with_suffix(".py")
         if (package / "__init__.py").is_file():
-            if parts[:depth] != ["tasks"]:
-                files.append(package / "__init__.py")
+            files.append(package / "__init__.py")
         elif module.is_file():
             files.append(module)
             break

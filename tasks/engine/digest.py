@@ -7,12 +7,20 @@ import json
 from pathlib import Path
 from typing import Any
 
+COMPILED = "__pycache__"
+"""Folders that Python leaves beside code."""
 
-def digest_path(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, or of a folder's relative names and their files' bytes."""
+
+def digest_path(path: Path, *, without: str | None = None) -> str:
+    """Return the SHA-256 of a file's bytes, or of a folder's relative names and their files' bytes.
+
+    Args:
+        path: a file or a folder.
+        without: the name of subfolders that do not count.
+    """
     if path.is_dir():
-        entries = sorted((file.relative_to(path).as_posix(), file) for file in path.rglob("*") if file.is_file())
-        return digest_json([[name, digest_path(file)] for name, file in entries])
+        names = sorted((file.relative_to(path), file) for file in path.rglob("*") if file.is_file())
+        return digest_json([[name.as_posix(), digest_path(file)] for name, file in names if without not in name.parts])
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

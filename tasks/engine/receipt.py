@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from cartograph.errors import InputError
-from tasks.engine.digest import digest_json, digest_path
+from tasks.engine.digest import COMPILED, digest_json, digest_path
 from tasks.engine.step import Paths, Step
 from tasks.engine.workspace import CODE, Workspace
 
@@ -31,21 +31,27 @@ def fingerprint(step: Step, workspace: Workspace) -> str:
             raise InputError(
                 f"step `{step.name}` needs {error.filename or path}, which cannot be read ({error.strerror}); change its permissions."
             ) from error
+    spread = set(step.cell.spread) if step.cell else None
     return digest_json(
         {
             "step": step.name,
             "params": {
-                name: workspace.settings[name].model_dump(mode="json", exclude=set(step.spread) if name == step.section else None)
+                name: workspace.settings[name].model_dump(mode="json", exclude=spread if name == step.section else None)
                 for name in (step.section, *step.reads)
             },
-            "cell": dict(step.cell),
+            "cell": dict(step.cell.values) if step.cell else {},
             "inputs": inputs,
             "outputs": step.outputs_of(workspace.settings),
-            "code": {path.relative_to(CODE).as_posix(): digest_path(path) for path in step.code},
+            "code": code_digests(step),
             "versions": versions(step.libraries),
-            "environment": {name: os.environ.get(name, "") for name in step.environment},
+            "environment": {name: os.environ.get(name, "") for name in step.hints.environment},
         }
     )
+
+
+def code_digests(step: Step) -> dict[str, str]:
+    """Return the digest of each file and package folder of code that a step depends on, by its path from the project's root."""
+    return {path.relative_to(CODE).as_posix(): digest_path(path, without=COMPILED) for path in step.code}
 
 
 def _missing_input(step: Step, name: str, path: Path) -> str:

@@ -36,7 +36,7 @@ def run_step(step: Step, workspace: Workspace, *, force: bool = False) -> Outcom
     there are the outputs renamed into place, the old ones moved aside first, and the receipt written last. Whatever
     interrupts it leaves no receipt that verifies, so the next run does the step again.
 
-    A cell that fails alone leaves why in place of its output (``tasks.engine.failed_cell``), before the error goes on.
+    A cell of a matrix that says so leaves the reason in place of its output (``tasks.engine.failed_cell``), before the error is raised.
 
     Raises:
         CartographError: as the step raises it; also for a full disk or a folder that cannot be written.
@@ -49,7 +49,7 @@ def run_step(step: Step, workspace: Workspace, *, force: bool = False) -> Outcom
         receipt = _execute(step, workspace, identity)
     except Exception as error:
         explained = _explain_os_error(step, workspace, error) if isinstance(error, OSError) else error
-        if step.fails_alone:
+        if step.leaves_failure:
             _leave(step, workspace, explained)
         if explained is error:
             raise
@@ -73,7 +73,8 @@ def _execute(step: Step, workspace: Workspace, identity: str) -> Receipt:
         staged = {name: staging / "new" / name for name in outputs}
         for name, path in staged.items():
             (path.parent if Path(name).suffix else path).mkdir(parents=True, exist_ok=True)
-        out = Out(workspace, staged, checkpoints, workspace.path / "reports", workspace.path / "data" / f"{step.name}.failed", step.cell)
+        failed = workspace.path / "data" / f"{step.name}.failed"
+        out = Out(workspace, staged, checkpoints, workspace.path / "reports", failed, step.cell.values if step.cell else {})
         inputs = Inputs(workspace, step.inputs_in(workspace))
         summary = step.run(workspace.settings[step.section], inputs, out)
         for name, path in staged.items():
@@ -140,4 +141,4 @@ def _explain_os_error(step: Step, workspace: Workspace, error: OSError) -> Excep
 
 
 def _unchanged(step: Step) -> str:
-    return f"What {'other cells and steps' if step.fails_alone else 'earlier runs'} left is unchanged."
+    return f"What {'other cells and steps' if step.leaves_failure else 'earlier runs'} left is unchanged."

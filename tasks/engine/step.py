@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from cartograph.config import Params, Settings
 from tasks.engine.code_closure import code_closure
@@ -69,36 +69,78 @@ def _never(settings: Settings) -> bool:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The grid of a step that runs once per combination of values.
+    """The cells of a step that runs once per combination of values: a stage ``retrain@original-1`` each, with ``data/retrain/original-1``.
+
+    Declared inputs of the step may hold a cell's values, as ``data/select/{subset}.parquet``.
 
     Attributes:
         axes: keys of the step's own section that hold the axes' values, in order, each with the name that its value has in a
             cell and in the braces of declared inputs: ``{"subset": "subsets", "seed": "seeds"}``.
         fixed: further values that every cell has, and no name.
-        more: for an axis, the values that it has besides, as other keys or sections say.
-        keys: the keys of the step's own section that ``more`` looks at, or that a value of an axis follows from: like the axes' keys, they
-            say which cells there are.
+        more: for an axis, additional values, taken from other keys or sections.
+        keys: further keys of the step's own section that decide which cells there are: those that ``more`` reads, or that an axis's
+            values follow from.
+        leaves_failure: whether a cell that fails leaves the reason in place of its output (``failed_cell``), so that the steps that
+            read the cells go on without it.
     """
 
     axes: Mapping[str, str]
     fixed: Mapping[str, Any] = field(default_factory=dict)
     more: Mapping[str, Callable[[Settings], Sequence[Any]]] = field(default_factory=dict)
     keys: Paths = ()
+    leaves_failure: bool = False
 
     def values(self, section: str, settings: Settings) -> dict[str, list[Any]]:
         """Return each axis's values."""
         further = {axis: list(self.more[axis](settings)) if axis in self.more else [] for axis in self.axes}
         return {axis: [*getattr(settings[section], key), *further[axis]] for axis, key in self.axes.items()}
 
-    def cells(self, section: str, settings: Settings) -> list[dict[str, Any]]:
+    def combinations(self, section: str, settings: Settings) -> list[dict[str, Any]]:
         """Return every combination, the last axis fastest."""
         values = self.values(section, settings)
         return [dict(zip(values, combination, strict=True)) for combination in product(*values.values())]
 
 
 @dataclass(frozen=True)
+class Cell:
+    """One cell of a step with a matrix.
+
+    Attributes:
+        values: the value of each axis, and the fixed ones.
+        spread: the keys of its section that the matrix spreads over cells: a cell depends on its own values alone, so one more seed
+            trains one more model per version and leaves the others as they are.
+        leaves_failure: as its matrix says.
+    """
+
+    values: Mapping[str, Any]
+    spread: Paths
+    leaves_failure: bool
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What only the drivers of steps look at.
+
+    Attributes:
+        resources: ``gpu`` where it uses an accelerator if there is one: such steps run one at a time.
+        plots: files among its outputs that `dvc plots` draws, each with DVC's ``x``, ``y``, ``title`` and ``template``; an image has none.
+        persistent: the outputs that the step reads when it runs again, such as a sheet that a person filled in: DVC leaves them in place.
+        always: whether an audit runs it even where it is fresh, because it looks at what changes without any file here.
+        needs_versions: whether what ran before it must be recorded in dvc.lock first, because it reports those versions.
+        environment: environment variables that decide where its result goes.
+    """
+
+    resources: Literal["cpu", "gpu"] = "cpu"
+    plots: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    persistent: Paths = ()
+    always: Callable[[Settings], bool] = field(default=_never)
+    needs_versions: bool = False
+    environment: Paths = ()
+
+
+@dataclass(frozen=True)
 class Step:
-    """One step of an audit.
+    """One step of an audit or a collection: what it is, its cells, and hints to the drivers.
 
     Attributes:
         name: its section in params.yaml, its stage in dvc.yaml, its task in Prefect.
@@ -106,28 +148,16 @@ class Step:
         params: the model of its section.
         inputs: what it reads, relative to the workspace (``data/ingest``) or, for a user's own files, as
             ``settings`` name them; a tuple, or a function of all settings.
-        optional: what it reads besides where it exists, such as a file that a person may leave (``review/decisions.csv``): absent,
-            it is no input at all; once it is there, ``inputs`` has it, and its content counts.
-        outputs: what it writes, relative to the workspace; a name with a suffix is a file, any other a folder.
-        persistent: the outputs that a person may have written into: DVC leaves them in place for the step to look at.
-        resources: ``gpu`` where it uses an accelerator if there is one: such steps run one at a time.
-        libraries: distributions whose version decides its numbers.
-        environment: environment variables whose value decides where its result goes.
-        when: whether an audit with these settings has this step.
-        needs_versions: whether what ran before it must be recorded in dvc.lock first, because it reports that.
+        optional: what it also reads where it exists, such as a file that a person may leave (``review/decisions.csv``).
+        outputs: what it writes, relative to the workspace; a name with a suffix is a file, any other a folder. One folder by default.
         reads: other sections of params.yaml that it depends on (``retrain`` trains as ``train`` says); it finds them in
             ``out.workspace.settings``.
-        matrix: the grid of a step that is a stage per cell, named ``retrain@original-1``; its declared inputs may hold
-            the cell's values, as ``data/select/{subset}.parquet``, and its output is ``data/retrain/original-1``.
-        cell: the values of the cell that this is, set by ``expand``.
-        spread: the keys of its section that the matrix spreads over cells, set by ``expand``: a cell depends on its own values
-            alone, so one more seed trains one more model per version, and none again.
-        always: whether an audit runs it even where it is fresh, because it looks at what changes without any file here.
+        libraries: distributions whose version decides its numbers.
+        when: whether an audit with these settings has this step.
         of: its section in params.yaml, where that is not its name: the rounds of a collection share one.
-        plots: files among its outputs that `dvc plots` draws, each with how: DVC's ``x``, ``y``, ``title`` and ``template``; an image
-            needs none.
-        fails_alone: whether a cell of it that fails leaves why in place of its output (``failed_cell``), so that what reads the cells
-            goes on without that one.
+        matrix: its cells, for a step that runs once per cell.
+        cell: the cell that this is, set by ``expand``.
+        hints: what the drivers look at.
     """
 
     name: str
@@ -136,42 +166,40 @@ class Step:
     inputs: Paths | Callable[[Settings], Paths] = ()
     optional: Paths = ()
     outputs: Paths | Callable[[Settings], Paths] = ()
-    persistent: Paths = ()
-    resources: str = "cpu"
-    libraries: Paths = ()
-    environment: Paths = ()
-    when: Callable[[Settings], bool] = field(default=_always)
-    needs_versions: bool = False
     reads: Paths = ()
-    matrix: Matrix | None = None
-    cell: Mapping[str, Any] = field(default_factory=dict)
-    spread: Paths = ()
-    always: Callable[[Settings], bool] = field(default=_never)
+    libraries: Paths = ()
+    when: Callable[[Settings], bool] = field(default=_always)
     of: str = ""
-    plots: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    fails_alone: bool = False
+    matrix: Matrix | None = None
+    cell: Cell | None = None
+    hints: Hints = Hints()
 
     @property
     def section(self) -> str:
         """Its section in params.yaml: its name, without the cell, unless it says otherwise."""
         return self.of or self.name.partition("@")[0]
 
+    @property
+    def leaves_failure(self) -> bool:
+        """Whether it is, or has, cells that leave the reason of a failure in place of their output."""
+        declared = self.cell or self.matrix
+        return declared is not None and declared.leaves_failure
+
     def expand(self, settings: Settings) -> tuple[Step, ...]:
         """Return the step itself, or a matrix step's cells."""
         if self.matrix is None:
             return (self,)
-        return tuple(self.in_cell(cell) for cell in self.matrix.cells(self.section, settings))
+        return tuple(self.in_cell(self.matrix, values) for values in self.matrix.combinations(self.section, settings))
 
-    def in_cell(self, cell: Mapping[str, Any]) -> Step:
-        """Return a matrix step as the plain step of one cell."""
-        spread, fixed = ((*self.matrix.axes.values(), *self.matrix.keys), self.matrix.fixed) if self.matrix else ((), {})
-        name = f"{self.name}@{'-'.join(map(str, cell.values()))}"
-        return replace(self, name=name, matrix=None, cell={**fixed, **cell}, spread=spread)
+    def in_cell(self, matrix: Matrix, values: Mapping[str, Any]) -> Step:
+        """Return the step as the plain step of one cell of its matrix."""
+        cell = Cell({**matrix.fixed, **values}, (*matrix.axes.values(), *matrix.keys), matrix.leaves_failure)
+        return replace(self, name=f"{self.name}@{'-'.join(map(str, values.values()))}", matrix=None, cell=cell)
 
     def inputs_of(self, settings: Settings) -> Paths:
         """Return the declared inputs under these settings."""
         declared = self.inputs(settings) if callable(self.inputs) else self.inputs
-        return tuple(name.format(**self.cell) for name in declared) if self.cell else declared
+        return tuple(name.format(**self.cell.values) for name in declared) if self.cell else declared
 
     def inputs_in(self, workspace: Workspace) -> Paths:
         """Return the declared inputs in a workspace, with those of the optional ones that exist."""
@@ -189,5 +217,5 @@ class Step:
 
     @property
     def code(self) -> tuple[Path, ...]:
-        """The step's static first-party import closure, as absolute paths."""
+        """The files and package folders of first-party code that the step depends on, as absolute paths."""
         return code_closure(Path(self.run.__code__.co_filename))

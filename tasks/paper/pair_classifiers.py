@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from cartograph.errors import InputError
 from tasks.audit.pretrained_folder import local_folder
 from tasks.collection.parameters import SECTION, folder_of
-from tasks.engine.console import progress
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.workspace import Workspace
 from tasks.paper.pair_cells import Cells, metrics_of, with_ends
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import numpy as np

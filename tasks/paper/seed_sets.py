@@ -9,11 +9,11 @@ from typing import Any
 
 from tasks.collection.encode import PAIRS
 from tasks.collection.parameters import SECTION, folder_of
-from tasks.engine.console import say
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tasks.paper.pair_cells import Cells, draw_curves, rounds_table
 from tasks.pipelines import steps_of
+from tasks.presentation.console import say
 
 _SEED_SETS = ("similar", "stated", "random")
 _METHOD = "uncertainty"
@@ -61,10 +61,10 @@ def _collected(space: Workspace, path: Path, seed_set: str) -> list[Any]:
             if outcome.executed:
                 say(f"{seed_set}: {step.name}: {outcome.receipt.summary}")
             if step.section == SECTION:
-                done = own.resolve(folder_of(_METHOD, step.cell["seed"], step.cell["round"]))
+                done = own.resolve(folder_of(_METHOD, step.cell.values["seed"], step.cell.values["round"]))
                 numbers = json.loads((done / "scores.json").read_text(encoding="utf-8"))["numbers"]
                 draws = np.load(done / "resampled.npy", allow_pickle=False)
-                found.append(Arm(seed_set, step.cell["seed"], step.cell["round"], numbers, draws))
+                found.append(Arm(seed_set, step.cell.values["seed"], step.cell.values["round"], numbers, draws))
     return found
 
 

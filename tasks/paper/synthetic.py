@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tasks.engine.console import say
+from tasks.presentation.console import say
 
 if TYPE_CHECKING:
     from tasks.engine.workspace import Workspace

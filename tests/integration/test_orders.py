@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tasks.engine.dag import upstream
+from tasks.engine.workspace import CODE
 from tasks.pipelines import STEPS, steps_of
 from tests.integration.project import SMALL, Project
 
@@ -128,9 +129,9 @@ def test_a_deleted_output_comes_back_with_at_most_its_step(audited: Project) -> 
 
 
 @pytest.mark.slow
-def test_an_edited_module_runs_only_the_steps_that_use_it(audited: Project) -> None:
+def test_an_edited_module_runs_the_steps_that_depend_on_its_package_and_one_of_presentation_runs_none(audited: Project) -> None:
     name = "src/cartograph/maps/measures.py"
-    users = {step.name for step in CELLS if any(path.as_posix().endswith(name) for path in step.code)}
+    users = {step.name for step in CELLS if any((CODE / name).is_relative_to(path) for path in step.code)}
     assert "measure" in users
     assert not users & {"ingest", "train"}
     text = (audited.path / name).read_text()
@@ -139,6 +140,10 @@ def test_an_edited_module_runs_only_the_steps_that_use_it(audited: Project) -> N
     assert UP_TO_DATE in audited.run("dvc", "status").stdout
     (audited.path / name).write_text(text)
     audited.run("flows.audit")
+    console = audited.path / "tasks/presentation/console.py"
+    console.write_text(console.read_text() + "\n# A remark.\n")
+    assert audited.executed_by(flow(audited)) == set()
+    assert audited.executed_by(repro(audited)) == set()
 
 
 def test_force_runs_a_fresh_step_and_its_equal_outputs_stop_there(audited: Project) -> None:

@@ -62,7 +62,6 @@ def browser() -> Iterator[Browser]:
 def build(folder: Path, **options: Any) -> Path:
     imported = options.get("imported", False)
     inputs = write_audit(folder, **options)
-    inputs[report.ASSETS] = CODE / "src/cartograph/page/assets"
     if imported:
         inputs = {name: path for name, path in inputs.items() if "score" not in name}
     sections = {"measure": Measure(), "noise": noise.Params(), "report": report.Params(), "ablate": ablate.Params(experiments=("seeds",))}

@@ -16,7 +16,7 @@ from tasks.engine.workspace import CODE
 from tasks.pipelines import STEPS
 
 TEMPLATES = CODE / ".dvc" / "plots"
-DECLARED = {name: how for step in STEPS for name, how in step.plots.items()}
+DECLARED = {name: how for step in STEPS for name, how in step.hints.plots.items()}
 ROWS = {
     "map_densities": [
         {"measure": measure, "value": str(place / 4), "share": str(share), "rev": rev}

@@ -18,7 +18,7 @@ from cartograph.errors import InputError
 from tasks.commands.dvc_yaml import _stage
 from tasks.engine.receipt import fingerprint, fresh, read_receipt
 from tasks.engine.running import run_step
-from tasks.engine.step import Inputs, Matrix, Out, Step
+from tasks.engine.step import Hints, Inputs, Matrix, Out, Step
 from tasks.engine.workspace import CODE, Workspace
 
 
@@ -276,7 +276,8 @@ def test_dvc_depends_on_an_optional_input_once_it_is_there_and_leaves_persistent
         (folder / "review").mkdir(parents=True)
         (folder / "params.yaml").write_text("{}")
         outputs = ("data/double", "reports/double.csv")
-        step = Step("double", shout, Doubling, ("data/source",), ("review/decisions.csv",), outputs, persistent=("reports/double.csv",))
+        hints = Hints(persistent=("reports/double.csv",))
+        step = Step("double", shout, Doubling, ("data/source",), ("review/decisions.csv",), outputs, hints=hints)
         workspace = Workspace(folder, {"double": Doubling()})
         assert "workspaces/_test_optional/review/decisions.csv" not in _stage(step, workspace)["deps"]
         (folder / "review" / "decisions.csv").write_text("one")
