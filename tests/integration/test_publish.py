@@ -36,6 +36,7 @@ from tasks.engine.surroundings import SILENT
 from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import STEPS
 from tasks.publishing import mlflow_runs, tracking_uri
+from tests.workspaces import use_project
 
 HOSTILE = "</script><script>document.title='taken'</script>"
 LABELS = ("no", "yes")
