@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from cartograph.schema import NOISE, DatasetInfo, examples_schema
 
@@ -41,8 +39,3 @@ def make_noise(examples: pa.Table, flagged: dict[str, tuple[int, float]]) -> pa.
             }
         )
     return pa.Table.from_pylist(rows, NOISE).sort_by("uid")
-
-
-def save(table: pa.Table, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(table, path)

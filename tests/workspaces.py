@@ -1,21 +1,70 @@
-"""Workspaces for tests: the one place that makes them, in a project of the test's own."""
+"""Workspaces for tests, in a project of the test's own: the one place that makes them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from cartograph.config import Params
+from cartograph.schema import dataset_info
 from tasks.engine.workspace import Workspace
+from tasks.pipelines import open_workspace
+from tasks.pipelines import sections as models_of
+
+Given = Params | Mapping[str, Any]
+"""A section of params.yaml: its model, or what the file would say."""
 
 
-def workspace(path: Path, **sections: Params) -> Workspace:
-    """Return the workspace in a folder, with these sections of its params.yaml."""
-    return Workspace(path, sections)
+def workspace(path: Path, *sets: pa.Table, **sections: Given) -> Workspace:
+    """Return the workspace in a folder.
+
+    Args:
+        path: its folder.
+        sets: the train set and evaluation sets, written as the step ``ingest`` leaves them, which gets the section that fits them.
+        sections: those of its params.yaml.
+    """
+    for table in sets:
+        save(table, path / f"data/ingest/{dataset_info(table.schema).name}.parquet")
+    given = ({"ingest": _ingest(*sets)} if sets else {}) | sections
+    return Workspace(path, {name: _validated(name, section, given) for name, section in given.items()})
+
+
+def with_sections(space: Workspace, **sections: Given) -> Workspace:
+    """Return the same workspace with other sections."""
+    return workspace(space.path, **{**space.settings, **sections})
+
+
+def open_new(path: Path, **sections: Mapping[str, Any]) -> Workspace:
+    """Write a params.yaml with these sections, and open the workspace as commands do: what is left out has its defaults."""
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "params.yaml").write_text(yaml.safe_dump(sections), encoding="utf-8")
+    return open_workspace(path)
 
 
 def use_project(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a folder the project that everything belongs to, until the test ends; return it."""
+    """Make a folder the project that workspaces belong to and that relative paths start from; return it."""
     monkeypatch.setattr("tasks.engine.workspace._project", path)
     return path
+
+
+def save(table: pa.Table, path: Path) -> None:
+    """Write a table to a file, in folders that are made for it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, path)
+
+
+def _validated(name: str, section: Given, all_of_them: Mapping[str, Any]) -> Params:
+    return section if isinstance(section, Params) else models_of(all_of_them)[name].model_validate(section)
+
+
+def _ingest(train: pa.Table, *evaluation: pa.Table) -> dict[str, Any]:
+    info, others = dataset_info(train.schema), [dataset_info(table.schema) for table in evaluation]
+    columns = {"text": info.text, "options": info.options, "label": "label"} | ({"image": info.images} if info.images else {})
+    files = {other.name: {"files": [f"{other.name}.csv"], "domain": other.domain} for other in others}
+    return {"source": "files", "train": "train.csv", "evaluation": files, **columns}

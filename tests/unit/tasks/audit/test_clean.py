@@ -6,8 +6,6 @@ import csv
 import gzip
 import io
 import json
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,64 +18,52 @@ from cartograph.errors import GateError, InputError
 from cartograph.ingest.canonical import ingest as canonical
 from cartograph.planted.nli import generate
 from cartograph.schema import CHANGES, SUBSET, dataset_info
-from tasks.audit import clean, ingest
+from tasks.audit import ingest
 from tasks.audit.clean import STEP
 from tasks.audit.gates import measured_checks
 from tasks.checks.cleaned_set import validate_cleaning
 from tasks.engine.receipt import fresh
 from tasks.engine.running import Outcome, run_step
-from tasks.engine.workspace import CODE, Workspace
-from tests.cleaning import make_examples, make_noise, save
+from tests.cleaning import make_examples, make_noise
 from tests.ingesting import run_ingest
+from tests.workspaces import save, with_sections, workspace
 
-SPACE = CODE / "workspaces" / "_test_clean"
+pytestmark = pytest.mark.usefixtures("project")
 ROWS = [f"this is sentence number {number},{('bad', 'good', 'odd')[number % 3]},{number}.50" for number in range(30)]
-
-
-@pytest.fixture(autouse=True)
-def _tidy() -> Iterator[None]:
-    shutil.rmtree(SPACE, ignore_errors=True)
-    yield
-    shutil.rmtree(SPACE, ignore_errors=True)
 
 
 class Audit:
     """A workspace with ingested rows and suspects made by hand."""
 
-    def __init__(self, flagged: dict[int, tuple[str, float]], **params: Any) -> None:
+    def __init__(self, project: Path, flagged: dict[int, tuple[str, float]], **params: Any) -> None:
         section = ingest.Params.model_validate({"source": "files", "text": "text", **params})
-        self.settings = {"ingest": section, "clean": clean.Params()}
-        inputs = {name: self.space.resolve(name) for name in ingest.inputs_of(self.settings)}
+        self.path = path = project / "workspaces" / "reviews"
+        self.space = workspace(path, ingest=section, clean={})
+        inputs = {name: self.space.resolve(name) for name in ingest.inputs_of(self.space.settings)}
         [train, *_] = canonical(ingest.read_sets(section, inputs)[0], ingest.columns_of(section), ingest.labelling_of(section))
-        save(train.examples, SPACE / "data/ingest/train.parquet")
+        save(train.examples, path / "data/ingest/train.parquet")
         self.examples = train.examples
         self.labels = json.loads(self.examples.schema.metadata[b"cartograph"])["labels"]
         uids = dict(zip(self.examples["row"].to_pylist(), self.examples["uid"].to_pylist(), strict=True))
         self.uid = uids
         suggested = {uids[row]: (self.labels.index(label), sure) for row, (label, sure) in flagged.items()}
-        save(make_noise(self.examples, suggested), SPACE / "data/noise/noise.parquet")
-
-    @property
-    def space(self) -> Workspace:
-        return Workspace(SPACE, self.settings)
+        save(make_noise(self.examples, suggested), path / "data/noise/noise.parquet")
 
     def decide(self, *lines: str) -> None:
-        path = SPACE / "review" / "decisions.csv"
+        path = self.path / "review" / "decisions.csv"
         path.parent.mkdir(exist_ok=True)
         path.write_text("\n".join(("uid,decision,new_label,by,comment", *lines)) + "\n", encoding="utf-8")
 
     def clean(self, **params: Any) -> Outcome:
         if params:
-            self.settings = {**self.settings, "clean": clean.Params.model_validate(params)}
+            self.space = with_sections(self.space, clean=params)
         return run_step(STEP, self.space)
 
+    def table(self, name: str) -> pa.Table:
+        return pq.read_table(self.path / "data/clean" / f"{name}.parquet")
 
-def table(name: str) -> pa.Table:
-    return pq.read_table(SPACE / "data/clean" / f"{name}.parquet")
-
-
-def content(name: str) -> Any:
-    return json.loads((SPACE / name).read_text(encoding="utf-8"))
+    def content(self, name: str) -> Any:
+        return json.loads((self.path / name).read_text(encoding="utf-8"))
 
 
 def write(path: Path, text: str, encoding: str = "utf-8") -> str:
@@ -90,12 +76,12 @@ def csv_file(folder: Path) -> str:
 
 
 def test_suspects_are_dropped_each_with_its_reason(tmp_path: Path) -> None:
-    audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
+    audit = Audit(tmp_path, {4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
     outcome = audit.clean()
-    version = content("data/clean/version.json")
+    version = audit.content("data/clean/version.json")
     assert outcome.receipt.summary == f"28 rows, 2 dropped, version {version['version']}"
     assert len(outcome.receipt.summary) <= 58
-    changes = table("changes")
+    changes = audit.table("changes")
     assert changes.schema.equals(CHANGES)
     assert sorted(changes["uid"].to_pylist()) == sorted([audit.uid[4], audit.uid[10]])
     first = next(row for row in changes.to_pylist() if row["uid"] == audit.uid[4])
@@ -109,7 +95,7 @@ def test_suspects_are_dropped_each_with_its_reason(tmp_path: Path) -> None:
     }
     assert (version["rows"], version["parent_rows"], version["dropped"], version["relabelled"]) == (28, 30, 2, 0)
     assert len(version["version"]) == len(version["parent"]) == 12
-    assert content("reports/clean.metrics.json") == {
+    assert audit.content("reports/clean.metrics.json") == {
         "rows.original": 30,
         "rows.cleaned": 28,
         "changes": 2,
@@ -125,23 +111,23 @@ def test_suspects_are_dropped_each_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_the_users_own_file_comes_back_byte_for_byte_but_for_the_changes(tmp_path: Path) -> None:
-    audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
+    audit = Audit(tmp_path, {4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
     audit.clean(recipe="relabel")
     before = (tmp_path / "train.csv").read_bytes()
     expected = before.replace(b"number 3,bad", b"number 3,good").replace(b"this is sentence number 9,bad,9.50\r\n", b"")
-    assert (SPACE / "data/clean/cleaned.csv").read_bytes() == expected
-    cleaned = table("cleaned")
+    assert (audit.path / "data/clean/cleaned.csv").read_bytes() == expected
+    cleaned = audit.table("cleaned")
     assert cleaned.column_names == ["text", "label", "weight"]
     assert cleaned.to_pylist() == list(csv.DictReader(io.StringIO(expected.decode())))
-    assert [row["what"] for row in table("changes").to_pylist() if row["uid"] == audit.uid[4]] == ["relabel"]
-    again = Audit({}, train=str(SPACE / "data/clean/cleaned.csv"))
+    assert [row["what"] for row in audit.table("changes").to_pylist() if row["uid"] == audit.uid[4]] == ["relabel"]
+    again = Audit(tmp_path, {}, train=str(audit.path / "data/clean/cleaned.csv"))
     assert len(again.examples) == 29
 
 
 def test_subsets_are_what_the_retraining_reads(tmp_path: Path) -> None:
-    audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
+    audit = Audit(tmp_path, {4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
     audit.clean(recipe="relabel")
-    original, cleaned, random = (table(f"../select/{name}") for name in ("original", "cleaned", "random"))
+    original, cleaned, random = (audit.table(f"../select/{name}") for name in ("original", "cleaned", "random"))
     for subset in (original, cleaned, random):
         assert subset.schema.equals(SUBSET)
         assert subset["uid"].to_pylist() == sorted(subset["uid"].to_pylist())
@@ -152,18 +138,18 @@ def test_subsets_are_what_the_retraining_reads(tmp_path: Path) -> None:
     }
     assert dict(zip(*random.to_pydict().values(), strict=True)).items() < labels.items()
     audit.clean(recipe="relabel", seed=14)
-    assert table("../select/random") != random
-    assert table("../select/cleaned") == cleaned
+    assert audit.table("../select/random") != random
+    assert audit.table("../select/cleaned") == cleaned
 
 
 def test_people_win_over_the_recipe_and_the_file_counts_from_the_day_it_is_there(tmp_path: Path) -> None:
-    audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
+    audit = Audit(tmp_path, {4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
     first = audit.clean().receipt
     audit.decide(f"{audit.uid[4]},keep,,Ann,fine", f"{audit.uid[1]},relabel,odd,Bob,", f"{audit.uid[2]},drop,,Bob,twice there")
     second = audit.clean()
     assert second.executed
     assert second.receipt.summary.startswith("28 rows, 2 dropped, 1 relabelled, version ")
-    changes = {row["uid"]: row for row in table("changes").to_pylist()}
+    changes = {row["uid"]: row for row in audit.table("changes").to_pylist()}
     assert set(changes) == {audit.uid[1], audit.uid[2], audit.uid[10]}
     assert changes[audit.uid[1]] | {"uid": ""} == {
         "uid": "",
@@ -174,51 +160,51 @@ def test_people_win_over_the_recipe_and_the_file_counts_from_the_day_it_is_there
         "by": "Bob",
     }
     assert (changes[audit.uid[2]]["why"], changes[audit.uid[2]]["by"]) == ("twice there", "Bob")
-    assert content("reports/clean.metrics.json")["suspects.kept"] == 1
-    assert audit.uid[4] not in (SPACE / "reports/review.csv").read_text()
-    (SPACE / "review/decisions.csv").unlink()
+    assert audit.content("reports/clean.metrics.json")["suspects.kept"] == 1
+    assert audit.uid[4] not in (audit.path / "reports/review.csv").read_text()
+    (audit.path / "review/decisions.csv").unlink()
     assert audit.clean().receipt == first
 
 
 def test_the_same_content_is_the_same_version_in_whatever_order_and_by_whomever_it_was_decided(tmp_path: Path) -> None:
-    audit = Audit({4: ("good", 0.95)}, train=csv_file(tmp_path))
+    audit = Audit(tmp_path, {4: ("good", 0.95)}, train=csv_file(tmp_path))
     lines = [f"{audit.uid[row]},drop,,Ann," for row in (1, 2, 4)]
     audit.decide(*lines)
     audit.clean(recipe="decisions-only")
-    changes, version = table("changes"), content("data/clean/version.json")
+    changes, version = audit.table("changes"), audit.content("data/clean/version.json")
     audit.decide(*reversed(lines))
     audit.clean()
-    assert (table("changes"), content("data/clean/version.json")) == (changes, version)
+    assert (audit.table("changes"), audit.content("data/clean/version.json")) == (changes, version)
     audit.decide(*(line.replace("Ann", "Bob") for line in lines[:2]))
     audit.clean(recipe="drop-flagged")
-    assert content("data/clean/version.json")["version"] == version["version"]
+    assert audit.content("data/clean/version.json")["version"] == version["version"]
     audit.decide(*lines[:1])
     audit.clean()
-    assert content("data/clean/version.json")["version"] != version["version"]
+    assert audit.content("data/clean/version.json")["version"] != version["version"]
 
 
 def test_nothing_to_clean_is_the_original_version(tmp_path: Path) -> None:
-    audit = Audit({}, train=csv_file(tmp_path))
-    version = (audit.clean(), content("data/clean/version.json"))[1]
+    audit = Audit(tmp_path, {}, train=csv_file(tmp_path))
+    version = (audit.clean(), audit.content("data/clean/version.json"))[1]
     assert version["version"] == version["parent"]
-    assert (SPACE / "data/clean/cleaned.csv").read_bytes() == (tmp_path / "train.csv").read_bytes()
-    assert len((SPACE / "reports/review.csv").read_text(encoding="utf-8-sig").splitlines()) == 1
-    assert content("reports/review.labelstudio.json") == []
+    assert (audit.path / "data/clean/cleaned.csv").read_bytes() == (tmp_path / "train.csv").read_bytes()
+    assert len((audit.path / "reports/review.csv").read_text(encoding="utf-8-sig").splitlines()) == 1
+    assert audit.content("reports/review.labelstudio.json") == []
 
 
 def test_decisions_that_are_on_the_sheet_alone_are_not_overwritten(tmp_path: Path) -> None:
-    audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
+    audit = Audit(tmp_path, {4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
     audit.clean()
-    sheet = SPACE / "reports/review.csv"
+    sheet = audit.path / "reports/review.csv"
     lines = sheet.read_text(encoding="utf-8-sig").splitlines()
     assert lines[1].endswith(",,,,")
     sheet.write_text("\n".join([lines[0], lines[1][:-4] + ",keep,,,", lines[2]]))
     with pytest.raises(InputError) as error:
         audit.clean(recipe="relabel")
     assert str(error.value) == (
-        "workspaces/_test_clean/reports/review.csv holds decisions about 1 rows that were not taken in and would be lost, for the sheet "
-        "is made anew. Take them in with `python -m tasks review --workspace workspaces/_test_clean --import "
-        "workspaces/_test_clean/reports/review.csv --by NAME`, or delete the file."
+        "workspaces/reviews/reports/review.csv holds decisions about 1 rows that were not taken in and would be lost, for the sheet "
+        "is made anew. Take them in with `python -m tasks review --workspace workspaces/reviews --import "
+        "workspaces/reviews/reports/review.csv --by NAME`, or delete the file."
     )
     assert "keep" in sheet.read_text()
     audit.decide(f"{audit.uid[4]},keep,,Ann,")
@@ -227,7 +213,7 @@ def test_decisions_that_are_on_the_sheet_alone_are_not_overwritten(tmp_path: Pat
 
 
 def test_cleaning_that_empties_a_class_is_refused_and_leaves_what_was_there(tmp_path: Path) -> None:
-    audit = Audit(dict.fromkeys(range(3, 31, 3), ("good", 0.9)), train=csv_file(tmp_path))
+    audit = Audit(tmp_path, dict.fromkeys(range(3, 31, 3), ("good", 0.9)), train=csv_file(tmp_path))
     audit.clean(recipe="decisions-only")
     with pytest.raises(
         GateError, match=r"cleaning would leave class `odd` without rows: of its 10, 10 would be dropped and 0 relabelled\."
@@ -235,16 +221,16 @@ def test_cleaning_that_empties_a_class_is_refused_and_leaves_what_was_there(tmp_
         audit.clean(recipe="drop-flagged")
     with pytest.raises(GateError, match=r"of its 10, 0 would be dropped and 10 relabelled\. Look at them with `python -m tasks review`"):
         audit.clean(recipe="relabel", relabel_above=0.5)
-    assert content("data/clean/version.json")["changes"] == 0
+    assert audit.content("data/clean/version.json")["changes"] == 0
 
 
 def test_a_class_that_shrinks_too_far_is_a_failed_critical_check(tmp_path: Path) -> None:
-    audit = Audit(dict.fromkeys((3, 6, 9), ("good", 0.9)), train=csv_file(tmp_path))
+    audit = Audit(tmp_path, dict.fromkeys((3, 6, 9), ("good", 0.9)), train=csv_file(tmp_path))
     audit.clean(max_class_change=0.3)
-    assert content("data/clean/validation.json")["passed"]
-    assert [found.value for found in measured_checks([SPACE / "data/clean/validation.json"])] == [0, 0]
+    assert audit.content("data/clean/validation.json")["passed"]
+    assert [found.value for found in measured_checks([audit.path / "data/clean/validation.json"])] == [0, 0]
     audit.clean(max_class_change=0.2)
-    validation = content("data/clean/validation.json")
+    validation = audit.content("data/clean/validation.json")
     [failed] = [check for check in validation["sets"][0]["checks"] if not check["passed"]]
     assert (failed["check"], failed["expected"], failed["found"]) == (
         "no class shrinks or grows too far",
@@ -252,8 +238,8 @@ def test_a_class_that_shrinks_too_far_is_a_failed_critical_check(tmp_path: Path)
         "`odd` lost 30\u00a0%",
     )
     assert failed["examples"] == ["odd"]
-    assert content("reports/clean.metrics.json")["validation.passed"] == 0
-    [found] = [found for found in measured_checks([SPACE / "data/clean/validation.json"]) if found.value]
+    assert audit.content("reports/clean.metrics.json")["validation.passed"] == 0
+    [found] = [found for found in measured_checks([audit.path / "data/clean/validation.json"]) if found.value]
     assert found.gate == "failed_critical_checks"
     assert found.rows == [
         "no class shrinks or grows too far in set `cleaned` (expected at most 20 % of its rows, found `odd` lost 30\u00a0%)"
@@ -261,10 +247,10 @@ def test_a_class_that_shrinks_too_far_is_a_failed_critical_check(tmp_path: Path)
 
 
 def test_validation_has_the_form_of_the_ingested_sets(tmp_path: Path) -> None:
-    audit = Audit({4: ("good", 0.95)}, train=csv_file(tmp_path))
+    audit = Audit(tmp_path, {4: ("good", 0.95)}, train=csv_file(tmp_path))
     audit.decide(f"{audit.uid[2]},drop,,Bob,")
     audit.clean()
-    mine = content("data/clean/validation.json")
+    mine = audit.content("data/clean/validation.json")
     ingested = run_ingest(tmp_path, source="files", train=str(tmp_path / "train.csv"), text="text").validation
     assert list(mine) == sorted(ingested)
     assert sorted(mine["sets"][0]) == sorted(ingested["sets"][0])
@@ -275,10 +261,10 @@ def test_validation_has_the_form_of_the_ingested_sets(tmp_path: Path) -> None:
     assert entry["classes"] == {"bad": 9, "good": 9, "odd": 10}
 
 
-def test_the_built_in_corpus_comes_back_as_it_was_generated() -> None:
-    audit = Audit({}, source="planted-nli", rows=60, text=["premise", "hypothesis"])
+def test_the_built_in_corpus_comes_back_as_it_was_generated(tmp_path: Path) -> None:
+    audit = Audit(tmp_path, {}, source="planted-nli", rows=60, text=["premise", "hypothesis"])
     audit.clean()
-    assert table("cleaned").equals(generate(rows=60, seed=13).sets["train"])
+    assert audit.table("cleaned").equals(generate(rows=60, seed=13).sets["train"])
 
 
 HOSTILE = (
@@ -289,58 +275,58 @@ HOSTILE = (
 
 def test_quotes_line_breaks_doubled_headers_and_a_mark_survive(tmp_path: Path) -> None:
     train = write(tmp_path / "train.csv", HOSTILE, "utf-8-sig")
-    audit = Audit({3: ("good", 0.99)}, train=train, text="text (1)")
+    audit = Audit(tmp_path, {3: ("good", 0.99)}, train=train, text="text (1)")
     audit.decide(f"{audit.uid[1]},relabel,good,Ann,", f"{audit.uid[4]},relabel,bad,Ann,", f"{audit.uid[2]},keep,,Ann,")
     audit.clean()
     expected = 'label;text;text;\r\ngood;"a ""quoted"" one\r\nover two lines";=1+1;x\r\ngood;plain;"; mark";y\r\nbad;fourth;-b;\r\n'
-    assert (SPACE / "data/clean/cleaned.csv").read_bytes() == expected.encode("utf-8-sig")
-    assert table("cleaned").column_names == ["label", "text (1)", "text (2)", "column 4"]
+    assert (audit.path / "data/clean/cleaned.csv").read_bytes() == expected.encode("utf-8-sig")
+    assert audit.table("cleaned").column_names == ["label", "text (1)", "text (2)", "column 4"]
 
 
 def test_a_label_is_written_as_the_file_writes_it(tmp_path: Path) -> None:
     lines = [f'{{"id": {number}, "a": {{"gold": {number % 2}}}, "text": "row {number}", "x": [1.50, null]}}' for number in range(8)]
     train = write(tmp_path / "train.jsonl", "\n".join(lines))
-    audit = Audit({1: ("yes", 0.95), 2: ("no", 0.2)}, train=train, label="a.gold", label_names={"0": "no", "1": "yes"})
+    audit = Audit(tmp_path, {1: ("yes", 0.95), 2: ("no", 0.2)}, train=train, label="a.gold", label_names={"0": "no", "1": "yes"})
     assert audit.labels == ["no", "yes"]
     audit.clean(recipe="relabel")
-    written = (SPACE / "data/clean/cleaned.jsonl").read_text().split("\n")
+    written = (audit.path / "data/clean/cleaned.jsonl").read_text().split("\n")
     assert json.loads(written[0]) == {"id": 0, "a": {"gold": 1}, "text": "row 0", "x": [1.5, None]}
     assert written[1:] == lines[2:]
-    assert table("cleaned")["a.gold"].to_pylist() == ["1", "0", "1", "0", "1", "0", "1"]
+    assert audit.table("cleaned")["a.gold"].to_pylist() == ["1", "0", "1", "0", "1", "0", "1"]
 
 
 def test_an_array_of_objects_stays_one(tmp_path: Path) -> None:
     rows = [{"text": f"row {number} é", "label": "yes" if number % 2 else "no"} for number in range(8)]
     train = write(tmp_path / "train.json", json.dumps(rows))
-    audit = Audit({1: ("yes", 0.95), 2: ("no", 0.2)}, train=train)
+    audit = Audit(tmp_path, {1: ("yes", 0.95), 2: ("no", 0.2)}, train=train)
     audit.clean(recipe="relabel")
-    assert json.loads((SPACE / "data/clean/cleaned.json").read_text(encoding="utf-8")) == [rows[0] | {"label": "yes"}, *rows[2:]]
+    assert json.loads((audit.path / "data/clean/cleaned.json").read_text(encoding="utf-8")) == [rows[0] | {"label": "yes"}, *rows[2:]]
 
 
 def test_label_first_lines_keep_their_encoding_and_a_cut_label_is_written_whole(tmp_path: Path) -> None:
     text = "DESC:manner How did  serfs fare ?\nENTY:animal What is a café\n\nDESC:def What is x ?\nENTY:other y\n"
     train = write(tmp_path / "TREC.train", text, "latin-1")
-    audit = Audit({1: ("ENTY", 0.99)}, train=train, format="label-first", encoding="latin-1", label_separator=":")
+    audit = Audit(tmp_path, {1: ("ENTY", 0.99)}, train=train, format="label-first", encoding="latin-1", label_separator=":")
     audit.clean(recipe="relabel")
     expected = text.replace("DESC:manner", "ENTY").replace("\n\n", "\n")
-    assert (SPACE / "data/clean/cleaned.train").read_bytes() == expected.encode("latin-1")
+    assert (audit.path / "data/clean/cleaned.train").read_bytes() == expected.encode("latin-1")
 
 
 def test_a_compressed_tsv_with_quotes_in_its_texts(tmp_path: Path) -> None:
     text = 'label\ttext\nyes\tsay "a\nno\tsay "b"\nyes\t"c\nno\td\n'
     (tmp_path / "train.tsv.gz").write_bytes(gzip.compress(text.encode()))
-    audit = Audit({1: ("no", 0.99)}, train=str(tmp_path / "train.tsv.gz"))
+    audit = Audit(tmp_path, {1: ("no", 0.99)}, train=str(tmp_path / "train.tsv.gz"))
     audit.clean(recipe="relabel")
-    assert (SPACE / "data/clean/cleaned.tsv").read_text() == text.replace("yes\tsay", "no\tsay", 1)
+    assert (audit.path / "data/clean/cleaned.tsv").read_text() == text.replace("yes\tsay", "no\tsay", 1)
 
 
 def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     schema = pa.schema([("text", pa.large_string()), ("label", pa.int8()), ("vector", pa.list_(pa.float32())), ("when", pa.date32())])
     rows = [{"text": f"row {number}", "label": number % 2, "vector": [number / 3], "when": None} for number in range(8)]
     pq.write_table(pa.Table.from_pylist(rows, schema), tmp_path / "train.parquet")
-    audit = Audit({1: ("1", 0.95), 2: ("0", 0.2)}, train=str(tmp_path / "train.parquet"))
+    audit = Audit(tmp_path, {1: ("1", 0.95), 2: ("0", 0.2)}, train=str(tmp_path / "train.parquet"))
     audit.clean(recipe="relabel")
-    cleaned = table("cleaned")
+    cleaned = audit.table("cleaned")
     assert cleaned.schema.equals(schema)
     assert cleaned.to_pylist() == pa.Table.from_pylist([rows[0] | {"label": 1}, *rows[2:]], schema).to_pylist()
 
@@ -348,25 +334,31 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
 def test_multiple_choice_labels_point_at_the_other_option(tmp_path: Path) -> None:
     lines = [f"the _ {n},left{n},right{n},{('right' if n % 2 else 'left') + str(n)}" for n in range(8)]
     train = write(tmp_path / "train.csv", "\n".join(["text,a,b,answer", *lines]) + "\n")
-    audit = Audit({1: ("b", 0.95)}, train=train, options=["a", "b"], label="answer")
+    audit = Audit(tmp_path, {1: ("b", 0.95)}, train=train, options=["a", "b"], label="answer")
     audit.clean(recipe="relabel")
-    assert table("cleaned")["answer"].to_pylist()[:3] == ["right0", "right1", "left2"]
+    assert audit.table("cleaned")["answer"].to_pylist()[:3] == ["right0", "right1", "left2"]
     numbered = write(tmp_path / "numbered.csv", "\n".join(["text,a,b,answer", *(f"the _ {n},l{n},r{n},{n % 2 + 1}" for n in range(8))]))
-    audit = Audit({1: ("b", 0.95)}, train=numbered, options=["a", "b"], label="answer")
+    audit = Audit(tmp_path, {1: ("b", 0.95)}, train=numbered, options=["a", "b"], label="answer")
     audit.clean(recipe="relabel")
-    assert table("cleaned")["answer"].to_pylist()[:3] == ["2", "2", "1"]
+    assert audit.table("cleaned")["answer"].to_pylist()[:3] == ["2", "2", "1"]
 
 
 def test_several_files_each_with_its_own_names_and_an_unusable_row(tmp_path: Path) -> None:
     one = write(tmp_path / "one.csv", "text,label,extra\n" + "".join(f"one {n},{'yes' if n % 2 else 'no'},e{n}\n" for n in range(6)))
     two = write(tmp_path / "two.csv", "text,gold\n,yes\n" + "".join(f"two {n},{'YES' if n % 2 else 'NO'}\n" for n in range(20)))
     audit = Audit(
-        {}, train=[one, two], label=["label", "gold"], label_names={"YES": "yes", "NO": "no"}, quarantine_limit=0.2, labels=["no", "yes"]
+        tmp_path,
+        {},
+        train=[one, two],
+        label=["label", "gold"],
+        label_names={"YES": "yes", "NO": "no"},
+        quarantine_limit=0.2,
+        labels=["no", "yes"],
     )
     third = next(row["uid"] for row in audit.examples.to_pylist() if row["text"] == "two 2")
     audit.decide(f"{third},relabel,yes,Ann,")
     audit.clean()
-    cleaned = table("cleaned")
+    cleaned = audit.table("cleaned")
     assert cleaned.column_names == ["text", "label", "extra", "gold"]
     assert len(cleaned) == 26
     assert next(row for row in cleaned.to_pylist() if row["text"] == "two 2") == {
@@ -375,7 +367,7 @@ def test_several_files_each_with_its_own_names_and_an_unusable_row(tmp_path: Pat
         "extra": None,
         "gold": "YES",
     }
-    assert sorted(path.name for path in (SPACE / "data/clean").iterdir()) == [
+    assert sorted(path.name for path in (audit.path / "data/clean").iterdir()) == [
         "changes.parquet",
         "cleaned.parquet",
         "validation.json",
@@ -384,21 +376,21 @@ def test_several_files_each_with_its_own_names_and_an_unusable_row(tmp_path: Pat
 
 
 def test_a_file_that_changed_since_it_was_ingested_is_found(tmp_path: Path) -> None:
-    audit = Audit({}, train=csv_file(tmp_path))
+    audit = Audit(tmp_path, {}, train=csv_file(tmp_path))
     write(tmp_path / "train.csv", (tmp_path / "train.csv").read_text().replace("number 7,", "number seven,"))
     with pytest.raises(InputError, match=r"train\.csv is not what it was when it was ingested; run the audit again with `--force ingest`"):
         audit.clean()
 
 
 def test_suspects_of_other_rows_are_refused(tmp_path: Path) -> None:
-    audit = Audit({}, train=csv_file(tmp_path))
-    save(make_noise(audit.examples.slice(3), {}), SPACE / "data/noise/noise.parquet")
+    audit = Audit(tmp_path, {}, train=csv_file(tmp_path))
+    save(make_noise(audit.examples.slice(3), {}), audit.path / "data/noise/noise.parquet")
     with pytest.raises(InputError, match=r"do not belong to this train set: 3 of its 30 rows are not among the 27 in noise\.parquet"):
         audit.clean()
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
-    audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
+    audit = Audit(tmp_path, {4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
     first = audit.clean(recipe="relabel").receipt
     assert run_step(STEP, audit.space, force=True).receipt == first
     assert fresh(STEP, audit.space)
@@ -406,17 +398,19 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_label_that_the_format_cannot_carry_is_refused(tmp_path: Path) -> None:
     train = write(tmp_path / "train.txt", "a one\nb two\na three\nb four\n")
-    audit = Audit({}, train=train, format="label-first", label_names={"b": "not a"}, labels=["a", "not a", "no one's", "é"])
+    audit = Audit(tmp_path, {}, train=train, format="label-first", label_names={"b": "not a"}, labels=["a", "not a", "no one's", "é"])
     audit.decide(f"{audit.uid[1]},relabel,not a,Ann,", f"{audit.uid[3]},drop,,Ann,")
     with pytest.raises(GateError, match="class `a` without rows"):
         audit.clean()
     audit.decide(f"{audit.uid[1]},relabel,not a,Ann,")
     audit.clean()
-    assert (SPACE / "data/clean/cleaned.txt").read_text() == "b one\nb two\na three\nb four\n"
+    assert (audit.path / "data/clean/cleaned.txt").read_text() == "b one\nb two\na three\nb four\n"
     audit.decide(f"{audit.uid[1]},relabel,no one's,Ann,")
     with pytest.raises(InputError, match=r"train\.txt: the class `no one's` cannot be written in front of a text, for it holds"):
         audit.clean()
-    ascii_only = Audit({}, train=train, format="label-first", encoding="ascii", label_names={"b": "not a"}, labels=["a", "not a", "é"])
+    ascii_only = Audit(
+        tmp_path, {}, train=train, format="label-first", encoding="ascii", label_names={"b": "not a"}, labels=["a", "not a", "é"]
+    )
     ascii_only.decide(f"{ascii_only.uid[1]},relabel,é,Ann,")
     with pytest.raises(InputError, match=r"train\.txt: a new label cannot be written as ascii \('é'\)\."):
         ascii_only.clean()
@@ -458,25 +452,25 @@ REAL = {
 
 @pytest.mark.realdata
 @pytest.mark.parametrize("name", REAL)
-def test_a_real_file_that_was_cleaned_is_read_as_what_it_was_cleaned_to(name: str, real_data: Path) -> None:
+def test_a_real_file_that_was_cleaned_is_read_as_what_it_was_cleaned_to(name: str, real_data: Path, tmp_path: Path) -> None:
     section = REAL[name] | {"train": str(real_data / REAL[name]["train"])}
-    before = Audit({}, **section)
+    before = Audit(tmp_path, {}, **section)
     places = [1 + place for place in np.random.default_rng(1).choice(len(before.examples), 200, replace=False).tolist()]
     rows = [before.examples["row"][place - 1].as_py() for place in places]
     given = [before.labels[before.examples["label"][place - 1].as_py()] for place in places]
     others = [before.labels[(before.labels.index(label) + 1) % len(before.labels)] for label in given]
     audit = Audit(
-        {row: (label, 0.95 if index % 2 else 0.5) for index, (row, label) in enumerate(zip(rows, others, strict=True))}, **section
+        tmp_path, {row: (label, 0.95 if index % 2 else 0.5) for index, (row, label) in enumerate(zip(rows, others, strict=True))}, **section
     )
     outcome = audit.clean(recipe="relabel", max_class_change=9)
     assert f"{len(before.examples) - 100:,} rows, 100 dropped, 100 relabelled" in outcome.receipt.summary
-    assert content("data/clean/validation.json")["passed"]
-    [own] = [path for path in (SPACE / "data/clean").iterdir() if path.stem == "cleaned" and path.suffix != ".parquet"]
-    again = Audit({}, **section | {"train": str(own)}).examples
-    subset = dict(zip(*table("../select/cleaned").to_pydict().values(), strict=True))
+    assert audit.content("data/clean/validation.json")["passed"]
+    [own] = [path for path in (audit.path / "data/clean").iterdir() if path.stem == "cleaned" and path.suffix != ".parquet"]
+    again = Audit(tmp_path, {}, **section | {"train": str(own)}).examples
+    subset = dict(zip(*audit.table("../select/cleaned").to_pydict().values(), strict=True))
     fields = dataset_info(before.examples.schema).fields
     expected = [row | {"label": subset[row["uid"]]} for row in before.examples.to_pylist() if row["uid"] in subset]
     assert [[row[field] for field in (*fields, "label")] for row in again.to_pylist()] == [
         [row[field] for field in (*fields, "label")] for row in expected
     ]
-    assert len(table("cleaned")) == len(expected)
+    assert len(audit.table("cleaned")) == len(expected)

@@ -14,7 +14,8 @@ from cartograph.schema import MEASURES
 from tasks.audit import compare, gates, ingest
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
-from tests.cleaning import make_examples, make_noise, save
+from tests.cleaning import make_examples, make_noise
+from tests.workspaces import save
 
 SIZE = 40
 SOURCES = {"source": "files", "train": "x.csv", "text": "text", "evaluation": {"test": ["y.csv"]}}

@@ -23,7 +23,8 @@ from tasks.audit.ingest import Params
 from tasks.audit.sources import fetched_name
 from tasks.commands.dvc_yaml import _stage
 from tasks.engine.running import run_step
-from tasks.engine.workspace import CODE, Workspace
+from tasks.engine.workspace import Workspace
+from tests.workspaces import workspace
 
 ROWS = "text,label\n" + "".join(f"row {number},{'yes' if number % 2 else 'no'}\n" for number in range(40))
 
@@ -109,8 +110,7 @@ def digest(content: bytes | str) -> str:
 
 
 def audit(path: Path, *train: Any, **params: Any) -> Workspace:
-    ingest = Params.model_validate({"source": "files", "train": list(train), "text": "text"})
-    return Workspace(path, {"ingest": ingest, "fetch": step.Params(**params)})
+    return workspace(path, ingest={"source": "files", "train": list(train), "text": "text"}, fetch=params)
 
 
 def test_what_a_server_has_is_fetched_once_until_it_changes(server: Server, tmp_path: Path) -> None:
@@ -264,15 +264,11 @@ def test_an_address_where_nobody_listens_is_named(monkeypatch: pytest.MonkeyPatc
         look(f"http://127.0.0.1:{port}/rows.csv")
 
 
-def test_dvc_leaves_what_was_fetched_in_place_and_follows_where_asked() -> None:
-    space = audit(CODE / "workspaces" / "none at all", "https://host/rows.csv", follow=True)
-    space.path.mkdir()
-    try:
-        (space.path / "params.yaml").write_text("fetch: {follow: true}\n")
-        stage = _stage(step.STEP, space)
-    finally:
-        (space.path / "params.yaml").unlink()
-        space.path.rmdir()
+def test_dvc_leaves_what_was_fetched_in_place_and_follows_where_asked(project: Path) -> None:
+    space = audit(project / "workspaces" / "none at all", "https://host/rows.csv", follow=True)
+    space.path.mkdir(parents=True)
+    (space.path / "params.yaml").write_text("fetch: {follow: true}\n")
+    stage = _stage(step.STEP, space)
     assert stage["outs"][0] == {"workspaces/none at all/data/fetch": {"persist": True}}
     assert shlex.split(stage["cmd"])[-2:] == ["--workspace", "workspaces/none at all"], "the shell that DVC uses takes it for one word"
     assert stage["always_changed"] is True

@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cartograph.errors import GateError, InputError
-from tasks.audit.ingest import STEP, Params
+from tasks.audit.ingest import STEP
 from tasks.audit.plan import ingested
 from tasks.engine.running import run_step
-from tasks.engine.workspace import CODE, Workspace
+from tasks.engine.workspace import Workspace
 from tests.ingesting import some_rows, write_csv
-
-SPACE = CODE / "workspaces" / "_test_ingest"
-
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    shutil.rmtree(SPACE, ignore_errors=True)
-    yield
-    shutil.rmtree(SPACE, ignore_errors=True)
+from tests.workspaces import workspace
 
 
 def space(train: str, **params: Any) -> Workspace:
-    return Workspace(SPACE, {"ingest": Params.model_validate({"source": "files", "train": train, "text": "text", **params})})
+    return workspace(Path(train).parent / "space", ingest={"source": "files", "train": train, "text": "text", **params})
 
 
 def test_runs_again_only_when_a_file_changes(tmp_path: Path) -> None:
     train = write_csv(tmp_path / "train.csv", "text,label", *some_rows())
-    workspace = space(train)
-    assert run_step(STEP, workspace).executed
-    assert not run_step(STEP, workspace).executed
-    assert all(workspace.resolve(name).is_file() for name in ingested(workspace.settings))
-    assert (SPACE / "reports" / "data_docs" / "index.html").is_file()
+    audit = space(train)
+    assert run_step(STEP, audit).executed
+    assert not run_step(STEP, audit).executed
+    assert all(audit.resolve(name).is_file() for name in ingested(audit.settings))
+    assert (audit.path / "reports" / "data_docs" / "index.html").is_file()
     write_csv(tmp_path / "train.csv", "text,label", *some_rows(42))
-    outcome = run_step(STEP, workspace)
+    outcome = run_step(STEP, audit)
     assert (outcome.executed, outcome.receipt.summary) == (True, "42 rows, 2 classes, 0 quarantined")
 
 
@@ -49,12 +39,13 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_too_many_unusable_rows_leave_the_old_tables_and_the_list(tmp_path: Path) -> None:
     train = write_csv(tmp_path / "train.csv", "text,label", *some_rows())
+    data = tmp_path / "space" / "data"
     run_step(STEP, space(train))
-    before = (SPACE / "data" / "ingest" / "train.parquet").read_bytes()
+    before = (data / "ingest" / "train.parquet").read_bytes()
     write_csv(tmp_path / "train.csv", "text,label", *some_rows(), *[",good"] * 10)
     with pytest.raises(GateError, match=r"10 empty text\. They are listed in .*/data/ingest\.failed/quarantine\.parquet\."):
         run_step(STEP, space(train))
-    assert (SPACE / "data" / "ingest.failed" / "quarantine.parquet").is_file()
-    assert (SPACE / "data" / "ingest" / "train.parquet").read_bytes() == before
+    assert (data / "ingest.failed" / "quarantine.parquet").is_file()
+    assert (data / "ingest" / "train.parquet").read_bytes() == before
     run_step(STEP, space(train, quarantine_limit=0.5))
-    assert not (SPACE / "data" / "ingest.failed").exists()
+    assert not (data / "ingest.failed").exists()

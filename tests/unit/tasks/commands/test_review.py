@@ -14,7 +14,8 @@ from tasks.__main__ import main
 from tasks.commands.dvc_yaml import in_sync, write
 from tasks.engine.workspace import CODE, Workspace
 from tasks.pipelines import open_workspace
-from tests.cleaning import make_examples, make_noise, save
+from tests.cleaning import make_examples, make_noise
+from tests.workspaces import save
 
 SPACE = CODE / "workspaces" / "_test_review"
 ROWS = [(f"u{number:03d}", f"=text {number}", number % 3) for number in range(120)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import multiprocessing
 import os
-import shutil
 import signal
 import time
 from dataclasses import replace
@@ -19,7 +18,8 @@ from tasks.commands.dvc_yaml import _stage
 from tasks.engine.receipt import fingerprint, fresh, read_receipt
 from tasks.engine.running import run_step
 from tasks.engine.step import Hints, Inputs, Matrix, Out, Step
-from tasks.engine.workspace import CODE, Workspace
+from tasks.engine.workspace import Workspace
+from tests.workspaces import with_sections, workspace
 
 
 class Doubling(Params):
@@ -41,7 +41,7 @@ def space(path: Path, factor: int = 2) -> Workspace:
     if not source.exists():
         source.mkdir(parents=True)
         (source / "x.txt").write_text("ab")
-    return Workspace(path, {"double": Doubling(factor=factor)})
+    return workspace(path, double=Doubling(factor=factor))
 
 
 def test_a_step_runs_once_and_leaves_outputs_and_a_receipt(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_receipts_carry_no_time(tmp_path: Path) -> None:
 
 def test_a_missing_input_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"step `double` needs .*data/source, which an earlier step makes"):
-        fingerprint(STEP, Workspace(tmp_path, {"double": Doubling()}))
+        fingerprint(STEP, workspace(tmp_path, double=Doubling()))
 
 
 def failing(params: Doubling, inputs: Inputs, out: Out) -> str:
@@ -214,21 +214,21 @@ def test_a_matrix_step_is_a_step_per_cell_each_cached_on_its_own(tmp_path: Path)
     for factor in (2, 3):
         (tmp_path / f"data/{factor}").mkdir(parents=True)
         (tmp_path / f"data/{factor}/x.txt").write_text("ab")
-    workspace = Workspace(tmp_path, {"grid": Grid()})
-    cells = GRID.expand(workspace.settings)
+    grid = workspace(tmp_path, grid=Grid())
+    cells = GRID.expand(grid.settings)
     assert [cell.name for cell in cells] == ["grid@2-1", "grid@2-2", "grid@3-1", "grid@3-2"]
-    assert [run_step(cell, workspace).executed for cell in cells] == [True] * 4
+    assert [run_step(cell, grid).executed for cell in cells] == [True] * 4
     assert (tmp_path / "data/grid/3-2/x.txt").read_text() == "ababab"
     (tmp_path / "data/3/x.txt").write_text("xy")
-    assert [run_step(cell, workspace).executed for cell in cells] == [False, False, True, True]
-    assert STEP.expand(workspace.settings) == (STEP,)
+    assert [run_step(cell, grid).executed for cell in cells] == [False, False, True, True]
+    assert STEP.expand(grid.settings) == (STEP,)
 
 
 def test_one_more_value_of_an_axis_runs_the_new_cells_alone(tmp_path: Path) -> None:
     for factor in (2, 3):
         (tmp_path / f"data/{factor}").mkdir(parents=True)
         (tmp_path / f"data/{factor}/x.txt").write_text("ab")
-    first, more = (Workspace(tmp_path, {"grid": Grid(seeds=seeds)}) for seeds in ((1,), (1, 2)))
+    first, more = (workspace(tmp_path, grid=Grid(seeds=seeds)) for seeds in ((1,), (1, 2)))
     assert [run_step(cell, first).executed for cell in GRID.expand(first.settings)] == [True, True]
     assert {cell.name: run_step(cell, more).executed for cell in GRID.expand(more.settings)} == {
         "grid@2-1": False,
@@ -240,10 +240,9 @@ def test_one_more_value_of_an_axis_runs_the_new_cells_alone(tmp_path: Path) -> N
 
 def test_another_section_that_a_step_reads_counts(tmp_path: Path) -> None:
     step = replace(STEP, reads=("grid",))
-    workspace = space(tmp_path)
-    before = fingerprint(step, Workspace(tmp_path, workspace.settings | {"grid": Grid()}))
-    assert fingerprint(step, Workspace(tmp_path, workspace.settings | {"grid": Grid(seeds=(3,))})) != before
-    assert fingerprint(step, Workspace(tmp_path, workspace.settings | {"grid": Grid()})) == before
+    before = fingerprint(step, with_sections(space(tmp_path), grid=Grid()))
+    assert fingerprint(step, with_sections(space(tmp_path), grid=Grid(seeds=(3,)))) != before
+    assert fingerprint(step, with_sections(space(tmp_path), grid=Grid())) == before
 
 
 def shout(params: Doubling, inputs: Inputs, out: Out) -> str:
@@ -255,35 +254,31 @@ def shout(params: Doubling, inputs: Inputs, out: Out) -> str:
 
 def test_an_optional_input_counts_from_the_day_it_is_there(tmp_path: Path) -> None:
     step = Step(name="double", run=shout, params=Doubling, inputs=("data/source",), optional=("review/decisions.csv",))
-    workspace = space(tmp_path)
-    assert step.inputs_in(workspace) == ("data/source",)
-    assert run_step(step, workspace).receipt.summary == "nothing"
-    assert not run_step(step, workspace).executed
+    audit = space(tmp_path)
+    assert step.inputs_in(audit) == ("data/source",)
+    assert run_step(step, audit).receipt.summary == "nothing"
+    assert not run_step(step, audit).executed
     (tmp_path / "review").mkdir()
     (tmp_path / "review/decisions.csv").write_text("one")
-    assert step.inputs_in(workspace) == ("data/source", "review/decisions.csv")
-    assert [run_step(step, workspace).receipt.summary for _ in range(2)] == ["one", "one"]
+    assert step.inputs_in(audit) == ("data/source", "review/decisions.csv")
+    assert [run_step(step, audit).receipt.summary for _ in range(2)] == ["one", "one"]
     (tmp_path / "review/decisions.csv").write_text("two")
-    assert run_step(step, workspace).receipt.summary == "two"
+    assert run_step(step, audit).receipt.summary == "two"
     (tmp_path / "review/decisions.csv").unlink()
-    assert run_step(step, workspace).receipt.summary == "nothing"
+    assert run_step(step, audit).receipt.summary == "nothing"
 
 
-def test_dvc_depends_on_an_optional_input_once_it_is_there_and_leaves_persistent_outputs_alone() -> None:
-    folder = CODE / "workspaces" / "_test_optional"
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
-        (folder / "review").mkdir(parents=True)
-        (folder / "params.yaml").write_text("{}")
-        outputs = ("data/double", "reports/double.csv")
-        hints = Hints(persistent=("reports/double.csv",))
-        step = Step("double", shout, Doubling, ("data/source",), ("review/decisions.csv",), outputs, hints=hints)
-        workspace = Workspace(folder, {"double": Doubling()})
-        assert "workspaces/_test_optional/review/decisions.csv" not in _stage(step, workspace)["deps"]
-        (folder / "review" / "decisions.csv").write_text("one")
-        stage = _stage(step, workspace)
-        assert "workspaces/_test_optional/review/decisions.csv" in stage["deps"]
-        assert {"workspaces/_test_optional/reports/double.csv": {"persist": True}} in stage["outs"]
-        assert "workspaces/_test_optional/data/double" in stage["outs"]
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def test_dvc_depends_on_an_optional_input_once_it_is_there_and_leaves_persistent_outputs_alone(project: Path) -> None:
+    folder = project / "workspaces" / "reviews"
+    (folder / "review").mkdir(parents=True)
+    (folder / "params.yaml").write_text("{}")
+    outputs = ("data/double", "reports/double.csv")
+    hints = Hints(persistent=("reports/double.csv",))
+    step = Step("double", shout, Doubling, ("data/source",), ("review/decisions.csv",), outputs, hints=hints)
+    audit = workspace(folder, double=Doubling())
+    assert "workspaces/reviews/review/decisions.csv" not in _stage(step, audit)["deps"]
+    (folder / "review" / "decisions.csv").write_text("one")
+    stage = _stage(step, audit)
+    assert "workspaces/reviews/review/decisions.csv" in stage["deps"]
+    assert {"workspaces/reviews/reports/double.csv": {"persist": True}} in stage["outs"]
+    assert "workspaces/reviews/data/double" in stage["outs"]
