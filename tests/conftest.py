@@ -28,8 +28,10 @@ def real_data() -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The test's folder as the project: workspaces belong to it, and relative paths start from it."""
-    return use_project(tmp_path, monkeypatch)
+    """A project of the test's own, a folder in ``tmp_path``: workspaces belong to it, and relative paths start from it."""
+    path = tmp_path / "project"
+    path.mkdir()
+    return use_project(path, monkeypatch)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

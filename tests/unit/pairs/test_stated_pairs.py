@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from cartograph.planted.paraphrases import generate
 from cartograph.read.source import Batch
 from tasks.collection.pairs import Params, read_pairs
 from tasks.commands.init_pairs import PRESETS, init_pairs
-from tasks.engine.workspace import CODE
 
 
 def batch(**columns: list[str]) -> Batch:
@@ -273,9 +271,8 @@ def test_parameters_of_pairs_that_do_not_go_together_are_refused(given: dict[str
         Params.model_validate(given)
 
 
-def test_a_workspace_is_made_of_files_that_can_be_collected_from(tmp_path: Path) -> None:
-    folder = CODE / "workspaces" / "_test_init_pairs"
-    shutil.rmtree(folder, ignore_errors=True)
+def test_a_workspace_is_made_of_files_that_can_be_collected_from(project: Path, tmp_path: Path) -> None:
+    folder = project / "workspaces" / "pairs"
     one, latin = tmp_path / "one.csv", tmp_path / "latin.csv"
     one.write_text("left,right,label\na,b,1\n", encoding="utf-8")
     latin.write_text("left,right,label\n" + "".join(f"é{n},ö{n},1\né{n},ü{n},0\n" for n in range(20)), encoding="latin-1")
@@ -285,13 +282,10 @@ def test_a_workspace_is_made_of_files_that_can_be_collected_from(tmp_path: Path)
         (str(latin), "latin.csv is not utf-8 text: line 2 has 0xe9"),
     ):
         with pytest.raises(InputError, match=f"^{re.escape(wanted)}"):
-            init_pairs("workspaces/_test_init_pairs", train=[train])
+            init_pairs("workspaces/pairs", train=[train])
         assert not folder.exists()
-    try:
-        init_pairs("workspaces/_test_init_pairs", train=[str(latin)], encoding="latin-1")
-        assert "  encoding: latin-1 " in (folder / "params.yaml").read_text(encoding="utf-8")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    init_pairs("workspaces/pairs", train=[str(latin)], encoding="latin-1")
+    assert "  encoding: latin-1 " in (folder / "params.yaml").read_text(encoding="utf-8")
 
 
 def test_records_of_an_entity_table_that_cannot_be_read_are_counted(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from tasks.audit.gates import measured_checks
 from tasks.checks.cleaned_set import validate_cleaning
 from tasks.engine.receipt import fresh
 from tasks.engine.running import Outcome, run_step
+from tasks.engine.workspace import project_root
 from tests.cleaning import make_examples, make_noise
 from tests.ingesting import run_ingest
 from tests.workspaces import save, with_sections, workspace
@@ -35,9 +36,9 @@ ROWS = [f"this is sentence number {number},{('bad', 'good', 'odd')[number % 3]},
 class Audit:
     """A workspace with ingested rows and suspects made by hand."""
 
-    def __init__(self, project: Path, flagged: dict[int, tuple[str, float]], **params: Any) -> None:
+    def __init__(self, flagged: dict[int, tuple[str, float]], **params: Any) -> None:
         section = ingest.Params.model_validate({"source": "files", "text": "text", **params})
-        self.path = path = project / "workspaces" / "reviews"
+        self.path = path = project_root() / "workspaces" / "reviews"
         self.space = workspace(path, ingest=section, clean={})
         inputs = {name: self.space.resolve(name) for name in ingest.inputs_of(self.space.settings)}
         [train, *_] = canonical(ingest.read_sets(section, inputs)[0], ingest.columns_of(section), ingest.labelling_of(section))
@@ -76,7 +77,7 @@ def csv_file(folder: Path) -> str:
 
 
 def test_suspects_are_dropped_each_with_its_reason(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, {4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
+    audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
     outcome = audit.clean()
     version = audit.content("data/clean/version.json")
     assert outcome.receipt.summary == f"28 rows, 2 dropped, version {version['version']}"
@@ -111,7 +112,7 @@ def test_suspects_are_dropped_each_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_the_users_own_file_comes_back_byte_for_byte_but_for_the_changes(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, {4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
+    audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
     audit.clean(recipe="relabel")
     before = (tmp_path / "train.csv").read_bytes()
     expected = before.replace(b"number 3,bad", b"number 3,good").replace(b"this is sentence number 9,bad,9.50\r\n", b"")
@@ -120,12 +121,12 @@ def test_the_users_own_file_comes_back_byte_for_byte_but_for_the_changes(tmp_pat
     assert cleaned.column_names == ["text", "label", "weight"]
     assert cleaned.to_pylist() == list(csv.DictReader(io.StringIO(expected.decode())))
     assert [row["what"] for row in audit.table("changes").to_pylist() if row["uid"] == audit.uid[4]] == ["relabel"]
-    again = Audit(tmp_path, {}, train=str(audit.path / "data/clean/cleaned.csv"))
+    again = Audit({}, train=str(audit.path / "data/clean/cleaned.csv"))
     assert len(again.examples) == 29
 
 
 def test_subsets_are_what_the_retraining_reads(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, {4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
+    audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
     audit.clean(recipe="relabel")
     original, cleaned, random = (audit.table(f"../select/{name}") for name in ("original", "cleaned", "random"))
     for subset in (original, cleaned, random):
@@ -143,7 +144,7 @@ def test_subsets_are_what_the_retraining_reads(tmp_path: Path) -> None:
 
 
 def test_people_win_over_the_recipe_and_the_file_counts_from_the_day_it_is_there(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, {4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
+    audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
     first = audit.clean().receipt
     audit.decide(f"{audit.uid[4]},keep,,Ann,fine", f"{audit.uid[1]},relabel,odd,Bob,", f"{audit.uid[2]},drop,,Bob,twice there")
     second = audit.clean()
@@ -167,7 +168,7 @@ def test_people_win_over_the_recipe_and_the_file_counts_from_the_day_it_is_there
 
 
 def test_the_same_content_is_the_same_version_in_whatever_order_and_by_whomever_it_was_decided(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, {4: ("good", 0.95)}, train=csv_file(tmp_path))
+    audit = Audit({4: ("good", 0.95)}, train=csv_file(tmp_path))
     lines = [f"{audit.uid[row]},drop,,Ann," for row in (1, 2, 4)]
     audit.decide(*lines)
     audit.clean(recipe="decisions-only")
@@ -184,7 +185,7 @@ def test_the_same_content_is_the_same_version_in_whatever_order_and_by_whomever_
 
 
 def test_nothing_to_clean_is_the_original_version(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, {}, train=csv_file(tmp_path))
+    audit = Audit({}, train=csv_file(tmp_path))
     version = (audit.clean(), audit.content("data/clean/version.json"))[1]
     assert version["version"] == version["parent"]
     assert (audit.path / "data/clean/cleaned.csv").read_bytes() == (tmp_path / "train.csv").read_bytes()
@@ -193,7 +194,7 @@ def test_nothing_to_clean_is_the_original_version(tmp_path: Path) -> None:
 
 
 def test_decisions_that_are_on_the_sheet_alone_are_not_overwritten(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, {4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
+    audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
     audit.clean()
     sheet = audit.path / "reports/review.csv"
     lines = sheet.read_text(encoding="utf-8-sig").splitlines()
@@ -213,7 +214,7 @@ def test_decisions_that_are_on_the_sheet_alone_are_not_overwritten(tmp_path: Pat
 
 
 def test_cleaning_that_empties_a_class_is_refused_and_leaves_what_was_there(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, dict.fromkeys(range(3, 31, 3), ("good", 0.9)), train=csv_file(tmp_path))
+    audit = Audit(dict.fromkeys(range(3, 31, 3), ("good", 0.9)), train=csv_file(tmp_path))
     audit.clean(recipe="decisions-only")
     with pytest.raises(
         GateError, match=r"cleaning would leave class `odd` without rows: of its 10, 10 would be dropped and 0 relabelled\."
@@ -225,7 +226,7 @@ def test_cleaning_that_empties_a_class_is_refused_and_leaves_what_was_there(tmp_
 
 
 def test_a_class_that_shrinks_too_far_is_a_failed_critical_check(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, dict.fromkeys((3, 6, 9), ("good", 0.9)), train=csv_file(tmp_path))
+    audit = Audit(dict.fromkeys((3, 6, 9), ("good", 0.9)), train=csv_file(tmp_path))
     audit.clean(max_class_change=0.3)
     assert audit.content("data/clean/validation.json")["passed"]
     assert [found.value for found in measured_checks([audit.path / "data/clean/validation.json"])] == [0, 0]
@@ -247,7 +248,7 @@ def test_a_class_that_shrinks_too_far_is_a_failed_critical_check(tmp_path: Path)
 
 
 def test_validation_has_the_form_of_the_ingested_sets(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, {4: ("good", 0.95)}, train=csv_file(tmp_path))
+    audit = Audit({4: ("good", 0.95)}, train=csv_file(tmp_path))
     audit.decide(f"{audit.uid[2]},drop,,Bob,")
     audit.clean()
     mine = audit.content("data/clean/validation.json")
@@ -261,8 +262,8 @@ def test_validation_has_the_form_of_the_ingested_sets(tmp_path: Path) -> None:
     assert entry["classes"] == {"bad": 9, "good": 9, "odd": 10}
 
 
-def test_the_built_in_corpus_comes_back_as_it_was_generated(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, {}, source="planted-nli", rows=60, text=["premise", "hypothesis"])
+def test_the_built_in_corpus_comes_back_as_it_was_generated() -> None:
+    audit = Audit({}, source="planted-nli", rows=60, text=["premise", "hypothesis"])
     audit.clean()
     assert audit.table("cleaned").equals(generate(rows=60, seed=13).sets["train"])
 
@@ -275,7 +276,7 @@ HOSTILE = (
 
 def test_quotes_line_breaks_doubled_headers_and_a_mark_survive(tmp_path: Path) -> None:
     train = write(tmp_path / "train.csv", HOSTILE, "utf-8-sig")
-    audit = Audit(tmp_path, {3: ("good", 0.99)}, train=train, text="text (1)")
+    audit = Audit({3: ("good", 0.99)}, train=train, text="text (1)")
     audit.decide(f"{audit.uid[1]},relabel,good,Ann,", f"{audit.uid[4]},relabel,bad,Ann,", f"{audit.uid[2]},keep,,Ann,")
     audit.clean()
     expected = 'label;text;text;\r\ngood;"a ""quoted"" one\r\nover two lines";=1+1;x\r\ngood;plain;"; mark";y\r\nbad;fourth;-b;\r\n'
@@ -286,7 +287,7 @@ def test_quotes_line_breaks_doubled_headers_and_a_mark_survive(tmp_path: Path) -
 def test_a_label_is_written_as_the_file_writes_it(tmp_path: Path) -> None:
     lines = [f'{{"id": {number}, "a": {{"gold": {number % 2}}}, "text": "row {number}", "x": [1.50, null]}}' for number in range(8)]
     train = write(tmp_path / "train.jsonl", "\n".join(lines))
-    audit = Audit(tmp_path, {1: ("yes", 0.95), 2: ("no", 0.2)}, train=train, label="a.gold", label_names={"0": "no", "1": "yes"})
+    audit = Audit({1: ("yes", 0.95), 2: ("no", 0.2)}, train=train, label="a.gold", label_names={"0": "no", "1": "yes"})
     assert audit.labels == ["no", "yes"]
     audit.clean(recipe="relabel")
     written = (audit.path / "data/clean/cleaned.jsonl").read_text().split("\n")
@@ -298,7 +299,7 @@ def test_a_label_is_written_as_the_file_writes_it(tmp_path: Path) -> None:
 def test_an_array_of_objects_stays_one(tmp_path: Path) -> None:
     rows = [{"text": f"row {number} é", "label": "yes" if number % 2 else "no"} for number in range(8)]
     train = write(tmp_path / "train.json", json.dumps(rows))
-    audit = Audit(tmp_path, {1: ("yes", 0.95), 2: ("no", 0.2)}, train=train)
+    audit = Audit({1: ("yes", 0.95), 2: ("no", 0.2)}, train=train)
     audit.clean(recipe="relabel")
     assert json.loads((audit.path / "data/clean/cleaned.json").read_text(encoding="utf-8")) == [rows[0] | {"label": "yes"}, *rows[2:]]
 
@@ -306,7 +307,7 @@ def test_an_array_of_objects_stays_one(tmp_path: Path) -> None:
 def test_label_first_lines_keep_their_encoding_and_a_cut_label_is_written_whole(tmp_path: Path) -> None:
     text = "DESC:manner How did  serfs fare ?\nENTY:animal What is a café\n\nDESC:def What is x ?\nENTY:other y\n"
     train = write(tmp_path / "TREC.train", text, "latin-1")
-    audit = Audit(tmp_path, {1: ("ENTY", 0.99)}, train=train, format="label-first", encoding="latin-1", label_separator=":")
+    audit = Audit({1: ("ENTY", 0.99)}, train=train, format="label-first", encoding="latin-1", label_separator=":")
     audit.clean(recipe="relabel")
     expected = text.replace("DESC:manner", "ENTY").replace("\n\n", "\n")
     assert (audit.path / "data/clean/cleaned.train").read_bytes() == expected.encode("latin-1")
@@ -315,7 +316,7 @@ def test_label_first_lines_keep_their_encoding_and_a_cut_label_is_written_whole(
 def test_a_compressed_tsv_with_quotes_in_its_texts(tmp_path: Path) -> None:
     text = 'label\ttext\nyes\tsay "a\nno\tsay "b"\nyes\t"c\nno\td\n'
     (tmp_path / "train.tsv.gz").write_bytes(gzip.compress(text.encode()))
-    audit = Audit(tmp_path, {1: ("no", 0.99)}, train=str(tmp_path / "train.tsv.gz"))
+    audit = Audit({1: ("no", 0.99)}, train=str(tmp_path / "train.tsv.gz"))
     audit.clean(recipe="relabel")
     assert (audit.path / "data/clean/cleaned.tsv").read_text() == text.replace("yes\tsay", "no\tsay", 1)
 
@@ -324,7 +325,7 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     schema = pa.schema([("text", pa.large_string()), ("label", pa.int8()), ("vector", pa.list_(pa.float32())), ("when", pa.date32())])
     rows = [{"text": f"row {number}", "label": number % 2, "vector": [number / 3], "when": None} for number in range(8)]
     pq.write_table(pa.Table.from_pylist(rows, schema), tmp_path / "train.parquet")
-    audit = Audit(tmp_path, {1: ("1", 0.95), 2: ("0", 0.2)}, train=str(tmp_path / "train.parquet"))
+    audit = Audit({1: ("1", 0.95), 2: ("0", 0.2)}, train=str(tmp_path / "train.parquet"))
     audit.clean(recipe="relabel")
     cleaned = audit.table("cleaned")
     assert cleaned.schema.equals(schema)
@@ -334,11 +335,11 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
 def test_multiple_choice_labels_point_at_the_other_option(tmp_path: Path) -> None:
     lines = [f"the _ {n},left{n},right{n},{('right' if n % 2 else 'left') + str(n)}" for n in range(8)]
     train = write(tmp_path / "train.csv", "\n".join(["text,a,b,answer", *lines]) + "\n")
-    audit = Audit(tmp_path, {1: ("b", 0.95)}, train=train, options=["a", "b"], label="answer")
+    audit = Audit({1: ("b", 0.95)}, train=train, options=["a", "b"], label="answer")
     audit.clean(recipe="relabel")
     assert audit.table("cleaned")["answer"].to_pylist()[:3] == ["right0", "right1", "left2"]
     numbered = write(tmp_path / "numbered.csv", "\n".join(["text,a,b,answer", *(f"the _ {n},l{n},r{n},{n % 2 + 1}" for n in range(8))]))
-    audit = Audit(tmp_path, {1: ("b", 0.95)}, train=numbered, options=["a", "b"], label="answer")
+    audit = Audit({1: ("b", 0.95)}, train=numbered, options=["a", "b"], label="answer")
     audit.clean(recipe="relabel")
     assert audit.table("cleaned")["answer"].to_pylist()[:3] == ["2", "2", "1"]
 
@@ -347,7 +348,6 @@ def test_several_files_each_with_its_own_names_and_an_unusable_row(tmp_path: Pat
     one = write(tmp_path / "one.csv", "text,label,extra\n" + "".join(f"one {n},{'yes' if n % 2 else 'no'},e{n}\n" for n in range(6)))
     two = write(tmp_path / "two.csv", "text,gold\n,yes\n" + "".join(f"two {n},{'YES' if n % 2 else 'NO'}\n" for n in range(20)))
     audit = Audit(
-        tmp_path,
         {},
         train=[one, two],
         label=["label", "gold"],
@@ -376,21 +376,21 @@ def test_several_files_each_with_its_own_names_and_an_unusable_row(tmp_path: Pat
 
 
 def test_a_file_that_changed_since_it_was_ingested_is_found(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, {}, train=csv_file(tmp_path))
+    audit = Audit({}, train=csv_file(tmp_path))
     write(tmp_path / "train.csv", (tmp_path / "train.csv").read_text().replace("number 7,", "number seven,"))
     with pytest.raises(InputError, match=r"train\.csv is not what it was when it was ingested; run the audit again with `--force ingest`"):
         audit.clean()
 
 
 def test_suspects_of_other_rows_are_refused(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, {}, train=csv_file(tmp_path))
+    audit = Audit({}, train=csv_file(tmp_path))
     save(make_noise(audit.examples.slice(3), {}), audit.path / "data/noise/noise.parquet")
     with pytest.raises(InputError, match=r"do not belong to this train set: 3 of its 30 rows are not among the 27 in noise\.parquet"):
         audit.clean()
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
-    audit = Audit(tmp_path, {4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
+    audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
     first = audit.clean(recipe="relabel").receipt
     assert run_step(STEP, audit.space, force=True).receipt == first
     assert fresh(STEP, audit.space)
@@ -398,7 +398,7 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_label_that_the_format_cannot_carry_is_refused(tmp_path: Path) -> None:
     train = write(tmp_path / "train.txt", "a one\nb two\na three\nb four\n")
-    audit = Audit(tmp_path, {}, train=train, format="label-first", label_names={"b": "not a"}, labels=["a", "not a", "no one's", "é"])
+    audit = Audit({}, train=train, format="label-first", label_names={"b": "not a"}, labels=["a", "not a", "no one's", "é"])
     audit.decide(f"{audit.uid[1]},relabel,not a,Ann,", f"{audit.uid[3]},drop,,Ann,")
     with pytest.raises(GateError, match="class `a` without rows"):
         audit.clean()
@@ -408,9 +408,7 @@ def test_a_label_that_the_format_cannot_carry_is_refused(tmp_path: Path) -> None
     audit.decide(f"{audit.uid[1]},relabel,no one's,Ann,")
     with pytest.raises(InputError, match=r"train\.txt: the class `no one's` cannot be written in front of a text, for it holds"):
         audit.clean()
-    ascii_only = Audit(
-        tmp_path, {}, train=train, format="label-first", encoding="ascii", label_names={"b": "not a"}, labels=["a", "not a", "é"]
-    )
+    ascii_only = Audit({}, train=train, format="label-first", encoding="ascii", label_names={"b": "not a"}, labels=["a", "not a", "é"])
     ascii_only.decide(f"{ascii_only.uid[1]},relabel,é,Ann,")
     with pytest.raises(InputError, match=r"train\.txt: a new label cannot be written as ascii \('é'\)\."):
         ascii_only.clean()
@@ -452,21 +450,21 @@ REAL = {
 
 @pytest.mark.realdata
 @pytest.mark.parametrize("name", REAL)
-def test_a_real_file_that_was_cleaned_is_read_as_what_it_was_cleaned_to(name: str, real_data: Path, tmp_path: Path) -> None:
+def test_a_real_file_that_was_cleaned_is_read_as_what_it_was_cleaned_to(name: str, real_data: Path) -> None:
     section = REAL[name] | {"train": str(real_data / REAL[name]["train"])}
-    before = Audit(tmp_path, {}, **section)
+    before = Audit({}, **section)
     places = [1 + place for place in np.random.default_rng(1).choice(len(before.examples), 200, replace=False).tolist()]
     rows = [before.examples["row"][place - 1].as_py() for place in places]
     given = [before.labels[before.examples["label"][place - 1].as_py()] for place in places]
     others = [before.labels[(before.labels.index(label) + 1) % len(before.labels)] for label in given]
     audit = Audit(
-        tmp_path, {row: (label, 0.95 if index % 2 else 0.5) for index, (row, label) in enumerate(zip(rows, others, strict=True))}, **section
+        {row: (label, 0.95 if index % 2 else 0.5) for index, (row, label) in enumerate(zip(rows, others, strict=True))}, **section
     )
     outcome = audit.clean(recipe="relabel", max_class_change=9)
     assert f"{len(before.examples) - 100:,} rows, 100 dropped, 100 relabelled" in outcome.receipt.summary
     assert audit.content("data/clean/validation.json")["passed"]
     [own] = [path for path in (audit.path / "data/clean").iterdir() if path.stem == "cleaned" and path.suffix != ".parquet"]
-    again = Audit(tmp_path, {}, **section | {"train": str(own)}).examples
+    again = Audit({}, **section | {"train": str(own)}).examples
     subset = dict(zip(*audit.table("../select/cleaned").to_pydict().values(), strict=True))
     fields = dataset_info(before.examples.schema).fields
     expected = [row | {"label": subset[row["uid"]]} for row in before.examples.to_pylist() if row["uid"] in subset]

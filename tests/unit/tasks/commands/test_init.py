@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,14 +19,11 @@ from tasks.engine.workspace import CODE
 from tasks.pipelines import STEPS, open_workspace, steps_of
 from tests.ingesting import some_rows, write_csv
 
-SPACE = CODE / "workspaces" / "_test_init"
-
 
 @pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    shutil.rmtree(SPACE, ignore_errors=True)
-    yield
-    shutil.rmtree(SPACE, ignore_errors=True)
+def space(project: Path) -> Path:
+    """The folder of the workspace that is made."""
+    return project / "workspaces" / "reviews"
 
 
 @pytest.fixture
@@ -35,11 +31,13 @@ def train(tmp_path: Path) -> str:
     return write_csv(tmp_path / "reviews.csv", "text,label", *some_rows(), ",good")
 
 
-def test_makes_params_and_pipeline_and_says_what_it_understood(train: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_makes_params_and_pipeline_and_says_what_it_understood(
+    space: Path, train: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     dev = write_csv(tmp_path / "dev.csv", "Body,label", *some_rows(10))
     other = write_csv(tmp_path / "other.csv", "Body,label", *some_rows(6))
-    init("workspaces/_test_init", [train], text="text,Body", evaluation=[f"dev={dev}", f"far={other}:ood"])
-    assert sorted(path.name for path in SPACE.iterdir()) == ["dvc.yaml", "params.yaml"]
+    init("workspaces/reviews", [train], text="text,Body", evaluation=[f"dev={dev}", f"far={other}:ood"])
+    assert sorted(path.name for path in space.iterdir()) == ["dvc.yaml", "params.yaml"]
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "train: 40 rows from reviews.csv"
     assert said[1] == "  classes  bad 20, good 20"
@@ -53,12 +51,12 @@ def test_makes_params_and_pipeline_and_says_what_it_understood(train: str, tmp_p
         "  good: this is sentence number 1",
         "  bad: this is sentence number 2",
     ]
-    assert said[-2:] == ["  python -m flows.audit --workspace workspaces/_test_init", "  dvc repro workspaces/_test_init/dvc.yaml"]
+    assert said[-2:] == ["  python -m flows.audit --workspace workspaces/reviews", "  dvc repro workspaces/reviews/dvc.yaml"]
 
 
-def test_params_are_whole_commented_and_valid(train: str, tmp_path: Path) -> None:
-    init("workspaces/_test_init", [train])
-    text = (SPACE / "params.yaml").read_text(encoding="utf-8")
+def test_params_are_whole_commented_and_valid(space: Path, train: str, tmp_path: Path) -> None:
+    init("workspaces/reviews", [train])
+    text = (space / "params.yaml").read_text(encoding="utf-8")
     content = yaml.safe_load(text)
     models = {step.name: step.params for step in STEPS if step.params.model_fields}
     assert content.keys() == models.keys()
@@ -88,43 +86,43 @@ def test_params_are_whole_commented_and_valid(train: str, tmp_path: Path) -> Non
     }
     keys = [line for line in text.splitlines() if line.startswith("  ") and not line.startswith("    ")]
     assert [line for line in keys if " # " not in line] == []
-    assert open_workspace(SPACE).name == "_test_init"
+    assert open_workspace(space).name == "reviews"
 
 
-def test_paths_inside_the_project_are_kept_relative(train: str) -> None:
-    inside = SPACE / "train.csv"
-    SPACE.mkdir(parents=True)
+def test_paths_inside_the_project_are_kept_relative(space: Path, train: str) -> None:
+    inside = space / "train.csv"
+    space.mkdir(parents=True)
     shutil.copy(train, inside)
-    init("workspaces/_test_init", [str(inside)])
-    content = yaml.safe_load((SPACE / "params.yaml").read_text(encoding="utf-8"))
-    assert content["ingest"]["train"] == ["workspaces/_test_init/train.csv"]
+    init("workspaces/reviews", [str(inside)])
+    content = yaml.safe_load((space / "params.yaml").read_text(encoding="utf-8"))
+    assert content["ingest"]["train"] == ["workspaces/reviews/train.csv"]
     assert inside.exists()
 
 
-def test_an_existing_workspace_is_replaced_only_when_told_to(train: str) -> None:
-    init("workspaces/_test_init", [train])
-    before = (SPACE / "params.yaml").read_bytes()
-    with pytest.raises(InputError, match=r"_test_init is a workspace already; edit its params\.yaml, or replace that with --force"):
-        init("workspaces/_test_init", [train])
+def test_an_existing_workspace_is_replaced_only_when_told_to(space: Path, train: str) -> None:
+    init("workspaces/reviews", [train])
+    before = (space / "params.yaml").read_bytes()
+    with pytest.raises(InputError, match=r"reviews is a workspace already; edit its params\.yaml, or replace that with --force"):
+        init("workspaces/reviews", [train])
     with pytest.raises(InputError, match="has no column `txt`"):
-        init("workspaces/_test_init", [train], text="txt", force=True)
-    assert (SPACE / "params.yaml").read_bytes() == before
-    init("workspaces/_test_init", [train], label_separator=":", force=True)
-    assert yaml.safe_load((SPACE / "params.yaml").read_text(encoding="utf-8"))["ingest"]["label_separator"] == ":"
+        init("workspaces/reviews", [train], text="txt", force=True)
+    assert (space / "params.yaml").read_bytes() == before
+    init("workspaces/reviews", [train], label_separator=":", force=True)
+    assert yaml.safe_load((space / "params.yaml").read_text(encoding="utf-8"))["ingest"]["label_separator"] == ":"
 
 
-def test_nothing_half_made_is_left(train: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_half_made_is_left(space: Path, train: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"nowhere\.csv does not exist; correct the path"):
-        init("workspaces/_test_init", [str(tmp_path / "nowhere.csv")])
-    assert not SPACE.exists()
+        init("workspaces/reviews", [str(tmp_path / "nowhere.csv")])
+    assert not space.exists()
 
     def full(workspace: object) -> Path:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tasks.commands.dvc_yaml.write", full)
     with pytest.raises(OSError, match="No space"):
-        init("workspaces/_test_init/deeper", [train])
-    assert not SPACE.exists()
+        init("workspaces/reviews/deeper", [train])
+    assert not space.exists()
 
 
 @pytest.mark.parametrize(
@@ -136,22 +134,24 @@ def test_nothing_half_made_is_left(train: str, tmp_path: Path, monkeypatch: pyte
         ("params.yaml", r"params\.yaml is a file; name a folder to make, such as workspaces/params"),
     ],
 )
-def test_places_that_are_no_workspace(workspace: str, message: str, train: str) -> None:
+def test_places_that_are_no_workspace(workspace: str, message: str, train: str, project: Path) -> None:
+    (project / "src" / "cartograph").mkdir(parents=True)
+    (project / "params.yaml").touch()
     with pytest.raises(InputError, match=message):
         init(workspace, [train])
 
 
 def test_what_is_shown_of_the_data_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hostile = write_csv(tmp_path / "x.csv", "text,label", *(f"\x1b[2Jcleared [red]{row}" for row in some_rows()))
-    init("workspaces/_test_init", [hostile])
+    init("workspaces/reviews", [hostile])
     said = capsys.readouterr().out
     assert "\x1b" not in said
     assert "  bad: \ufffd[2Jcleared [red]this is sentence number 0" in said
 
 
-def test_a_model_takes_its_recipe_and_folder(train: str, tmp_path: Path) -> None:
-    init("workspaces/_test_init", [train], model="transformer", pretrained=str(tmp_path))
-    section = yaml.safe_load((SPACE / "params.yaml").read_text(encoding="utf-8"))["train"]
+def test_a_model_takes_its_recipe_and_folder(space: Path, train: str, tmp_path: Path) -> None:
+    init("workspaces/reviews", [train], model="transformer", pretrained=str(tmp_path))
+    section = yaml.safe_load((space / "params.yaml").read_text(encoding="utf-8"))["train"]
     assert section["model"] == "transformer"
     assert section["pretrained"] == str(tmp_path)
     assert section["learning_rate"] == 0.00002
@@ -174,21 +174,21 @@ def test_recipes_start_from_the_rates_of_the_models() -> None:
 
 def test_evaluation_sets_written_wrong(train: str) -> None:
     with pytest.raises(InputError, match=r"--eval dev\.csv: an evaluation set is written NAME=FILE, or NAME=FILE:ood"):
-        init("workspaces/_test_init", [train], evaluation=["dev.csv"])
+        init("workspaces/reviews", [train], evaluation=["dev.csv"])
     with pytest.raises(InputError, match=r"set `dev` is given as id and as ood"):
-        init("workspaces/_test_init", [train], evaluation=[f"dev={train}", f"dev={train}:ood"])
+        init("workspaces/reviews", [train], evaluation=[f"dev={train}", f"dev={train}:ood"])
 
 
 def test_an_unknown_model_names_the_file_it_would_stand_in(train: str) -> None:
-    with pytest.raises(InputError, match=r"workspaces/_test_init/params\.yaml: `train\.model`"):
-        init("workspaces/_test_init", [train], model="gpt")
+    with pytest.raises(InputError, match=r"workspaces/reviews/params\.yaml: `train\.model`"):
+        init("workspaces/reviews", [train], model="gpt")
 
 
 @pytest.mark.realdata
 def test_trec(real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trec = real_data / "trec"
     init(
-        "workspaces/_test_init",
+        "workspaces/reviews",
         [str(trec / "TREC.train")],
         evaluation=[f"test={trec}/TREC.test"],
         format="label-first",
@@ -207,7 +207,7 @@ def test_snli(real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         return f"premise={real_data}/snli/s1.{part},hypothesis={real_data}/snli/s2.{part},label={real_data}/snli/labels.{part}"
 
     init(
-        "workspaces/_test_init",
+        "workspaces/reviews",
         [lines("dev"), str(real_data / "snli/counterfactual/original/train.tsv")],
         evaluation=[f"test={lines('test')}", f"diagnostics={real_data}/nli_diagnostics/diagnostic-full.tsv:ood"],
         text="premise,sentence1,Premise",
@@ -223,7 +223,7 @@ def test_snli(real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "test: 9,824 rows from s1.test+s2.test+labels.test, in distribution\n" in said
 
 
-def test_a_preset_names_columns_classes_and_conversions(tmp_path: Path) -> None:
+def test_a_preset_names_columns_classes_and_conversions(space: Path, tmp_path: Path) -> None:
     rows = [
         f'{{"guid": "g{number}", "sentence": "It was _ {number}.", "option1": "a", "option2": "b", "answer": "{1 + number % 2}"}}'
         for number in range(12)
@@ -235,8 +235,8 @@ def test_a_preset_names_columns_classes_and_conversions(tmp_path: Path) -> None:
     ]
     for name, lines in (("train", rows), ("wsc", schemas)):
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-    init("workspaces/_test_init", [str(tmp_path / "train.jsonl")], evaluation=[f"wsc={tmp_path / 'wsc.jsonl'}:ood"], preset="winogrande")
-    ingest = open_workspace(SPACE).settings["ingest"]
+    init("workspaces/reviews", [str(tmp_path / "train.jsonl")], evaluation=[f"wsc={tmp_path / 'wsc.jsonl'}:ood"], preset="winogrande")
+    ingest = open_workspace(space).settings["ingest"]
     assert (ingest.options, ingest.label, ingest.uid) == ((("option1",), ("option2",)), ("answer",), ("guid",))
     assert ingest.evaluation["wsc"].files[0].format == "wsc"
     assert ingest.train[0].format is None
@@ -255,20 +255,20 @@ def test_a_file_to_convert_is_known_when_compressed_or_marked(tmp_path: Path) ->
     assert converted("qnli", "cut.gz", tmp_path / "cut.gz") == "cut.gz"
 
 
-def test_a_preset_leaves_out_columns_that_a_file_lacks(tmp_path: Path) -> None:
+def test_a_preset_leaves_out_columns_that_a_file_lacks(space: Path, tmp_path: Path) -> None:
     lines = [
         "premise\thypothesis\tlabel",
         *(f"a {number}\tb\t{['entailment', 'neutral', 'contradiction'][number % 3]}" for number in range(12)),
     ]
     (tmp_path / "train.tsv").write_text("\n".join(lines) + "\n")
-    init("workspaces/_test_init", [str(tmp_path / "train.tsv")], preset="snli", text="premise", text_pair="hypothesis")
-    ingest = open_workspace(SPACE).settings["ingest"]
+    init("workspaces/reviews", [str(tmp_path / "train.tsv")], preset="snli", text="premise", text_pair="hypothesis")
+    ingest = open_workspace(space).settings["ingest"]
     assert (ingest.uid, ingest.annotators, ingest.text) == ((), (), (("premise",), ("hypothesis",)))
     assert ingest.labels == ("entailment", "neutral", "contradiction")
     assert ingest.groups[2] == "Logic"
 
 
-def test_multinli_as_glue_has_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_multinli_as_glue_has_it(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     labels = ("entailment", "neutral", "contradiction")
     head = ["index", "promptID", "pairID", "genre", "sentence1", "sentence2", "label1", "gold_label"]
     rows = [[str(n), "31193", f"{n}n", "government", f"A law {n}.", f"It says {n}.", labels[n % 3], labels[n % 3]] for n in range(30)]
@@ -276,36 +276,36 @@ def test_multinli_as_glue_has_it(tmp_path: Path, capsys: pytest.CaptureFixture[s
     voted = [*head[:-1], "label2", "label3", "label4", "label5", "gold_label"]
     dev = [[*row[:-1], *[row[-1]] * 4, row[-1]] for row in rows[:9]] + [[*rows[9][:-1], *["neutral"] * 4, "-"]]
     (tmp_path / "dev.tsv").write_text("\n".join("\t".join(row) for row in (voted, *dev)) + "\n")
-    init("workspaces/_test_init", [str(tmp_path / "train.tsv")], evaluation=[f"matched={tmp_path / 'dev.tsv'}"], preset="multinli")
-    ingest = open_workspace(SPACE).settings["ingest"]
+    init("workspaces/reviews", [str(tmp_path / "train.tsv")], evaluation=[f"matched={tmp_path / 'dev.tsv'}"], preset="multinli")
+    ingest = open_workspace(space).settings["ingest"]
     assert (ingest.uid, ingest.label[0], ingest.labels) == (("pairID",), "gold_label", labels)
     said = capsys.readouterr().out
     assert "train: 30 rows from train.tsv\n  classes  entailment 10, neutral 10, contradiction 10\n" in said
     assert "matched: 9 rows from dev.tsv, in distribution\n" in said
 
 
-def test_qnli_as_glue_has_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_qnli_as_glue_has_it(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [f"{n}\tWhat is {n}?\t{n} is a number.\t{('entailment', 'not_entailment')[n % 2]}" for n in range(20)]
     (tmp_path / "train.tsv").write_text("\n".join(["index\tquestion\tsentence\tlabel", *rows]) + "\n")
-    init("workspaces/_test_init", [str(tmp_path / "train.tsv")], preset="qnli")
-    ingest = open_workspace(SPACE).settings["ingest"]
+    init("workspaces/reviews", [str(tmp_path / "train.tsv")], preset="qnli")
+    ingest = open_workspace(space).settings["ingest"]
     assert (ingest.text, ingest.uid) == ((("question",), ("sentence",)), ("index",))
     assert "train: 20 rows from train.tsv\n  classes  entailment 10, not_entailment 10\n" in capsys.readouterr().out
 
 
 def test_an_unknown_preset_is_refused(train: str) -> None:
     with pytest.raises(InputError, match="--preset sst: there is no such preset; there are snli, multinli, qnli, winogrande"):
-        init("workspaces/_test_init", [train], preset="sst")
+        init("workspaces/reviews", [train], preset="sst")
 
 
-def test_a_file_at_a_url_is_fetched_once_for_init_and_the_first_audit(train: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_at_a_url_is_fetched_once_for_init_and_the_first_audit(space: Path, train: str, capsys: pytest.CaptureFixture[str]) -> None:
     url = Path(train).as_uri()
-    init("workspaces/_test_init", [url])
+    init("workspaces/reviews", [url])
     assert "train: 40 rows from reviews.csv" in capsys.readouterr().out
-    space = open_workspace(SPACE)
-    assert space.settings["ingest"].train[0].path == url  # type: ignore[attr-defined]
-    assert [step.name for step in steps_of(space.settings)][:2] == ["fetch", "ingest"]
-    assert "workspaces/_test_init/data/fetch" in (SPACE / "dvc.yaml").read_text()
-    assert run_step(fetch.STEP, space).receipt.summary == "1 files, 0.0 MB, 0 fetched"
-    run_step(ingest.STEP, space)
-    assert not run_step(fetch.STEP, space).executed
+    audit = open_workspace(space)
+    assert audit.settings["ingest"].train[0].path == url  # type: ignore[attr-defined]
+    assert [step.name for step in steps_of(audit.settings)][:2] == ["fetch", "ingest"]
+    assert "workspaces/reviews/data/fetch" in (space / "dvc.yaml").read_text()
+    assert run_step(fetch.STEP, audit).receipt.summary == "1 files, 0.0 MB, 0 fetched"
+    run_step(ingest.STEP, audit)
+    assert not run_step(fetch.STEP, audit).executed

@@ -16,7 +16,6 @@ from tasks.commands.prune import prune, size_text
 from tasks.engine.receipt import Receipt, fingerprint
 from tasks.engine.workspace import Workspace
 from tasks.pipelines import open_workspace
-from tests.workspaces import use_project
 
 OLD, CURRENT = "0" * 64, "1" * 64
 
@@ -167,11 +166,8 @@ def test_only_what_nothing_refers_to_leaves_the_cache(
     assert caplog.messages == [], "of what was never made there is nothing to tell"
 
 
-def test_a_cache_that_other_projects_may_use_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project, shared = use_project(tmp_path / "project", monkeypatch), tmp_path / "shared"
-    project.mkdir()
+def test_a_cache_that_other_projects_may_use_is_left_alone(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shared = tmp_path / "shared"
     write(project / "params.yaml", "ingest: {}\n")
     for command in (["init", "-q", "--no-scm"], ["cache", "dir", str(shared)]):
         subprocess.run([sys.executable, "-m", "dvc", *command], cwd=project, check=True, capture_output=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,33 +11,27 @@ import pytest
 from cartograph.data.spreadsheet import read_sheet
 from tasks.__main__ import main
 from tasks.commands.dvc_yaml import in_sync, write
-from tasks.engine.workspace import CODE, Workspace
 from tasks.pipelines import open_workspace
 from tests.cleaning import make_examples, make_noise
-from tests.workspaces import save
+from tests.workspaces import open_new, save
 
-SPACE = CODE / "workspaces" / "_test_review"
 ROWS = [(f"u{number:03d}", f"=text {number}", number % 3) for number in range(120)]
-SHEET = SPACE / "reports" / "review.csv"
 
 
 @pytest.fixture(autouse=True)
-def space() -> Iterator[Workspace]:
-    shutil.rmtree(SPACE, ignore_errors=True)
-    SPACE.mkdir(parents=True)
-    (SPACE / "params.yaml").write_text("ingest: {source: files, train: t.csv, text: text}\n")
+def space(project: Path) -> Path:
+    """The folder of an audit with 60 suspects among 120 rows."""
+    path = project / "workspaces" / "reviews"
+    open_new(path, ingest={"source": "files", "train": "t.csv", "text": "text"})
     examples = make_examples(ROWS)
-    save(examples, SPACE / "data/ingest/train.parquet")
-    save(
-        make_noise(examples, {f"u{number:03d}": (1 if number % 3 != 1 else 2, 0.9) for number in range(60)}),
-        SPACE / "data/noise/noise.parquet",
-    )
-    yield open_workspace(SPACE)
-    shutil.rmtree(SPACE, ignore_errors=True)
+    suspects = {f"u{number:03d}": (1 if number % 3 != 1 else 2, 0.9) for number in range(60)}
+    save(examples, path / "data/ingest/train.parquet")
+    save(make_noise(examples, suspects), path / "data/noise/noise.parquet")
+    return path
 
 
 def review(*arguments: str, code: int = 0) -> None:
-    assert main(["review", "--workspace", str(SPACE), *arguments]) == code
+    assert main(["review", "--workspace", "workspaces/reviews", *arguments]) == code
 
 
 def fill(sheet: Path, target: Path, **answers: tuple[str, str, str]) -> str:
@@ -52,67 +45,68 @@ def fill(sheet: Path, target: Path, **answers: tuple[str, str, str]) -> str:
     return str(target)
 
 
-def decisions() -> list[tuple[str, ...]]:
-    records = read_sheet((SPACE / "review/decisions.csv").read_bytes(), "d", ("uid",))
+def decisions(space: Path) -> list[tuple[str, ...]]:
+    records = read_sheet((space / "review/decisions.csv").read_bytes(), "d", ("uid",))
     return [tuple(record.cells[name] for name in ("uid", "decision", "new_label", "by")) for record in records]
 
 
-def test_a_sheet_goes_out_and_comes_back(space: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(space)
+def test_a_sheet_goes_out_and_comes_back(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(open_workspace(space))
     review()
     said = capsys.readouterr().out
-    assert "workspaces/_test_review/reports/review.csv: 60 suspects to decide on." in said
-    assert (
-        "python -m tasks review --workspace workspaces/_test_review --import workspaces/_test_review/reports/review.csv --by NAME" in said
+    assert "workspaces/reviews/reports/review.csv: 60 suspects to decide on." in said
+    assert "python -m tasks review --workspace workspaces/reviews --import workspaces/reviews/reports/review.csv --by NAME" in said
+    assert len(json.loads((space / "reports/review.labelstudio.json").read_text())) == 60
+    assert (space / "reports/review.labelstudio.xml").read_text().startswith("<View>")
+    filled = fill(
+        space / "reports/review.csv", tmp_path / "f.csv", u003=("keep", "", ""), u004=("relabel", "odd", "Bob"), u005=("drop", "", "")
     )
-    assert len(json.loads((SPACE / "reports/review.labelstudio.json").read_text())) == 60
-    assert (SPACE / "reports/review.labelstudio.xml").read_text().startswith("<View>")
-    filled = fill(SHEET, tmp_path / "f.csv", u003=("keep", "", ""), u004=("relabel", "odd", "Bob"), u005=("drop", "", ""))
     review("--import", filled, "--by", "Ann")
-    assert decisions() == [("u003", "keep", "", "Ann"), ("u004", "relabel", "odd", "Bob"), ("u005", "drop", "", "Ann")]
+    assert decisions(space) == [("u003", "keep", "", "Ann"), ("u004", "relabel", "odd", "Bob"), ("u005", "drop", "", "Ann")]
     assert "3 rows decided (1 keep, 1 drop, 1 relabel), 3 of them by this import." in capsys.readouterr().out
-    assert in_sync(space)
-    assert "workspaces/_test_review/review/decisions.csv" in (SPACE / "dvc.yaml").read_text()
+    assert in_sync(open_workspace(space))
+    assert "workspaces/reviews/review/decisions.csv" in (space / "dvc.yaml").read_text()
     review("--import", filled, "--by", "Ann")
     review()
     assert "57 suspects to decide on (3 rows are decided)." in capsys.readouterr().out
-    assert "u003" not in SHEET.read_text()
+    assert "u003" not in (space / "reports/review.csv").read_text()
 
 
-def test_a_changed_mind_replaces_and_another_persons_contradicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_changed_mind_replaces_and_another_persons_contradicts(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     review("--out", str(tmp_path / "s.csv"))
-    assert not SHEET.exists()
+    assert not (space / "reports/review.csv").exists()
     assert (tmp_path / "s.labelstudio.json").exists()
     review("--import", fill(tmp_path / "s.csv", tmp_path / "1.csv", u003=("keep", "", "Ann")))
     review("--import", fill(tmp_path / "s.csv", tmp_path / "2.csv", u003=("drop", "", "Ann")))
-    assert decisions() == [("u003", "drop", "", "Ann")]
-    before = (SPACE / "review/decisions.csv").read_bytes()
+    assert decisions(space) == [("u003", "drop", "", "Ann")]
+    before = (space / "review/decisions.csv").read_bytes()
     capsys.readouterr()
     review("--import", fill(tmp_path / "s.csv", tmp_path / "3.csv", u003=("keep", "", "Bob")), code=2)
     said = " ".join(capsys.readouterr().err.split())
     assert "3.csv line 5: uid 'u003' is decided twice, as keep by Bob, and as drop by Ann in review/decisions.csv line 2; settle it" in said
-    assert (SPACE / "review/decisions.csv").read_bytes() == before
+    assert (space / "review/decisions.csv").read_bytes() == before
 
 
-def test_a_label_studio_export_is_taken_in(tmp_path: Path) -> None:
+def test_a_label_studio_export_is_taken_in(space: Path, tmp_path: Path) -> None:
     review()
-    tasks = json.loads((SPACE / "reports/review.labelstudio.json").read_text())
+    tasks = json.loads((space / "reports/review.labelstudio.json").read_text())
     results = [{"from_name": "decision", "type": "choices", "value": {"choices": ["drop"]}}]
     for task in tasks[:2]:
         task["annotations"] = [{"completed_by": {"email": "ann@example.org"}, "result": results}]
     (tmp_path / "export.json").write_text(json.dumps(tasks))
     review("--import", str(tmp_path / "export.json"))
-    assert decisions() == [("u000", "drop", "", "ann@example.org"), ("u001", "drop", "", "ann@example.org")]
+    assert decisions(space) == [("u000", "drop", "", "ann@example.org"), ("u001", "drop", "", "ann@example.org")]
 
 
-def test_what_is_filled_in_on_the_sheet_itself_is_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_filled_in_on_the_sheet_itself_is_not_overwritten(space: Path, capsys: pytest.CaptureFixture[str]) -> None:
     review()
-    fill(SHEET, SHEET, u007=("drop", "", ""))
+    sheet = space / "reports/review.csv"
+    fill(sheet, sheet, u007=("drop", "", ""))
     review(code=2)
     assert "holds decisions about 1 rows that were not taken in" in " ".join(capsys.readouterr().err.split())
-    review("--import", str(SHEET), "--by", "Ann")
+    review("--import", str(space / "reports/review.csv"), "--by", "Ann")
     review()
-    assert "u007" not in SHEET.read_text()
+    assert "u007" not in (space / "reports/review.csv").read_text()
 
 
 def blind_answers(sheet: Path, target: Path, answer: str, but: str = "") -> str:
@@ -122,10 +116,10 @@ def blind_answers(sheet: Path, target: Path, answer: str, but: str = "") -> str:
     return str(target)
 
 
-def test_a_blind_sheet_goes_out_and_two_come_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_blind_sheet_goes_out_and_two_come_back(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     review("--blind")
-    [sheet] = (SPACE / "review").glob("blind-*.csv")
-    [key] = (SPACE / "review").glob("blind-*.key.json")
+    [sheet] = (space / "review").glob("blind-*.csv")
+    [key] = (space / "review").glob("blind-*.key.json")
     said = capsys.readouterr().out
     assert "50 suspects and 50 other rows, shuffled." in said
     assert "one of: bad, good, odd, ambiguous." in said
@@ -136,24 +130,24 @@ def test_a_blind_sheet_goes_out_and_two_come_back(tmp_path: Path, capsys: pytest
     capsys.readouterr()
     review("--import", one, "--import", other)
     assert capsys.readouterr().out.startswith("agreement of two annotators on 100 rows: 75 %, Cohen's kappa 0.00; 25 left to discuss\n")
-    numbers = json.loads((SPACE / "reports/blind.metrics.json").read_text())
+    numbers = json.loads((space / "reports/blind.metrics.json").read_text())
     assert numbers["agreement.raw"] == 0.75
     assert numbers["predicted_noise.rows"] + numbers["predicted_clean.rows"] == 75
-    [answers] = (SPACE / "review").glob("blind-*.answers.csv")
+    [answers] = (space / "review").glob("blind-*.answers.csv")
     assert answers.read_text(encoding="utf-8-sig").startswith("item,uid,predicted,given_label,answer of ann,answer of bob\n")
     review("--import", one, "--by", "Ann")
-    assert json.loads((SPACE / "reports/blind.metrics.json").read_text())["annotators"] == 1
+    assert json.loads((space / "reports/blind.metrics.json").read_text())["annotators"] == 1
     blind_answers(sheet, sheet, "good")
     review("--blind", code=2)
     assert "is filled in already; import it" in " ".join(capsys.readouterr().err.split())
 
 
-def test_an_older_blind_sheet_can_still_be_taken_in(tmp_path: Path) -> None:
+def test_an_older_blind_sheet_can_still_be_taken_in(space: Path, tmp_path: Path) -> None:
     review("--blind")
-    [first] = (SPACE / "review").glob("blind-*.csv")
-    save(make_noise(make_examples(ROWS), {f"u{number:03d}": (1, 0.9) for number in range(60, 120)}), SPACE / "data/noise/noise.parquet")
+    [first] = (space / "review").glob("blind-*.csv")
+    save(make_noise(make_examples(ROWS), {f"u{number:03d}": (1, 0.9) for number in range(60, 120)}), space / "data/noise/noise.parquet")
     review("--blind")
-    assert len(list((SPACE / "review").glob("blind-*.csv"))) == 2
+    assert len(list((space / "review").glob("blind-*.csv"))) == 2
     review("--import", blind_answers(first, tmp_path / "ann.csv", "good"))
 
 
@@ -171,14 +165,16 @@ def test_an_older_blind_sheet_can_still_be_taken_in(tmp_path: Path) -> None:
         ("", "is empty, or has no header that can be read."),
     ],
 )
-def test_what_cannot_be_taken_in_is_said(content: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_taken_in_is_said(
+    space: Path, content: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "f.csv").write_text(content)
     review("--import", str(tmp_path / "f.csv"), code=2)
     assert message in " ".join(capsys.readouterr().err.split())
-    assert not (SPACE / "review/decisions.csv").exists()
+    assert not (space / "review/decisions.csv").exists()
 
 
-def test_usage_that_makes_no_sense_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_usage_that_makes_no_sense_is_said(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "b.csv").write_text("item,answer\n")
     (tmp_path / "d.csv").write_text("uid,decision\n")
     expected = {
@@ -191,16 +187,17 @@ def test_usage_that_makes_no_sense_is_said(tmp_path: Path, capsys: pytest.Captur
     for arguments, message in expected.items():
         review(*arguments, code=2)
         assert message in " ".join(capsys.readouterr().err.split())
-    shutil.rmtree(SPACE / "data/noise")
+    shutil.rmtree(space / "data/noise")
     review(code=2)
     assert "there are no suspects to review yet" in " ".join(capsys.readouterr().err.split())
-    assert main(["review", "--workspace", "workspaces/paraphrases"]) == 2
+    open_new(space.with_name("pairs"), collect={})
+    assert main(["review", "--workspace", "workspaces/pairs"]) == 2
     assert "is a collection, whose pairs people answer" in " ".join(capsys.readouterr().err.split())
     assert main(["review", "--workspace", "~nobody-of-that-name/x"]) == 2
     assert "does not exist" in " ".join(capsys.readouterr().err.split())
 
 
-def test_it_waits_for_no_audit(space: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
-    with space.lock("an audit"):
+def test_it_waits_for_no_audit(space: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with open_workspace(space).lock("an audit"):
         review(code=2)
     assert "is busy: `an audit`" in " ".join(capsys.readouterr().err.split())
