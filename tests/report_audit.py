@@ -17,7 +17,7 @@ from cartograph.maps.measures import compute_measures
 from cartograph.maps.regions import assign_regions
 from cartograph.maps.table import map_metrics, map_table
 from cartograph.schema import COORDINATES, HISTORY, QUARANTINE, DatasetInfo, examples_schema
-from cartograph.suspects.candidates import compare_detectors
+from cartograph.suspects.detector import choose_detector
 from cartograph.suspects.figures import EXPERIMENT
 from cartograph.suspects.flips import choose_flips
 from cartograph.suspects.listing import Evidence, assumed_measures, choose_suggestions, map_measures, mean_probabilities, suspects_table
@@ -207,13 +207,13 @@ def write_noise(folder: Path, measures: pa.Table, logits: np.ndarray, *, importe
     original = Evidence(gold, LABELS, known, None if imported else mean_probabilities(logits), logits.shape[1], None)
     noised = replace(original, labels=flips.labels, measures=assumed_measures(known, flips.planted, 3))
     rng = np.random.default_rng(5)
-    compared = compare_detectors(noised.columns, original.columns, flips.planted, rng, asked="confidence", assumed=imported)
+    choice = choose_detector(noised.columns, original.columns, flips.planted, rng, asked="confidence", assumed=imported)
     suggestions = choose_suggestions(original, noised, flips)
     assumption = "by assumption, not learnt: that so and so" if imported else None
     uids = measures["uid"].to_numpy(zero_copy_only=False)
-    suspects = suspects_table(uids, compared.chosen, original, suggestions.probabilities, assumption=assumption or "")
+    suspects = suspects_table(uids, choice.chosen, original, suggestions.probabilities, assumption=assumption or "")
     asked = {"detector": "auto", "threshold": 0.5}
-    record = noise_record(flips, compared, suggestions, suspects, asked=asked, assumption=assumption)
+    record = noise_record(flips, choice, suggestions, suspects, asked=asked, assumption=assumption)
     experiment = {"uid": measures["uid"], "flipped": flips.planted}
     for when, side in (("before", known), ("after", noised.measures)):
         experiment |= {f"{name}_{when}": getattr(side, name) for name in ("confidence", "variability")}

@@ -56,7 +56,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     import numpy as np
 
     from cartograph.data.parquet import write_parquet
-    from cartograph.suspects.candidates import compare_detectors
+    from cartograph.suspects.detector import choose_detector
     from cartograph.suspects.listing import choose_suggestions, suspects_table
     from cartograph.suspects.record import noise_metrics, noise_record
 
@@ -66,11 +66,11 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     flips = _flip(params, by_uid, places)
     original, noised = _before_and_after(params, out, rows, by_uid, places, trained, flips)
     rng = np.random.default_rng([params.seed, 2])
-    compared = compare_detectors(noised.columns, original.columns, flips.planted, rng, asked=params.detector, assumed=assumed)
+    choice = choose_detector(noised.columns, original.columns, flips.planted, rng, asked=params.detector, assumed=assumed)
     suggestions = choose_suggestions(original, noised, flips)
     suspects = suspects_table(
         by_uid["uid"].to_numpy(zero_copy_only=False),
-        compared.chosen,
+        choice.chosen,
         original,
         suggestions.probabilities,
         threshold=params.threshold,
@@ -81,7 +81,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     write_parquet(experiment, out[_DATA] / "experiment.parquet")
     _draw(experiment, out, assumed)
     asked = {"detector": params.detector, "threshold": params.threshold}
-    found = noise_record(flips, compared, suggestions, suspects, asked=asked, assumption=_ASSUMPTION if assumed else None)
+    found = noise_record(flips, choice, suggestions, suspects, asked=asked, assumption=_ASSUMPTION if assumed else None)
     _write(found, out[_DATA] / "noise.json")
     _write(noise_metrics(found), out[_METRICS])
     return _summary(found)

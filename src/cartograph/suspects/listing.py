@@ -12,9 +12,9 @@ import pyarrow as pa
 from cartograph.data.arrays import Bools, Floats, Floats32, Ids
 from cartograph.maps.measures import Measures, Uids
 from cartograph.schema import NOISE
-from cartograph.suspects.candidates import detector_columns
+from cartograph.suspects.columns import detector_columns
 from cartograph.suspects.committee import Committee
-from cartograph.suspects.detector import Detector, apply_detector
+from cartograph.suspects.detector import Detector, sigmoid
 from cartograph.suspects.flips import Flips
 from cartograph.suspects.label_doubt import suggested_labels
 from cartograph.wording import percent
@@ -46,7 +46,7 @@ class Evidence:
 
     @property
     def columns(self) -> dict[str, Floats]:
-        """What detectors may read (``detection.detector_columns``)."""
+        """What detectors may read (``columns.detector_columns``)."""
         return detector_columns(self.measures, self.committee, self.labels)
 
     @property
@@ -150,16 +150,20 @@ def suspects_table(
         assumption: what is assumed of wrong labels instead of learnt, as a phrase; stands in every reason.
 
     Raises:
-        InputError: as ``detector.apply_detector``.
+        InputError: as ``Detector.log_odds``, or class probabilities that do not fit the labels.
     """
-    found = apply_detector(detector, evidence.columns, suggest_from, evidence.labels)
+    # Ranked by odds rather than probabilities: these may round to 1 for many rows.
+    odds = detector.log_odds(evidence.columns)
+    rank = np.empty(len(odds), dtype=np.int64)
+    rank[np.argsort(-odds, kind="stable")] = np.arange(1, len(odds) + 1)
+    probability, suggested = sigmoid(odds), suggested_labels(suggest_from, evidence.labels)
     values = {
         "uid": uids,
-        "probability": found.probability,
-        "flagged": found.probability >= threshold,
-        "suggested": found.suggested,
-        "suggested_probability": suggest_from[np.arange(len(found.suggested)), found.suggested],
-        "rank": found.rank,
+        "probability": probability,
+        "flagged": probability >= threshold,
+        "suggested": suggested,
+        "suggested_probability": suggest_from[np.arange(len(suggested)), suggested],
+        "rank": rank,
         "reason": reasons(evidence, committee=bool({"doubt", "margin"} & set(detector.features)), assumption=assumption),
     }
     return pa.Table.from_arrays([pa.array(values[field.name], field.type) for field in NOISE], schema=NOISE)

@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cartograph.suspects.candidates import Compared
-from cartograph.suspects.detector import Detector
+from cartograph.suspects.detector import Detector, DetectorChoice
 from cartograph.suspects.flips import Flips
 from cartograph.suspects.listing import Suggestions
 
 
 def noise_record(
-    flips: Flips, compared: Compared, suggestions: Suggestions, suspects: pa.Table, *, asked: Mapping[str, Any], assumption: str | None
+    flips: Flips, choice: DetectorChoice, suggestions: Suggestions, suspects: pa.Table, *, asked: Mapping[str, Any], assumption: str | None
 ) -> dict[str, Any]:
     """Return the experiment as JSON values.
 
     Args:
         flips: what was planted.
-        compared: the detectors, and which is used.
+        choice: the detectors, and which is used.
         suggestions: where suggested labels come from.
         suspects: ``schema.NOISE`` of all rows.
         asked: ``detector`` and ``threshold`` as the user set them.
@@ -32,25 +31,25 @@ def noise_record(
             "features": list(detector.features),
             "f1": round(detector.f1, 6),
             "average_precision": round(detector.average_precision, 6),
-            "weights": [round(float(weight), 6) for weight in detector.weights],
+            "weights": [round(float(weight), 6) for weight in detector.model.weights],
         }
-        for name, detector in compared.candidates.items()
+        for name, detector in choice.candidates.items()
     }
-    chosen = compared.chosen
+    chosen = choice.chosen
     return {
         "rows": suspects.num_rows,
         "suspects": int(np.count_nonzero(suspects["flagged"].to_numpy(zero_copy_only=False))),
         "threshold": asked["threshold"],
         "flips": len(flips.rows),
         "asked": asked["detector"],
-        "detector": compared.name,
-        "reason": compared.reason,
+        "detector": choice.name,
+        "reason": choice.reason,
         "assumption": assumption,
-        "confidence_below": round(_cut(chosen, float(asked["threshold"])), 6) if compared.name == "confidence" else None,
+        "confidence_below": round(_cut(chosen, float(asked["threshold"])), 6) if choice.name == "confidence" else None,
         "detectors": detectors,
-        "f1_variability": round(compared.variability.f1, 6),
+        "f1_variability": round(choice.variability_f1, 6),
         "tested_on": chosen.tested_on,
-        "left_out": compared.left_out,
+        "left_out": choice.left_out,
         "suggestions": {"from": suggestions.source, "right": {name: round(share, 6) for name, share in suggestions.right.items()}},
     }
 
@@ -58,7 +57,7 @@ def noise_record(
 def noise_metrics(record: Mapping[str, Any]) -> dict[str, float]:
     """Return the experiment as flat numbers.
 
-    ``suspects``, ``suspects.share``, ``flips``, ``assumed`` (1 where nothing was retrained), and of each detector ``f1.<name>`` and
+    ``suspects``, ``suspects.share``, ``flips``, ``assumed`` (1 where nothing was trained again), and of each detector ``f1.<name>`` and
     ``average_precision.<name>``; ``f1.variability`` for comparison; ``suggestions.<source>``, the share of the flips whose
     right label is suggested.
     """
@@ -73,4 +72,5 @@ def noise_metrics(record: Mapping[str, Any]) -> dict[str, float]:
 def _cut(detector: Detector, threshold: float) -> float:
     """Return the confidence at which a detector of confidence alone gives the threshold's probability."""
     odds = np.log(threshold / (1.0 - threshold))
-    return float(detector.centre[0] + (odds - detector.bias) / detector.weights[0] * detector.scale[0])
+    model = detector.model
+    return float(model.centre[0] + (odds - model.bias) / model.weights[0] * model.scale[0])

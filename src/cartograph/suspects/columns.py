@@ -1,0 +1,87 @@
+"""The columns that detectors of label errors read: measures of the map, and the doubt and margin of a committee."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from cartograph.data.arrays import Floats, Ids, Reals
+from cartograph.errors import InputError
+from cartograph.maps.measures import Measures
+from cartograph.suspects.committee import Committee
+
+Columns = Mapping[str, Reals]
+"""Name -> values, ``(n_examples,)``."""
+
+Candidate = Literal["confidence", "measures", "committee"]
+"""A detector by what it reads: the paper's single measure, all measures of the map, or the committee beside one of them."""
+
+_HELD_OUT = ("out_of_fold_confidence", "out_of_fold_variability", "out_of_fold_margin")
+_MAP = ("confidence", "variability", "correctness", "aum", "el2n", "loss", *_HELD_OUT)
+
+
+def detector_columns(measures: Measures, committee: Committee | None, labels: Ids) -> dict[str, Floats]:
+    """Return what detectors may read, each ``(n_examples,)``: the map's measures, and the committee's doubt and margin.
+
+    ``doubt`` is the log odds of the committee's doubt (higher = more suspect), ``margin`` the log ratio of its probabilities of the given
+    label and of the best other one (lower = more suspect). K-fold training adds its measures to the map's.
+
+    Args:
+        measures: of the map; those that are None are left out.
+        committee: of the same rows and labels; None where texts do not tell classes apart.
+        labels: label ids, ``(n_examples,)``.
+    """
+    columns = {name: np.asarray(values, dtype=np.float64) for name in _MAP if (values := getattr(measures, name)) is not None}
+    if committee is not None:
+        doubt = np.clip(committee.doubt.score, 1e-9, 1.0 - 1e-9)
+        rows = np.arange(len(labels))
+        others = committee.probabilities.copy()
+        others[rows, labels] = 0.0
+        columns["doubt"] = np.log(doubt / (1.0 - doubt))
+        columns["margin"] = np.log(np.maximum(committee.probabilities[rows, labels], 1e-12) / np.maximum(others.max(axis=1), 1e-12))
+    return columns
+
+
+def feature_sets(columns: Columns) -> dict[Candidate, tuple[str, ...]]:
+    """Return which columns each candidate reads; a candidate whose columns are missing is left out.
+
+    The committee's goes with one measure of the map, the margin in sample (AUM): more of them, near-copies of one another, outvoted what
+    is known out of fold (mean average precision over 13 planted sets .748 with all, .765 with one, .668 without committee).
+    """
+    sets: dict[Candidate, tuple[str, ...]] = {"confidence": ("confidence",), "measures": tuple(name for name in _MAP if name in columns)}
+    if "doubt" in columns:
+        sets["committee"] = ("aum" if "aum" in columns else "confidence", "doubt", "margin")
+    return sets
+
+
+def column_table(columns: Columns, names: Sequence[str], rows: int | None = None) -> Floats:
+    """Return some columns side by side, ``(n_examples, n_names)``.
+
+    Args:
+        columns: of the rows.
+        names: one or more of them.
+        rows: how many rows there must be; None = any number.
+
+    Raises:
+        InputError: a column is missing, not finite, or of another number of rows.
+    """
+    for name in names:
+        if name not in columns:
+            raise InputError(f"the measure {name!r} is not in the table; it has {', '.join(columns)}.")
+        bad = ~np.isfinite(np.asarray(columns[name], dtype=np.float64))
+        if bad.any():
+            row = int(bad.argmax())
+            raise InputError(
+                f"the measure {name!r} has the value {columns[name][row]} in row {row + 1} ({int(bad.sum()):,} such rows), where a finite "
+                "number is needed; leave that measure out, or fill it in."
+            )
+        if len(bad) != len(columns[names[0]]):
+            raise InputError(
+                f"the measure {name!r} has {len(bad):,} rows and {names[0]!r} has {len(columns[names[0]]):,}; give each one a row."
+            )
+    table = np.stack([np.asarray(columns[name], dtype=np.float64) for name in names], axis=1)
+    if rows is not None and len(table) != rows:
+        raise InputError(f"there are {len(table):,} rows of measures, but {rows:,} are expected; both must be of the same rows.")
+    return table
