@@ -283,7 +283,7 @@ def _write_experiment(folder: Path) -> None:
 
     target = folder / "data/ablate/seeds"
     target.mkdir(parents=True)
-    said = {"name": "seeds", "question": "do maps agree?", "source": "footnote 6", "told": f"on {HOSTILE} they do", "tables": ["pairs"]}
+    said = {"name": "seeds", "question": "do maps agree?", "source": "footnote 6", "answer": f"on {HOSTILE} they do", "tables": ["pairs"]}
     (target / "finding.json").write_text(json.dumps(said))
     pq.write_table(pa.table({"seed": [1], "set": [HOSTILE]}), target / "pairs.parquet")
     save_figure(line_figure("Maps", "seed", {"r": {"all": ([1.0, 2.0], [0.5, 0.6])}}), target / "seeds.png")

@@ -94,8 +94,8 @@ def _answer(name: str, params: Params, space: Workspace, inputs: Inputs, scratch
     from cartograph.figures.saving import save_figure, save_small_png
 
     scratch.mkdir(parents=True, exist_ok=True)
-    with progress(f"ablate {name}") as tell:
-        found: Finding = EXPERIMENTS[name].run(replace(_material(params, inputs, space, scratch), tell=tell))
+    with progress(f"ablate {name}") as report:
+        found: Finding = EXPERIMENTS[name].run(replace(_material(params, inputs, space, scratch), progress=report))
     shutil.rmtree(scratch)
     for title, table in found.tables.items():
         write_parquet(table, folder / f"{title}.parquet")
@@ -106,10 +106,10 @@ def _answer(name: str, params: Params, space: Workspace, inputs: Inputs, scratch
     numbers = json.dumps(known, indent=1, sort_keys=True)
     (folder / "numbers.json").write_text(numbers + "\n", encoding="utf-8")
     experiment = EXPERIMENTS[name]
-    said = {"name": name, "question": experiment.meaning, "source": experiment.source, "told": found.told, "tables": list(found.tables)}
+    said = {"name": name, "question": experiment.meaning, "source": experiment.source, "answer": found.answer, "tables": list(found.tables)}
     (folder / "finding.json").write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (folder / "finding.md").write_text(_page(name, found), encoding="utf-8")
-    return found.told
+    return found.answer
 
 
 def _material(params: Params, inputs: Inputs, space: Workspace, scratch: Path) -> Material:
@@ -140,7 +140,14 @@ def _page(name: str, found: Finding) -> str:
     from cartograph.experiments.registry import EXPERIMENTS
 
     experiment = EXPERIMENTS[name]
-    lines = [f"# {name}: {experiment.meaning}", "", f"{found.told[0].upper()}{found.told[1:]}.", "", f"Source: {experiment.source}.", ""]
+    lines = [
+        f"# {name}: {experiment.meaning}",
+        "",
+        f"{found.answer[0].upper()}{found.answer[1:]}.",
+        "",
+        f"Source: {experiment.source}.",
+        "",
+    ]
     for title, table in found.tables.items():
         lines += [f"## {title}", "", f"| {' | '.join(table.column_names)} |", f"| {' | '.join('---' for _ in table.column_names)} |"]
         lines += [f"| {' | '.join(_cell(value) for value in row.values())} |" for row in table.slice(0, _MOST_ROWS).to_pylist()]

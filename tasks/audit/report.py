@@ -20,7 +20,8 @@ from tasks.engine.step import Inputs, Out, Step
 from tasks.engine.workspace import Workspace
 
 if TYPE_CHECKING:
-    from cartograph.page.audit import Answer, Audit, Origin
+    from cartograph.page.audit import Audit
+    from cartograph.page.step_results import ExperimentAnswer, HowMade
 
 PAGE = "reports/report.html"
 COMPARED = "data/evaluate"
@@ -112,7 +113,7 @@ def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> A
         score=_score(inputs, measures),
         window=_window(workspace, probabilities),
         still=data_uri(inputs[STILL].read_bytes(), "image/svg+xml"),
-        origin=_origin(inputs, workspace),
+        how_made=_origin(inputs, workspace),
         comparison=_comparison(inputs),
         selections=_selections(inputs, workspace),
         noise=_noise(inputs, measures),
@@ -144,32 +145,33 @@ def _noise(inputs: Mapping[str, Path], measures: Any) -> Any:
     """Return the suspects and how they were found; None where none were looked for."""
     import pyarrow.parquet as pq
 
-    from cartograph.page.audit import Noise, align
+    from cartograph.page.audit import align
+    from cartograph.page.step_results import Suspects
     from cartograph.schema import UID
 
     if NOISE not in inputs:
         return None
     folder = inputs[NOISE]
     suspects = align(pq.read_table(folder / "noise.parquet"), measures[UID], f"{NOISE}/noise.parquet")
-    return Noise(suspects, _json(folder / "noise.json"), pq.read_table(folder / "experiment.parquet"))
+    return Suspects(suspects, _json(folder / "noise.json"), pq.read_table(folder / "experiment.parquet"))
 
 
 def _cleaned(inputs: Mapping[str, Path]) -> Any:
     """Return what cleaning changed; None where nothing was cleaned."""
     import pyarrow.parquet as pq
 
-    from cartograph.page.audit import Cleaned
+    from cartograph.page.step_results import Cleaning
 
     if CLEANED[0] not in inputs:
         return None
-    return Cleaned(pq.read_table(inputs[CLEANED[0]]), _json(inputs[CLEANED[1]]))
+    return Cleaning(pq.read_table(inputs[CLEANED[0]]), _json(inputs[CLEANED[1]]))
 
 
 def _aflite(inputs: Mapping[str, Path]) -> Any:
     """Return the filter's rows and rounds; None where nothing was filtered."""
     import pyarrow.parquet as pq
 
-    from cartograph.page.audit import Aflite
+    from cartograph.page.step_results import Aflite
 
     if AFLITE[0] not in inputs:
         return None
@@ -181,38 +183,38 @@ def _bias(inputs: Mapping[str, Path]) -> Any:
     """Return what was told before and after the filter; None where that was not measured."""
     import pyarrow.parquet as pq
 
-    from cartograph.page.audit import Bias
+    from cartograph.page.step_results import Bias
 
     if BIAS[0] not in inputs:
         return None
     return Bias(*(pq.read_table(inputs[BIAS[0]] / f"{name}.parquet") for name in ("accuracies", "words", "neighbours")))
 
 
-def _answer(folder: Path) -> Answer:
+def _answer(folder: Path) -> ExperimentAnswer:
     """Return what an experiment found, or why it failed."""
     import pyarrow.parquet as pq
 
-    from cartograph.page.audit import Answer
+    from cartograph.page.step_results import ExperimentAnswer
 
     reason = failure_of(folder)
     if reason is not None:
-        return Answer(folder.name, "", "", reason, failed=True)
+        return ExperimentAnswer(folder.name, "", "", reason, failed=True)
     said = _json(folder / "finding.json")
     tables = {name: pq.read_table(folder / f"{name}.parquet") for name in said.pop("tables")}
-    return Answer(**said, tables=tables, picture=(folder / f"{folder.name}.png").read_bytes())
+    return ExperimentAnswer(**said, tables=tables, picture=(folder / f"{folder.name}.png").read_bytes())
 
 
 def _since(inputs: Mapping[str, Path]) -> Any:
     """Return what changed since the audit before; None for a workspace's first."""
     import pyarrow.parquet as pq
 
-    from cartograph.page.audit import Since
+    from cartograph.page.step_results import SinceLastAudit
 
     if SINCE not in inputs or not (inputs[SINCE] / "comparison.json").exists():
         return None
     found, record = _json(inputs[SINCE] / "comparison.json"), _json(inputs[SINCE] / "record.json")
     numbers = [*record["earlier"], record["numbers"]]
-    return Since(
+    return SinceLastAudit(
         audits=tuple(found["audits"]),
         rows=pq.read_table(inputs[SINCE] / "rows.parquet"),
         numbers=found["numbers"],
@@ -241,7 +243,7 @@ def _compared(inputs: Mapping[str, Path]) -> Any:
 def _selections(inputs: Mapping[str, Path], workspace: Workspace) -> Any:
     """Return what the models came to that were trained on selections; None where none was."""
     from cartograph.compare.selections import WHOLE, Chosen
-    from cartograph.page.audit import Selections
+    from cartograph.page.step_results import Selections
 
     trained = chosen_selections(workspace.settings)
     if COMPARED not in inputs or not trained:
@@ -284,15 +286,15 @@ def _probabilities(folder: Path, measures: Any) -> Any:
     return gold_probabilities(dynamics.uids, dynamics.logits, dynamics.gold)[order]
 
 
-def _origin(inputs: Mapping[str, Path], workspace: Workspace) -> Origin:
-    from cartograph.page.audit import Origin
+def _origin(inputs: Mapping[str, Path], workspace: Workspace) -> HowMade:
+    from cartograph.page.step_results import HowMade
     from tasks.engine.digest import digest_path
 
     sets = sorted(path for path in inputs["data/ingest"].glob("*.parquet"))
     digests = {f"data/ingest/{path.name}": digest_path(path) for path in sets}
     digests |= {name: digest_path(inputs[name]) for name in ("data/train", "data/measure")}
     default = workspace.relative == "."
-    return Origin(
+    return HowMade(
         name=workspace.name,
         command="make audit" if default else f"make audit WORKSPACE={workspace.typed}",
         parameters={name: section.model_dump(mode="json") for name, section in workspace.settings.items()},

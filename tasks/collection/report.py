@@ -20,7 +20,7 @@ from tasks.engine.step import Inputs, Out, Step
 from tasks.engine.workspace import Workspace
 
 if TYPE_CHECKING:
-    from cartograph.page.audit import Origin
+    from cartograph.page.step_results import HowMade
 
 PAGE = "reports/report.html"
 WAITING = "reports/waiting.html"
@@ -55,7 +55,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
             findings=_json(folder / "findings.json"),
             versions=_json(folder / "versions.json"),
             texts=params.text_characters,
-            origin=_origin(inputs, out.workspace),
+            how_made=_origin(inputs, out.workspace),
         )
     ).encode("utf-8")
     out[PAGE].write_bytes(page)
@@ -64,11 +64,11 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     return f"{PAGE}, {len(page) / 1e6:.1f} MB"
 
 
-def _origin(inputs: Inputs, workspace: Workspace) -> Origin:
-    from cartograph.page.audit import Origin
+def _origin(inputs: Inputs, workspace: Workspace) -> HowMade:
+    from cartograph.page.step_results import HowMade
     from tasks.engine.digest import digest_path
 
-    return Origin(
+    return HowMade(
         name=workspace.name,
         command=f"python -m flows.collect --workspace {workspace.typed}",
         parameters={name: section.model_dump(mode="json") for name, section in workspace.settings.items()},

@@ -48,8 +48,8 @@ def leave_page(workspace: Workspace, steps: Sequence[Step], error: CartographErr
 def _content(workspace: Workspace, number: int, error: CartographError) -> Waiting:
     import pyarrow.parquet as pq
 
-    from cartograph.page.audit import Origin
     from cartograph.page.collection.waiting import Waiting
+    from cartograph.page.step_results import HowMade
     from cartograph.pairs.comparison import summary
     from cartograph.pairs.tables import load_task
     from tasks.collection.parameters import sheet_of
@@ -70,10 +70,10 @@ def _content(workspace: Workspace, number: int, error: CartographError) -> Waiti
         answers=answers,
         pairs=pairs,
         summary=table,
-        told=sum(label in (0, 1) for column in labels for label in column),
+        labels=sum(label in (0, 1) for column in labels for label in column),
         mistakes=[one for folder in last for one in _json(folder / "findings.json")["mistakes"][:10]],
         texts=workspace.settings["report"].text_characters,  # type: ignore[attr-defined]
-        origin=Origin(
+        how_made=HowMade(
             name=workspace.name,
             command=f"python -m flows.collect --workspace {workspace.typed}",
             parameters={name: section.model_dump(mode="json") for name, section in workspace.settings.items()},

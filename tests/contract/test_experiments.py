@@ -77,17 +77,17 @@ def test_it_says_what_it_asks_and_answers_with_tables_a_figure_and_numbers(
 ) -> None:
     assert EXPERIMENTS[experiment.name] is experiment
     assert experiment.meaning.endswith("?")
-    told: list[tuple[int, int]] = []
-    found = experiment.run(replace(material, folder=tmp_path / "first", tell=lambda done, total: told.append((done, total))))
-    assert found.told
+    progress: list[tuple[int, int]] = []
+    found = experiment.run(replace(material, folder=tmp_path / "first", progress=lambda done, total: progress.append((done, total))))
+    assert found.answer
     assert isinstance(found.figure, Figure)
     assert found.tables
     assert all(table.num_rows for table in found.tables.values())
     assert found.numbers
     assert all(np.isfinite(value) for value in found.numbers.values())
-    assert all(0 < done <= total for done, total in told)
+    assert all(0 < done <= total for done, total in progress)
     again = experiment.run(replace(material, folder=tmp_path / "second"))
-    assert (again.told, dict(again.numbers)) == (found.told, dict(found.numbers))
+    assert (again.answer, dict(again.numbers)) == (found.answer, dict(found.numbers))
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def test_what_it_needs_is_said(material: Material) -> None:
     ("confidence", "message"),
     [
         ([0.5] * 64, r"has nothing to correlate: confidence is 0.5 on each of the 64 rows"),
-        ([0.2, 0.8] * 32, r"cannot tell confidence and variability apart on the 64 rows .*: a term is a sum of the other ones"),
+        ([0.2, 0.8] * 32, r"cannot separate confidence from variability on the 64 rows .*: a term is a sum of the other ones"),
     ],
 )
 def test_measures_that_say_too_little_are_refused(material: Material, confidence: list[float], message: str) -> None:
@@ -174,7 +174,7 @@ def test_the_step_writes_them_a_cell_each(material: Material, tmp_path: Path) ->
     assert page.startswith("# burn-out: how many epochs until the map is settled?")
     assert done.receipt.summary[1:] in page
     said = json.loads((folder / "finding.json").read_text())
-    assert (said["name"], said["told"], said["tables"]) == ("burn-out", done.receipt.summary, ["curve"])
+    assert (said["name"], said["answer"], said["tables"]) == ("burn-out", done.receipt.summary, ["curve"])
     by_hand = tmp_path / "by-hand"
     by_hand.mkdir()
     with space.lock("an audit"), pytest.raises(InputError, match=r"is busy: `an audit`.* holds it"):

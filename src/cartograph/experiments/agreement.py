@@ -49,7 +49,7 @@ def run(material: Material) -> Finding:
         curved = regression(known, {"confidence": confidence, "confidence squared": confidence**2, "variability": variability})
     except ValueError as error:
         raise InputError(
-            f"experiment `agreement` cannot tell confidence and variability apart on the {len(rows):,} rows with two annotators' labels or "
+            f"experiment `agreement` cannot separate confidence from variability on the {len(rows):,} rows with two annotators' labels or "
             f"more: {error}."
         ) from error
     numbers = {f"agreement.{name}.{part}": value for name, one in found.items() for part, value in asdict(one).items()}
@@ -57,7 +57,7 @@ def run(material: Material) -> Finding:
     numbers |= {f"agreement.regression.{term.name}.{part}": getattr(term, part) for term in linear for part in ("coefficient", "p", "gain")}
     means, sizes, x_edges, y_edges = binned(variability, confidence, known)
     return Finding(
-        _told(len(rows), found, linear, curved),
+        _answer(len(rows), found, linear, curved),
         numbers,
         _tables(found, linear, curved),
         heat_figure("Human agreement over the data map", means, sizes, x_edges, y_edges, "mean agreement with the others' majority"),
@@ -76,7 +76,7 @@ def binned(x: Floats, y: Floats, values: Floats, bins: int = _BINS, least: int =
     return means, counts, edges[1], edges[0]
 
 
-def _told(rows: int, found: dict, linear: list, curved: list) -> str:  # type: ignore[type-arg]
+def _answer(rows: int, found: dict, linear: list, curved: list) -> str:  # type: ignore[type-arg]
     parts = [f"{name} r = {one.r:+.2f} ({one.low:+.2f} to {one.high:+.2f})" for name, one in found.items()]
     term, bent = linear[-1], curved[-1]
     adds = "adds to" if term.p < 0.05 else "does not measurably add to"

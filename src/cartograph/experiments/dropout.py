@@ -33,12 +33,12 @@ def run(material: Material) -> Finding:
     recipe = replace(material.recipe, evaluate="end", live=False)
     passes, seed = int(material.options["passes"]), int(material.options["seed"])
     alone = fit(recipe, material.examples, {}, material.folder / "alone")
-    material.tell(1, 2)
+    material.progress(1, 2)
     logits = infer(recipe, alone.model, held, passes=passes, dropout=True, seed=seed).logits.transpose(1, 0, 2)
     uids = held[UID].to_numpy()
     dropped = gold_probabilities(uids, np.ascontiguousarray(logits), held[LABEL].to_numpy())
     both = fit(recipe, _together(material.examples, held), {}, material.folder / "together")
-    material.tell(2, 2)
+    material.progress(2, 2)
     dynamics = read_dynamics(both.dynamics)
     measures = compute_measures(dynamics.uids, dynamics.logits, dynamics.gold, burn_in=material.options["burn_in"])
     place = {uid: row for row, uid in enumerate(dynamics.uids.tolist())}
@@ -49,12 +49,12 @@ def run(material: Material) -> Finding:
     }
     rng = np.random.default_rng(seed)
     found = {part: correlation(first, second, rng) for part, (first, second) in pairs.items()}
-    told = ", ".join(f"{part} r = {one.r:+.2f} ({one.low:+.2f} to {one.high:+.2f})" for part, one in found.items())
+    answer = ", ".join(f"{part} r = {one.r:+.2f} ({one.low:+.2f} to {one.high:+.2f})" for part, one in found.items())
     numbers = {f"dropout.{part}.{end}": value for part, one in found.items() for end, value in asdict(one).items()}
     panels = {part: ("of training dynamics", f"of dropout, {passes} passes", *values) for part, values in pairs.items()}
     figure = scatter_figure(f"Training dynamics and dropout on {name}", panels, seed)
     tables = {"correlations": pa.Table.from_pylist([{"measure": part, **asdict(one)} for part, one in found.items()])}
-    return Finding(f"{len(uids):,} rows of {name}, dynamics against dropout: {told}", numbers, tables, figure)
+    return Finding(f"{len(uids):,} rows of {name}, dynamics against dropout: {answer}", numbers, tables, figure)
 
 
 def _together(examples: pa.Table, held: pa.Table) -> pa.Table:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from cartograph.errors import InputError
 from cartograph.train.recipe import Recipe
 
-Tell = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Material:
         recipe: how the map's model was trained.
         options: the parameters of the section ``ablate``.
         folder: where trainings may be kept while the experiment runs.
-        tell: called with (trainings done, trainings in all).
+        progress: called with (trainings done, trainings in all).
     """
 
     examples: pa.Table
@@ -37,7 +37,7 @@ class Material:
     recipe: Recipe
     options: Mapping[str, Any]
     folder: Path
-    tell: Tell = field(default=lambda done, total: None)
+    progress: Progress = field(default=lambda done, total: None)
 
     def held_out(self, name: str) -> tuple[str, pa.Table]:
         """Return an evaluation set of the train set's distribution.
@@ -60,13 +60,13 @@ class Finding:
     """What an experiment found.
 
     Attributes:
-        told: in one sentence, with numbers.
+        answer: in one sentence, with numbers.
         numbers: flat.
         tables: by name.
         figure: a matplotlib figure.
     """
 
-    told: str
+    answer: str
     numbers: Mapping[str, float]
     tables: Mapping[str, pa.Table]
     figure: Any

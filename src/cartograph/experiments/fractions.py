@@ -50,7 +50,7 @@ def run(material: Material) -> Finding:
         rows = _rows(material, part)
         for seed in seeds:
             found += _trained(material, part, rows, seed)
-        material.tell(len(found) // len(material.evaluation), len(parts) * len(seeds))
+        material.progress(len(found) // len(material.evaluation), len(parts) * len(seeds))
     means = _means(found)
     sets = sorted(material.evaluation)
     figure = line_figure("Accuracy by share of rows, and of easy rows among ambiguous ones", _SHARES, *_panels(means, sets, material))
@@ -58,7 +58,7 @@ def run(material: Material) -> Finding:
         f"fractions.{row['strategy']}-{row['fraction']:g}.{row['set']}.accuracy": row["mean"] for row in means if row["mean"] is not None
     }
     tables = {"means": pa.Table.from_pylist(means), "models": pa.Table.from_pylist(found)}
-    return Finding(_told(means, sets), numbers, tables, figure)
+    return Finding(_answer(means, sets), numbers, tables, figure)
 
 
 def _parts(options: Mapping[str, Any]) -> Iterator[_Part]:
@@ -135,8 +135,8 @@ def _line(rows: Sequence[Row], x: str) -> Line:
     return [place for place, _ in ordered], [value for _, value in ordered]
 
 
-def _told(means: Sequence[Row], sets: Sequence[str]) -> str:
-    told = []
+def _answer(means: Sequence[Row], sets: Sequence[str]) -> str:
+    answer = []
     for name in sets:
         own = {(row["strategy"], row["fraction"]): row for row in means if row["set"] == name and row["mean"] is not None}
         both = [fraction for strategy, fraction in own if strategy == "ambiguous" and ("random", fraction) in own]
@@ -144,10 +144,10 @@ def _told(means: Sequence[Row], sets: Sequence[str]) -> str:
         learnt = [fraction for fraction in sorted(both) if not own["ambiguous", fraction]["failed"]]
         above = [fraction for fraction in learnt if own["ambiguous", fraction]["mean"] > own["random", fraction]["mean"]]
         where = f"at {', '.join(f'{percent(fraction)}' for fraction in above)}" if above else "at no share"
-        told.append(f"on {name} ambiguous rows are above as many random ones {where} of {len(both)}")
+        answer.append(f"on {name} ambiguous rows are above as many random ones {where} of {len(both)}")
     failed = sum(row["failed"] for row in means if row["set"] == sets[0])
     trainings = f"; {failed} trainings ended at the largest class" if failed else ""
-    return f"{'; '.join(told)}{trainings}"
+    return f"{'; '.join(answer)}{trainings}"
 
 
 EXPERIMENT = Experiment("fractions", "how many ambiguous rows does it take, and what do easy ones add?", run, "§4, Fig. 3")

@@ -35,7 +35,7 @@ def run(material: Material) -> Finding:
             recipe = replace(material.recipe, seed=seed, evaluate="epoch", live=False)
             history = ordered_history(recipe, material.examples, {name: held}, material.folder / f"{done}-{seed}", rank)
             curves.setdefault(label, []).append([row["accuracy"] for row in history if row["set"] == name])
-        material.tell((done + 1) * len(seeds), len(ranks) * len(seeds))
+        material.progress((done + 1) * len(seeds), len(ranks) * len(seeds))
     means = {label: np.mean(values, axis=0) for label, values in curves.items()}
     goal = _PART * float(means["shuffled"].max())
     reached = {label: [_first(curve, goal) for curve in values] for label, values in curves.items()}

@@ -21,7 +21,7 @@ def run(material: Material) -> Finding:
     for seed in seeds:
         folder = material.folder / f"seed-{seed}"
         maps.append(trained_map(replace(material.recipe, seed=seed), material.examples, folder, burn_in=material.options["burn_in"]))
-        material.tell(len(maps), len(seeds))
+        material.progress(len(maps), len(seeds))
     rows = [
         {
             "seed": seeds[one],
@@ -35,10 +35,10 @@ def run(material: Material) -> Finding:
         name: (f"seed {seeds[0]}", f"seed {seeds[1]}", getattr(maps[0], name), getattr(maps[1], name))
         for name in ("confidence", "variability")
     }
-    told = f"mean r over {len(rows)} pairs of seeds: confidence {mean.confidence:.2f}, variability {mean.variability:.2f}"
+    answer = f"mean r over {len(rows)} pairs of seeds: confidence {mean.confidence:.2f}, variability {mean.variability:.2f}"
     numbers = {"seeds.confidence": mean.confidence, "seeds.variability": mean.variability}
     figure = scatter_figure("Maps from two seeds", panels, material.options["seed"])
-    return Finding(told, numbers, {"pairs": pa.Table.from_pylist(rows)}, figure)
+    return Finding(answer, numbers, {"pairs": pa.Table.from_pylist(rows)}, figure)
 
 
 EXPERIMENT = Experiment("seeds", "do maps from different seeds agree?", run, "footnote 6")

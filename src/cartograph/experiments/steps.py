@@ -37,7 +37,7 @@ def run(material: Material) -> Finding:
     drawn = np.sort(rng.choice(number, min(size, number), replace=False))
     probe = material.examples.take(pa.array(drawn))
     dynamics = read_dynamics(step_dynamics(material.recipe, material.examples, probe, material.folder, every=every))
-    material.tell(1, 1)
+    material.progress(1, 1)
     # The audit's map leaves out as many epochs at its front.
     left_out = min(int(material.options["burn_in"]) * steps_per_epoch // every, dynamics.logits.shape[1] - 1)
     fine = compute_measures(dynamics.uids, dynamics.logits, dynamics.gold, burn_in=left_out)
@@ -49,13 +49,13 @@ def run(material: Material) -> Finding:
     readings = dynamics.logits.shape[1]
     steps = [every * count for count in range(1, readings + 1)]
     lines = {name: (steps, getattr(curve, name).tolist()) for name in ("confidence", "variability")}
-    told = (
+    answer = (
         f"{readings} readings of {len(drawn):,} rows, every {every} steps, the first {left_out} left out: r with the map per epoch is "
         f"{shared['confidence']:.2f} for confidence, {shared['variability']:.2f} for variability"
     )
     rows = [{"steps": step, **{name: values[place] for name, (_, values) in lines.items()}} for place, step in enumerate(steps)]
     figure = line_figure("Finer than an epoch: r with the map of all readings", "optimiser steps", {"Pearson's r": lines})
-    return Finding(told, {f"steps.{name}": r for name, r in shared.items()}, {"curve": pa.Table.from_pylist(rows)}, figure)
+    return Finding(answer, {f"steps.{name}": r for name, r in shared.items()}, {"curve": pa.Table.from_pylist(rows)}, figure)
 
 
 EXPERIMENT = Experiment("steps", "is a map of many readings within an epoch another map?", run, "§2.1")

@@ -25,7 +25,7 @@ def run(material: Material) -> Finding:
     rate = model_class(other).learning_rate
     recipe = replace(material.recipe, model=other, learning_rate=rate, pretrained=material.options["other_pretrained"])
     second = trained_map(recipe, material.examples, material.folder / other, burn_in=material.options["burn_in"])
-    material.tell(1, 1)
+    material.progress(1, 1)
     first = {name: material.measures[name].to_numpy() for name in ("confidence", "variability", "correctness")}
     shared = {name: pearson(values, getattr(second, name)) for name, values in first.items()}
     uids = material.measures["uid"].to_numpy()
@@ -46,12 +46,14 @@ def run(material: Material) -> Finding:
         }
         for row in farthest
     ]
-    told = f"{material.recipe.model} and {other}: r of confidence {shared['confidence']:.2f}, of variability {shared['variability']:.2f}; "
-    told += f"{len(moved):,} of {len(uids):,} rows change region ({share(len(moved), len(uids))})"
+    answer = (
+        f"{material.recipe.model} and {other}: r of confidence {shared['confidence']:.2f}, of variability {shared['variability']:.2f}; "
+    )
+    answer += f"{len(moved):,} of {len(uids):,} rows change region ({share(len(moved), len(uids))})"
     numbers = {f"models.{name}": r for name, r in shared.items()} | {"models.moved.share": len(moved) / len(uids)}
     panels = {name: (material.recipe.model, other, first[name], getattr(second, name)) for name in ("confidence", "variability")}
     tables = {"regions": pa.Table.from_pylist(crossed)} | ({"moved": pa.Table.from_pylist(rows)} if rows else {})
-    return Finding(told, numbers, tables, scatter_figure("One train set, two models", panels, material.options["seed"]))
+    return Finding(answer, numbers, tables, scatter_figure("One train set, two models", panels, material.options["seed"]))
 
 
 EXPERIMENT = Experiment("models", "where do two models put the same rows?", run, "App. C.1")

@@ -1,4 +1,4 @@
-"""Everything a page is made from: the tables of one audit, aligned, and what was asked for."""
+"""The tables of one audit, their rows aligned, and the limits of its page."""
 
 from __future__ import annotations
 
@@ -11,10 +11,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cartograph.compare.selections import Chosen
 from cartograph.compare.versions import Comparison
 from cartograph.data.arrays import Bools, Floats, Integers
 from cartograph.errors import InputError
+from cartograph.page.step_results import (
+    Aflite,
+    Bias,
+    Cleaning,
+    ExperimentAnswer,
+    HowMade,
+    Selections,
+    SinceLastAudit,
+    Suspects,
+)
 from cartograph.schema import LABEL, REGIONS, UID, DatasetInfo, dataset_info
 
 
@@ -38,142 +47,6 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Origin:
-    """How the audit was made: what a reader needs to make it again.
-
-    Attributes:
-        name: the workspace's name.
-        command: the command that makes the audit again.
-        parameters: section -> key -> value, complete.
-        versions: distribution -> version.
-        digests: what -> SHA-256 of its content.
-    """
-
-    name: str
-    command: str
-    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    digests: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Noise:
-    """The suspects, and how they were found.
-
-    Attributes:
-        suspects: ``schema.NOISE``; one row per row of ``measures``, in its order.
-        record: what was chosen and why, as in ``data/noise/noise.json``.
-        experiment: ``noise_figures.EXPERIMENT``; of the flipped rows at least.
-    """
-
-    suspects: pa.Table
-    record: Mapping[str, Any]
-    experiment: pa.Table
-
-
-@dataclass(frozen=True)
-class Cleaned:
-    """The cleaned version of the train set.
-
-    Attributes:
-        changes: ``schema.CHANGES``.
-        version: rows, parent and name, as in ``data/clean/version.json``.
-    """
-
-    changes: pa.Table
-    version: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Selections:
-    """Models trained on selections.
-
-    Attributes:
-        comparison: of the selections with each other and with the whole train set.
-        chosen: which selections, and how many rows each has.
-    """
-
-    comparison: Comparison
-    chosen: Chosen
-
-
-@dataclass(frozen=True)
-class Aflite:
-    """What was filtered out because it is easy to guess.
-
-    Attributes:
-        rows: ``schema.AFLITE``, of the filter's pool.
-        history: ``schema.AFLITE_HISTORY``.
-        record: sizes, features and why it ended, as in ``data/aflite/aflite.json``.
-    """
-
-    rows: pa.Table
-    history: pa.Table
-    record: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Bias:
-    """What can be told from too little, before and after the filter.
-
-    Attributes:
-        accuracies: ``bias.versions.ACCURACIES``.
-        words: ``bias.words.REVEALING``.
-        neighbours: ``bias.neighbours.NEIGHBOURS``.
-    """
-
-    accuracies: pa.Table
-    words: pa.Table
-    neighbours: pa.Table
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What an experiment found.
-
-    Attributes:
-        name: the experiment's.
-        question: what it asks; empty where it failed before it could say.
-        source: where in the paper it stands.
-        told: what it found, in a sentence; where it failed: why.
-        failed: whether it did.
-        tables: its tables by name.
-        picture: its figure as a PNG; None where it failed.
-    """
-
-    name: str
-    question: str
-    source: str
-    told: str
-    failed: bool = False
-    tables: Mapping[str, pa.Table] = field(default_factory=dict)
-    picture: bytes | None = None
-
-
-@dataclass(frozen=True)
-class Since:
-    """What changed since the audit before.
-
-    Attributes:
-        audits: the numbers of that audit and of this one.
-        rows: ``schema.ROW_CHANGES``.
-        numbers: name -> number, as ``audit_changes.AuditChanges.numbers``.
-        regions: region before -> region now -> rows.
-        classes: class -> (share before, share now).
-        trend: number of an audit and its numbers, oldest first, this one last.
-        embedded: set -> rows whose vectors by the frozen encoder were ``kept`` from the audit before, and ``made`` anew; empty without one.
-    """
-
-    audits: tuple[int, int]
-    rows: pa.Table
-    numbers: Mapping[str, float]
-    regions: Mapping[str, Mapping[str, int]]
-    classes: Mapping[str, tuple[float, float]]
-    trend: Sequence[tuple[int, Mapping[str, float]]]
-    embedded: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Audit:
     """The tables of one audit. Every per-row array is in the order of ``measures``.
 
@@ -189,17 +62,19 @@ class Audit:
         metrics: step -> name -> number.
         score: ``planted.score.SCORE``, built-in corpus only; else None.
         window: which epochs the measures use, first and past the last.
-        still: the map as a picture, as a ``data:`` address; None where there is none.
-        comparison: models retrained on versions of the train set; None where none was.
-        noise: the suspects; None where none were looked for.
-        cleaned: what cleaning changed; None where nothing was cleaned.
-        selections: models trained on selections; None where none was.
+        still: the map as a picture, as a ``data:`` address; None where no picture was drawn.
+        how_made: how the audit can be made again.
+        limits: how much the page carries.
+        comparison: models trained on versions of the train set; None where there are no such models.
+        suspects: which labels look wrong; None where the audit did not look for them.
+        cleaning: what cleaning changed; None where nothing was cleaned.
+        selections: models trained on selections; None where there are no such models.
         aflite: the filter's rows and rounds; None where nothing was filtered.
-        bias: what simple models tell before and after it; None where that was not measured.
-        experiments: what the experiments found that the audit was asked for.
+        bias: what simple models guess before and after it; None where that was not measured.
+        experiments: the answers of the experiments that the audit was asked for.
         broken: ``subset``, ``seed`` and ``reason`` of every training of the comparison that broke off.
-        since: what changed since the audit before; None for a workspace's first.
-        gates: what came of each gate, as in ``data/gates/gates.json``.
+        since_last_audit: what changed since the audit before; None for a workspace's first.
+        gates: the outcome of each gate, as in ``data/gates/gates.json``.
     """
 
     examples: pa.Table
@@ -213,17 +88,17 @@ class Audit:
     score: pa.Table | None
     window: tuple[int, int]
     still: str | None
-    origin: Origin
+    how_made: HowMade
     limits: Limits = field(default_factory=Limits)
     comparison: Comparison | None = None
-    noise: Noise | None = None
-    cleaned: Cleaned | None = None
+    suspects: Suspects | None = None
+    cleaning: Cleaning | None = None
     selections: Selections | None = None
     aflite: Aflite | None = None
     bias: Bias | None = None
-    experiments: Sequence[Answer] = ()
+    experiments: Sequence[ExperimentAnswer] = ()
     broken: Sequence[Mapping[str, Any]] = ()
-    since: Since | None = None
+    since_last_audit: SinceLastAudit | None = None
     gates: Sequence[Mapping[str, Any]] = ()
 
     @property
@@ -274,11 +149,11 @@ class Audit:
         return np.asarray(pc.index_in(self.measures["region"], value_set=pa.array(REGIONS)).to_numpy(), dtype=np.int64)
 
     @cached_property
-    def suspects(self) -> Integers:
-        """The flagged rows, most suspect first; none where none were looked for."""
-        if self.noise is None:
+    def flagged(self) -> Integers:
+        """The suspects' rows, most suspect first; empty where the audit did not look for them."""
+        if self.suspects is None:
             return np.empty(0, dtype=np.int64)
-        table = self.noise.suspects
+        table = self.suspects.rows
         flagged = np.flatnonzero(table["flagged"].to_numpy(zero_copy_only=False))
         return flagged[np.argsort(table["rank"].to_numpy()[flagged], kind="stable")].astype(np.int64)
 

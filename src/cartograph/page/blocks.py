@@ -1,9 +1,9 @@
-"""What a section is built from: each kind of block is drawn by the function of the same name in ``assets/``."""
+"""A section of a page and its blocks; each kind of block is drawn by the function of the same name in ``assets/``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
 Cell = str | int | float | None
@@ -22,17 +22,7 @@ class Block:
 
     def content(self) -> dict[str, Any]:
         """Return the block as JSON values."""
-        return {"kind": self.kind, **{item.name: _plain(getattr(self, item.name)) for item in fields(self)}}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Block):
-        return value.content()
-    if hasattr(value, "__dataclass_fields__"):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
+        return {"kind": self.kind, **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -49,83 +39,6 @@ class Map(Block):
 
     kind = "map"
     alternative: str
-
-
-@dataclass(frozen=True)
-class Region:
-    """One region's card: how many rows, where they lie, and some of them."""
-
-    name: str
-    meaning: str
-    rows: int
-    share: str
-    bounds: Sequence[tuple[str, str]]
-    examples: Sequence[int]
-
-
-@dataclass(frozen=True)
-class Regions(Block):
-    """Cards of regions."""
-
-    kind = "regions"
-    regions: Sequence[Region]
-
-    def listed(self) -> Iterable[int]:
-        """Return the examples of all regions."""
-        return (row for region in self.regions for row in region.examples)
-
-
-@dataclass(frozen=True)
-class RowList:
-    """Rows in their order, under a name."""
-
-    name: str
-    meaning: str
-    rows: Sequence[int]
-
-
-@dataclass(frozen=True)
-class RowTables(Block):
-    """Tables of rows, one shown at a time; sortable, filterable, each row opens its card."""
-
-    kind = "rowTables"
-    lists: Sequence[RowList]
-
-    def listed(self) -> Iterable[int]:
-        """Return the rows of all tables."""
-        return (row for rows in self.lists for row in rows.rows)
-
-
-@dataclass(frozen=True)
-class Suspect:
-    """A row whose label is doubted.
-
-    Attributes:
-        place: its place in the measures table.
-        rank: 1 = most suspect.
-        probability: that its label is wrong, in [0, 1].
-        suggested: id of the label suggested instead.
-        reason: why, in words.
-    """
-
-    place: int
-    rank: int
-    probability: float
-    suggested: int
-    reason: str
-
-
-@dataclass(frozen=True)
-class SuspectTable(Block):
-    """Suspects in their order; sortable, filterable, each row opens its card."""
-
-    kind = "suspects"
-    caption: str
-    suspects: Sequence[Suspect]
-
-    def listed(self) -> Iterable[int]:
-        """Return the rows of all listed suspects."""
-        return (suspect.place for suspect in self.suspects)
 
 
 @dataclass(frozen=True)
@@ -167,120 +80,6 @@ class Checks(Block):
 
     kind = "checks"
     checks: Sequence[Check]
-
-
-@dataclass(frozen=True)
-class Series:
-    """A line of a chart; ``ends`` are the intervals of its values, where it has such."""
-
-    name: str
-    values: Sequence[float | None]
-    ends: Sequence[tuple[float, float] | None] = ()
-
-
-@dataclass(frozen=True)
-class Chart:
-    """Lines over a common x; ``marks`` are the x values' names."""
-
-    title: str
-    meaning: str
-    x_title: str
-    x: Sequence[float]
-    series: Sequence[Series]
-    y_range: tuple[float, float] | None = None
-    whole_x: bool = False
-
-
-@dataclass(frozen=True)
-class Charts(Block):
-    """Charts side by side, with their numbers folded beneath."""
-
-    kind = "charts"
-    charts: Sequence[Chart]
-
-
-@dataclass(frozen=True)
-class Dot:
-    """A number with its interval.
-
-    Attributes:
-        name: what it is of.
-        value: the number; ``low`` and ``high`` are the ends of its interval.
-        text: the number as it is written beside.
-        marks: numbers drawn small on the same line.
-        group: heading that it stands under; dots of one group follow one another.
-        style: which colour and shape, from 0; None for the text's own colour.
-    """
-
-    name: str
-    value: float
-    low: float
-    high: float
-    text: str
-    marks: Sequence[float] = ()
-    group: str = ""
-    style: int | None = None
-
-
-@dataclass(frozen=True)
-class DotPlot:
-    """Dots with intervals, one per line, over a common x from ``x_range[0]`` to ``x_range[1]``; ``zero`` draws a line at 0."""
-
-    title: str
-    meaning: str
-    x_title: str
-    dots: Sequence[Dot]
-    x_range: tuple[float, float]
-    zero: bool = False
-
-
-@dataclass(frozen=True)
-class Dots(Block):
-    """Dot plots side by side, with a note beneath."""
-
-    kind = "dots"
-    plots: Sequence[DotPlot]
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Plane:
-    """A small map of some rows: variability and confidence, flat."""
-
-    title: str
-    note: str
-    variability: Sequence[float]
-    confidence: Sequence[float]
-
-
-@dataclass(frozen=True)
-class Planes(Block):
-    """Small maps side by side, on the same axes."""
-
-    kind = "planes"
-    planes: Sequence[Plane]
-
-
-@dataclass(frozen=True)
-class Picture(Block):
-    """A question with its answer in words and, where there is one, a still picture.
-
-    Attributes:
-        title: the question.
-        text: the answer.
-        note: where it is from.
-        source: the picture as a ``data:image/png`` address; empty where there is none.
-        alternative: what it shows, in words.
-        width: in pixels of a usual screen.
-    """
-
-    kind = "picture"
-    title: str
-    text: str
-    note: str = ""
-    source: str = ""
-    alternative: str = ""
-    width: int = 0
 
 
 @dataclass(frozen=True)

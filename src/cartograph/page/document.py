@@ -1,4 +1,4 @@
-"""The page: one HTML file with its data, style, scripts and pictures in it, and a policy that lets it ask nobody for anything."""
+"""The page as one HTML file: its data, style, scripts and pictures inside, and a policy that allows no request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from cartograph.page.audit import Audit
-from cartograph.page.blocks import Picture, Section
+from cartograph.page.blocks import Section
+from cartograph.page.chart_blocks import Picture
 from cartograph.page.encode import script_hash, script_json
 from cartograph.page.figure import drawn_rows, map_content
 from cartograph.page.rows import carried_rows
@@ -33,8 +34,8 @@ def page(audit: Audit) -> str:
     """Return the report of an audit as one HTML document.
 
     It stays under 6 MB plus 200 bytes a row, Plotly's script (4.8 MB) included, and half a megabyte for each experiment that has a
-    picture: where the texts of all drawn rows do not fit, they are cut shorter, but for those of listed rows. Of images it stays under
-    10 MB plus 200 bytes a row: pictures are made smaller, and at last those of rows that are not listed left out. The same audit gives
+    picture: where the texts of all drawn rows do not fit, those of rows that are not listed are cut shorter. Of images it stays under
+    10 MB plus 200 bytes a row: pictures are made smaller, then those of rows that are not listed are left out. The same audit gives
     the same bytes.
     """
     from plotly.offline import get_plotlyjs
@@ -49,12 +50,12 @@ def page(audit: Audit) -> str:
         max_points=audit.limits.max_points,
         seed=audit.limits.seed,
         labels=audit.info.labels,
-        always=sorted(listed.union(audit.suspects.tolist())),
+        always=sorted(listed.union(audit.flagged.tolist())),
     )
     drawn = drawn_rows(figure)
     carried = np.union1d(drawn, np.fromiter(listed, dtype=np.int64, count=len(listed)))
     content = {
-        "name": audit.origin.name,
+        "name": audit.how_made.name,
         "verdict": asdict(verdict(audit)),
         "sections": [section.content() for section in sections],
         "map": map_content(figure, carried),
@@ -73,7 +74,7 @@ def plain_page(name: str, kind: str, top: Verdict, sections: Sequence[Section]) 
     Args:
         name: the workspace's.
         kind: what the page is, such as ``Pair collection``.
-        top: what stands above the sections.
+        top: the sentence, lines and figures above the sections.
         sections: none of which refers to rows of an audit.
     """
     content = {"name": name, "kind": kind, "verdict": asdict(top), "sections": [section.content() for section in sections]}
@@ -82,7 +83,7 @@ def plain_page(name: str, kind: str, top: Verdict, sections: Sequence[Section]) 
 
 def _fill(audit: Audit, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:
     still = f'<img class="still" src="{escape(audit.still)}" alt="Data map">' if audit.still else ""
-    return _filled(f"{audit.origin.name}: data audit", still, content, rows, scripts)
+    return _filled(f"{audit.how_made.name}: data audit", still, content, rows, scripts)
 
 
 def _filled(title: str, still: str, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:

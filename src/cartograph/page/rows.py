@@ -65,8 +65,8 @@ def _columns(audit: Audit, places: Integers) -> dict[str, Any]:
         "row": column(np.asarray(examples[ROW].to_numpy(), dtype=np.uint32)),
         "epochs": 0,
     }
-    if audit.noise is not None:
-        rows["suspect"] = column(np.isin(places, audit.suspects).astype(np.uint8))
+    if audit.suspects is not None:
+        rows["suspect"] = column(np.isin(places, audit.flagged).astype(np.uint8))
     if audit.probabilities is not None:
         percent = np.rint(audit.probabilities[places] * 100).astype(np.uint8)
         rows |= {"epochs": percent.shape[1], "used": list(audit.window), "percent": column(percent)}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cartograph.page.audit import Audit
-from cartograph.page.sections.cleaning_worth import worth_sentence
+from cartograph.page.cleaning_effect import cleaning_effect, cleaning_phrase
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
 from cartograph.schema import REGIONS
 from cartograph.wording import count, counted, cut, listing, probability, share
@@ -37,8 +37,8 @@ class Verdict:
 
 
 def verdict(audit: Audit) -> Verdict:
-    """Return what the audit found, in the order in which it matters."""
-    third = _hardest(audit) if audit.noise is None else _suspects(audit)
+    """Return what the audit found, most important first."""
+    third = _hardest(audit) if audit.suspects is None else _suspects(audit)
     return Verdict(_sentence(audit), _lines(audit), (_rows(audit), _quarantined(audit), third, _validation(audit)))
 
 
@@ -47,12 +47,12 @@ def _sentence(audit: Audit) -> str:
 
 
 def _doubt(audit: Audit) -> str:
-    if audit.noise is not None:
-        number = len(audit.suspects)
+    if audit.suspects is not None:
+        number = len(audit.flagged)
         if not number:
             return f"None of {counted(audit.rows, 'label')} looks wrong"
         looks = "looks" if number == 1 else "look"
-        assumed = ", by an assumption that is stated below" if audit.noise.record["assumption"] else ""
+        assumed = ", by an assumption that is stated below" if audit.suspects.record["assumption"] else ""
         return f"{count(number)} of {counted(audit.rows, 'label')} {looks} wrong ({share(number, audit.rows)}){assumed}"
     if audit.disagreeing is None:
         rows = audit.members(HARD)
@@ -84,21 +84,21 @@ def _failures(audit: Audit) -> tuple[int, int, int]:
 
 
 def _lines(audit: Audit) -> tuple[str, ...]:
-    worth = "" if audit.comparison is None else worth_sentence(audit.comparison.differences)
-    return tuple(line for line in (*_criticals(audit), *_gates(audit), worth, *_since(audit), *_start(audit), *_truth(audit)) if line)
+    effect = "" if audit.comparison is None else cleaning_effect(audit.comparison.differences, cleaning_phrase(audit))
+    return tuple(line for line in (*_criticals(audit), *_gates(audit), effect, *_since(audit), *_start(audit), *_truth(audit)) if line)
 
 
 def _gates(audit: Audit) -> list[str]:
-    """Return the sentences of the gates that went off, failed ones first; failed checks have lines of their own."""
+    """Return the sentences of the gates that failed or warned, in that order; failed checks have lines of their own."""
     words = {"failed": "This fails the audit", "warned": "Warning"}
     beyond = [gate for outcome in words for gate in audit.gates if gate["outcome"] == outcome and not gate["gate"].startswith("failed_")]
     return [f"{words[gate['outcome']]}: {cut(gate['sentence'], 400)}" for gate in beyond[:3]]
 
 
 def _since(audit: Audit) -> list[str]:
-    if audit.since is None:
+    if audit.since_last_audit is None:
         return []
-    new = int(audit.since.numbers["suspects.new"])
+    new = int(audit.since_last_audit.numbers["suspects.new"])
     return [
         f"Since the audit before, {counted(new, 'label')} became suspect." if new else "Since the audit before, no label became suspect."
     ]
@@ -132,10 +132,10 @@ def _criticals(audit: Audit) -> list[str]:
 
 
 def _start(audit: Audit) -> list[str]:
-    if len(audit.suspects):
-        if len(audit.suspects) == 1:
+    if len(audit.flagged):
+        if len(audit.flagged) == 1:
             return ["Start with the suspect: it has a suggested label and a reason."]
-        return [f"Start with the {count(len(audit.suspects))} suspects: each has a suggested label and a reason."]
+        return [f"Start with the {count(len(audit.flagged))} suspects: each has a suggested label and a reason."]
     rows = audit.members(HARD)
     if not len(rows):
         return []
@@ -179,13 +179,13 @@ def _hardest(audit: Audit) -> Figure:
 
 
 def _suspects(audit: Audit) -> Figure:
-    number = len(audit.suspects)
+    number = len(audit.flagged)
     labels = f"{share(number, audit.rows)} of the labels" if number else "no label looks wrong"
-    record: Mapping[str, Any] = audit.noise.record if audit.noise is not None else {}
+    record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     if record["assumption"]:
         return Figure("Suspects", count(number), f"{labels}; by assumption, not learnt")
-    f1 = probability(record["detectors"][record["detector"]]["f1"])
-    return Figure("Suspects", count(number), f"{labels}; found so, flipped labels gave an F1 of {f1} (1 = all of them, and no other)")
+    f1, flips = probability(record["detectors"][record["detector"]]["f1"]), counted(record["tested_on"] // 2, "held-out test flip")
+    return Figure("Suspects", count(number), f"{labels}; on {flips} this detector scored F1 {f1}")
 
 
 def _validation(audit: Audit) -> Figure:

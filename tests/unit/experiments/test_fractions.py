@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cartograph.experiments.fractions import _told
+from cartograph.experiments.fractions import _answer
 
 
-def test_a_share_at_which_trainings_failed_is_not_told_as_better() -> None:
+def test_a_share_at_which_trainings_failed_is_not_called_better() -> None:
     found = [
         ("random", 0.05, 0.2, 0),
         ("ambiguous", 0.05, 0.3, 4),  # of the one seed that learnt something
@@ -19,4 +19,4 @@ def test_a_share_at_which_trainings_failed_is_not_told_as_better() -> None:
         for strategy, fraction, mean, failed in found
     ]
     said = "on test ambiguous rows are above as many random ones at 10\u00a0% of 2; 10 trainings ended at the largest class"
-    assert _told(means, ["test"]) == said
+    assert _answer(means, ["test"]) == said

@@ -10,13 +10,14 @@ import pyarrow as pa
 import pytest
 
 from cartograph.data.images import png_of
-from cartograph.page.audit import Audit, Bias, Cleaned, Since
+from cartograph.page.audit import Audit
 from cartograph.page.document import BASE_BYTES, IMAGE_BYTES, ROW_BYTES, page
 from cartograph.page.encode import script_json
 from cartograph.page.rows import carried_rows
 from cartograph.page.sections.audit_changes import _relabelled
 from cartograph.page.sections.bias import bias_section
-from cartograph.page.sections.cleaning_changes import changes_section
+from cartograph.page.sections.cleaning_changes import cleaning_changes_section
+from cartograph.page.step_results import Bias, Cleaning, SinceLastAudit
 from cartograph.schema import CHANGES, ROW_CHANGES, DatasetInfo, examples_schema
 from tests.unit.page.test_rows import audit_of
 
@@ -68,7 +69,7 @@ def test_changes_show_pictures() -> None:
     audit = images_audit(5)
     change = {"uid": "u0000003", "what": "drop", "from": HOSTILE, "to": None, "why": "so", "by": "recipe drop-flagged"}
     version = {"version": "b", "parent": "a", "parent_rows": 5, "rows": 4, "dropped": 1, "relabelled": 0}
-    section = changes_section(replace(audit, cleaned=Cleaned(pa.Table.from_pylist([change], schema=CHANGES), version)))
+    section = cleaning_changes_section(replace(audit, cleaning=Cleaning(pa.Table.from_pylist([change], schema=CHANGES), version)))
     table = section.blocks[-1]  # type: ignore[union-attr]
     assert [column.cell for column in table.columns][:2] == ["code", "picture"]
     assert table.cells[0][1].startswith("data:image/png;base64,")
@@ -78,7 +79,7 @@ def test_relabelled_rows_are_shown_as_pictures() -> None:
     audit = images_audit(12)
     uid = audit.measures["uid"][3].as_py()
     rows = pa.Table.from_pylist([{"uid": uid, "what": "relabelled", "from": "no", "to": "yes"}], schema=ROW_CHANGES)
-    table = _relabelled(audit, Since((1, 2), rows, {"rows.relabelled": 1}, {}, {}, []))
+    table = _relabelled(audit, SinceLastAudit((1, 2), rows, {"rows.relabelled": 1}, {}, {}, []))
     assert table is not None and table.columns[0].cell == "picture" and table.columns[0].title == "Image"
     assert str(table.cells[0][0]).startswith("data:image/png;base64,") and list(table.cells[0][1:]) == ["no", "yes", uid]
 

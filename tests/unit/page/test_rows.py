@@ -13,11 +13,12 @@ import pytest
 
 from cartograph.figures.interactive_map import interactive_map
 from cartograph.figures.palette import correctness_levels
-from cartograph.page.audit import Audit, Limits, Origin, align
+from cartograph.page.audit import Audit, Limits, align
 from cartograph.page.document import page
 from cartograph.page.encode import script_json
 from cartograph.page.figure import drawn_rows, map_content
 from cartograph.page.rows import carried_rows
+from cartograph.page.step_results import HowMade
 from cartograph.schema import HISTORY, MEASURES, QUARANTINE, DatasetInfo, examples_schema
 
 TYPES = {"u8": "<u1", "u16": "<u2", "i16": "<i2", "u32": "<u4", "i32": "<i4", "f32": "<f4"}
@@ -67,7 +68,7 @@ def audit_of(rows: int, text: str = "word " * 100, **limits: Any) -> Audit:
         score=None,
         window=(0, 3),
         still=None,
-        origin=Origin("default", "make audit"),
+        how_made=HowMade("default", "make audit"),
         limits=Limits(**limits),
     )
 

@@ -1,5 +1,4 @@
-// The points of the map, on a canvas beneath Plotly's axes: 25,000 of them in one frame, with or without WebGL, and there
-// before Plotly's script has been read.
+// The points of the map on a canvas beneath Plotly's axes: 25,000 in one frame, without WebGL, and before Plotly's script has been read.
 
 const MARGIN = { ...content.map.layout.margin, t: 8 };
 
@@ -36,7 +35,7 @@ class Points {
     return { left: xaxis._offset, top: yaxis._offset, width: xaxis._length, height: yaxis._length, x: xaxis.range, y: yaxis.range };
   }
 
-  // The same before Plotly has drawn anything, as it will come to lie.
+  // The same before Plotly has drawn anything.
   get areaToBe() {
     const { xaxis, yaxis } = content.map.layout;
     const [wide, high] = [this.plot.clientWidth - MARGIN.l - MARGIN.r, this.plot.clientHeight - MARGIN.t - MARGIN.b];
@@ -60,7 +59,7 @@ class Points {
     }
   }
 
-  // Lay a canvas over the plane, empty; the pen counts in its own pixels.
+  // Lay an empty canvas over the plane; it is drawn on in its own pixels.
   clear(canvas, area, ratio) {
     Object.assign(canvas.style, { left: `${area.left}px`, top: `${area.top}px`, width: `${area.width}px`, height: `${area.height}px` });
     canvas.width = Math.round(area.width * ratio);
@@ -93,7 +92,7 @@ class Points {
     this.mark();
   }
 
-  // The rings around the hovered and the pinned row, on a canvas of their own: no point is drawn again for them.
+  // The rings around the hovered and the pinned row, on a canvas of their own, so that no point is drawn again.
   mark() {
     const area = this.area;
     const ratio = window.devicePixelRatio || 1;
@@ -122,7 +121,7 @@ class Points {
     }
   }
 
-  // The shown row nearest to a pixel of the plane, no farther than `reach`; null where there is none.
+  // The shown row nearest to a pixel of the plane, no farther than `reach`; null where no row is that near.
   nearest(x, y, reach) {
     const area = this.area;
     let best = null;

@@ -1,4 +1,4 @@
-// One row, whole: its texts, its label and the model's, how the probability of its label went, and where it comes from.
+// The card of one row: its texts, its label and the model's, the probability of its label per epoch, and its source.
 
 function labelLine(item) {
   return el("dl", { class: "labels" },

@@ -1,4 +1,4 @@
-// Small still charts: lines over epochs or rows, and small maps. Each says in words what it shows.
+// Small still charts: lines over epochs or rows, and small maps. Each has a description in words.
 
 const DASHES = ["", "6 3", "2 3", "8 3 2 3", "4 2", "10 4", "1 4"];
 const COLORS = 7;
@@ -57,7 +57,7 @@ function lineChart(chart) {
     const points = series.values.map((value, place) => (value === null ? null : [across(chart.x[place]), up(value)])).filter(Boolean);
     const color = `var(--series-${(index % COLORS) + 1})`;
     node.append(svg("path", { class: "line", d: path(points), stroke: color, "stroke-dasharray": DASHES[index % DASHES.length] }));
-    // Side by side, so that the intervals of several lines at one x can be told apart.
+    // Side by side, so that the intervals of several lines at one x do not overlap.
     const aside = (index - (chart.series.length - 1) / 2) * 4;
     series.ends.forEach((ends, place) => {
       if (!ends) return;

@@ -1,4 +1,4 @@
-// Elements from values. A value only ever becomes a text node or an attribute that cannot run or load anything.
+// HTML and SVG elements, and numbers as text. A value only ever becomes a text node or an attribute that cannot run or load anything.
 
 const SVG_SPACE = "http://www.w3.org/2000/svg";
 
@@ -17,6 +17,14 @@ const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS
 
 const number = new Intl.NumberFormat("en-GB");
 
+// A proportion in per cent, as `percent` in wording.py writes it.
+function percent(value) {
+  const shown = 100 * value;
+  if (shown > 0 && shown < 0.05) return "under 0.1\u00a0%";
+  if (shown > 99.95 && shown < 100) return "over 99.9\u00a0%";
+  return `${shown < 9.95 || shown > 99 ? Number(shown.toFixed(1)) : Math.round(shown)}\u00a0%`;
+}
+
 const write = {
   text: (value) => value ?? "",
   code: (value) => value ?? "",
@@ -24,10 +32,10 @@ const write = {
   probability: (value) => (value === null || value === undefined ? "" : value.toFixed(2)),
   likelihood: (value) => (value > 0.995 ? "> 0.99" : value.toFixed(2)),
   points: (value) => (value === null || value === undefined ? "" : value.toFixed(1).replace("-", "\u2212")),
-  share: (value) => (value === null || value === undefined ? "" : `${Math.round(100 * value)}\u00a0%`),
+  share: (value) => (value === null || value === undefined ? "" : percent(value)),
 };
 
-// A small PNG that stands in the page itself; nothing else becomes the source of a picture.
+// A small PNG inside the page itself; nothing else becomes the source of a picture.
 const PICTURE = /^data:image\/png;base64,[A-Za-z0-9+/]+={0,2}$/;
 const picture = (value, alt) => (PICTURE.test(value) ? el("img", { class: "picture", src: value, alt, onload: (event) => event.target.classList.toggle("coarse", event.target.naturalWidth < 48) }) : el("span", { class: "note" }, "picture not carried here"));
 

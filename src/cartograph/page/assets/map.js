@@ -1,4 +1,4 @@
-// The data map: legend, filters, the plane with its keys and pointer, the tip, and the pinned row's card beside it.
+// The data map: legend, filters, the plane with keyboard and pointer, the tip, and the card of the pinned row.
 
 const ORDERS = [
   ["hardest first", "by low confidence", (position) => columns.confidence[position]],
@@ -95,7 +95,7 @@ function goBack() {
   map.back.focus({ preventScroll: true });
 }
 
-// From a table or an example: pins the row's card and goes there; its last button goes back.
+// Pins the card of a row of a table or an example and goes there; the card's last button goes back.
 function showOnMap(position, from) {
   map.back = from;
   map.return.hidden = false;

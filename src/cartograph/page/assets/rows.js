@@ -1,4 +1,4 @@
-// The carried rows: columns decoded once, one row at a time made readable.
+// The rows that the page carries: columns decoded once, and one row as an object.
 
 const ARRAYS = { u8: Uint8Array, u16: Uint16Array, i16: Int16Array, u32: Uint32Array, i32: Int32Array, f32: Float32Array };
 
@@ -17,7 +17,7 @@ for (const name of ["place", "label", "predicted", "confidence", "variability", 
   columns[name] = decode(carried[name]);
 }
 
-// What the suspects' table says of a row: by its place.
+// Entries of the suspects' table by the place of their row.
 const suspicions = new Map();
 for (const section of content.sections) for (const block of section.blocks) {
   if (block.kind === "suspects") for (const suspect of block.suspects) suspicions.set(suspect.place, suspect);
@@ -51,12 +51,12 @@ function row(position) {
 // The field's name stands before its text only where a row has several.
 const named = (fields) => fields.length > 1;
 
-// What a row has in a field: a text, or an image as a picture.
+// The content of a row's field: a text, or an image as a picture.
 const pictured = carried.images.length > 0;
 function fieldOf(item, field) {
   const name = carried.fields[field];
   return carried.images.includes(name) ? picture(item.texts[field], `${name} of ${item.uid}, given label ${item.label}`) : item.texts[field];
 }
 
-// What is searched and sorted by: texts; an image has its uid.
+// What tables search and sort by: texts, or for images the uid.
 const wordsOf = (item) => (pictured ? [item.uid] : item.texts);

@@ -9,7 +9,7 @@ const byValue = (a, b) => (typeof a === "number" && typeof b === "number" ? a - 
 const FIRST = 10;
 
 // columns: {title, number, value(item) -> sort key, cell(item) -> text or node}; lines(item) -> the row's <tr> elements.
-// Long tables show their first rows, and the others when asked.
+// Long tables show their first rows, and the others on demand.
 function sortable({ caption, columns: shown, items, lines, first = null, folds = false }) {
   const body = el("tbody");
   let folded = folds;
@@ -28,7 +28,7 @@ function sortable({ caption, columns: shown, items, lines, first = null, folds =
     const sign = sorted.descending ? -1 : 1;
     order = [...items].sort((a, b) => {
       const [left, right] = [column.value(a), column.value(b)];
-      // What is missing stays last, whichever way the others run.
+      // Missing values stay last in both directions.
       return missing(left) || missing(right) ? missing(left) - missing(right) : sign * byValue(left, right);
     });
     for (const heading of headings) {
@@ -60,7 +60,7 @@ function cells(item, shown) {
   return shown.map((column) => el("td", { class: [column.number ? "number" : "", column.class ?? ""].join(" ").trim() || null }, column.cell(item)));
 }
 
-// What the columns mean, beneath their table; columns of one meaning together.
+// The meanings of the columns, beneath their table; columns of one meaning together.
 function meanings(shown) {
   const terms = new Map();
   for (const { title, meaning } of shown) if (meaning) terms.set(meaning, [...(terms.get(meaning) ?? []), title]);
@@ -128,7 +128,7 @@ function filters(items, redraw, suggestions) {
   return { node, apply };
 }
 
-// A table of rows, each of which opens its card beneath it, with filters above.
+// A table of rows with filters; each row opens its card beneath it.
 function openingTable({ caption, items, columns: shown, note = null, suggestions = null }) {
   for (const item of items) {
     item.open = false;

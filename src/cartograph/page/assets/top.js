@@ -17,7 +17,7 @@ function navigation() {
   return el("nav", { "aria-label": "Sections" }, el("ul", {}, content.sections.map((section) => el("li", {}, el("a", { href: `#${section.id}` }, section.short)))));
 }
 
-// A table that is wider than the page can be scrolled by keyboard; the others are no stop.
+// A table that is wider than the page can be scrolled by keyboard; the others are skipped.
 const reach = () => document.querySelectorAll(".scroll").forEach((box) => (box.scrollWidth > box.clientWidth ? box.setAttribute("tabindex", "0") : box.removeAttribute("tabindex")));
 
 function build() {

@@ -1,4 +1,4 @@
-"""Everything that the page of a collection is made from."""
+"""The results of a finished collection, as its page shows them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cartograph.page.audit import Origin
+from cartograph.page.step_results import HowMade
 
 NAMES = {
     "uncertainty": "uncertainty",
@@ -34,7 +34,7 @@ class Collection:
         findings: method -> ``reliability`` and ``mistakes`` of its first seed's last model.
         versions: ``<method>-<seed>`` -> version, rows, positive.
         texts: most characters of a text shown.
-        origin: how the collection was made.
+        how_made: how the collection was made.
     """
 
     methods: Sequence[str]
@@ -46,7 +46,7 @@ class Collection:
     findings: Mapping[str, Mapping[str, Any]]
     versions: Mapping[str, Mapping[str, Any]]
     texts: int
-    origin: Origin
+    how_made: HowMade
 
     @property
     def best(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Dot, DotPlot, Dots, Facts, Section, Series, Table
+from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
+from cartograph.page.chart_blocks import Chart, Charts, Dot, DotPlot, Dots, Series
 from cartograph.page.collection.content import NAMES, Collection
 from cartograph.page.collection.phrases import interval_of, metric_interval, phrase_of
 from cartograph.page.sections.how_made import how_made
@@ -21,7 +22,8 @@ _SHOWN, _FEWEST = 10, 10
 
 def sections(found: Collection) -> list[Section]:
     """Return the sections in their order."""
-    return [_methods(found), _curves(found), _balanced(found), _beliefs(found), _mistakes(found), _data(found), how_made(found.origin)]
+    builders = (_methods, _curves, _balanced, _calibration, _mistakes, _data)
+    return [*(build(found) for build in builders), how_made(found.how_made)]
 
 
 def _methods(found: Collection) -> Section:
@@ -116,7 +118,7 @@ def _curves(found: Collection) -> Section:
             ],
         )
     )
-    lead = "A method that chooses by its own model finds positives that the encoder does not, and the negatives that tell them apart."
+    lead = "A method that chooses by its own model finds positives that the encoder does not, and the negatives close to them."
     return Section("curves", "What each label buys", lead, [Charts(charts), _every_round(found)], short="Curves")
 
 
@@ -154,7 +156,7 @@ def _balanced(found: Collection) -> Section:
     }
     shown = {name: column for name, column in names.items() if any(f"{method}.{name}" in found.metrics for method in found.methods)}
     if not shown:
-        why = "The test split has no stated negative pairs, so there is no balanced test to set beside all pairs."
+        why = "The test split has no stated negative pairs, so there is no balanced test to compare with all pairs."
         return Section("balanced", "What a balanced test hides", why=why, short="Balanced test")
     cells: list[Sequence[Cell]] = []
     for method in found.methods:
@@ -175,7 +177,7 @@ def _balanced(found: Collection) -> Section:
     )
 
 
-def _beliefs(found: Collection) -> Section:
+def _calibration(found: Collection) -> Section:
     middles = [(place + 0.5) / _BINS for place in range(_BINS)]
     series = []
     for method in found.methods:
@@ -185,14 +187,14 @@ def _beliefs(found: Collection) -> Section:
             if one["pairs"] >= _FEWEST
         }
         series.append(Series(NAMES[method], [bins.get(place) for place in range(_BINS)]))
-    series.append(Series("as it says", middles))
-    meaning = "share of positives among all test pairs of like probability"
+    series.append(Series("calibrated", middles))
+    meaning = "share of positives among all test pairs of about that probability"
     chart = Chart("Calibration", meaning, "probability given", middles, series, (0.0, 1.0))
     lead = (
-        "A probability is fitted on the pairs that a method asked about, which are not like all pairs: where a line lies below the "
-        "probabilities, the model is surer than it should be of pairs that nobody asked about."
+        "Probabilities are calibrated on the pairs that a method asked about, which are not like all pairs: where a line lies below the "
+        "diagonal, the model is too sure of pairs that nobody asked about."
     )
-    return Section("beliefs", "Are probabilities what they say", lead, [Charts([chart])], short="Calibration")
+    return Section("beliefs", "Are the probabilities calibrated", lead, [Charts([chart])], short="Calibration")
 
 
 def _mistakes(found: Collection) -> Section:
@@ -205,7 +207,8 @@ def _mistakes(found: Collection) -> Section:
         blocks.append(Table(f"Trained on {phrase_of(name)} labels", columns, cells))
     judged = _judged(found)
     lead = (
-        "Test pairs that the model holds most likely positive and that no label calls so: real mistakes, or positives that nobody stated."
+        "Test pairs with the highest probability of being positive that no label calls positive: real mistakes, or positives "
+        "that nobody stated."
     )
     if judged is None:
         lead += (
@@ -219,7 +222,7 @@ def _mistakes(found: Collection) -> Section:
 
 
 def _judged(found: Collection) -> Table | None:
-    """Return precision as people's judgements correct it, where there are any."""
+    """Return precision corrected by people's judgements; None where they gave none."""
     cells: list[Sequence[Cell]] = []
     for method in found.methods:
         name = f"{method}.precision_at_recall_20"
@@ -235,11 +238,11 @@ def _judged(found: Collection) -> Table | None:
         Column("Method"),
         Column("P@R20", "points", "precision in per cent where a fifth of the positives is found, every unstated pair counted as negative"),
         Column("Near judged", "count", "false positives that are near under the encoder, of one model per method"),
-        Column("Near real %", "points", "of them, in per cent: negative indeed"),
+        Column("Near real %", "points", "of them, in per cent, that are negative"),
         Column("Others judged", "count"),
         Column("Others real %", "points"),
         Column("P@R20 corrected", "points", "false positives weighed by the share that is real"),
-        Column("By chance", meaning="what the 95 % intervals of the two shares leave open"),
+        Column("By chance", meaning="from the 95 % intervals of the two shares"),
     )
     return Table("Precision as people correct it", columns, cells) if cells else None
 
@@ -255,7 +258,7 @@ def _data(found: Collection) -> Section:
     ]
     columns = (
         Column("Split"),
-        Column("Pairs", "count", "all that there are"),
+        Column("Pairs", "count", "all possible pairs"),
         Column("Positives", "count"),
         Column("One in", "count", "pairs per positive"),
         Column("Stated", "count", "pairs that somebody labelled"),
@@ -272,7 +275,7 @@ def _data(found: Collection) -> Section:
         Column("File", "code"),
     )
     blocks: list[Block] = [Facts(facts), Table("All pairs", columns, splits), Table("What was collected", made, cells)]
-    return Section("data", "The task, and the datasets collected", "The same labels are always the same version.", blocks, short="Data")
+    return Section("data", "The task, and the datasets collected", "The same labels always give the same version.", blocks, short="Data")
 
 
 def _ratio(task: Any, split: str) -> int | None:

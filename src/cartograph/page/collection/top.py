@@ -1,4 +1,4 @@
-"""What stands above a collection's sections: the sentence, the lines under it, and four figures."""
+"""The top of a collection's page: one sentence, the lines under it, and four figures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def top(found: Collection) -> Verdict:
 
 
 def _hidden(found: Collection) -> str:
-    """Return what the balanced test hides, where somebody stated one."""
+    """Return what the balanced test hides; empty where the task has no such test."""
     name = "stated" if "stated" in found.methods else found.best
     accuracy = found.metrics.get(f"{name}.stated.accuracy")
     if accuracy is None:

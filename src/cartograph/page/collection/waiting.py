@@ -1,4 +1,4 @@
-"""The page of a collection that waits for people: what it knows so far, and what is asked of them."""
+"""The page of a collection that waits for people's answers: the pairs to answer, and the results so far."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cartograph.page.audit import Origin
-from cartograph.page.blocks import Block, Chart, Charts, Column, Command, Definitions, Facts, Section, Series, Table
+from cartograph.page.blocks import Block, Column, Command, Definitions, Facts, Section, Table
+from cartograph.page.chart_blocks import Chart, Charts, Series
 from cartograph.page.collection.phrases import interval_of
 from cartograph.page.sections.how_made import how_made
+from cartograph.page.step_results import HowMade
 from cartograph.page.verdict import Figure, Verdict
 from cartograph.pairs.comparison import MEASURES
 from cartograph.wording import count, counted, cut, percent
@@ -18,7 +19,7 @@ _SHOWN = 20
 _ANSWERS = (
     ("yes", "The two say the same, or the right one answers the left one: a positive pair."),
     ("no", "They do not."),
-    ("skip", "Nobody can tell; the pair is left out of training and never asked about again."),
+    ("skip", "Undecidable; the pair is left out of training and not asked about again."),
 )
 
 
@@ -29,16 +30,16 @@ class Waiting:
     Attributes:
         number: of the round that waits.
         rounds: how many there are to be.
-        why: the sentence that the command ended with.
+        why: the last sentence of the command's output.
         waits: whether it waits for answers; otherwise it failed, as ``why`` says.
         sheet: path of the round's sheet, as one types it.
         answers: ``yes``, ``no``, ``skip`` and ``open`` -> how many pairs of the sheet; None where it cannot be read.
         pairs: left text, right text and answer of the sheet's pairs.
         summary: rows of ``pairs.comparison.SUMMARY``, of the rounds that are done; none before the first.
-        told: labels that people gave in the rounds that are done, skipped ones left out.
+        labels: labels from people in the rounds that are done, without skipped pairs.
         mistakes: the last model's surest false positives: ``left``, ``right``, ``probability``.
         texts: most characters of a text shown.
-        origin: how the collection is made.
+        how_made: how the collection is made.
     """
 
     number: int
@@ -49,10 +50,10 @@ class Waiting:
     answers: Mapping[str, int] | None
     pairs: Sequence[tuple[str, str, str]]
     summary: Sequence[Mapping[str, Any]]
-    told: int
+    labels: int
     mistakes: Sequence[Mapping[str, Any]]
     texts: int
-    origin: Origin
+    how_made: HowMade
 
 
 def waiting_top(found: Waiting) -> Verdict:
@@ -67,12 +68,12 @@ def waiting_top(found: Waiting) -> Verdict:
     last = found.summary[-2:]
     figures = (
         Figure("Answered", f"{count(asked - left)} of {count(asked)}" if found.answers else "\u2013", f"in {found.sheet}"),
-        Figure("Labels so far", count(found.told), f"from {counted(found.number - 1, 'round')}"),
+        Figure("Labels so far", count(found.labels), f"from {counted(found.number - 1, 'round')}"),
         Figure("Positives found", count(round(last[0]["positive"])) if last else "\u2013", "among them"),
         Figure(
             "Average precision",
             percent(last[0]["mean"], 1) if last else "\u2013",
-            f"over all test pairs; 95 % interval {interval_of(last[0])}" if last else "there is no model before round 1 is answered",
+            f"over all test pairs; 95 % interval {interval_of(last[0])}" if last else "the first model needs the answers of round 1",
         ),
     )
     return Verdict(f"{sentence}.", (found.why,), figures)
@@ -80,14 +81,14 @@ def waiting_top(found: Waiting) -> Verdict:
 
 def waiting_sections(found: Waiting) -> list[Section]:
     """Return the sections in their order."""
-    return [section for section in (_asked(found), _so_far(found), _mistakes(found), how_made(found.origin)) if section is not None]
+    return [section for section in (_asked(found), _so_far(found), _mistakes(found), how_made(found.how_made)) if section is not None]
 
 
 def _asked(found: Waiting) -> Section:
     facts = [("Sheet", found.sheet)]
     if found.answers is not None:
         facts += [(name.capitalize(), count(number)) for name, number in found.answers.items()]
-    blocks: list[Block] = [Facts(facts), Definitions(_ANSWERS), Command(found.origin.command)]
+    blocks: list[Block] = [Facts(facts), Definitions(_ANSWERS), Command(found.how_made.command)]
     cells = [(cut(left, found.texts), cut(right, found.texts), answer) for left, right, answer in found.pairs[:_SHOWN]]
     if cells:
         shown = f"The first {len(cells)} of its {count(len(found.pairs))} pairs" if len(cells) < len(found.pairs) else "Its pairs"
@@ -129,7 +130,8 @@ def _so_far(found: Waiting) -> Section | None:
     blocks: list[Block] = [Table("After every round", columns, cells)]
     if len(numbers) > 1:
         blocks.insert(0, Charts([_chart(measure, [rows[number, measure] for number in numbers]) for measure in MEASURES]))
-    return Section("so-far", "What the answers bought so far", "The model is trained anew after every round.", blocks, short="So far")
+    lead = "The model is trained from scratch after every round."
+    return Section("so-far", "What the answers bought so far", lead, blocks, short="So far")
 
 
 def _chart(measure: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
@@ -143,6 +145,6 @@ def _mistakes(found: Waiting) -> Section | None:
     if not found.mistakes:
         return None
     cells = [(cut(one["left"], found.texts), cut(one["right"], found.texts), one["probability"]) for one in found.mistakes]
-    lead = "Test pairs that the model holds most likely positive and that no label calls so."
+    lead = "Test pairs with the highest probability of being positive that no label calls positive."
     table = Table("After the last round", (Column("Left"), Column("Right"), Column("Probability", "probability")), cells)
     return Section("mistakes", "The surest false positives", lead, [table], short="Mistakes")

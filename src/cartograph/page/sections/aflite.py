@@ -1,4 +1,4 @@
-"""What can be guessed from the features alone: the filter, round by round, what it took first and what withstood it."""
+"""AFLite: its rounds, the rows it removed first, and the rows that remain."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import pyarrow as pa
 
 from cartograph.adversarial_filter.result import hardest_first
 from cartograph.data.arrays import Integers
-from cartograph.page.audit import Aflite, Audit
-from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Facts, RowList, RowTables, Section, Series, Table
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
+from cartograph.page.chart_blocks import Chart, Charts, Series
+from cartograph.page.row_blocks import RowList, RowTables
+from cartograph.page.step_results import Aflite
 from cartograph.schema import UID
 from cartograph.wording import count, counted, cut, percent, probability, share
 
@@ -23,7 +26,7 @@ _LONGEST_NAME = 40
 
 
 def aflite_section(audit: Audit) -> Section | None:
-    """Return the filter's rounds and rows; None where nothing was filtered."""
+    """Return the filter's rounds and rows; None where the audit did not filter."""
     if audit.aflite is None:
         return None
     blocks: list[Block] = [Charts(_charts(audit.aflite)), Facts(_facts(audit.aflite)), _by_class(audit, audit.aflite)]
@@ -38,11 +41,11 @@ def _lead(filtered: Aflite) -> str:
     source = _SOURCES[record["features"]["source"]].format(held_back=count(record["features"]["held_back"]))
     before, after = (percent(record[name], 0) for name in ("bias_before", "bias_after"))
     text = (
-        f"Linear models that see nothing but {source} guess {before} of the labels of rows they never saw. AFLite took out the rows that "
+        f"Linear models that see nothing but {source} guess {before} of the labels of rows they never saw. AFLite removed the rows that "
         f"they guess most surely, {share(record['removed'], record['rows'])} of {count(record['rows'])}; of the {count(record['kept'])} "
-        f"that stayed they guess {after}."
+        f"that remain they guess {after}."
     )
-    return f"{text} What withstands is harder, not cleaner: wrong labels withstand too."
+    return f"{text} The rows that remain are harder, not cleaner: mislabelled rows also survive the filter."
 
 
 def _charts(filtered: Aflite) -> tuple[Chart, Chart]:
@@ -53,7 +56,7 @@ def _charts(filtered: Aflite) -> tuple[Chart, Chart]:
         Chart("Representation bias", shown, "Round", rounds, [Series("R", bias)], y_range=(0.0, 1.0), whole_x=True),
         Chart(
             "Rows in play",
-            "before the round took any out; at the threshold: rows that enough models guess right",
+            "before the round removed any; at the threshold: rows that enough models guess right",
             "Round",
             rounds,
             [Series("in play", filtered.history["size"].to_pylist()), Series("at the threshold", filtered.history["eligible"].to_pylist())],
@@ -67,15 +70,15 @@ def _facts(filtered: Aflite) -> list[tuple[str, str]]:
     facts = [
         ("Filter", f"{record['variant']}, {record['n_partitions']} models a round, each trained on {counted(record['train_size'], 'row')}"),
         (
-            "A round took",
-            f"at most {counted(record['slice_size'], 'row')} that {percent(record['threshold'], 0)} of the models guess right",
+            "A round removes",
+            f"at most {counted(record['slice_size'], 'row')} that at least {percent(record['threshold'], 0)} of the models guess right",
         ),
         ("Ended", f"after {counted(record['rounds'], 'round')}: {record['stop_reason']}"),
         ("Files", "data/aflite/filtered.parquet; every row's round and predictability in data/aflite/aflite.parquet"),
     ]
     for name, theirs in record["evaluation"].items():
-        kept = f"{count(theirs['kept'])} of {counted(theirs['rows'], 'row')} stay ({share(theirs['kept'], theirs['rows'])})"
-        facts.append((cut(name, _LONGEST_NAME), f"filtered alike: {kept}"))
+        kept = f"{count(theirs['kept'])} of {counted(theirs['rows'], 'row')} remain ({share(theirs['kept'], theirs['rows'])})"
+        facts.append((cut(name, _LONGEST_NAME), f"filtered the same way: {kept}"))
     return facts
 
 
@@ -106,19 +109,19 @@ def _lists(audit: Audit, filtered: Aflite) -> list[RowList]:
     last = table["predictability_last"].to_numpy(zero_copy_only=False).astype(float)
     order = hardest_first(removed, last, np.random.default_rng(audit.limits.seed))
     number = min(audit.limits.listed, len(order))
-    gone = order[::-1][: min(number, int((removed > 0).sum()))]
-    stayed = order[: min(number, int((removed == 0).sum()))]
+    removed_first = order[::-1][: min(number, int((removed > 0).sum()))]
+    remaining = order[: min(number, int((removed == 0).sum()))]
     lists = []
-    if len(gone):
-        most = f"guessed by {probability(float(np.nanmax(last[gone])))} of the models or nearly as many"
-        lists.append(RowList("Went first", f"taken out in the first rounds, {most}", places[gone].tolist()))
-    if len(stayed):
-        lists.append(RowList("Withstood", "stayed to the end, least guessed first: hard, ambiguous or wrong", places[stayed].tolist()))
+    if len(removed_first):
+        most = f"guessed by {probability(float(np.nanmax(last[removed_first])))} of the models or nearly as many"
+        lists.append(RowList("Removed first", f"removed in the first rounds, {most}", places[removed_first].tolist()))
+    if len(remaining):
+        lists.append(RowList("Remain", "kept to the end, least predictable first: hard, ambiguous or wrong", places[remaining].tolist()))
     return lists
 
 
 def _placed(audit: Audit, rows: pa.Table) -> tuple[Integers, pa.Table]:
-    """Return the places on the map of the filter's rows, and these; rows that the map does not have are left out."""
+    """Return the filter's rows that the map has: their places on it, and their table."""
     where = {uid: place for place, uid in enumerate(audit.measures[UID].to_pylist())}
     known = [uid in where for uid in rows[UID].to_pylist()]
     table = rows.filter(pa.array(known))

@@ -9,21 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.data.images import shown_fields
-from cartograph.page.audit import Audit, Since
-from cartograph.page.blocks import (
-    Block,
-    Cell,
-    Chart,
-    Charts,
-    Column,
-    RowList,
-    RowTables,
-    Section,
-    Series,
-    Suspect,
-    SuspectTable,
-    Table,
-)
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Block, Cell, Column, Section, Table
+from cartograph.page.chart_blocks import Chart, Charts, Series
+from cartograph.page.row_blocks import RowList, RowTables, Suspect, SuspectTable
+from cartograph.page.step_results import SinceLastAudit
 from cartograph.schema import REGIONS, UID
 from cartograph.wording import count, counted, cut, listing, probability, share
 
@@ -32,15 +22,15 @@ _LONGEST = 200
 _PICTURE_SIDE = 32
 
 
-def since_section(audit: Audit) -> Section | None:
+def audit_changes_section(audit: Audit) -> Section | None:
     """Return what changed; None for a workspace's first audit."""
-    if audit.since is None:
+    if audit.since_last_audit is None:
         return None
-    since = audit.since
+    since = audit.since_last_audit
     blocks: list[Block] = []
     suspected = set(_places(audit, since, "new suspect"))
-    new = [place for place in audit.suspects.tolist() if place in suspected]
-    if new and audit.noise is not None:
+    new = [place for place in audit.flagged.tolist() if place in suspected]
+    if new and audit.suspects is not None:
         blocks.append(SuspectTable("New suspects", _suspects(audit, new[:_MOST_LISTED])))
     lists = _lists(audit, since)
     if lists:
@@ -52,13 +42,13 @@ def since_section(audit: Audit) -> Section | None:
     return Section("since", "What changed since the last audit", " ".join(_lead(since)), blocks, short="Since last audit")
 
 
-def _lead(since: Since) -> list[str]:
+def _lead(since: SinceLastAudit) -> list[str]:
     counts = since.numbers
     parts = [(int(counts[f"rows.{what}"]), what) for what in ("added", "removed", "edited", "relabelled")]
-    told = [f"{counted(number, 'row')} {'was' if number == 1 else 'were'} {what}" for number, what in parts if number]
+    changes = [f"{counted(number, 'row')} {'was' if number == 1 else 'were'} {what}" for number, what in parts if number]
     before, now = since.audits
-    lines = [f"This is audit {now} of this workspace; it is held against audit {before}."]
-    lines.append(f"{_capital(listing(told))}." if told else "The rows and their labels are the same.")
+    lines = [f"This is audit {now} of this workspace; it is compared with audit {before}."]
+    lines.append(f"{_capital(listing(changes))}." if changes else "The rows and their labels are the same.")
     new, gone, still, away = (int(counts[f"suspects.{name}"]) for name in ("new", "gone", "still", "removed"))
     among = int(counts["suspects.new.among_added"])
     lines.append(
@@ -71,22 +61,22 @@ def _lead(since: Since) -> list[str]:
     if kept:
         lines.append(f"{counted(moved, 'row')} of the {count(kept)} that both audits have ({share(moved, kept)}) changed region.")
     apart = f"the energy distance of the two maps is {counts['map.distance']:.3f}"
-    chance = f"p = {probability(counts['map.p'], 3)} in a permutation test that takes rows for independent"
+    chance = f"p = {probability(counts['map.p'], 3)} in a permutation test that takes rows as independent"
     lines.append(f"{_capital(apart)} (0 = the same; {chance}).")
-    lines.append(_kept(since))
+    lines.append(_reused(since))
     if new:
         lines.append("The first table has the labels that became suspect.")
     return lines
 
 
-def _kept(since: Since) -> str:
-    """Say what of the work of the audit before was used again."""
+def _reused(since: SinceLastAudit) -> str:
+    """Return which vectors of the audit before were used again."""
     if not since.embedded:
-        return "Every model was trained anew, on all rows."
+        return "Every model was trained from scratch, on all rows."
     kept, made = (sum(counts[name] for counts in since.embedded.values()) for name in ("kept", "made"))
     return (
-        f"The frozen encoder's vectors of {counted(kept, 'row')} with the same texts were kept, those of {count(made)} were made anew; "
-        "every model was trained anew, on all rows."
+        f"The frozen encoder's vectors of {counted(kept, 'row')} with the same texts were reused, those of {count(made)} were computed; "
+        "every model was trained from scratch, on all rows."
     )
 
 
@@ -94,25 +84,25 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _places(audit: Audit, since: Since, what: str) -> list[int]:
+def _places(audit: Audit, since: SinceLastAudit, what: str) -> list[int]:
     uids = since.rows.filter(pc.equal(since.rows["what"], what))[UID]
     places = pc.index_in(uids, value_set=audit.measures[UID].combine_chunks())
     return [int(place) for place in places.drop_null().to_pylist()]
 
 
 def _suspects(audit: Audit, places: Sequence[int]) -> list[Suspect]:
-    assert audit.noise is not None
-    rows = audit.noise.suspects.select(["rank", "probability", "suggested", "reason"]).take(list(places)).to_pylist()
+    assert audit.suspects is not None
+    rows = audit.suspects.rows.select(["rank", "probability", "suggested", "reason"]).take(list(places)).to_pylist()
     return [
         Suspect(place, row["rank"], round(row["probability"], 4), row["suggested"], cut(row["reason"], 400))
         for place, row in zip(places, rows, strict=True)
     ]
 
 
-def _lists(audit: Audit, since: Since) -> list[RowList]:
+def _lists(audit: Audit, since: SinceLastAudit) -> list[RowList]:
     meanings = {
         "added": "rows that the audit before did not have, least confident first",
-        "edited": "rows whose text is another, least confident first",
+        "edited": "rows whose text changed, least confident first",
         "no longer suspect": "rows that looked wrong in the audit before and do not now",
     }
     lists = []
@@ -124,7 +114,7 @@ def _lists(audit: Audit, since: Since) -> list[RowList]:
     return lists
 
 
-def _relabelled(audit: Audit, since: Since) -> Table | None:
+def _relabelled(audit: Audit, since: SinceLastAudit) -> Table | None:
     rows = since.rows.filter(pc.equal(since.rows["what"], "relabelled")).slice(0, audit.limits.listed)
     if not rows.num_rows:
         return None
@@ -145,19 +135,19 @@ def _texts(audit: Audit, uids: Sequence[str]) -> dict[str, str]:
     return {uid: fields[0] if audit.info.images else cut(" | ".join(fields), _LONGEST) for uid, *fields in shown}
 
 
-def _regions(since: Since) -> Table:
+def _regions(since: SinceLastAudit) -> Table:
     cells: list[Sequence[Cell]] = [(before, *(since.regions[before][now] for now in REGIONS)) for before in REGIONS]
     columns = (Column("Before, of the rows that both have"), *(Column(f"now {region}", "count") for region in REGIONS))
     return Table("Regions before and now", columns, cells, folded=True)
 
 
-def _classes(since: Since) -> Table:
+def _classes(since: SinceLastAudit) -> Table:
     cells: list[Sequence[Cell]] = [(cut(name, 60), before, now) for name, (before, now) in since.classes.items()]
     return Table("Classes before and now", (Column("Class"), Column("Before", "share"), Column("Now", "share")), cells, folded=True)
 
 
 def _trend(trend: Sequence[tuple[int, Mapping[str, float]]]) -> list[Chart]:
-    """Return charts over all audits that are remembered; none where there are fewer than two."""
+    """Return charts over all audits on record; empty where there are fewer than two."""
     if len(trend) < 2:
         return []
     x = [float(number) for number, _ in trend]
@@ -165,12 +155,12 @@ def _trend(trend: Sequence[tuple[int, Mapping[str, float]]]) -> list[Chart]:
     def series(names: Mapping[str, str]) -> list[Series]:
         return [Series(shown, [numbers.get(name) for _, numbers in trend]) for name, shown in names.items()]
 
-    found = [Chart("Rows", "train rows, audit by audit", "audit", x, series({"rows": "rows"}), whole_x=True)]
+    charts = [Chart("Rows", "train rows, audit by audit", "audit", x, series({"rows": "rows"}), whole_x=True)]
     names = sorted({name for _, numbers in trend for name in numbers})
     shares = {name: shown for name, shown in (("suspects.share", "suspects"), ("quarantined.share", "quarantined")) if name in names}
     if shares:
-        found.append(Chart("Shares", "of the train rows; of all rows read", "audit", x, series(shares), whole_x=True))
+        charts.append(Chart("Shares", "of the train rows; of all rows read", "audit", x, series(shares), whole_x=True))
     accuracies = {name: cut(name.removesuffix(".accuracy"), 40) for name in names if name.endswith(".accuracy")}
     if accuracies:
-        found.append(Chart("Accuracy", "of the model behind the map", "audit", x, series(accuracies), whole_x=True))
-    return found
+        charts.append(Chart("Accuracy", "of the model behind the map", "audit", x, series(accuracies), whole_x=True))
+    return charts

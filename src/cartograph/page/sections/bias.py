@@ -1,4 +1,4 @@
-"""Before and after the filter: models, halves of the input, words that give a label away, and distances to neighbours."""
+"""Before and after AFLite: accuracies, also on parts of the input, words that give a label away, and distances to neighbours."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from statistics import fmean
 from typing import Any
 
 from cartograph.bias.partial import WHOLE
-from cartograph.page.audit import Audit, Bias
+from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
+from cartograph.page.step_results import Bias
 from cartograph.wording import count, cut
 
 _LONGEST = 40
-_MEANING = "A label that can be told from a single word, or from half of the input, is told for the wrong reason."
+_MEANING = "If one word or half of the input predicts the label, a model can be right for the wrong reason."
 _PAPERS = (("full", "full"), ("random", "full"), ("filtered", "filtered"))
 _NAMES = {"linear": "linear model on words", "max-pmi": "most revealing word alone"}
 _NAMES_OF_IMAGES = {"linear": "linear model on pixels", "cnn": "convolutional network", "vision": "pretrained network"}
@@ -20,7 +21,7 @@ _NO_WORDS = "Images have no words: what single words and parts of the input give
 
 
 def bias_section(audit: Audit) -> Section | None:
-    """Return what simple models tell before and after; None where that was not measured."""
+    """Return what simple models guess before and after the filter; None where that was not measured."""
     if audit.bias is None:
         return None
     rows = audit.bias.accuracies.to_pylist()

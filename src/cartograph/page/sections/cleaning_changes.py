@@ -1,4 +1,4 @@
-"""What the cleaned version changed: how much, of which class, on whose word, and every change with its reason."""
+"""What cleaning changed: rows dropped and relabelled by class, by whom, and every change with its reason."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cartograph.data.images import shown_fields
-from cartograph.page.audit import Audit, Cleaned
+from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
+from cartograph.page.step_results import Cleaning
 from cartograph.schema import UID
 from cartograph.wording import count, counted, cut, share
 
@@ -22,15 +23,15 @@ _LONGEST_NAME = 40
 _PICTURE_SIDE = 32
 
 
-def changes_section(audit: Audit) -> Section | None:
+def cleaning_changes_section(audit: Audit) -> Section | None:
     """Return what cleaning changed; None where the audit did not clean."""
-    if audit.cleaned is None:
+    if audit.cleaning is None:
         return None
-    changes = audit.cleaned.changes.to_pylist()
-    blocks: list[Block] = [Facts(_facts(audit.cleaned))]
+    changes = audit.cleaning.changes.to_pylist()
+    blocks: list[Block] = [Facts(_facts(audit.cleaning))]
     if changes:
         blocks += [_by_class(audit, changes), _listed(audit, changes)]
-    return Section("changes", "What changed", _lead(audit.cleaned.version, changes), blocks)
+    return Section("changes", "What changed", _lead(audit.cleaning.version, changes), blocks)
 
 
 def _lead(version: Mapping[str, Any], changes: Sequence[Mapping[str, Any]]) -> str:
@@ -40,18 +41,18 @@ def _lead(version: Mapping[str, Any], changes: Sequence[Mapping[str, Any]]) -> s
     done = [
         f"{counted(version[what], 'row')} {verb}" for what, verb in (("dropped", "dropped"), ("relabelled", "relabelled")) if version[what]
     ]
-    told = f"{' and '.join(done)}: {count(version['parent_rows'])} rows became {count(version['rows'])}, version {version['version']}."
+    summary = f"{' and '.join(done)}: {count(version['parent_rows'])} rows became {count(version['rows'])}, version {version['version']}."
     more = (
         f" The table has the first {count(MOST_LISTED)} changes, those by people first, then the most suspect."
         if len(changes) > MOST_LISTED
         else ""
     )
-    return f"{told}{more}"
+    return f"{summary}{more}"
 
 
-def _facts(cleaned: Cleaned) -> list[tuple[str, str]]:
-    version = cleaned.version
-    by = Counter(cleaned.changes["by"].to_pylist())
+def _facts(cleaning: Cleaning) -> list[tuple[str, str]]:
+    version = cleaning.version
+    by = Counter(cleaning.changes["by"].to_pylist())
     facts = [
         ("Version", f"{version['version']}: the same content is always the same version"),
         ("Made from", f"version {version['parent']}, {counted(version['parent_rows'], 'row')}"),
@@ -89,7 +90,7 @@ def _by_class(audit: Audit, changes: Sequence[Mapping[str, Any]]) -> Table:
 
 def _listed(audit: Audit, changes: Sequence[Mapping[str, Any]]) -> Table:
     place = {uid: index for index, uid in enumerate(audit.measures[UID].to_pylist())}
-    ranks = audit.noise.suspects["rank"].to_pylist() if audit.noise is not None else list(range(audit.rows))
+    ranks = audit.suspects.rows["rank"].to_pylist() if audit.suspects is not None else list(range(audit.rows))
     shown = sorted(changes, key=lambda row: (row["by"].startswith(_RECIPE), ranks[place[row[UID]]]))[:MOST_LISTED]
     rows = shown_fields(audit.examples.take([place[row[UID]] for row in shown]), audit.info, _PICTURE_SIDE)
     pictures = bool(audit.info.images)

@@ -1,8 +1,7 @@
-"""What cleaning is worth: models trained anew on the original rows, on the cleaned ones, and on as many picked at random."""
+"""What cleaning is worth: models trained from scratch on the original rows, on the cleaned ones, and on as many picked at random."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +9,11 @@ import pyarrow as pa
 
 from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, points
 from cartograph.page.audit import Audit
-from cartograph.page.blocks import Block, Cell, Column, Dot, DotPlot, Dots, Section, Table
-from cartograph.wording import count, counted, cut, listing, percent_range
+from cartograph.page.blocks import Block, Cell, Column, Section, Table
+from cartograph.page.chart_blocks import Dot, DotPlot, Dots
+from cartograph.page.cleaning_effect import cleaning_effect, cleaning_phrase
+from cartograph.page.failed_trainings import broken_sentences, failed_sentences
+from cartograph.wording import counted, cut, listing, percent_range
 
 Row = Mapping[str, Any]
 
@@ -26,12 +28,11 @@ _DRAWN = (
 )
 _LONGEST = 40
 _LEAST_SPAN = 2.0
-_MOST_BROKEN = 3
 _DOMAIN = Column("Domain", meaning="in distribution: drawn like the train set; out of distribution: from somewhere else")
 
 
-def worth_section(audit: Audit) -> Section | None:
-    """Return the retrained models side by side; None where none was retrained."""
+def cleaning_worth_section(audit: Audit) -> Section | None:
+    """Return the models trained on each version side by side; None where there are no such models."""
     if audit.comparison is None or not audit.comparison.summary.num_rows:
         return None
     summary = _ood_first(audit.comparison.summary)
@@ -46,45 +47,12 @@ def worth_section(audit: Audit) -> Section | None:
     if differences:
         blocks.append(_difference_table(differences))
     blocks.append(_models(audit.comparison.evaluation.to_pylist()))
-    told = [
-        worth_sentence(audit.comparison.differences, metric=metric),
-        worth_sentence(audit.comparison.differences, against="random", metric=metric),
-    ]
-    subsets = list(dict.fromkeys(row["subset"] for row in summary))
-    ended = [*_failed(summary, audit.broken), *broken_sentences([row for row in audit.broken if row["subset"] in subsets])]
-    lead = " ".join([*filter(None, told), *ended] or [_how(summary)])
+    cleaning = cleaning_phrase(audit)
+    effects = [cleaning_effect(audit.comparison.differences, cleaning, against=other, metric=metric) for other in ("original", "random")]
+    subsets = {row["subset"] for row in summary}
+    failures = [*failed_sentences(summary, audit.broken), *broken_sentences([row for row in audit.broken if row["subset"] in subsets])]
+    lead = " ".join([*filter(None, effects), *failures] or [_how(summary)])
     return Section("worth", "What cleaning is worth", lead, blocks, short="Worth of cleaning")
-
-
-def worth_sentence(differences: pa.Table, *, against: str = "original", metric: str = "accuracy") -> str:
-    """Return in one sentence whether cleaned beats another version, set by set, out of distribution first; empty where not known.
-
-    Args:
-        differences: ``comparison.DIFFERENCES``.
-        against: ``original`` or ``random``.
-        metric: of ``comparison.METRICS``.
-    """
-    rows = [row for row in _ood_first(differences) if (row["subset"], row["against"], row["metric"]) == ("cleaned", against, metric)]
-    domains = [row["domain"] for row in rows]
-    clauses = [_clause(row, alone=domains.count(row["domain"]) == 1, first=row is rows[0]) for row in rows]
-    sentence = "; ".join(clauses)
-    return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
-
-
-def _clause(row: Row, *, alone: bool, first: bool) -> str:
-    difference, low, high = in_points(row)
-    decimals = digits(low, high)
-    where = DOMAINS[row["domain"]] if alone else f"on {cut(row['set'], _LONGEST)}, {DOMAINS[row['domain']]}"
-    unit = f"points of {METRIC_NAMES[row['metric']]}" if first else "points"
-    against = "rows picked at random" if row["against"] == "random" else row["against"]
-    if low > 0 or high < 0:
-        near, far = sorted((abs(low), abs(high)))
-        verb = "beats" if low > 0 else "falls behind"
-        by = points(abs(difference), decimals)
-        return f"cleaned {verb} {against} by {by} {unit} {where} ({points(near, decimals)} to {points(far, decimals)})"
-    by, *ends = (points(value, decimals, signed=True) for value in (difference, low, high))
-    comma = "" if alone else ","
-    return f"{where}{comma} cleaned does not measurably differ from {against} ({by} {unit}, 95 % interval {' to '.join(ends)})"
 
 
 def _ood_first(table: pa.Table) -> list[dict[str, Any]]:
@@ -99,31 +67,8 @@ def _how(summary: Sequence[Row]) -> str:
     return f"The same recipe was trained from scratch on {versions}, with {counted(seeds, 'seed')} each, and scored on rows it never saw."
 
 
-def broken_sentences(broken: Sequence[Row]) -> list[str]:
-    """Return which trainings broke off, and why, in sentences; the first few of many."""
-    told = [
-        f"The training on {cut(row['subset'], _LONGEST)} with seed {row['seed']} broke off and is in no mean: {row['reason'].rstrip('.')}."
-        for row in broken[:_MOST_BROKEN]
-    ]
-    return [*told, f"{count(len(broken) - _MOST_BROKEN)} more broke off."] if len(broken) > _MOST_BROKEN else told
-
-
-def _failed(summary: Sequence[Row], broken: Sequence[Row]) -> list[str]:
-    off = Counter(row["subset"] for row in broken)
-    failed = {
-        row["subset"]: (row["failed"] - off[row["subset"]], row["failed"] + row["seeds"])
-        for row in summary
-        if row["failed"] > off[row["subset"]]
-    }
-    return [
-        f"{count(number)} of {counted(of, 'training')} on {subset} ended no better than always naming the largest class: failed, "
-        "marked below, and in no mean and no difference."
-        for subset, (number, of) in failed.items()
-    ]
-
-
 def _means(summary: Sequence[Row], evaluation: Sequence[Row], metric: str) -> list[DotPlot]:
-    """Return one plot per evaluation set; all have the same scale, so that a length means the same everywhere."""
+    """Return one plot per evaluation set, all on one scale."""
     known = [row for row in summary if row["metric"] == metric and row["mean"] is not None]
     sets = list(dict.fromkeys((row["set"], row["domain"]) for row in known))
     values = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from cartograph.page.audit import Audit
-from cartograph.page.blocks import RowList, RowTables, Section
+from cartograph.page.blocks import Section
+from cartograph.page.row_blocks import RowList, RowTables
 from cartograph.wording import count
 
 
-def extremes_section(audit: Audit) -> Section:
+def edges_section(audit: Audit) -> Section:
     """Return a table for each edge, by rank over all rows, whatever their region."""
     first = min(audit.limits.listed, audit.rows)
     ranked = (
@@ -27,6 +28,6 @@ def extremes_section(audit: Audit) -> Section:
     )
     lists = [RowList(name, meaning, order[:first].tolist()) for name, meaning, order in ranked]
     lead = (
-        f"The first {count(first)} at each edge of the map. Open a row to see its whole text and how the model took to it, epoch by epoch."
+        f"The first {count(first)} at each edge of the map. Open a row to see its whole text and the model's probability, epoch by epoch."
     )
     return Section("rows", "Rows to read", lead, (RowTables(lists),))

@@ -1,4 +1,4 @@
-"""What the map rests on: the experiments that the audit was asked for, each a question, its answer, a figure and tables."""
+"""The experiments that the audit was asked for, each with its question, answer, figure and tables."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from cartograph.page.audit import Answer, Audit
-from cartograph.page.blocks import Block, Cell, Column, Picture, Section, Table
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Block, Cell, Column, Section, Table
+from cartograph.page.chart_blocks import Picture
 from cartograph.page.encode import data_uri
+from cartograph.page.step_results import ExperimentAnswer
 from cartograph.wording import count, counted, cut, listing
 
 LARGEST_PICTURE = 400_000
@@ -22,7 +24,7 @@ _DIGITS = 4
 
 
 def experiments_section(audit: Audit) -> Section | None:
-    """Return the experiments one after another; None where the audit was asked for none."""
+    """Return the experiments one after another; None where the audit was not asked for any."""
     if not audit.experiments:
         return None
     blocks = [block for answer in audit.experiments for block in _blocks(answer)]
@@ -38,16 +40,16 @@ def _lead(audit: Audit) -> str:
     return " ".join(parts)
 
 
-def _blocks(answer: Answer) -> Iterator[Block]:
+def _blocks(answer: ExperimentAnswer) -> Iterator[Block]:
     title = f"{answer.name}: {answer.question}" if answer.question else answer.name
     if answer.failed:
-        yield Picture(title, f"Failed. {answer.told[:1].upper()}{answer.told[1:]}")
+        yield Picture(title, f"Failed. {answer.answer[:1].upper()}{answer.answer[1:]}")
         return
-    told = f"{answer.told[:1].upper()}{answer.told[1:]}."
+    text = f"{answer.answer[:1].upper()}{answer.answer[1:]}."
     small = answer.picture is not None and len(answer.picture) <= LARGEST_PICTURE
     note = f"({answer.source})" if small or answer.picture is None else f"({answer.source}; the figure is too large for the page)"
     source = data_uri(answer.picture, "image/png") if answer.picture is not None and small else ""
-    yield Picture(title, told, note, source, told, _shown_width(answer.picture or b""))
+    yield Picture(title, text, note, source, text, _shown_width(answer.picture or b""))
     for name, table in answer.tables.items():
         yield _table(answer.name, name, table)
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cartograph.page.audit import Audit, Origin
+from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Column, Command, Section, Table
+from cartograph.page.step_results import HowMade
 from cartograph.wording import cut
 
 
-def origin_section(audit: Audit) -> Section:
+def how_made_section(audit: Audit) -> Section:
     """Return how an audit was made."""
-    return how_made(audit.origin)
+    return how_made(audit.how_made)
 
 
-def how_made(origin: Origin) -> Section:
+def how_made(origin: HowMade) -> Section:
     """Return the command, the parameters with their seeds, the versions and the data's digests."""
     blocks: list[Block] = [Command(origin.command)]
     for section, keys in origin.parameters.items():

@@ -1,4 +1,4 @@
-"""The built-in corpus knows its own truth: where each planted kind lies on the map, and how the flipped labels rank."""
+"""The built-in corpus, whose planted errors are known: where each kind lies on the map, and how the flipped labels rank."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from cartograph.data.arrays import Bools, Integers
 from cartograph.page.audit import Audit
-from cartograph.page.blocks import Block, Chart, Charts, Column, Facts, Plane, Planes, Section, Series, Table
+from cartograph.page.blocks import Block, Column, Facts, Section, Table
+from cartograph.page.chart_blocks import Chart, Charts, Plane, Planes, Series
 from cartograph.schema import REGIONS, UID
 from cartograph.wording import count, counted, percent, probability, share
 
@@ -21,8 +22,8 @@ _KINDS = {
 _PLANE_POINTS = 400
 
 
-def planted_section(audit: Audit) -> Section | None:
-    """Return the score against the planted truth; None where the truth is not known."""
+def planted_truth_section(audit: Audit) -> Section | None:
+    """Return the score against the planted truth; None for data whose truth is not known."""
     score = audit.score
     if score is None or not score.num_rows:
         return None
@@ -47,7 +48,7 @@ def found_among_hardest(score: pa.Table) -> tuple[int, int]:
 
 
 def found_among_suspects(score: pa.Table) -> tuple[int, int] | None:
-    """Return how many flipped rows are among the suspects, and how many suspects there are; None where none were looked for."""
+    """Return how many flipped rows are among the suspects, and how many suspects there are; None where the audit did not look for them."""
     if "flagged" not in score.column_names or score["flagged"].null_count:
         return None
     flagged = _flags(score, "flagged")
@@ -55,7 +56,7 @@ def found_among_suspects(score: pa.Table) -> tuple[int, int] | None:
 
 
 def _lead(score: pa.Table) -> str:
-    text = "The built-in data knows what was planted in it; no step but this page reads that."
+    text = "The errors planted in the built-in data are known; only the step `score` and this page read them."
     found, total = found_among_hardest(score)
     if not total:
         return text
@@ -130,13 +131,13 @@ def _facts(audit: Audit, score: pa.Table) -> list[tuple[str, str]]:
 
 
 def _filter_facts(metrics: Mapping[str, float]) -> list[tuple[str, str]]:
-    """Return how AFLite took to the planted give-away words."""
+    """Return how much more often AFLite removed rows with a planted give-away word."""
     ratio, low, high = (metrics[f"give_away.odds_ratio{part}"] for part in ("", ".low", ".high"))
     shares = [percent(metrics[f"{name}.filtered"], 0) for name in ("give_away", "no_give_away")]
-    meaning = "odds that AFLite takes a row with a give-away word out, over those of a row without one; 1 = no preference"
+    meaning = "odds that AFLite removes a row with a give-away word, over those of a row without one; 1 = no preference"
     return [
         ("Odds ratio", f"{ratio:.1f} (95\u00a0% interval {low:.1f} to {high:.1f}): {meaning}"),
-        ("Taken out", f"{shares[0]} of the rows with a give-away word, {shares[1]} of the others"),
+        ("Removed", f"{shares[0]} of the rows with a give-away word, {shares[1]} of the others"),
     ]
 
 

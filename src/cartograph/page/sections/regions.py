@@ -1,4 +1,4 @@
-"""The regions of the map: counts, bounds and telling examples."""
+"""The regions of the map: counts, bounds and examples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 
 from cartograph.data.arrays import Floats, Integers
 from cartograph.page.audit import Audit
-from cartograph.page.blocks import Region, Regions, Section
+from cartograph.page.blocks import Section
+from cartograph.page.row_blocks import Region, Regions
 from cartograph.schema import REGIONS
 from cartograph.wording import probability, share
 
@@ -25,7 +26,7 @@ def regions_section(audit: Audit) -> Section:
     cards = [_card(audit, name) for name in (HARD, AMBIGUOUS, EASY, UNASSIGNED) if len(audit.members(name))]
     lead = (
         "Every row is in one region. The shares are set by the parameters and taken in this order: the least confident rows, then the most "
-        "variable of the others, then the most confident of what is left. So the bounds are what the data says, not the counts."
+        "variable of the others, then the most confident of what is left. So the parameters decide the counts, and the data the bounds."
     )
     return Section("regions", "Regions", lead, (Regions(cards),))
 

@@ -1,4 +1,4 @@
-"""What which rows are worth: models trained anew on parts of the train set, each chosen by another strategy."""
+"""What selected rows are worth: models trained from scratch on parts of the train set, each chosen by another strategy."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points
 from cartograph.compare.selections import WHOLE, Curve, Line, curves, difference_cells, mark, mixing_curves, sets_of, table_lines
 from cartograph.compare.versions import GROUP_OF
 from cartograph.page.audit import Audit
-from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Dot, DotPlot, Dots, Section, Series, Table
-from cartograph.page.sections.cleaning_worth import broken_sentences
+from cartograph.page.blocks import Block, Cell, Column, Section, Table
+from cartograph.page.chart_blocks import Chart, Charts, Dot, DotPlot, Dots, Series
+from cartograph.page.failed_trainings import broken_sentences
 from cartograph.selection.strategies import strategy_named
 from cartograph.wording import counted, cut, listing
 
@@ -18,13 +19,13 @@ _LONGEST = 40
 _EDGE = 0.02
 _NOTE = (
     "A difference is taken on the same rows of the set and the same seeds; its line is the 95 % interval for other rows of the same "
-    "kind and other seeds. Nothing is corrected for the number of comparisons: of twenty selections that differ from random in nothing, "
-    "one leaves 0 out by chance."
+    "kind and other seeds. Nothing is corrected for the number of comparisons: of twenty selections that are no "
+    "different from random rows, one leaves 0 out by chance."
 )
 
 
 def selections_section(audit: Audit) -> Section | None:
-    """Return the models trained on selections side by side; None where none was."""
+    """Return the models trained on selections side by side; None where there are no such models."""
     if audit.selections is None:
         return None
     comparison, chosen = audit.selections.comparison, audit.selections.chosen
@@ -40,16 +41,16 @@ def selections_section(audit: Audit) -> Section | None:
     if charts:
         blocks.append(Charts(charts))
     blocks.append(_difference_table(lines))
-    return Section("selections", "What which rows are worth", _lead(lines, plain, metric, audit.broken), blocks, short="Selections")
+    return Section("selections", "What selected rows are worth", _lead(lines, plain, metric, audit.broken), blocks, short="Selections")
 
 
 def _lead(lines: Sequence[Line], sets: Sequence[tuple[str, str]], metric: str, every: Sequence[Mapping[str, Any]]) -> str:
     shares = listing([f"{100 * fraction:g} %" for fraction in sorted({line.fraction for line in lines if line.name != WHOLE})])
     parts = [f"The same recipe was trained from scratch on parts of the train set ({shares} of its rows), each chosen by another strategy."]
-    held = [(name, domain) for name, domain in sets if any(name in line.against_random for line in lines)]
-    if not held:
-        parts.append("No selection stands beside as many random rows that taught something, so it is not told whether any beats chance.")
-    for name, domain in sorted(held, key=lambda item: item[1] != "ood"):
+    compared = [(name, domain) for name, domain in sets if any(name in line.against_random for line in lines)]
+    if not compared:
+        parts.append("No training on as many random rows learnt anything, so no selection can be compared with chance.")
+    for name, domain in sorted(compared, key=lambda item: item[1] != "ood"):
         better = [line for line in lines if mark(line, name) == "▲"]
         worse = [line for line in lines if mark(line, name) == "▼"]
         where = f"On {cut(name, _LONGEST)} ({DOMAINS[domain]})"
@@ -75,8 +76,8 @@ def _table(lines: Sequence[Line], sets: Sequence[tuple[str, str]], metric: str) 
         meaning = "every row" if line.name == WHOLE else strategy_named(line.title).meaning
         values = [f"{mean_text(line.cells[name])} {mark(line, name)}".rstrip() if name in line.cells else None for name, _ in sets]
         cells.append([line.title, meaning, line.fraction, line.rows, *values])
-    told = METRIC_NAMES[metric][:1].upper() + METRIC_NAMES[metric][1:]
-    caption = f"{told} in per cent, mean over seeds ± s.d.; ▲ ▼ above or below random rows by a paired test at 5 %"
+    title = METRIC_NAMES[metric][:1].upper() + METRIC_NAMES[metric][1:]
+    caption = f"{title} in per cent, mean over seeds ± s.d.; ▲ ▼ above or below random rows by a paired test at 5 %"
     return Table(caption, columns, cells)
 
 
@@ -92,7 +93,7 @@ def _differences(lines: Sequence[Line], name: str, domain: str, metric: str) -> 
         return None
     low, high = min(0.0, *(dot.low for dot in dots)), max(0.0, *(dot.high for dot in dots))
     edge = max(0.08 * (high - low), 0.1)
-    meaning = f"{DOMAINS[domain]}: points of {METRIC_NAMES[metric]} above random rows, as many"
+    meaning = f"{DOMAINS[domain]}: points of {METRIC_NAMES[metric]} above as many random rows"
     return DotPlot(cut(name, _LONGEST), meaning, "points", dots, (low - edge, high + edge), zero=True)
 
 
@@ -122,8 +123,8 @@ def _difference_table(lines: Sequence[Line]) -> Table:
             rows = line.against_random.get(name), line.against_whole.get(name)
             if any(row is not None for row in rows):
                 cells.append([line.name, cut(name, 2 * _LONGEST), *(cell for row in rows for cell in difference_cells(row))])
-    p = "two-sided paired bootstrap over rows and seeds, that there is no difference"
+    p = "of no difference; two-sided paired bootstrap over rows and seeds"
     columns = [Column("Trained on"), Column("Set")]
     for against in ("random", "100 %"):
         columns += [Column(f"− {against}", meaning="in points"), Column("95 % interval"), Column("p", meaning=p)]
-    return Table("Differences from random rows, as many, and from the whole train set", columns, cells, folded=True)
+    return Table("Differences from as many random rows, and from the whole train set", columns, cells, folded=True)

@@ -1,4 +1,4 @@
-"""The suspects, each with a suggestion and a reason, and the experiment that taught how to find them."""
+"""The suspects, each with a suggested label and a reason, and the experiment with flipped labels that chose their detector."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from cartograph.page.audit import Audit, Noise
-from cartograph.page.blocks import Block, Cell, Chart, Charts, Column, Facts, Section, Series, Suspect, SuspectTable, Table
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
+from cartograph.page.chart_blocks import Chart, Charts, Series
+from cartograph.page.row_blocks import Suspect, SuspectTable
+from cartograph.page.step_results import Suspects
 from cartograph.suspects.figures import RANGES, shares
 from cartograph.wording import count, counted, cut, probability, share
 
@@ -19,32 +22,32 @@ _BINS = 20
 _READS = {
     "confidence": "the probability that the model gave to the label, averaged over the epochs (the classifier of the paper)",
     "measures": "all measures of the map",
-    "committee": "the margin of the label in the model's training, and what several quick models say that never saw the row",
+    "committee": "the margin of the label in the model's training, and the predictions of several quick models that never saw the row",
 }
 _SOURCES = {
     "in-sample": "the mean predicted probabilities of the model behind the map",
     "k-fold": "the mean predicted probabilities of K-fold training, whose models never saw the row",
     "out-of-fold": "the probabilities of quick models that never saw the row",
-    "coordinates": "what the label's own probability leaves for the others, evenly",
+    "coordinates": "the probability that the label's own leaves, shared evenly among the others",
 }
 
 
 def suspects_section(audit: Audit) -> Section | None:
-    """Return the suspects and how they were found; None where none were looked for."""
-    if audit.noise is None:
+    """Return the suspects and how they were found; None where the audit did not look for them."""
+    if audit.suspects is None:
         return None
     blocks: list[Block] = []
-    if len(audit.suspects):
-        blocks.append(SuspectTable("Suspects", _suspects(audit, audit.noise)))
-    blocks += [Charts(_charts(audit.noise)), Facts(_facts(audit.noise.record))]
-    if not audit.noise.record["assumption"]:
-        blocks.append(_detectors(audit.noise.record))
-    return Section("suspects", "Suspects", " ".join(_lead(audit, audit.noise.record)), blocks)
+    if len(audit.flagged):
+        blocks.append(SuspectTable("Suspects", _suspects(audit, audit.suspects)))
+    blocks += [Charts(_charts(audit.suspects)), Facts(_facts(audit.suspects.record))]
+    if not audit.suspects.record["assumption"]:
+        blocks.append(_detectors(audit.suspects.record))
+    return Section("suspects", "Suspects", " ".join(_lead(audit, audit.suspects.record)), blocks)
 
 
-def _suspects(audit: Audit, noise: Noise) -> list[Suspect]:
-    shown = audit.suspects[:MOST_LISTED]
-    rows = noise.suspects.select(["rank", "probability", "suggested", "reason"]).take(shown).to_pylist()
+def _suspects(audit: Audit, suspects: Suspects) -> list[Suspect]:
+    shown = audit.flagged[:MOST_LISTED]
+    rows = suspects.rows.select(["rank", "probability", "suggested", "reason"]).take(shown).to_pylist()
     return [
         Suspect(place, row["rank"], round(row["probability"], 4), row["suggested"], cut(row["reason"], 400))
         for place, row in zip(shown.tolist(), rows, strict=True)
@@ -52,33 +55,35 @@ def _suspects(audit: Audit, noise: Noise) -> list[Suspect]:
 
 
 def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
-    number, flips = len(audit.suspects), record["flips"]
-    told = [f"{counted(number, 'label')} of {count(audit.rows)} {'looks' if number == 1 else 'look'} wrong ({share(number, audit.rows)})."]
+    number, flips = len(audit.flagged), record["flips"]
+    sentences = [
+        f"{counted(number, 'label')} of {count(audit.rows)} {'looks' if number == 1 else 'look'} wrong ({share(number, audit.rows)})."
+    ]
     if number:
-        told.append("Suspects are not errors until somebody has read them: open a row to see why it is here.")
+        sentences.append("Suspects are not errors until somebody has read them: open a row to see why it is here.")
     if number > MOST_LISTED:
-        told.append(f"The table has the first {count(MOST_LISTED)}; all are in data/noise/noise.parquet.")
+        sentences.append(f"The table has the first {count(MOST_LISTED)}; all are in data/noise/noise.parquet.")
     if record["assumption"]:
-        told.append(f"They were found {record['assumption']}: nothing could be retrained, since the map was imported.")
+        sentences.append(f"They were found {record['assumption']}: the map was imported, so no model could be trained on flipped labels.")
     else:
-        told.append(
+        sentences.append(
             f"To learn what a wrong label looks like, {count(flips)} labels of easy rows were flipped and the model trained again; a "
-            "classifier that tells those from the others was then applied to the rows as they are."
+            "classifier that separates the flipped rows from the others was then applied to the rows as they are."
         )
-    told.append(
-        "The probability that a label is wrong is the classifier's, which was taught with as much weight on wrong labels as on right "
-        f"ones; from {probability(record['threshold'])} on a row is a suspect."
+    sentences.append(
+        "The probability that a label is wrong is the classifier's, which gave wrong and right labels equal weight in training. "
+        f"Rows at {probability(record['threshold'])} or more are listed as suspects."
     )
-    return told
+    return sentences
 
 
-def _charts(noise: Noise) -> list[Chart]:
-    flipped = noise.experiment.filter(pc.field("flipped"))
-    after = "if they were doubted as firmly" if noise.record["assumption"] else "after retraining with them"
+def _charts(suspects: Suspects) -> list[Chart]:
+    flipped = suspects.experiment.filter(pc.field("flipped"))
+    after = "if they were doubted as firmly" if suspects.record["assumption"] else "after training with them"
     meanings = {
         "confidence": f"of the {counted(flipped.num_rows, 'flipped row')}, under the right label and under the flipped one {after}: "
         "the further apart, the easier wrong labels are to find",
-        "variability": "of the same rows: it tells less",
+        "variability": "of the same rows: it separates them less well",
     }
     charts = []
     for name in RANGES:
@@ -98,18 +103,18 @@ def _facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         (
             "F1",
             f"{probability(f1['confidence'])} by confidence alone, {probability(f1['variability'])} by variability alone, on "
-            f"{counted(record['tested_on'], 'row')} kept aside, half of them flipped: the harmonic mean of the share of flags that are "
-            "right and the share of flips that are flagged; 1 = all of them, and no other row",
+            f"{counted(record['tested_on'], 'held-out row')}, half of them flipped: the harmonic mean of the share of flags that are "
+            "right and the share of flips that are flagged; 1 = every flip and no other row",
         ),
     ]
     if record["left_out"] and not record["assumption"]:
-        left = counted(record["left_out"], "row")
-        facts.append(("Left out", f"{left} that every detector suspects: where they are errors indeed, ranking them high is no mistake"))
+        left_out = counted(record["left_out"], "row")
+        excluded = "is excluded from the score, since it" if record["left_out"] == 1 else "are excluded from the score, since they"
+        real = "a real error" if record["left_out"] == 1 else "real errors"
+        facts.append(("Left out", f"{left_out} that all detectors flag {excluded} may be {real}"))
     source = record["suggestions"]["from"]
     right = record["suggestions"]["right"].get(source)
-    found = (
-        "" if right is None else f"; of the flips, {count(round(right * record['flips']))} of {count(record['flips'])} were named right so"
-    )
+    found = "" if right is None else f"; right for {count(round(right * record['flips']))} of {count(record['flips'])} flips"
     facts.append(("Suggested labels", f"from {_SOURCES[source]}{found}"))
     return facts
 
@@ -122,7 +127,7 @@ def _detectors(record: Mapping[str, Any]) -> Table:
     columns = (
         Column("Detector", "code"),
         Column("Reads"),
-        Column("F1", "probability", "on rows kept aside, half of them flipped"),
+        Column("F1", "probability", "on held-out rows, half of them flipped"),
         Column("Average precision", "probability", "of ranking the flips before all other rows, cross-validated; 1 = every flip first"),
         Column("Used"),
     )

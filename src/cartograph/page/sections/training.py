@@ -1,11 +1,12 @@
-"""How the model that the map was read from was trained, and how good it is."""
+"""How the model behind the map was trained, and how good it is."""
 
 from __future__ import annotations
 
 import pyarrow.compute as pc
 
 from cartograph.page.audit import Audit
-from cartograph.page.blocks import Block, Chart, Charts, Column, Facts, Section, Series, Table
+from cartograph.page.blocks import Block, Column, Facts, Section, Table
+from cartograph.page.chart_blocks import Chart, Charts, Series
 from cartograph.wording import count, counted, wilson
 
 _RECORD = {
@@ -16,7 +17,7 @@ _DOMAINS = {"train": "train", "id": "in distribution", "ood": "out of distributi
 
 
 def training_section(audit: Audit) -> Section:
-    """Return the training curve and the accuracy on each set, or why there is none."""
+    """Return the training curve and the accuracy on each set, or why they are not known."""
     if audit.training.get("source") == "imported" or not audit.history.num_rows:
         why = "The map was imported from a training run elsewhere, so its curve and its accuracy on the evaluation sets are not known here."
         return Section("training", "The model behind the map", why=why, short="Training")
@@ -24,10 +25,7 @@ def training_section(audit: Audit) -> Section:
     charts = [chart for name in ("accuracy", "loss") if _drawable(chart := _chart(audit, sets, name))]
     blocks: list[Block] = [Charts(charts)] if charts else []
     blocks += [_accuracy(audit, sets), Facts(_facts(audit))]
-    lead = (
-        "The map is as good as the model that drew it: a model that learnt nothing doubts everything, "
-        "one that learnt by heart doubts nothing."
-    )
+    lead = "The map is as good as its model: one that learnt nothing doubts every label, one that memorised the rows doubts none."
     return Section("training", "The model behind the map", lead, blocks, short="Training")
 
 

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from cartograph.errors import InputError, WaitingError
-from cartograph.page.audit import Origin
 from cartograph.page.collection.content import Collection
 from cartograph.page.collection.pages import collection_page
+from cartograph.page.step_results import HowMade
 from cartograph.pairs.methods import METHODS
 from cartograph.pairs.models.registry import load_model
 from cartograph.pairs.tables import keys_of, load_task
@@ -176,7 +176,7 @@ def test_what_a_text_holds_stays_text(done: Workspace) -> None:
             findings=findings,
             versions=content(done, "data/compare/versions.json"),
             texts=160,
-            origin=Origin(hostile, "command", {}, {}, {}),
+            how_made=HowMade(hostile, "command", {}, {}, {}),
         )
     )
     assert "alert(1)" in page

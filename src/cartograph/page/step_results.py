@@ -1,0 +1,149 @@
+"""What single steps of an audit leave for the sections of its page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from cartograph.compare.selections import Chosen
+from cartograph.compare.versions import Comparison
+
+
+@dataclass(frozen=True)
+class HowMade:
+    """How the audit was made: what a reader needs to make it again.
+
+    Attributes:
+        name: the workspace's name.
+        command: the command that makes the audit again.
+        parameters: section -> key -> value, complete.
+        versions: distribution -> version.
+        digests: what -> SHA-256 of its content.
+    """
+
+    name: str
+    command: str
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """Which labels look wrong, and how the detector was chosen.
+
+    Attributes:
+        rows: ``schema.NOISE``; one row per row of ``measures``, in its order.
+        record: the detector and why it was chosen, as in ``data/noise/noise.json``.
+        experiment: ``suspects.figures.EXPERIMENT``; of the flipped rows at least.
+    """
+
+    rows: pa.Table
+    record: Mapping[str, Any]
+    experiment: pa.Table
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """The cleaned version of the train set.
+
+    Attributes:
+        changes: ``schema.CHANGES``.
+        version: rows, parent and name, as in ``data/clean/version.json``.
+    """
+
+    changes: pa.Table
+    version: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Selections:
+    """Models trained on selections.
+
+    Attributes:
+        comparison: of the selections with each other and with the whole train set.
+        chosen: which selections, and how many rows each has.
+    """
+
+    comparison: Comparison
+    chosen: Chosen
+
+
+@dataclass(frozen=True)
+class Aflite:
+    """The rows that AFLite removed because they are easy to guess.
+
+    Attributes:
+        rows: ``schema.AFLITE``, of the filter's pool.
+        history: ``schema.AFLITE_HISTORY``.
+        record: sizes, features and why it ended, as in ``data/aflite/aflite.json``.
+    """
+
+    rows: pa.Table
+    history: pa.Table
+    record: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Bias:
+    """What models guess from little, before and after the filter.
+
+    Attributes:
+        accuracies: ``bias.versions.ACCURACIES``.
+        words: ``bias.words.REVEALING``.
+        neighbours: ``bias.neighbours.NEIGHBOURS``.
+    """
+
+    accuracies: pa.Table
+    words: pa.Table
+    neighbours: pa.Table
+
+
+@dataclass(frozen=True)
+class ExperimentAnswer:
+    """The question of an experiment and its answer.
+
+    Attributes:
+        name: the experiment's.
+        question: what it asks; empty where it failed before it could say.
+        source: where in the paper it stands.
+        answer: in a sentence, with numbers; where it failed: why.
+        failed: whether it did.
+        tables: its tables by name.
+        picture: its figure as a PNG; None where it failed.
+    """
+
+    name: str
+    question: str
+    source: str
+    answer: str
+    failed: bool = False
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    picture: bytes | None = None
+
+
+@dataclass(frozen=True)
+class SinceLastAudit:
+    """What changed since the audit before.
+
+    Attributes:
+        audits: the numbers of that audit and of this one.
+        rows: ``schema.ROW_CHANGES``.
+        numbers: name -> number, as ``audit_changes.AuditChanges.numbers``.
+        regions: region before -> region now -> rows.
+        classes: class -> (share before, share now).
+        trend: number of an audit and its numbers, oldest first, this one last.
+        embedded: set -> rows whose vectors by the frozen encoder were ``kept`` from the audit before, and those ``made`` in this one; empty
+            without an encoder.
+    """
+
+    audits: tuple[int, int]
+    rows: pa.Table
+    numbers: Mapping[str, float]
+    regions: Mapping[str, Mapping[str, int]]
+    classes: Mapping[str, tuple[float, float]]
+    trend: Sequence[tuple[int, Mapping[str, float]]]
+    embedded: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Checks, Table
+from cartograph.page.sections.validation import validation_section
+from cartograph.schema import (
+    QUARANTINE,
+)
+from tests.page_audits import block_of, check_of, set_entry
+
+
+def test_failed_checks_come_first(audit: Audit) -> None:
+    examples = [f"row {number}" for number in range(1, 8)]
+    checks = [
+        check_of("fine"),
+        check_of("warned", passed=False, severity="warning"),
+        check_of("broken", passed=False, unexpected=9, examples=examples),
+    ]
+    section = validation_section(
+        replace(audit, validation={"passed": False, "sets": [set_entry("train", "train", checks)], "quarantine": {}})
+    )
+    assert section is not None
+    assert [item.check for item in block_of(section, Checks).checks] == ["broken", "warned", "fine"]
+    assert block_of(section, Checks).checks[0].where == "row 1, row 2, row 3, row 4 and row 5, and 4 more"
+    assert section.lead == "2 of 3 checks failed. Every row that was read could be used."
+
+
+def test_quarantine_is_counted_by_reason_and_shows_each(audit: Audit) -> None:
+    reasons = ["empty text"] * 4 + ["unknown label"]
+    rows = [
+        {"set": "train", "file": "a.csv", "row": number, "column": "text", "value": "v" * 200, "reason": reason, "record": "{}"}
+        for number, reason in enumerate(reasons)
+    ]
+    sets = [set_entry("train", "train", [check_of("x")], quarantined=5)]
+    changed = replace(
+        audit,
+        quarantine=pa.Table.from_pylist(rows, schema=QUARANTINE),
+        validation={"passed": True, "sets": sets, "quarantine": {"empty text": 4}},
+    )
+    section = validation_section(changed)
+    assert section is not None
+    tables = {item.caption: item for item in section.blocks if isinstance(item, Table)}
+    assert tables["Quarantined rows by reason"].cells == [("empty text", 4), ("unknown label", 1)]
+    shown = tables["Examples of each reason"].cells
+    assert [(cells[0], cells[3]) for cells in shown] == [("empty text", 0), ("empty text", 1), ("unknown label", 4)]
+    assert max(len(cells[5]) for cells in shown) == 80
+    assert "5 rows of 13 (38\u00a0%) could not be used and were set aside." in section.lead
+
+
+def test_an_audit_without_checked_sets_has_no_section(audit: Audit) -> None:
+    assert validation_section(replace(audit, validation={"passed": True, "sets": [], "quarantine": {}})) is None

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Table
+from cartograph.page.sections.suspects import suspects_section
+from cartograph.page.verdict import verdict
+from tests.page_audits import check_of, set_entry, with_suspects, with_versions
+
+
+def test_the_sentence_counts_doubted_labels_checks_and_unusable_rows(audit: Audit) -> None:
+    found = verdict(audit)
+    assert found.sentence == (
+        "Over its training the model preferred another label for 2 of 8 rows (25\u00a0%); the one check of the data passed, "
+        "and every row could be used."
+    )
+    assert found.lines == (
+        "Start with the 2 hard-to-learn rows: the model gave their labels a probability of 0.08 on average, "
+        "and it preferred another for 2 of them.",
+    )
+    assert [(figure.label, figure.value) for figure in found.figures] == [
+        ("Rows", "8"),
+        ("Quarantined", "0"),
+        ("Hard to learn", "2"),
+        ("Validation", "1 of 1"),
+    ]
+
+
+def test_a_failed_critical_check_is_at_the_top(audit: Audit) -> None:
+    failed = [
+        check_of("labels are known", passed=False, found="3 rows with other labels"),
+        check_of("texts differ", passed=False, severity="warning"),
+        check_of("x"),
+    ]
+    found = verdict(replace(audit, validation={"passed": False, "sets": [set_entry("train", "train", failed)], "quarantine": {}}))
+    assert "2 of 3 checks of the data failed (1 critical)" in found.sentence
+    assert found.lines[0] == "Critical, in train: labels are known: 3 rows with other labels."
+    assert (found.figures[3].value, found.figures[3].state) == ("1 of 3", "bad")
+
+
+def test_without_logits_the_sentence_speaks_of_confidence(audit: Audit) -> None:
+    place = audit.measures.schema.get_field_index("predicted")
+    unknown = audit.measures.set_column(place, audit.measures.schema.field("predicted"), pa.nulls(8, pa.int32()))
+    found = verdict(replace(audit, measures=unknown, probabilities=None))
+    assert found.sentence.startswith("The 2 hardest of 8 rows have a confidence of 0.10 or less;")
+    assert found.figures[2].note == "confidence at most 0.10"
+
+
+def test_an_assumption_is_stated_wherever_suspects_are_counted(audit: Audit) -> None:
+    assumed = with_suspects(
+        audit,
+        assumption="by assumption, not learnt: that so and so",
+        detectors={"committee": {"f1": 1.0, "average_precision": 1.0}, "confidence": {"f1": 1.0, "average_precision": 1.0}},
+    )
+    section = suspects_section(assumed)
+    assert "They were found by assumption, not learnt: that so and so: the map was imported, so no model could be trained" in section.lead
+    assert not [item for item in section.blocks if isinstance(item, Table)], "assumptions are not compared"
+    found = verdict(assumed)
+    assert found.sentence.startswith("2 of 8 labels look wrong (25\u00a0%), by an assumption that is stated below; ")
+    assert found.figures[2].note == "25\u00a0% of the labels; by assumption, not learnt"
+
+
+def test_the_verdict_counts_suspects(audit: Audit) -> None:
+    found = verdict(with_suspects(audit))
+    assert found.sentence == "2 of 8 labels look wrong (25\u00a0%); the one check of the data passed, and every row could be used."
+    assert found.lines == ("Start with the 2 suspects: each has a suggested label and a reason.",)
+    assert (found.figures[2].label, found.figures[2].value) == ("Suspects", "2")
+    assert "; on 1 held-out test flip this detector scored F1 1.00" in found.figures[2].note
+    one = verdict(with_suspects(audit, flagged=(3,)))
+    assert one.sentence.startswith("1 of 8 labels looks wrong (12\u00a0%);")
+    assert one.lines == ("Start with the suspect: it has a suggested label and a reason.",)
+
+
+def test_an_audit_without_suspects_says_so_and_still_shows_the_experiment(audit: Audit) -> None:
+    none = with_suspects(audit, flagged=())
+    assert verdict(none).sentence.startswith("None of 8 labels looks wrong; ")
+    assert verdict(none).lines[0].startswith("Start with the 2 hard-to-learn rows")
+    section = suspects_section(none)
+    assert section.lead.startswith("0 labels of 8 look wrong (0\u00a0%). To learn")
+    assert [item.kind for item in section.blocks] == ["charts", "facts", "table"]
+
+
+def test_the_effect_of_cleaning_is_among_the_first_lines(audit: Audit) -> None:
+    assert verdict(with_suspects(with_versions(audit))).lines[0].startswith("Cleaning raised accuracy by ")
