@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
 _SPACE = "\u00a0"
@@ -64,20 +63,6 @@ def share(part: int, whole: int) -> str:
 def probability(value: float, digits: int = 2) -> str:
     """Return a number in [0, 1] with two decimals, or as many as asked for."""
     return f"{value:.{digits}f}"
-
-
-def wilson(successes: float, trials: int) -> tuple[float, float]:
-    """Return the 95 % interval of a proportion (Wilson 1927), both ends in [0, 1].
-
-    Args:
-        successes: how many of the trials succeeded, or the proportion times the trials.
-        trials: at least 1.
-    """
-    z = 1.959964
-    rate = successes / trials
-    centre = (rate + z * z / (2 * trials)) / (1 + z * z / trials)
-    half = z / (1 + z * z / trials) * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def cut(text: str, limit: int) -> str:

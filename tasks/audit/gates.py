@@ -119,7 +119,8 @@ def _suspects(inputs: Mapping[str, Path], comparison: Mapping[str, Any]) -> Iter
 
 
 def _changed_suspects(uids: list[str], changed: int) -> Measured:
-    from cartograph.audits.gates import Measured, least_share
+    from cartograph.audits.gates import Measured
+    from cartograph.statistics.proportion import least_share
 
     if not changed:
         return Measured("changed_suspects", 0.0, "No row came or changed since the audit before")

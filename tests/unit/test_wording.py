@@ -31,13 +31,6 @@ def test_percentages_are_never_rounded_to_certainty(share: float) -> None:
     assert value == pytest.approx(100 * share, abs=0.51)
 
 
-@pytest.mark.parametrize(
-    ("successes", "trials", "low", "high"), [(0, 10, 0.0, 0.278), (5, 10, 0.237, 0.763), (10, 10, 0.722, 1.0), (830, 1000, 0.805, 0.852)]
-)
-def test_intervals(successes: int, trials: int, low: float, high: float) -> None:
-    assert wording.wilson(successes, trials) == pytest.approx((low, high), abs=6e-4)
-
-
 @given(st.text(), st.integers(1, 30))
 def test_a_cut_text_is_no_longer_than_asked(text: str, limit: int) -> None:
     cut = wording.cut(text, limit)

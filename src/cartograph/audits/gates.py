@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from scipy.stats import binomtest
-
 from cartograph.errors import InputError
 
 Outcome = Literal["passed", "warned", "failed", "unknown"]
@@ -81,20 +79,6 @@ def evaluate_gates(measured: Sequence[Measured], bounds: Mapping[str, Bound]) ->
     """
     used = [(item, bounds[item.gate]) for item in measured if item.gate in bounds]
     return [_finding(item, bound) for item, bound in used if bound != Bound()]
-
-
-def least_share(number: int, rows: int, confidence: float = 0.95) -> float:
-    """Return what a share is at the least: the lower end of its one-sided Clopper-Pearson interval; few rows prove little.
-
-    Args:
-        number: of rows of a kind.
-        rows: of all, at least one.
-        confidence: level of the interval.
-
-    >>> round(least_share(33, 239), 3), round(least_share(2, 20), 3), least_share(0, 20)
-    (0.103, 0.018, 0.0)
-    """
-    return float(binomtest(number, rows, alternative="greater").proportion_ci(confidence).low)
 
 
 def worst(findings: Sequence[Finding]) -> Outcome:

@@ -21,7 +21,8 @@ from cartograph.data.images import shown_fields
 from cartograph.data.spreadsheet import read_sheet, write_sheet
 from cartograph.errors import InputError
 from cartograph.schema import LABEL, UID, dataset_info
-from cartograph.statistics.annotator_agreement import cohen_kappa, raw_agreement, wilson_interval
+from cartograph.statistics.annotator_agreement import cohen_kappa, raw_agreement
+from cartograph.statistics.proportion import wilson_interval
 
 PER_CLASS = 50
 KINDS = ("noise", "clean")

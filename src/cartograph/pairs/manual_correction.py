@@ -13,7 +13,7 @@ import numpy as np
 from cartograph.data.arrays import Floats
 from cartograph.pairs.estimate import NEAR, RANDOM, Sample
 from cartograph.pairs.pair_space import Keys
-from cartograph.statistics.annotator_agreement import wilson_interval
+from cartograph.statistics.proportion import wilson_interval
 
 CHECKED = 50
 """Pairs of either kind that people are asked about, as in the paper."""

@@ -1,19 +1,15 @@
-"""How far two annotators agree beyond chance, and how sure a share of so few rows is."""
+"""How far two annotators agree, as a share and beyond chance."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from math import sqrt
-
-NORMAL_95 = 1.959963984540054
 
 
 def raw_agreement(one: Sequence[str], other: Sequence[str]) -> float:
     """Return the share of rows that both annotators answered alike, in [0, 1].
 
     Raises:
-        ValueError: no rows, or as many answers of the one as not of the other.
+        ValueError: no rows, or the two have different numbers of answers.
 
     >>> raw_agreement(["a", "b", "a", "c"], ["a", "b", "b", "c"])
     0.75
@@ -31,34 +27,15 @@ def cohen_kappa(one: Sequence[str], other: Sequence[str]) -> float:
     Source: Cohen, *A coefficient of agreement for nominal scales* (1960).
 
     Raises:
-        ValueError: no rows, or as many answers of the one as not of the other.
+        ValueError: no rows, or the two have different numbers of answers.
 
     >>> round(cohen_kappa(["a", "b", "a", "c"], ["a", "b", "b", "c"]), 4)
     0.6364
     """
-    observed = raw_agreement(one, other)
-    left, right = Counter(one), Counter(other)
-    by_chance = sum(left[answer] * right[answer] for answer in left) / len(one) ** 2
-    return 1.0 if by_chance == 1 else (observed - by_chance) / (1 - by_chance)
+    from sklearn.metrics import cohen_kappa_score
 
-
-def wilson_interval(successes: int, rows: int) -> tuple[float, float]:
-    """Return the 95 % Wilson interval of a share, both ends in [0, 1].
-
-    Source: Wilson, *Probable inference, the law of succession, and statistical inference* (1927).
-
-    Raises:
-        ValueError: no rows.
-
-    >>> [round(end, 3) for end in wilson_interval(35, 50)]
-    [0.562, 0.809]
-    """
-    if rows < 1:
-        raise ValueError("there are no rows")
-    share, square = successes / rows, NORMAL_95**2
-    middle = (share + square / (2 * rows)) / (1 + square / rows)
-    half = NORMAL_95 * sqrt(share * (1 - share) / rows + square / (4 * rows**2)) / (1 + square / rows)
-    return (middle - half if successes else 0.0), (middle + half if successes < rows else 1.0)
+    _require_rows(one, other)
+    return 1.0 if len({*one, *other}) == 1 else float(cohen_kappa_score(one, other))
 
 
 def _require_rows(one: Sequence[str], other: Sequence[str]) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from cartograph.clean.blind_check import Item, Key, answered_sheet, draw, in_words, key_from_json, read_answers, score, sheet_of
 from cartograph.data.spreadsheet import read_sheet, write_sheet
 from cartograph.errors import InputError
-from cartograph.statistics.annotator_agreement import cohen_kappa, raw_agreement, wilson_interval
+from cartograph.statistics.proportion import wilson_interval
 from tests.cleaning import make_examples, make_noise
 
 EXAMPLES = make_examples([(f"bad-{number}", f"=text {number}", number % 3) for number in range(200)])
@@ -157,27 +155,3 @@ def test_what_was_hidden_is_shown_beside_the_answers() -> None:
         "b000000-001,u1,noise,x,x,y",
         "b000000-002,u2,noise,x,,",
     ]
-
-
-LETTERS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=30)
-
-
-@given(LETTERS)
-def test_kappa_against_scikit_learn(rows: list[tuple[str, str]]) -> None:
-    one, other = ([row[side] for row in rows] for side in (0, 1))
-    found = cohen_kappa(one, other)
-    assert raw_agreement(one, other) == sum(left == right for left, right in rows) / len(rows)
-    if len(set(one) | set(other)) == 1:
-        assert found == 1
-    else:
-        assert found == pytest.approx(cohen_kappa_score(one, other), abs=1e-12)
-    assert found == cohen_kappa(other, one)
-
-
-def test_agreement_needs_rows() -> None:
-    with pytest.raises(ValueError, match="have 1 and 2"):
-        cohen_kappa(["a"], ["a", "b"])
-    with pytest.raises(ValueError, match="no rows to compare"):
-        raw_agreement([], [])
-    assert wilson_interval(0, 10)[0] == 0
-    assert wilson_interval(10, 10)[1] == 1

@@ -7,7 +7,8 @@ import pyarrow.compute as pc
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Series
-from cartograph.wording import count, counted, wilson
+from cartograph.statistics.proportion import wilson_interval
+from cartograph.wording import count, counted
 
 _RECORD = {
     "train_pass": "while training on the batch, before its update (costs nothing extra)",
@@ -56,7 +57,7 @@ def _accuracy(audit: Audit, sets: list[str]) -> Table:
         accuracy = _finite(metrics.get(f"{name}.accuracy"))
         interval = None
         if accuracy is not None and rows and name != "train":
-            low, high = wilson(accuracy * rows, rows)
+            low, high = wilson_interval(round(accuracy * rows), rows)
             interval = f"{low:.2f} to {high:.2f}"
         cells.append((name, _DOMAINS.get(domain, domain), rows or None, accuracy, interval, _finite(metrics.get(f"{name}.macro_f1"))))
     columns = (

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cartograph.statistics.proportion import least_share, wilson_interval
+
+counts = st.integers(1, 10**6).flatmap(lambda rows: st.tuples(st.integers(0, rows), st.just(rows)))
+
+
+@pytest.mark.parametrize(
+    ("number", "rows", "low", "high"), [(0, 10, 0.0, 0.278), (5, 10, 0.237, 0.763), (10, 10, 0.722, 1.0), (830, 1000, 0.805, 0.852)]
+)
+def test_intervals(number: int, rows: int, low: float, high: float) -> None:
+    assert wilson_interval(number, rows) == pytest.approx((low, high), abs=6e-4)
+
+
+@given(counts)
+def test_the_interval_is_wilsons(drawn: tuple[int, int]) -> None:
+    number, rows = drawn
+    share, square = number / rows, 1.959963984540054**2
+    middle = (share + square / (2 * rows)) / (1 + square / rows)
+    half = math.sqrt(square * (share * (1 - share) / rows + square / (4 * rows**2))) / (1 + square / rows)
+    assert wilson_interval(number, rows) == pytest.approx((max(middle - half, 0), min(middle + half, 1)), abs=1e-9)
+
+
+def test_none_and_all_are_the_ends_and_rows_are_needed() -> None:
+    assert wilson_interval(0, 10)[0] == 0
+    assert wilson_interval(10, 10)[1] == 1
+    with pytest.raises(ValueError, match="there are no rows"):
+        wilson_interval(0, 0)
+
+
+def test_the_least_share_is_where_so_many_are_still_one_in_twenty_likely() -> None:
+    least = least_share(2, 20)
+    assert 1 - (1 - least) ** 20 - 20 * least * (1 - least) ** 19 == pytest.approx(0.05)
+    assert least_share(0, 20) == 0
