@@ -74,7 +74,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     from cartograph.data.parquet import write_parquet
     from cartograph.schema import dataset_info
     from cartograph.selection.strategies import strategy_named
-    from cartograph.selection.table import select
+    from cartograph.selection.table import make_selection
 
     strategies = [strategy_named(name) for name in params.strategies]
     rows = pq.read_table(inputs[_ROWS]).sort_by("uid")
@@ -84,7 +84,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     for strategy in strategies:
         for fraction in params.fractions:
             name = selection_name(strategy.name, fraction)
-            found[name] = select(
+            found[name] = make_selection(
                 strategy,
                 candidates,
                 fraction,

@@ -11,7 +11,7 @@ from cartograph.errors import InputError
 from cartograph.schema import MEASURES, SELECTION
 from cartograph.selection.strategies import STRATEGIES, strategy_named
 from cartograph.selection.strategy import ACQUISITION, RESISTANCE, SUSPECT, Acquisition, Candidates, Strategy
-from cartograph.selection.table import select, wanted_rows
+from cartograph.selection.table import make_selection, wanted_rows
 
 LABELS = ("no", "yes")
 
@@ -53,7 +53,7 @@ def test_it_is_listed_under_its_own_name_and_says_what_it_keeps(strategy: Strate
 @pytest.mark.parametrize("balance", [False, True])
 def test_it_keeps_the_exact_number_of_rows_each_once(strategy: Strategy, fraction: float, balance: bool) -> None:
     rows = candidates()
-    table = select(strategy, rows, fraction, LABELS, seed=1, balance=balance, may_lose_class=True).table
+    table = make_selection(strategy, rows, fraction, LABELS, seed=1, balance=balance, may_lose_class=True).table
     assert table.schema == SELECTION
     assert table.num_rows == round(fraction * 40) == len(set(table["uid"].to_pylist()))
     assert table["rank"].to_pylist() == list(range(1, table.num_rows + 1))
@@ -70,7 +70,7 @@ def test_the_order_of_the_rows_does_not_matter(name: str, order: object, seed: i
     shuffled = list(range(24))
     order.shuffle(shuffled)  # type: ignore[attr-defined]
     first, second = (
-        select(STRATEGIES[name], given, 0.4, LABELS, seed=seed, may_lose_class=True).table
+        make_selection(STRATEGIES[name], given, 0.4, LABELS, seed=seed, may_lose_class=True).table
         for given in (rows, rows.take(np.array(shuffled)))
     )
     assert first.equals(second)
@@ -78,7 +78,7 @@ def test_the_order_of_the_rows_does_not_matter(name: str, order: object, seed: i
 
 def test_the_seed_decides_and_is_all_that_does(strategy: Strategy) -> None:
     rows = candidates(levels=2)
-    once, again, other = (select(strategy, rows, 0.4, LABELS, seed=seed, may_lose_class=True).table for seed in (3, 3, 4))
+    once, again, other = (make_selection(strategy, rows, 0.4, LABELS, seed=seed, may_lose_class=True).table for seed in (3, 3, 4))
     assert once.equals(again)
     assert not once["uid"].equals(other["uid"])
 
@@ -86,25 +86,25 @@ def test_the_seed_decides_and_is_all_that_does(strategy: Strategy) -> None:
 def test_a_smaller_fraction_is_part_of_a_larger_one(strategy: Strategy) -> None:
     if strategy.share is not None:
         pytest.skip("a mixture of two kinds of rows")
-    small, large = (select(strategy, candidates(), fraction, LABELS, seed=1, may_lose_class=True).table for fraction in (0.2, 0.6))
+    small, large = (make_selection(strategy, candidates(), fraction, LABELS, seed=1, may_lose_class=True).table for fraction in (0.2, 0.6))
     assert large["uid"].to_pylist()[: small.num_rows] == small["uid"].to_pylist()
 
 
 def test_what_it_needs_must_be_there(strategy: Strategy) -> None:
     bare = Candidates(uids=candidates().uids, labels=candidates().labels)
     if not strategy.needs:
-        select(strategy, bare, 0.5, LABELS, seed=1)
+        make_selection(strategy, bare, 0.5, LABELS, seed=1)
         return
     with pytest.raises(
         InputError, match=f"selection `{strategy.name}`.*(coordinates were imported|`noise`|trained on a random share|nothing was filtered)"
     ):
-        select(strategy, bare, 0.5, LABELS, seed=1)
+        make_selection(strategy, bare, 0.5, LABELS, seed=1)
 
 
 def test_the_whole_set_is_every_row(strategy: Strategy) -> None:
     if SUSPECT in strategy.needs:
         pytest.skip("it never keeps suspects")
-    found = select(strategy, candidates(), 1.0, LABELS, seed=1)
+    found = make_selection(strategy, candidates(), 1.0, LABELS, seed=1)
     assert sorted(found.table["uid"].to_pylist()) == sorted(candidates().uids)
     assert found.tied == 0
     assert found.per_class == (20, 20)
@@ -113,7 +113,7 @@ def test_the_whole_set_is_every_row(strategy: Strategy) -> None:
 @pytest.mark.parametrize("fraction", [0.0, -0.1, 1.01])
 def test_a_fraction_is_above_0_and_at_most_1(strategy: Strategy, fraction: float) -> None:
     with pytest.raises(InputError, match=r"must be above 0 and at most 1, but is"):
-        select(strategy, candidates(), fraction, LABELS, seed=1)
+        make_selection(strategy, candidates(), fraction, LABELS, seed=1)
 
 
 def test_a_fraction_of_no_row_is_refused() -> None:

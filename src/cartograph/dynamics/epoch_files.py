@@ -64,6 +64,15 @@ def read_dynamics(folder: str | Path, *, intersection: bool = False) -> Dynamics
     Raises:
         InputError: no such file, an epoch without one, a file that is not of this format, uids missing from an epoch
             (each named with its epoch), a uid twice in one epoch, or a uid with two gold labels.
+
+    >>> import tempfile, torch
+    >>> from cartograph.dynamics.recorder import DynamicsRecorder
+    >>> recorder = DynamicsRecorder(tempfile.mkdtemp())
+    >>> recorder.record(["b", "a"], torch.tensor([[2.0, 0.0], [0.5, 1.0]]), [0, 1])
+    >>> _ = recorder.end_epoch()
+    >>> uids, gold, logits = read_dynamics(recorder.folder)
+    >>> uids.tolist(), gold.tolist(), logits.shape
+    (['a', 'b'], [1, 0], (2, 1, 2))
     """
     folder = Path(folder)
     return align_epochs([_read_epoch(path) for path in _epoch_files(folder)], folder, intersection=intersection)

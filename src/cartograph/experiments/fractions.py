@@ -16,7 +16,7 @@ from cartograph.experiments.figures import Line, line_figure
 from cartograph.schema import LABEL, UID, dataset_info
 from cartograph.selection.strategies import strategy_named
 from cartograph.selection.strategy import Candidates
-from cartograph.selection.table import select
+from cartograph.selection.table import make_selection
 from cartograph.wording import percent
 
 Row = dict[str, Any]
@@ -79,7 +79,7 @@ def _rows(material: Material, part: _Part) -> pa.Table:
     measures = {name: material.measures[name].to_numpy() for name in ("confidence", "variability")}
     candidates = Candidates(material.measures[UID].to_numpy(), material.examples[LABEL].to_numpy().astype(np.int64), measures)
     labels = dataset_info(material.examples.schema).labels
-    kept = select(
+    kept = make_selection(
         strategy_named(part.strategy), candidates, part.fraction, labels, seed=int(material.options["seed"]), may_lose_class=True
     ).table
     return rows_of(material.examples, kept[UID].combine_chunks().sort(), part.strategy)

@@ -26,11 +26,11 @@ _MOST_LINES = 4
 
 def interactive_map(
     measures: pa.Table,
-    texts: Sequence[str] | None,
+    texts: Sequence[str] | None = None,
     *,
-    max_points: int,
-    seed: int,
-    labels: Sequence[str],
+    max_points: int = 25_000,
+    seed: int = 13,
+    labels: Sequence[str] = (),
     always: Iterable[int] = (),
 ) -> go.Figure:
     """Draw the data map with Plotly: variability across, confidence up, one trace per level of correctness.
@@ -41,13 +41,26 @@ def interactive_map(
     and on dark pages; the page sets the colour of the type (``layout.font.color``). ``layout.meta`` has the numbers of rows and of points.
 
     Args:
-        measures: a table of ``schema.MEASURES``.
+        measures: a table of ``schema.MEASURES``, as ``map_table`` returns it.
         texts: what hovering shows, one plain text per row (markup in it is shown, never obeyed), with the label given
             and the label predicted; None where the page shows its own card: hovering then gives the coordinates alone.
         max_points: most points drawn.
         seed: of the sample.
-        labels: label names by id.
+        labels: label names by id; needed where ``texts`` are given.
         always: indices of rows that are always among the points drawn.
+
+    Returns:
+        A Plotly figure; ``figure.write_html("map.html")`` writes it.
+
+    Raises:
+        KeyError: the table lacks a column.
+
+    >>> from cartograph.maps.measures import Measures
+    >>> from cartograph.maps.table import map_table
+    >>> measures = Measures(confidence=np.array([0.9, 0.2]), variability=np.array([0.0, 0.3]), correctness=np.array([1.0, 0.5]))
+    >>> table = map_table(["a", "b"], np.array([0, 1]), measures)
+    >>> interactive_map(table, ["fine film", "dull"], labels=["no", "yes"]).layout.meta["rows"]
+    2
     """
     shown = sample_points(measures.num_rows, max_points, np.random.default_rng(seed), always)
     levels = correctness_levels(measures.column("correctness").to_numpy())

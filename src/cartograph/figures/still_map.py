@@ -25,16 +25,29 @@ from cartograph.wording import percent
 _TITLE_WIDTH = 64
 
 
-def data_map(measures: pa.Table, *, max_points: int, seed: int, title: str) -> Figure:
+def data_map(measures: pa.Table, *, max_points: int = 25_000, seed: int = 13, title: str = "Data map") -> Figure:
     """Draw the data map: variability across, confidence up, correctness as colour and marker, three densities beside it.
 
-    The regions are named at their places, parted by the lines that their cuts are. The densities count every row.
+    The regions are named at their places, parted by the lines that their cuts are. The densities count every row. The manner is that of
+    Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), Fig. 2.
 
     Args:
-        measures: a table of ``schema.MEASURES``.
+        measures: a table of ``schema.MEASURES``, as ``map_table`` returns it.
         max_points: most points drawn; a uniform sample where there are more rows.
         seed: of the sample, and of the order in which points lie on each other.
         title: plain text, taken literally.
+
+    Returns:
+        A matplotlib figure made without pyplot; ``figure.savefig("map.png")`` writes it.
+
+    Raises:
+        KeyError: the table lacks a column.
+
+    >>> from cartograph.maps.measures import Measures
+    >>> from cartograph.maps.table import map_table
+    >>> measures = Measures(confidence=np.array([0.9, 0.2]), variability=np.array([0.0, 0.3]), correctness=np.array([1.0, 0.5]))
+    >>> data_map(map_table(["a", "b"], np.array([0, 1]), measures)).axes[0].get_xlabel()
+    'variability'
     """
     rng = np.random.default_rng(seed)
     shown = sample_points(measures.num_rows, max_points, rng)

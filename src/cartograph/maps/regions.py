@@ -75,12 +75,15 @@ def assign_regions(
     confidence: Floats,
     variability: Floats,
     *,
-    easy: float,
-    ambiguous: float,
-    hard: float,
-    rng: np.random.Generator,
+    easy: float = 0.33,
+    ambiguous: float = 0.33,
+    hard: float = 0.10,
+    rng: np.random.Generator | None = None,
 ) -> Regions:
-    """Give each row one region by ranked shares (see the module).
+    """Give each row one region of the data map by ranked shares (Swayamdipta et al., EMNLP 2020, §2.2 and §3).
+
+    Hard-to-learn is the share of lowest confidence; ambiguous, of the rest, the share of highest variability; easy-to-learn, of what is
+    left, the share of highest confidence; all other rows are unassigned.
 
     Each share takes round(share · n_examples) rows, half to even, or what is left where that is less. Rows that tie at a cut
     are drawn by lot; the lots are dealt in the order of the uids, so the order of the rows does not matter.
@@ -92,11 +95,16 @@ def assign_regions(
         easy: share of rows in easy-to-learn.
         ambiguous: share of rows in ambiguous.
         hard: share of rows in hard-to-learn.
-        rng: deals the lots.
+        rng: deals the lots; None: one with the seed 13, so that the same rows get the same regions.
 
     Raises:
         InputError: a share is not above 0, or they add up to more than 1.
+
+    >>> confidence, variability = np.array([0.9, 0.5, 0.1, 0.8]), np.array([0.0, 0.4, 0.1, 0.1])
+    >>> assign_regions(["a", "b", "c", "d"], confidence, variability, easy=0.25, ambiguous=0.25, hard=0.25).names.tolist()
+    ['easy-to-learn', 'ambiguous', 'hard-to-learn', 'unassigned']
     """
+    rng = np.random.default_rng(13) if rng is None else rng
     check_shares(easy, ambiguous, hard)
     n_examples = len(confidence)
     lots = np.empty(n_examples, dtype=np.int64)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from cartograph.data.arrays import Ids
 from cartograph.errors import InputError
 from cartograph.maps.measures import NEVER_LEARNT, Measures, Uids
-from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, Regions
+from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, Regions, assign_regions
 from cartograph.maps.stability import BurnOut
 from cartograph.schema import MEASURES, REGIONS
 
@@ -41,15 +41,24 @@ def coordinates(table: pa.Table) -> Measures:
     return Measures(**columns)
 
 
-def map_table(uids: Uids, gold: Ids, measures: Measures, regions: Regions) -> pa.Table:
-    """Return the table of ``schema.MEASURES``, sorted by uid.
+def map_table(uids: Uids, gold: Ids, measures: Measures, regions: Regions | None = None) -> pa.Table:
+    """Return the data map as a table: uid, label, measures and region of every row, sorted by uid (``schema.MEASURES``).
 
     Args:
         uids: unique names, length n_examples.
         gold: given label ids, ``(n_examples,)``.
         measures: of the same rows; what is None becomes null.
-        regions: of the same rows.
+        regions: of the same rows; None: those that ``assign_regions`` gives by default.
+
+    Raises:
+        ValueError: arrays of different lengths.
+
+    >>> measures = Measures(confidence=np.array([0.9, 0.2]), variability=np.array([0.0, 0.3]), correctness=np.array([1.0, 0.5]))
+    >>> map_table(["b", "a"], np.array([0, 1]), measures).select(["uid", "gold", "confidence"]).to_pylist()
+    [{'uid': 'a', 'gold': 1, 'confidence': 0.2}, {'uid': 'b', 'gold': 0, 'confidence': 0.9}]
     """
+    if regions is None:
+        regions = assign_regions(uids, measures.confidence, measures.variability)
     columns: dict[str, Any] = {"uid": uids, "gold": gold, "region": regions.names}
     if measures.forgetting is not None:
         columns["forgetting"] = pa.array(measures.forgetting, mask=measures.never_learnt)

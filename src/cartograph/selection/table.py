@@ -51,7 +51,12 @@ def wanted_rows(fraction: float, rows: int) -> int:
     return number
 
 
-def select(
+def draws_of(strategy: Strategy, seed: int) -> np.random.Generator:
+    """Return the generator of a strategy's lots, which depend on the seed and the strategy's name alone."""
+    return np.random.default_rng([seed, *strategy.name.encode()])
+
+
+def make_selection(
     strategy: Strategy,
     candidates: Candidates,
     fraction: float,
@@ -80,7 +85,7 @@ def select(
         InputError: the fraction, what the strategy needs, or that a class would be lost.
     """
     number = wanted_rows(fraction, len(candidates))
-    rng = np.random.default_rng([seed, *strategy.name.encode()])
+    rng = draws_of(strategy, seed)
     picks = _balanced(strategy, candidates, number, rng) if balance else strategy.pick(candidates, number, rng)
     kept = candidates.labels[picks.rows]
     per_class = np.bincount(kept, minlength=len(labels))

@@ -16,7 +16,7 @@ from cartograph.errors import InputError
 from cartograph.selection.k_centre import k_centre
 from cartograph.selection.strategies import strategy_named
 from cartograph.selection.strategy import Acquisition, Candidates
-from cartograph.selection.table import select
+from cartograph.selection.table import make_selection
 
 CLASSES = ("no", "yes")
 
@@ -28,7 +28,7 @@ def rows_of(**measures: list[float]) -> Candidates:
 
 
 def kept(name: str, candidates: Candidates, fraction: float = 0.5) -> list[str]:
-    return select(strategy_named(name), candidates, fraction, CLASSES, seed=1, may_lose_class=True).table["uid"].to_pylist()
+    return make_selection(strategy_named(name), candidates, fraction, CLASSES, seed=1, may_lose_class=True).table["uid"].to_pylist()
 
 
 def test_doctests() -> None:
@@ -53,7 +53,7 @@ def test_rankings(name: str, measure: str, expected: list[str]) -> None:
 
 def test_forgetting_has_the_never_learnt_first() -> None:
     rows = rows_of(forgetting=[0, 3, -1, 1])
-    table = select(strategy_named("forgetting"), rows, 0.75, CLASSES, seed=1).table
+    table = make_selection(strategy_named("forgetting"), rows, 0.75, CLASSES, seed=1).table
     assert table["uid"].to_pylist() == ["u2", "u1", "u3"]
     assert table["reason"].to_pylist() == ["never learnt", "forgotten in 3 epoch changes", "forgotten in 1 epoch changes"]
     assert table["score"].to_pylist() == [float("inf"), 3.0, 1.0]
@@ -90,30 +90,30 @@ def test_greedy_k_starts_with_the_models_own_rows_and_goes_far() -> None:
         np.array([0, 1, 0, 1]),
         acquisition=Acquisition(np.full((4, 2), 0.5), features, np.array([False, True, False, False])),
     )
-    table = select(strategy_named("AL-greedyK"), rows, 0.75, CLASSES, seed=1).table
+    table = make_selection(strategy_named("AL-greedyK"), rows, 0.75, CLASSES, seed=1).table
     assert table["uid"].to_pylist() == ["u1", "u2", "u3"]
     assert table["score"].to_pylist() == [0.0, 8.0, 4.0]
 
 
 def test_ties_at_the_cut_are_counted_and_fall_by_lot() -> None:
     rows = rows_of(confidence=[0.9] + [0.5] * 8 + [0.1])
-    found = [select(strategy_named("high-confidence"), rows, 0.5, CLASSES, seed=seed) for seed in range(12)]
+    found = [make_selection(strategy_named("high-confidence"), rows, 0.5, CLASSES, seed=seed) for seed in range(12)]
     assert {selection.tied for selection in found} == {8}
     assert all(selection.table["uid"][0].as_py() == "u0" for selection in found)
     drawn = {uid for selection in found for uid in selection.table["uid"].to_pylist()}
     assert drawn == {f"u{row}" for row in range(9)}, "every tied row has its chance"
-    assert select(strategy_named("high-confidence"), rows, 0.9, CLASSES, seed=1).tied == 0
+    assert make_selection(strategy_named("high-confidence"), rows, 0.9, CLASSES, seed=1).tied == 0
 
 
 def test_classes_are_balanced_where_asked_for() -> None:
     rows = Candidates(
         np.array([f"u{row}" for row in range(10)], dtype=object), np.array([0] * 8 + [1] * 2), {"confidence": np.linspace(0.9, 0.0, 10)}
     )
-    plain = select(strategy_named("hard-to-learn"), rows, 0.6, CLASSES, seed=1)
-    balanced = select(strategy_named("hard-to-learn"), rows, 0.6, CLASSES, seed=1, balance=True)
+    plain = make_selection(strategy_named("hard-to-learn"), rows, 0.6, CLASSES, seed=1)
+    balanced = make_selection(strategy_named("hard-to-learn"), rows, 0.6, CLASSES, seed=1, balance=True)
     assert plain.per_class == (4, 2)
     assert balanced.per_class == (4, 2)
-    assert select(strategy_named("high-confidence"), rows, 0.4, CLASSES, seed=1, balance=True).table["uid"].to_pylist() == [
+    assert make_selection(strategy_named("high-confidence"), rows, 0.4, CLASSES, seed=1, balance=True).table["uid"].to_pylist() == [
         "u0",
         "u8",
         "u1",
@@ -128,16 +128,16 @@ def test_a_balanced_class_has_the_rows_that_are_no_suspects() -> None:
         {"variability": np.linspace(0.5, 0.0, 10), "confidence": np.linspace(0.0, 1.0, 10)},
         suspect=np.array([False] * 9 + [True]),
     )
-    assert select(strategy_named("compose"), rows, 0.6, CLASSES, seed=1, balance=True).per_class == (4, 2)
+    assert make_selection(strategy_named("compose"), rows, 0.6, CLASSES, seed=1, balance=True).per_class == (4, 2)
     with pytest.raises(InputError, match="is to keep 10 of 10 rows, but without the suspects 9 are left"):
-        select(strategy_named("compose"), rows, 1.0, CLASSES, seed=1, balance=True)
+        make_selection(strategy_named("compose"), rows, 1.0, CLASSES, seed=1, balance=True)
 
 
 def test_a_class_is_not_lost_in_silence() -> None:
     rows = Candidates(np.array(["a", "b", "c", "d"], dtype=object), np.array([0, 0, 0, 1]), {"confidence": np.array([0.9, 0.8, 0.7, 0.1])})
     with pytest.raises(InputError, match=r"`high-confidence` at 0.5 keeps none of the 1 rows of class 'yes'.*`select.class_balance: true`"):
-        select(strategy_named("high-confidence"), rows, 0.5, CLASSES, seed=1)
-    assert select(strategy_named("high-confidence"), rows, 0.5, CLASSES, seed=1, may_lose_class=True).per_class == (2, 0)
+        make_selection(strategy_named("high-confidence"), rows, 0.5, CLASSES, seed=1)
+    assert make_selection(strategy_named("high-confidence"), rows, 0.5, CLASSES, seed=1, may_lose_class=True).per_class == (2, 0)
 
 
 @pytest.mark.parametrize(

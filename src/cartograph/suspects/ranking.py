@@ -1,0 +1,94 @@
+"""Labels that are probably wrong, most doubtful first, from class probabilities by models that never saw the row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cartograph.data.arrays import Floats, Integers, Integers32
+from cartograph.errors import InputError
+from cartograph.features.text import Row
+from cartograph.suspects.committee import committee_scores
+from cartograph.suspects.label_doubt import PSEUDO_ROWS, label_doubt
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """Which labels are doubted, and how much.
+
+    Attributes:
+        rows: (n_suspects,) places of the rows whose score is at least the threshold, the most doubtful first.
+        score: (n_examples,) estimated probability that the given label is wrong, in [0, 1]; higher = more suspect.
+        suggested: (n_examples,) the most probable class other than the given one.
+    """
+
+    rows: Integers
+    score: Floats
+    suggested: Integers32
+
+
+def find_suspects(
+    labels: npt.ArrayLike, probabilities: npt.ArrayLike, *, threshold: float = 0.5, pseudo_rows: float = PSEUDO_ROWS
+) -> Suspects:
+    """Rank rows by how doubtful their labels are.
+
+    The score weighs a row's class probabilities with an estimate of how often each class is mistaken for each other, made from the
+    same rows (see ``cartograph.suspects.label_doubt``; Natarajan et al., NeurIPS 2013; Northcutt et al., JAIR 2021). It is only as good
+    as the probabilities: they should be calibrated, and no model may have been trained on the rows that it scores. Truly ambiguous rows
+    are doubted too. Where labels go wrong evenly, 1 − probability of the given label ranks as well or slightly better
+    (``benchmarks/results/noise.txt``); a larger ``pseudo_rows`` moves towards that.
+
+    Args:
+        labels: (n_examples,) given label ids, integers in [0, n_classes).
+        probabilities: (n_examples, n_classes) out-of-sample class probabilities; each in [0, 1], rows sum to 1. As for texts
+            ``out_of_fold_probabilities`` makes them, or scikit-learn's ``cross_val_predict(…, method="predict_proba")`` for anything.
+        threshold: score from which on a row is a suspect, in [0, 1]; 0 ranks all rows.
+        pseudo_rows: > 0; how many rows of evenly wrong labels the estimate starts from.
+
+    Raises:
+        InputError: labels that are no integers or outside the classes, probabilities that are none, shapes that do not fit, or a
+            number out of range.
+
+    >>> suspects = find_suspects([0, 0, 1, 1], [[0.9, 0.1], [0.8, 0.2], [0.2, 0.8], [0.9, 0.1]])
+    >>> suspects.rows.tolist(), suspects.suggested[suspects.rows].tolist()
+    ([3], [0])
+    """
+    given, shares = np.asarray(labels), np.asarray(probabilities)
+    if not np.issubdtype(given.dtype, np.integer):
+        raise InputError(
+            f"labels must be integers from 0 on, but are {given.dtype}; number them with `np.unique(labels, return_inverse=True)[1]`."
+        )
+    if not 0 <= threshold <= 1:
+        raise InputError(f"threshold must be in [0, 1], but is {threshold}; it is the probability from which on a label is doubted.")
+    doubt = label_doubt(shares, given, pseudo_rows=pseudo_rows)
+    order = np.argsort(-doubt.score, kind="stable")
+    return Suspects(order[doubt.score[order] >= threshold], doubt.score, doubt.suggested)
+
+
+def out_of_fold_probabilities(texts: Sequence[Row], labels: npt.ArrayLike, *, folds: int = 5, seed: int = 13) -> Floats:
+    """Return class probabilities of texts by cheap models that never saw the row, ``(n_examples, n_classes)``.
+
+    They are what ``find_suspects`` takes. The models are logistic regressions fitted on the other folds and naive Bayes fitted on all
+    other rows, on TF-IDF weights of words and pairs of words; their scores are mixed (see ``cartograph.suspects.committee``). It takes half
+    a second for 10,000 sentences, and minutes for 500,000 pairs of sentences.
+
+    Args:
+        texts: (n_examples,) texts, or tuples of texts such as (premise, hypothesis).
+        labels: (n_examples,) label ids from 0 on.
+        folds: number of folds, 2 or more.
+        seed: of the folds; the same seed gives the same probabilities.
+
+    Raises:
+        InputError: no rows, one class, blank texts, labels that do not fit, or more folds than the smallest class has rows.
+
+    >>> texts = ["good fun", "a good film", "good plot"] * 4 + ["bad film", "a bad plot", "bad"] * 4
+    >>> labels = [1] * 12 + [0] * 11 + [1]
+    >>> find_suspects(labels, out_of_fold_probabilities(texts, labels)).rows[0]
+    np.int64(23)
+    """
+    given = np.asarray(labels)
+    names = [str(label) for label in range(int(given.max(initial=-1)) + 1)]
+    return committee_scores(texts, given, names, np.random.default_rng(seed), folds=folds).probabilities
