@@ -7,7 +7,7 @@ those that did not train on it is its predictability; the most predictable rows 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from cartograph.adversarial_filter.classifiers import Classifier, JointLogistic,
 from cartograph.adversarial_filter.pool import Pool
 from cartograph.adversarial_filter.result import STOPPED_AT_ONE_CLASS, STOPPED_AT_ONE_GROUP, STOPPED_AT_TARGET, STOPPED_AT_THRESHOLD, Result
 from cartograph.adversarial_filter.slices import Variant, choose_slice
-from cartograph.adversarial_filter.solver.problem import Device
 from cartograph.data.arrays import Array
+
+if TYPE_CHECKING:
+    from cartograph.adversarial_filter.solver.problem import Device
 
 
 def aflite(

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from cartograph.adversarial_filter.solver.problem import Device
 from cartograph.data.arrays import Bools, Integers, Integers32
 
 if TYPE_CHECKING:
     from cartograph.adversarial_filter.solver.joint_fit import Weights
-    from cartograph.adversarial_filter.solver.problem import Problem
+    from cartograph.adversarial_filter.solver.problem import Device, Problem
 
 
 class Rows(NamedTuple):

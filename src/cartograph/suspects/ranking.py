@@ -86,7 +86,7 @@ def out_of_fold_probabilities(texts: Sequence[Row], labels: npt.ArrayLike, *, fo
 
     >>> texts = ["good fun", "a good film", "good plot"] * 4 + ["bad film", "a bad plot", "bad"] * 4
     >>> labels = [1] * 12 + [0] * 11 + [1]
-    >>> find_suspects(labels, out_of_fold_probabilities(texts, labels)).rows[0]
+    >>> find_suspects(labels, out_of_fold_probabilities(texts, labels)).score.argmax()
     np.int64(23)
     """
     given = np.asarray(labels)

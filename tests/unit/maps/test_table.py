@@ -124,3 +124,14 @@ def test_densities_count_every_row_once_per_measure() -> None:
     expected = np.count_nonzero((values >= 0.5) & (values < 0.525)) / 6
     assert [row["share"] for row in found if row["measure"] == "confidence" and row["value"] == 0.5125] == [pytest.approx(expected)]
     assert {row["value"] for row in found if row["measure"] == "correctness"} == {round(value, 6) for value in measures.correctness}
+
+
+def test_a_map_without_regions_has_those_of_the_default_shares() -> None:
+    rng = np.random.default_rng(0)
+    uids = [f"u{row:03d}" for row in rng.permutation(100)]
+    gold = np.zeros(100, np.int32)
+    measures = Measures(confidence=rng.random(100), variability=rng.random(100) / 2, correctness=rng.random(100))
+    regions = assign_regions(
+        uids, measures.confidence, measures.variability, easy=0.33, ambiguous=0.33, hard=0.1, rng=np.random.default_rng(13)
+    )
+    assert map_table(uids, gold, measures).equals(map_table(uids, gold, measures, regions))

@@ -1,0 +1,123 @@
+"""The public interface: the names that `cartograph` itself offers."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cartograph
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMES = [name for name in cartograph.__all__ if name != "__version__"]
+CALLED = [name for name in NAMES if name != "InputError"]
+
+
+@pytest.mark.parametrize("name", cartograph.__all__)
+def test_a_public_name_resolves_and_is_listed(name: str) -> None:
+    assert getattr(cartograph, name) is getattr(cartograph, name)
+    assert name in dir(cartograph)
+
+
+def test_an_unknown_name_is_refused_with_the_names_that_are_known() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'compute_measure'; its public names are .*compute_measures"):
+        cartograph.compute_measure  # noqa: B018
+
+
+def test_public_names_are_sorted_and_none_is_also_a_module() -> None:
+    assert cartograph.__all__ == sorted(cartograph.__all__)
+    modules = {path.stem for path in (ROOT / "src/cartograph").iterdir()}
+    assert not modules & set(cartograph.__all__)
+
+
+def test_type_checkers_see_what_is_loaded() -> None:
+    tree = ast.parse((ROOT / "src/cartograph/__init__.py").read_text(encoding="utf-8"))
+    seen = {
+        alias.name: (node.module or "").removeprefix("cartograph.")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("cartograph.")
+        for alias in node.names
+    }
+    assert seen == cartograph._MODULES
+    assert sorted(seen) == NAMES
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    code = "import sys; before = set(sys.modules); import cartograph; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) <= {"cartograph", "__future__"}
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_a_public_docstring_has_arguments_errors_and_an_example_that_runs(name: str) -> None:
+    found = getattr(cartograph, name)
+    text = inspect.getdoc(found) or ""
+    assert "Args:" in text
+    assert "Raises:" in text
+    examples = doctest.DocTestFinder(recurse=False).find(found, name, globs={**vars(sys.modules[found.__module__]), "np": np})
+    assert sum(len(example.examples) for example in examples) > 0
+    runner = doctest.DocTestRunner()
+    for example in examples:
+        assert runner.run(example).failed == 0
+
+
+def test_the_reference_lists_exactly_the_public_names() -> None:
+    page = (ROOT / "docs/reference/api.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^::: cartograph\.(\w+)$", page, re.MULTILINE)
+    assert listed == NAMES
+    assert "`cartograph.__version__`" in page
+
+
+def test_readers_of_the_readme_meet_public_names_only() -> None:
+    pages = [ROOT / "README.md", ROOT / "docs/index.md"]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in pages)
+    modules = set(re.findall(r"^\s*(?:from|import) (cartograph[\w.]*)", text, re.MULTILINE))
+    assert modules == {"cartograph"}
+
+
+@pytest.mark.parametrize("folder", ["src", "tasks", "flows"])
+def test_the_code_itself_imports_modules_and_not_the_public_face(folder: str) -> None:
+    """A new public name then changes no step's code."""
+    for file in (ROOT / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "cartograph":
+                assert not {alias.name for alias in node.names} & set(cartograph.__all__), file
+
+
+def test_measures_selections_suspects_and_the_filter_work_on_arrays_without_torch() -> None:
+    code = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "transformers"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent())
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from cartograph import (
+    DynamicsRecorder, aflite, assign_regions, average_precision, compute_measures, data_map, find_suspects, map_table,
+    out_of_fold_probabilities, read_dynamics, select,
+)
+
+rng = np.random.default_rng(0)
+labels = np.arange(60) % 2
+uids = [f"u{row:02d}" for row in range(60)]
+measures = compute_measures(uids, rng.normal(size=(60, 4, 2)).astype(np.float32), labels)
+data_map(map_table(uids, labels, measures))
+assert len(select("compose", measures, 0.5, suspect=np.zeros(60, bool)).rows) == 30
+texts = [("good " if label else "bad ") + "film" for label in labels]
+assert find_suspects(labels, out_of_fold_probabilities(texts, labels)).score.shape == (60,)
+features = rng.normal(labels[:, None], 1.0, (60, 3))
+kept = aflite(features, labels, target_size=30, train_size=10, slice_size=10, n_partitions=8, estimator=LogisticRegression())
+assert len(kept.rows) >= 30
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cartograph.errors import InputError
+from cartograph.suspects.committee import committee_scores
+from cartograph.suspects.label_doubt import label_doubt
+from cartograph.suspects.ranking import find_suspects, out_of_fold_probabilities
+
+PROBABILITIES = np.array([[0.95, 0.05], [0.4, 0.6], [0.1, 0.9], [0.9, 0.1], [0.02, 0.98]])
+LABELS = np.array([0, 0, 1, 1, 0])
+
+
+def test_suspects_are_ranked_by_the_doubt_about_their_labels() -> None:
+    suspects = find_suspects(LABELS, PROBABILITIES)
+    doubt = label_doubt(PROBABILITIES, LABELS)
+    assert suspects.score.tolist() == doubt.score.tolist()
+    assert suspects.suggested.tolist() == [1, 1, 0, 0, 1]
+    assert suspects.rows.tolist()[:2] == [4, 3]
+    assert (suspects.score[suspects.rows] >= 0.5).all()
+    assert set(suspects.rows.tolist()) == set(np.flatnonzero(doubt.score >= 0.5).tolist())
+
+
+def test_a_threshold_of_zero_ranks_every_row() -> None:
+    suspects = find_suspects(LABELS, PROBABILITIES, threshold=0.0)
+    assert sorted(suspects.rows.tolist()) == [0, 1, 2, 3, 4]
+    assert (np.diff(suspects.score[suspects.rows]) <= 0).all()
+
+
+def test_equal_doubt_keeps_the_order_of_the_rows() -> None:
+    assert find_suspects([0, 0, 0, 1], [[0.1, 0.9]] * 3 + [[0.1, 0.9]], threshold=0.1).rows.tolist()[:3] == [0, 1, 2]
+
+
+def test_lists_are_taken_as_arrays() -> None:
+    assert find_suspects(LABELS.tolist(), PROBABILITIES.tolist()).rows.tolist() == find_suspects(LABELS, PROBABILITIES).rows.tolist()
+
+
+@pytest.mark.parametrize(
+    ("labels", "probabilities", "options", "message"),
+    [
+        (["no", "yes"], [[0.5, 0.5]] * 2, {}, r"labels must be integers from 0 on, but are <U3; number them with `np\.unique"),
+        ([0.0, 1.0], [[0.5, 0.5]] * 2, {}, "labels must be integers"),
+        ([0, 2], [[0.5, 0.5]] * 2, {}, "row 2 has label id 2, but there are probabilities of classes 0 to 1 only"),
+        ([0, 1], [[0.5, 0.6]] * 2, {}, "row 1 has the class probabilities"),
+        ([0, 1, 1], [[0.5, 0.5]] * 2, {}, r"they have shapes \(2, 2\) and \(3,\)"),
+        ([0, 1], [[0.5, 0.5]] * 2, {"threshold": 1.2}, r"threshold must be in \[0, 1\], but is 1\.2"),
+        ([0, 1], [[0.5, 0.5]] * 2, {"pseudo_rows": 0}, "`pseudo_rows` must be above 0"),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused(labels: list, probabilities: list, options: dict, message: str) -> None:  # type: ignore[type-arg]
+    with pytest.raises(InputError, match=message):
+        find_suspects(labels, probabilities, **options)
+
+
+def test_probabilities_of_texts_are_the_committees() -> None:
+    texts = [f"{'good' if row % 2 else 'bad'} film {row % 5}" for row in range(40)]
+    labels = np.arange(40) % 2
+    own = out_of_fold_probabilities(texts, labels, folds=4, seed=3)
+    assert own.shape == (40, 2)
+    assert own.tolist() == committee_scores(texts, labels, ["0", "1"], np.random.default_rng(3), folds=4).probabilities.tolist()
+    assert (own.argmax(axis=1) == labels).all()
+
+
+def test_no_rows_are_refused() -> None:
+    with pytest.raises(InputError, match="there are no rows to score"):
+        out_of_fold_probabilities([], np.array([], dtype=int))
