@@ -75,6 +75,12 @@ def test_the_reference_lists_exactly_the_public_names() -> None:
     assert "`cartograph.__version__`" in page
 
 
+def test_the_example_of_the_reference_runs() -> None:
+    page = (ROOT / "docs/reference/api.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(example, "api.md", "exec"), {})
+
+
 def test_readers_of_the_readme_meet_public_names_only() -> None:
     pages = [ROOT / "README.md", ROOT / "docs/index.md"]
     text = "\n".join(path.read_text(encoding="utf-8") for path in pages)
