@@ -8,8 +8,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # true for type checkers; the module `typing` alone would be most of the time that this import takes
 if TYPE_CHECKING:
-    from typing import Any
-
     from cartograph.adversarial_filter.algorithm import aflite
     from cartograph.dynamics.epoch_files import read_dynamics
     from cartograph.dynamics.recorder import DynamicsRecorder
@@ -58,19 +56,20 @@ _MODULES = {
     "select": "selection.rows",
 }
 
+if not TYPE_CHECKING:  # a type checker that sees it takes any name for known
 
-def __getattr__(name: str) -> Any:
-    """Load a public name at its first use."""
-    if name in _MODULES:
-        from importlib import import_module
+    def __getattr__(name: str) -> object:
+        """Load a public name at its first use."""
+        if name in _MODULES:
+            from importlib import import_module
 
-        value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    elif name == "__version__":
-        value = _installed_version()
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; its public names are {', '.join(__all__)}.")
-    globals()[name] = value
-    return value
+            value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        elif name == "__version__":
+            value = _installed_version()
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}; its public names are {', '.join(__all__)}.")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
