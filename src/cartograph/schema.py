@@ -1,8 +1,9 @@
-"""Column names and Arrow schemas of every table that one step hands to another."""
+"""Column names and Arrow schemas of the tables that steps hand to one another."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -23,6 +24,23 @@ BLANK = "_"
 """Where a multiple-choice sentence is cut: the option goes there."""
 
 _METADATA_KEY = b"cartograph"
+
+
+def schema_of(columns: Mapping[str, str | pa.DataType]) -> pa.Schema:
+    """Return the schema of a table.
+
+    Args:
+        columns: name -> type, as Arrow's or by its alias (``string``, ``int32``, ``double``, ``bool``); a question mark behind an alias
+            allows nulls.
+
+    >>> [(field.name, str(field.type), field.nullable) for field in schema_of({"uid": "string", "row": "int64?"})]
+    [('uid', 'string', False), ('row', 'int64', True)]
+    """
+    fields = []
+    for name, kind in columns.items():
+        alias = kind if isinstance(kind, str) else ""
+        fields.append(pa.field(name, pa.type_for_alias(alias.rstrip("?")) if alias else kind, nullable=alias.endswith("?")))
+    return pa.schema(fields)
 
 
 @dataclass(frozen=True)
@@ -93,193 +111,133 @@ def dataset_info(schema: pa.Schema) -> DatasetInfo:
     )
 
 
-QUARANTINE = pa.schema(
-    [
-        pa.field("set", pa.string(), nullable=False),
-        pa.field("file", pa.string(), nullable=False),
-        pa.field("row", pa.int64(), nullable=False),
-        pa.field("column", pa.string()),
-        pa.field("value", pa.string()),
-        pa.field("reason", pa.string(), nullable=False),
-        pa.field("record", pa.string(), nullable=False),
-    ]
+QUARANTINE = schema_of(
+    {"set": "string", "file": "string", "row": "int64", "column": "string?", "value": "string?", "reason": "string", "record": "string"}
 )
 """Rows that could not be used: where they stand, what is wrong with which value, and the whole record as JSON."""
 
 
 def dynamics_schema(n_classes: int) -> pa.Schema:
     """Return the schema of one epoch of training dynamics: one row per example, ``logits`` of width ``n_classes``."""
-    return pa.schema(
-        [
-            pa.field("uid", pa.string(), nullable=False),
-            pa.field("gold", pa.int32(), nullable=False),
-            pa.field("logits", pa.list_(pa.float32(), n_classes), nullable=False),
-        ]
-    )
+    return schema_of({"uid": "string", "gold": "int32", "logits": pa.list_(pa.float32(), n_classes)})
 
 
-COORDINATES = pa.schema(
-    [
-        pa.field("uid", pa.string(), nullable=False),
-        pa.field("confidence", pa.float64(), nullable=False),
-        pa.field("variability", pa.float64(), nullable=False),
-        pa.field("correctness", pa.float64(), nullable=False),
-    ]
-)
+COORDINATES = schema_of({"uid": "string", "confidence": "double", "variability": "double", "correctness": "double"})
 """A data map made elsewhere, without logits; correctness is a fraction in [0, 1]."""
 
-HISTORY = pa.schema(
-    [
-        pa.field("epoch", pa.int32(), nullable=False),
-        pa.field("set", pa.string(), nullable=False),
-        pa.field("loss", pa.float64(), nullable=False),
-        pa.field("accuracy", pa.float64(), nullable=False),
-    ]
-)
+HISTORY = schema_of({"epoch": "int32", "set": "string", "loss": "double", "accuracy": "double"})
 """The training curve: mean cross-entropy and accuracy after each epoch (0-based) of ``train`` and of every evaluation set."""
 
 REGIONS = ("easy-to-learn", "ambiguous", "hard-to-learn", "unassigned")
 
-MEASURES = pa.schema(
-    [
-        pa.field("uid", pa.string(), nullable=False),
-        pa.field("gold", pa.int32(), nullable=False),
-        pa.field("predicted", pa.int32()),
-        pa.field("confidence", pa.float64(), nullable=False),
-        pa.field("variability", pa.float64(), nullable=False),
-        pa.field("correctness", pa.float64(), nullable=False),
-        pa.field("forgetting", pa.int32()),
-        pa.field("never_learnt", pa.bool_()),
-        pa.field("threshold_closeness", pa.float64(), nullable=False),
-        pa.field("aum", pa.float64()),
-        pa.field("el2n", pa.float64()),
-        pa.field("loss", pa.float64()),
-        pa.field("out_of_fold_confidence", pa.float64()),
-        pa.field("out_of_fold_variability", pa.float64()),
-        pa.field("out_of_fold_margin", pa.float64()),
-        pa.field("region", pa.string(), nullable=False),
-    ]
+MEASURES = schema_of(
+    {
+        "uid": "string",
+        "gold": "int32",
+        "predicted": "int32?",
+        "confidence": "double",
+        "variability": "double",
+        "correctness": "double",
+        "forgetting": "int32?",
+        "never_learnt": "bool?",
+        "threshold_closeness": "double",
+        "aum": "double?",
+        "el2n": "double?",
+        "loss": "double?",
+        "out_of_fold_confidence": "double?",
+        "out_of_fold_variability": "double?",
+        "out_of_fold_margin": "double?",
+        "region": "string",
+    }
 )
 """One row per training example. ``predicted`` is the argmax of the mean probabilities; ``forgetting`` is null for a row
 never learnt; everything that needs logits is null where only coordinates were given, and what is out of fold where no
 K-fold training was made."""
 
-TRUTH = pa.schema(
-    [
-        pa.field("uid", pa.string(), nullable=False),
-        pa.field("set", pa.string(), nullable=False),
-        pa.field("kind", pa.string(), nullable=False),
-        pa.field("true_label", pa.string()),
-        pa.field("give_away", pa.bool_(), nullable=False),
-    ]
-)
+TRUTH = schema_of({"uid": "string", "set": "string", "kind": "string", "true_label": "string?", "give_away": "bool"})
 """What a generated corpus knows of itself: ``kind`` is ``plain``, ``flipped`` (the given label is wrong) or ``ambiguous``
 (no single label is right: ``true_label`` is null); ``give_away`` says that the hypothesis
 holds a planted word that goes with the label its writer had in mind."""
 
-NOISE = pa.schema(
-    [
-        pa.field("uid", pa.string(), nullable=False),
-        pa.field("probability", pa.float64(), nullable=False),
-        pa.field("flagged", pa.bool_(), nullable=False),
-        pa.field("suggested", pa.int32(), nullable=False),
-        pa.field("suggested_probability", pa.float64(), nullable=False),
-        pa.field("rank", pa.int32(), nullable=False),
-        pa.field("reason", pa.string(), nullable=False),
-    ]
+NOISE = schema_of(
+    {
+        "uid": "string",
+        "probability": "double",
+        "flagged": "bool",
+        "suggested": "int32",
+        "suggested_probability": "double",
+        "rank": "int32",
+        "reason": "string",
+    }
 )
 """How suspect each training row's label is: ``probability`` that it is wrong in [0, 1], ``flagged`` as a suspect, the most
 probable other class ``suggested`` with its mean predicted probability, ``rank`` (1 = most suspect), and why, in words."""
 
-AFLITE = pa.schema(
-    [
-        pa.field("uid", pa.string(), nullable=False),
-        pa.field("kept", pa.bool_(), nullable=False),
-        pa.field("removed_in_round", pa.int32()),
-        pa.field("predictability_first", pa.float64()),
-        pa.field("predictability_last", pa.float64()),
-        pa.field("n_predictions", pa.int32(), nullable=False),
-    ]
+AFLITE = schema_of(
+    {
+        "uid": "string",
+        "kept": "bool",
+        "removed_in_round": "int32?",
+        "predictability_first": "double?",
+        "predictability_last": "double?",
+        "n_predictions": "int32",
+    }
 )
 """What AFLite did with each row of its pool (the train rows, or those that the features' model did not learn from) or of an evaluation
 set that it filtered alongside: ``removed_in_round`` is null for a row that stayed; predictability in [0, 1], higher = easier to guess,
 in the first and in the last round that held the row out, null where none did; out-of-sample predictions in its last round."""
 
-AFLITE_HISTORY = pa.schema(
-    [
-        pa.field("round", pa.int32(), nullable=False),
-        pa.field("size", pa.int64(), nullable=False),
-        pa.field("bias", pa.float64(), nullable=False),
-        pa.field("accuracy", pa.float64(), nullable=False),
-        pa.field("eligible", pa.int64(), nullable=False),
-        pa.field("removed", pa.int64(), nullable=False),
-        pa.field("never_held_out", pa.int64(), nullable=False),
-    ]
+AFLITE_HISTORY = schema_of(
+    {
+        "round": "int32",
+        "size": "int64",
+        "bias": "double",
+        "accuracy": "double",
+        "eligible": "int64",
+        "removed": "int64",
+        "never_held_out": "int64",
+    }
 )
 """The rounds of a filter, as ``aflite.Round`` describes them."""
 
-SUBSET = pa.schema([pa.field("uid", pa.string(), nullable=False), pa.field("label", pa.int32(), nullable=False)])
+SUBSET = schema_of({"uid": "string", "label": "int32"})
 """A train set made from the ingested one: which rows, in which order of uid, under which label."""
 
-SELECTION = pa.schema(
-    [
-        pa.field("uid", pa.string(), nullable=False),
-        pa.field("label", pa.int32(), nullable=False),
-        pa.field("rank", pa.int32(), nullable=False),
-        pa.field("score", pa.float64(), nullable=False),
-        pa.field("reason", pa.string(), nullable=False),
-    ]
-)
+SELECTION = schema_of({"uid": "string", "label": "int32", "rank": "int32", "score": "double", "reason": "string"})
 """The rows that a selection keeps, under their given labels: ``rank`` (1 = first), the ``score`` it was kept for, and why, in words."""
 
-CHANGES = pa.schema(
-    [
-        pa.field("uid", pa.string(), nullable=False),
-        pa.field("what", pa.string(), nullable=False),
-        pa.field("from", pa.string(), nullable=False),
-        pa.field("to", pa.string()),
-        pa.field("why", pa.string(), nullable=False),
-        pa.field("by", pa.string(), nullable=False),
-    ]
-)
+CHANGES = schema_of({"uid": "string", "what": "string", "from": "string", "to": "string?", "why": "string", "by": "string"})
 """Every change of a cleaned version: ``what`` is ``drop`` or ``relabel``; label names ``from`` and ``to`` (null when dropped)."""
 
-EVALUATION = pa.schema(
-    [
-        pa.field("subset", pa.string(), nullable=False),
-        pa.field("seed", pa.int64(), nullable=False),
-        pa.field("set", pa.string(), nullable=False),
-        pa.field("domain", pa.string(), nullable=False),
-        pa.field("rows", pa.int64(), nullable=False),
-        pa.field("metric", pa.string(), nullable=False),
-        pa.field("value", pa.float64(), nullable=False),
-        pa.field("failed", pa.bool_(), nullable=False),
-    ]
+EVALUATION = schema_of(
+    {
+        "subset": "string",
+        "seed": "int64",
+        "set": "string",
+        "domain": "string",
+        "rows": "int64",
+        "metric": "string",
+        "value": "double",
+        "failed": "bool",
+    }
 )
 """One number of one retrained model on one evaluation set; ``failed`` marks a training that ended at the majority class."""
 
-RECORD = pa.schema(
-    [
-        pa.field("uid", pa.string(), nullable=False),
-        pa.field("content", pa.string(), nullable=False),
-        pa.field("label", pa.string(), nullable=False),
-        pa.field("confidence", pa.float64(), nullable=False),
-        pa.field("variability", pa.float64(), nullable=False),
-        pa.field("region", pa.string(), nullable=False),
-        pa.field("suspect", pa.bool_(), nullable=False),
-        pa.field("probability", pa.float64()),
-        pa.field("suggested", pa.string()),
-    ]
+RECORD = schema_of(
+    {
+        "uid": "string",
+        "content": "string",
+        "label": "string",
+        "confidence": "double",
+        "variability": "double",
+        "region": "string",
+        "suspect": "bool",
+        "probability": "double?",
+        "suggested": "string?",
+    }
 )
 """What an audit leaves of each row for the next to be compared with: ``content`` is a key of its texts, labels are names."""
 
-ROW_CHANGES = pa.schema(
-    [
-        pa.field("uid", pa.string(), nullable=False),
-        pa.field("what", pa.string(), nullable=False),
-        pa.field("from", pa.string()),
-        pa.field("to", pa.string()),
-    ]
-)
+ROW_CHANGES = schema_of({"uid": "string", "what": "string", "from": "string?", "to": "string?"})
 """What became of rows from one audit to the next: ``what`` is ``added``, ``removed``, ``edited``, ``relabelled`` (label names
 ``from`` and ``to``), ``new suspect``, ``no longer suspect``, or ``moved`` (region names)."""

@@ -42,12 +42,12 @@ class Round:
         from cartograph.data.parquet import write_parquet
         from cartograph.errors import InputError
         from cartograph.pairs.rounds import require_budget
-        from cartograph.pairs.tables import UNTOLD
+        from cartograph.pairs.tables import SKIPPED
 
         require_budget(self.task, self.params.sizes)
         table = self._labelled()
         write_parquet(table, self.folder / "collected.parquet")
-        told = table.filter(table["label"].to_numpy() != UNTOLD)
+        told = table.filter(table["label"].to_numpy() != SKIPPED)
         if not len(told):
             raise InputError(
                 f"all {len(table):,} pairs up to {sheet_of(self.number)} are answered `skip`, so there is nothing to train on; answer some "

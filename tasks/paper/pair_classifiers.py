@@ -106,7 +106,7 @@ def _scores(space: Workspace, task: Task, method: str, seed: int, scored: Keys) 
     import pyarrow.parquet as pq
 
     from cartograph.pairs.models.concat import concat_scores
-    from cartograph.pairs.tables import UNTOLD, keys_of
+    from cartograph.pairs.tables import SKIPPED, keys_of
 
     collect: Any = space.settings[SECTION]
     path = space.resolve(folder_of(method, seed, collect.rounds)) / "collected.parquet"
@@ -120,7 +120,7 @@ def _scores(space: Workspace, task: Task, method: str, seed: int, scored: Keys) 
         known: np.ndarray = np.load(kept, allow_pickle=False)
         return known
     table = pq.read_table(path)
-    table = table.filter(table["label"].to_numpy() != UNTOLD)
+    table = table.filter(table["label"].to_numpy() != SKIPPED)
     if len(set(table["label"].to_pylist())) < 2:
         raise InputError(
             f"all {len(table):,} labels of `{method}`, seed {seed}, are {'yes' if table['label'][0].as_py() else 'no'}: a classifier of "

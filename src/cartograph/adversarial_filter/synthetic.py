@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from cartograph.adversarial_filter.algorithm import aflite
 from cartograph.data.arrays import Bools, Floats, Integers
+from cartograph.schema import schema_of
 
 SEPARATIONS = (1.6, 0.9, 0.6, 0.4)
 """Difference of the circles' radii, the most separated first; the inner one's is 1."""
@@ -19,16 +20,16 @@ _FLIPPED_SHARE = 0.08
 _ARTEFACT_AT, _ARTEFACT_SPREAD, _NOISE_SPREAD = 1.5, 0.5, 1.0
 _FOLDS = 5
 
-OUTCOMES = pa.schema(
-    [
-        pa.field("separation", pa.float64(), nullable=False),
-        pa.field("when", pa.string(), nullable=False),
-        pa.field("rows", pa.int64(), nullable=False),
-        pa.field("linear", pa.float64(), nullable=False),
-        pa.field("rbf", pa.float64(), nullable=False),
-        pa.field("artefacts", pa.int64(), nullable=False),
-        pa.field("flipped", pa.int64(), nullable=False),
-    ]
+OUTCOMES = schema_of(
+    {
+        "separation": "double",
+        "when": "string",
+        "rows": "int64",
+        "linear": "double",
+        "rbf": "double",
+        "artefacts": "int64",
+        "flipped": "int64",
+    }
 )
 """Accuracy (5-fold cross-validated) of a linear model and of an SVM with an RBF kernel on one set ``before`` and ``after`` the filter, and
 ``without`` artefacts (the plane alone, before); how many rows have artefacts, and how many a flipped label."""

@@ -7,22 +7,14 @@ sort the rows. Exact search by Faiss; cost O(n_held_out · n_train · d).
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 
 from cartograph.data.arrays import Floats32, Integers
+from cartograph.schema import schema_of
 
 TOPS = (1, 5, 10, 50)
 
-NEIGHBOURS = pa.schema(
-    [
-        pa.field("version", pa.string(), nullable=False),
-        pa.field("set", pa.string(), nullable=False),
-        pa.field("label", pa.int32(), nullable=False),
-        pa.field("against", pa.string(), nullable=False),
-        pa.field("top", pa.int32(), nullable=False),
-        pa.field("rows", pa.int64(), nullable=False),
-        pa.field("distance", pa.float64()),
-    ]
+NEIGHBOURS = schema_of(
+    {"version": "string", "set": "string", "label": "int32", "against": "string", "top": "int32", "rows": "int64", "distance": "double?"}
 )
 """Mean over the held-out ``rows`` of a label of the summed distances to their ``top`` nearest train rows ``against`` the ``same`` class or
 the ``others``; null where there are fewer train rows than that, or no held-out row."""

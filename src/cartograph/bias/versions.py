@@ -14,24 +14,24 @@ import pyarrow as pa
 
 from cartograph.bias.partial import with_input
 from cartograph.data.arrays import Bools, Floats32, Integers
-from cartograph.schema import LABEL
+from cartograph.schema import LABEL, schema_of
 
 FULL, RANDOM, FILTERED = "full", "random", "filtered"
 
-ACCURACIES = pa.schema(
-    [
-        pa.field("model", pa.string(), nullable=False),
-        pa.field("input", pa.string(), nullable=False),
-        pa.field("trained_on", pa.string(), nullable=False),
-        pa.field("train_rows", pa.int64(), nullable=False),
-        pa.field("seed", pa.int64(), nullable=False),
-        pa.field("set", pa.string(), nullable=False),
-        pa.field("tested_on", pa.string(), nullable=False),
-        pa.field("test_rows", pa.int64(), nullable=False),
-        pa.field("accuracy", pa.float64()),
-        pa.field("majority", pa.float64()),
-        pa.field("top5", pa.float64()),
-    ]
+ACCURACIES = schema_of(
+    {
+        "model": "string",
+        "input": "string",
+        "trained_on": "string",
+        "train_rows": "int64",
+        "seed": "int64",
+        "set": "string",
+        "tested_on": "string",
+        "test_rows": "int64",
+        "accuracy": "double?",
+        "majority": "double?",
+        "top5": "double?",
+    }
 )
 """One accuracy of one model: ``trained_on`` ``full``, ``random`` or ``filtered``, ``tested_on`` the ``full`` or the ``filtered`` evaluation
 set; ``majority`` is the share of the most frequent label there, ``top5`` the share of rows whose label is among the five with the highest

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph.data.arrays import Floats, Integers
-from cartograph.schema import LABEL, dataset_info
+from cartograph.schema import LABEL, dataset_info, schema_of
 
 Words = list[frozenset[str]]
 
@@ -101,19 +101,19 @@ def revealing_words(table: WordTable, label: int, number: int, least: int = 10) 
     return [int(common[place]) for place in order[:number] if table.pmi[common[place], label] > 0]
 
 
-REVEALING = pa.schema(
-    [
-        pa.field("listed", pa.string(), nullable=False),
-        pa.field("label", pa.int32(), nullable=False),
-        pa.field("rank", pa.int32(), nullable=False),
-        pa.field("word", pa.string(), nullable=False),
-        pa.field("rows_before", pa.int64(), nullable=False),
-        pa.field("share_before", pa.float64(), nullable=False),
-        pa.field("pmi_before", pa.float64(), nullable=False),
-        pa.field("rows_after", pa.int64(), nullable=False),
-        pa.field("share_after", pa.float64()),
-        pa.field("pmi_after", pa.float64()),
-    ]
+REVEALING = schema_of(
+    {
+        "listed": "string",
+        "label": "int32",
+        "rank": "int32",
+        "word": "string",
+        "rows_before": "int64",
+        "share_before": "double",
+        "pmi_before": "double",
+        "rows_after": "int64",
+        "share_after": "double?",
+        "pmi_after": "double?",
+    }
 )
 """The words that speak most for a label ``before`` a filter or ``after`` it (``listed``): rows that have the word, the share of them with
 the label, and PMI, on both sides; null where no row has the word any more. Of a choice label 1 is the right option."""

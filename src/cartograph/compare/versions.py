@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.data.arrays import Ids, Reals
-from cartograph.schema import EVALUATION
+from cartograph.schema import EVALUATION, schema_of
 from cartograph.statistics.resampling import METRICS, interval, paired_test, resampled_scores, scores
 
 __all__ = ["METRICS", "Comparison", "EvaluationSet", "compare"]
@@ -30,38 +30,15 @@ PAIRS = (("cleaned", "original"), ("cleaned", "random"), ("random", "original"))
 """Which version is compared with which, where both were trained on: what cleaning does, what it does beyond removing as
 many rows at random, and what removing rows does by itself."""
 
-_WHAT = [
-    pa.field("set", pa.string(), nullable=False),
-    pa.field("domain", pa.string(), nullable=False),
-    pa.field("rows", pa.int64(), nullable=False),
-    pa.field("metric", pa.string(), nullable=False),
-]
-_INTERVAL = [pa.field("low", pa.float64()), pa.field("high", pa.float64())]
+_WHAT = {"set": "string", "domain": "string", "rows": "int64", "metric": "string"}
+_INTERVAL = {"low": "double?", "high": "double?"}
 
-SUMMARY = pa.schema(
-    [
-        pa.field("subset", pa.string(), nullable=False),
-        *_WHAT,
-        pa.field("seeds", pa.int64(), nullable=False),
-        pa.field("failed", pa.int64(), nullable=False),
-        pa.field("mean", pa.float64()),
-        pa.field("sd", pa.float64()),
-        *_INTERVAL,
-    ]
-)
+SUMMARY = schema_of({"subset": "string", **_WHAT, "seeds": "int64", "failed": "int64", "mean": "double?", "sd": "double?", **_INTERVAL})
 """One version on one set: ``mean`` and ``sd`` (ddof = 1; null for one seed) over the ``seeds`` that learnt something, how many
 ``failed`` besides them, and the 95 % interval of the mean. All null where every seed failed."""
 
-DIFFERENCES = pa.schema(
-    [
-        pa.field("subset", pa.string(), nullable=False),
-        pa.field("against", pa.string(), nullable=False),
-        *_WHAT,
-        pa.field("seeds", pa.int64(), nullable=False),
-        pa.field("difference", pa.float64(), nullable=False),
-        *_INTERVAL,
-        pa.field("p", pa.float64()),
-    ]
+DIFFERENCES = schema_of(
+    {"subset": "string", "against": "string", **_WHAT, "seeds": "int64", "difference": "double", **_INTERVAL, "p": "double?"}
 )
 """Mean of ``subset`` minus mean of ``against`` over the ``seeds`` with which both learnt something, its 95 % interval, and the p of the
 paired test that they do not differ (``resampling.paired_test``)."""

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from cartograph.data.arrays import Floats32
 from cartograph.errors import InputError
 from cartograph.features.text import text_features, text_rows
-from cartograph.schema import UID, DatasetInfo
+from cartograph.schema import UID, DatasetInfo, schema_of
 
 COLUMN = "features"
 _CHUNK = 20_000
@@ -84,7 +84,7 @@ def join_sides(vectors: Floats32, info: DatasetInfo) -> Floats32:
 def write_features(uids: pa.ChunkedArray, features: Floats32, path: Path) -> None:
     """Write ``uid`` and ``features`` (a list of fixed size), sorted as given."""
     width = features.shape[1]
-    schema = pa.schema([pa.field(UID, pa.string(), nullable=False), pa.field(COLUMN, pa.list_(pa.float32(), width), nullable=False)])
+    schema = schema_of({UID: "string", COLUMN: pa.list_(pa.float32(), width)})
     names = uids.combine_chunks()
     with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False, write_statistics=False) as writer:
         for start in range(0, len(features), _CHUNK):

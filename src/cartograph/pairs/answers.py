@@ -13,13 +13,13 @@ from cartograph.data.spreadsheet import Record, read_sheet, shortened, write_she
 from cartograph.errors import InputError, WaitingError
 from cartograph.pairs.closure import components
 from cartograph.pairs.pair_space import Keys
-from cartograph.pairs.tables import UNTOLD
+from cartograph.pairs.tables import SKIPPED
 from cartograph.pairs.task import Task
 
 COLUMNS = ("pair", "left", "right", "label", "comment")
 _PAIR = re.compile(r"p(\d{1,18})")
-_MEANINGS = {"yes": 1, "1": 1, "y": 1, "true": 1, "no": 0, "0": 0, "n": 0, "false": 0, "skip": UNTOLD, "?": UNTOLD}
-_WORDS = {1: "yes", 0: "no", UNTOLD: "skip"}
+_MEANINGS = {"yes": 1, "1": 1, "y": 1, "true": 1, "no": 0, "0": 0, "n": 0, "false": 0, "skip": SKIPPED, "?": SKIPPED}
+_WORDS = {1: "yes", 0: "no", SKIPPED: "skip"}
 
 
 def answer_sheet(task: Task, keys: Keys, known: Mapping[int, int] | None = None) -> bytes:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph.data.arrays import Floats
+from cartograph.schema import schema_of
 from cartograph.statistics.resampling import interval
 
 MEASURES = {"average_precision": "average precision", "precision_at_recall_20": "precision at recall 20 %"}
@@ -19,47 +20,40 @@ MEASURES = {"average_precision": "average precision", "precision_at_recall_20": 
 BALANCED = ("accuracy", "f1", "clean_map")
 """Scores on the stated test pairs, in the order of the columns of their draws."""
 
-RESULTS = pa.schema(
-    [
-        pa.field("method", pa.string(), nullable=False),
-        pa.field("seed", pa.int64(), nullable=False),
-        pa.field("round", pa.int64(), nullable=False),
-        pa.field("labels", pa.int64(), nullable=False),
-        pa.field("positive", pa.int64(), nullable=False),
-        pa.field("set", pa.string(), nullable=False),
-        pa.field("measure", pa.string(), nullable=False),
-        pa.field("value", pa.float64(), nullable=False),
-    ]
+RESULTS = schema_of(
+    {
+        "method": "string",
+        "seed": "int64",
+        "round": "int64",
+        "labels": "int64",
+        "positive": "int64",
+        "set": "string",
+        "measure": "string",
+        "value": "double",
+    }
 )
 """One number of one model on the ``dev`` or ``test`` pairs."""
 
-SUMMARY = pa.schema(
-    [
-        pa.field("method", pa.string(), nullable=False),
-        pa.field("round", pa.int64(), nullable=False),
-        pa.field("labels", pa.float64(), nullable=False),
-        pa.field("positive", pa.float64(), nullable=False),
-        pa.field("positive_low", pa.float64(), nullable=False),
-        pa.field("positive_high", pa.float64(), nullable=False),
-        pa.field("measure", pa.string(), nullable=False),
-        pa.field("seeds", pa.int64(), nullable=False),
-        pa.field("mean", pa.float64(), nullable=False),
-        pa.field("low", pa.float64(), nullable=False),
-        pa.field("high", pa.float64(), nullable=False),
-    ]
+SUMMARY = schema_of(
+    {
+        "method": "string",
+        "round": "int64",
+        "labels": "double",
+        "positive": "double",
+        "positive_low": "double",
+        "positive_high": "double",
+        "measure": "string",
+        "seeds": "int64",
+        "mean": "double",
+        "low": "double",
+        "high": "double",
+    }
 )
 """The mean over seeds on the test pairs, with its 95 % interval for other utterances of the same kind and other seeds; positives found,
 with the fewest and the most of any seed."""
 
-DIFFERENCES = pa.schema(
-    [
-        pa.field("method", pa.string(), nullable=False),
-        pa.field("against", pa.string(), nullable=False),
-        pa.field("measure", pa.string(), nullable=False),
-        pa.field("difference", pa.float64(), nullable=False),
-        pa.field("low", pa.float64(), nullable=False),
-        pa.field("high", pa.float64(), nullable=False),
-    ]
+DIFFERENCES = schema_of(
+    {"method": "string", "against": "string", "measure": "string", "difference": "double", "low": "double", "high": "double"}
 )
 """The best method less each other, after the last round, on the same draws and seeds."""
 

@@ -14,28 +14,18 @@ from cartograph.data.parquet import write_parquet
 from cartograph.pairs.estimate import Sample
 from cartograph.pairs.pair_space import Keys
 from cartograph.pairs.task import Task
+from cartograph.schema import schema_of
 
-UTTERANCES = pa.schema(
-    [pa.field("id", pa.string(), nullable=False), pa.field("text", pa.string(), nullable=False), pa.field("split", pa.int8())]
-)
+UTTERANCES = schema_of({"id": "string", "text": "string", "split": "int8?"})
 """One side of a task, in the order of its rows; ``split`` (an index into ``SPLITS``) is null on a side that all splits share."""
 
-STATED = pa.schema(
-    [pa.field(name, kind, nullable=False) for name, kind in (("left", pa.int64()), ("right", pa.int64()), ("label", pa.int8()))]
-)
+STATED = schema_of({"left": "int64", "right": "int64", "label": "int8"})
 """Stated pairs: rows of the two sides, and 1 or 0."""
 
-COLLECTED = pa.schema(
-    [
-        pa.field("left", pa.int64(), nullable=False),
-        pa.field("right", pa.int64(), nullable=False),
-        pa.field("label", pa.int8(), nullable=False),
-        pa.field("round", pa.int32(), nullable=False),
-    ]
-)
+COLLECTED = schema_of({"left": "int64", "right": "int64", "label": "int8", "round": "int32"})
 """Pairs that were asked about, in the order of their rounds and within one of their choice; ``label`` 1, 0, or −1 (nobody could tell)."""
 
-UNTOLD = -1
+SKIPPED = -1
 
 
 def save_task(task: Task, left_ids: Sequence[str], right_ids: Sequence[str], folder: Path) -> None:

@@ -8,20 +8,21 @@ import pyarrow.compute as pc
 
 from cartograph import schema
 from cartograph.data.arrays import Array, Bools
+from cartograph.schema import schema_of
 from cartograph.statistics.metrics import average_precision, precision_recall_at
 
-SCORE = pa.schema(
-    [
-        pa.field("uid", pa.string(), nullable=False),
-        pa.field("kind", pa.string(), nullable=False),
-        pa.field("true_label", pa.string()),
-        pa.field("give_away", pa.bool_(), nullable=False),
-        pa.field("rank", pa.int64(), nullable=False),
-        pa.field("flipped", pa.bool_(), nullable=False),
-        pa.field("suspect_rank", pa.int64()),
-        pa.field("flagged", pa.bool_()),
-        pa.field("filtered", pa.bool_()),
-    ]
+SCORE = schema_of(
+    {
+        "uid": "string",
+        "kind": "string",
+        "true_label": "string?",
+        "give_away": "bool",
+        "rank": "int64",
+        "flipped": "bool",
+        "suspect_rank": "int64?",
+        "flagged": "bool?",
+        "filtered": "bool?",
+    }
 )
 """One row per train example, sorted by uid; rank 1 has the lowest confidence, and equal ones are ranked by uid. ``suspect_rank`` 1 is the
 most suspect, ``flagged`` says that it is a suspect; both null where no suspects were looked for.

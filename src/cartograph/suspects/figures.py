@@ -13,21 +13,22 @@ from matplotlib.ticker import MaxNLocator
 
 from cartograph.figures.palette import INK, MUTED, RULE, correctness_colour
 from cartograph.figures.saving import figure_style
+from cartograph.schema import schema_of
 from cartograph.wording import percent
 
 BINS = 25
 RANGES = {"confidence": (0.0, 1.0), "variability": (0.0, 0.5)}
 _BEFORE, _AFTER = correctness_colour(1.0), correctness_colour(0.0)
 
-EXPERIMENT = pa.schema(
-    [
-        pa.field("uid", pa.string(), nullable=False),
-        pa.field("flipped", pa.bool_(), nullable=False),
-        pa.field("confidence_before", pa.float64(), nullable=False),
-        pa.field("variability_before", pa.float64(), nullable=False),
-        pa.field("confidence_after", pa.float64(), nullable=False),
-        pa.field("variability_after", pa.float64(), nullable=False),
-    ]
+EXPERIMENT = schema_of(
+    {
+        "uid": "string",
+        "flipped": "bool",
+        "confidence_before": "double",
+        "variability_before": "double",
+        "confidence_after": "double",
+        "variability_after": "double",
+    }
 )
 """The noise experiment: every training row on the original map and on that of the training on flipped labels."""
 

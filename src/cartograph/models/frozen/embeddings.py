@@ -20,7 +20,7 @@ from cartograph.models.base import Side, sides_of
 from cartograph.models.frozen.kept_vectors import CONTENT, VECTOR, KeptVectors, note_made, read_kept
 from cartograph.models.frozen.text_encoder import Encoder, Pooling, saved_reading
 from cartograph.models.isolation import available_threads, isolated
-from cartograph.schema import UID, DatasetInfo, Task, dataset_info
+from cartograph.schema import UID, DatasetInfo, Task, dataset_info, schema_of
 
 _CHUNK = 20_000
 
@@ -115,8 +115,7 @@ class _Part:
         """Write the set's vectors: those that are known, and for the unknown texts ``vectors[rows]``."""
         made = np.cumsum(self.places < 0) - 1
         of_row = rows.reshape(-1, self.each)
-        kinds = ((UID, pa.string()), (CONTENT, pa.string()), (VECTOR, pa.list_(pa.float32(), self.width)))
-        schema = pa.schema([pa.field(name, kind, nullable=False) for name, kind in kinds])
+        schema = schema_of({UID: "string", CONTENT: "string", VECTOR: pa.list_(pa.float32(), self.width)})
         with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False, write_statistics=False) as writer:
             for start in range(0, len(self.keys), _CHUNK):
                 part = slice(start, start + _CHUNK)
