@@ -11,9 +11,9 @@ from cartograph.data.arrays import Floats
 from cartograph.errors import InputError
 from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import heat_figure
-from cartograph.maps.correlation import correlation, regression
 from cartograph.maps.human_agreement import annotator_agreement, label_counts
 from cartograph.schema import ANNOTATOR_LABELS, dataset_info
+from cartograph.statistics.correlation import correlation, regression
 
 _BINS, _LEAST_ROWS, _ENOUGH = 10, 5, 30
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import scatter_figure
-from cartograph.maps.correlation import correlation
 from cartograph.maps.measures import compute_measures, gold_probabilities
 from cartograph.schema import LABEL, SOURCE, UID, DatasetInfo, dataset_info, examples_schema
+from cartograph.statistics.correlation import correlation
 
 _PREFIX = "held-out:"
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import scatter_figure
 from cartograph.experiments.trained_maps import trained_map
-from cartograph.maps.correlation import pearson
 from cartograph.maps.stability import stability
+from cartograph.statistics.correlation import pearson
 
 
 def run(material: Material) -> Finding:

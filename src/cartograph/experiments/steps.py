@@ -11,10 +11,10 @@ from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.errors import InputError
 from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import line_figure
-from cartograph.maps.correlation import pearson
 from cartograph.maps.measures import compute_measures, gold_probabilities
 from cartograph.maps.stability import burn_out
 from cartograph.schema import UID
+from cartograph.statistics.correlation import pearson
 
 
 def run(material: Material) -> Finding:

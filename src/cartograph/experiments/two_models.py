@@ -10,10 +10,10 @@ import pyarrow as pa
 from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import scatter_figure
 from cartograph.experiments.trained_maps import trained_map
-from cartograph.maps.correlation import pearson
 from cartograph.maps.regions import assign_regions
 from cartograph.models.registry import model_class
 from cartograph.schema import REGIONS
+from cartograph.statistics.correlation import pearson
 from cartograph.wording import share
 
 _LISTED = 50

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cartograph.data.arrays import Floats
-from cartograph.maps.correlation import pearson
 from cartograph.maps.measures import Measures, mean_and_deviation
+from cartograph.statistics.correlation import pearson
 
 
 class BurnOut(NamedTuple):

@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from cartograph.errors import InputError
-from cartograph.maps.correlation import pearson
 from cartograph.maps.measures import NEVER_LEARNT, Measures, compute_measures, epoch_window, gold_probabilities
 from cartograph.maps.stability import burn_out, stability
+from cartograph.statistics.correlation import pearson
 
 FLOATS = ("confidence", "variability", "correctness", "threshold_closeness", "aum", "el2n", "loss")
 COLUMNS = (*FLOATS, "predicted", "forgetting", "never_learnt")
@@ -248,20 +248,6 @@ def test_burn_out_of_all_epochs_is_one_and_each_prefix_is_the_map_of_that_prefix
             assert getattr(curve, name)[count - 1] == pytest.approx(expected, nan_ok=True)
         last = getattr(curve, name)[-1]
         assert last == pytest.approx(1.0) or np.isnan(last)
-
-
-@given(st.lists(st.tuples(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3)), min_size=2, max_size=30))
-@settings(max_examples=60)
-def test_pearson_is_symmetric_and_bounded_and_agrees_with_the_standard_library(pairs: list[tuple[float, float]]) -> None:
-    first, second = (list(column) for column in zip(*pairs, strict=True))
-    value = pearson(first, second)
-    if np.isnan(value):
-        assert len(set(first)) == 1 or len(set(second)) == 1
-        return
-    assert -1 <= value <= 1
-    assert value == pytest.approx(pearson(second, first), abs=1e-12)
-    if np.std(first) > 1e-6 and np.std(second) > 1e-6:
-        assert value == pytest.approx(statistics.correlation(first, second), abs=1e-6)
 
 
 def test_stability_is_the_mean_over_pairs() -> None:

@@ -1,4 +1,7 @@
-"""Correlation and linear regression with intervals."""
+"""Pearson's correlation with an interval, and linear regression with standard errors.
+
+Ours rather than scipy's, which sums in an order that depends on the number of threads; and without statsmodels, whose HC3 errors it has.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ class Correlation:
 
 
 def correlation(first: Floats, second: Floats, rng: np.random.Generator, resamples: int = 2000) -> Correlation:
-    """Return how two measures of the same rows go together, with a bootstrap interval (Efron and Tibshirani 1993, ch. 13).
+    """Return the correlation of two measures of the same rows, with a bootstrap interval (Efron and Tibshirani 1993, ch. 13).
 
     All three are NaN where a measure is constant.
     """
@@ -64,7 +67,7 @@ def regression(target: Floats, terms: dict[str, Floats]) -> list[Term]:
     with all terms less R² without this one.
 
     Raises:
-        ValueError: a term is constant or the terms hang on each other.
+        ValueError: a term is constant, or a linear combination of the other ones.
     """
     columns = {name: (values - values.mean()) / values.std() for name, values in terms.items() if values.std() > 0}
     if len(columns) < len(terms):
