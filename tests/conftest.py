@@ -7,14 +7,13 @@ import pytest
 from hypothesis import settings
 
 from tasks.engine.surroundings import prepare
+from tests.checkout import ROOT, changes, uncommitted
 from tests.workspaces import use_project
 
 prepare()
 # A busy machine is no failure.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +31,31 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "project"
     path.mkdir()
     return use_project(path, monkeypatch)
+
+
+BEFORE = pytest.StashKey[dict[str, int]]()
+CHANGED = pytest.StashKey[list[str]]()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    session.config.stash[BEFORE] = uncommitted(ROOT)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run whose tests changed the checkout; of several workers, the process that started them looks when all have ended."""
+    if hasattr(session.config, "workerinput"):
+        return
+    changed = changes(session.config.stash[BEFORE], uncommitted(ROOT))
+    session.config.stash[CHANGED] = changed
+    if changed and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if changed := config.stash.get(CHANGED, []):
+        terminalreporter.section("the checkout changed during the tests, which write to tmp_path alone", red=True)
+        for name in changed[:20]:
+            terminalreporter.line(name)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
