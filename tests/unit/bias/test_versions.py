@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cartograph.bias.partial import WHOLE
+from cartograph.bias.versions import ACCURACIES, Evaluated, compare_versions, held_out
+from tests.training_sets import small_set
+
+
+def test_versions_are_tested_where_they_were_trained_and_crosswise() -> None:
+    pool, tests = small_set(rows=50), Evaluated(small_set(rows=20, seed=9), np.arange(20) < 5)
+    kept, seen = np.arange(50) % 5 == 0, []
+
+    def predict(model: str, given: str, seed: int, train: pa.Table, evaluation: Mapping[str, pa.Table]) -> dict[str, np.ndarray]:
+        seen.append((model, seed, tuple(train["uid"].to_pylist())))
+        return {name: rows["label"].to_numpy() * (model == "oracle") for name, rows in evaluation.items()}
+
+    found = compare_versions(
+        pool, kept, {"dev": tests}, [("oracle", WHOLE), ("zero", WHOLE)], (1, 2), predict, deterministic=lambda model: model == "zero"
+    )
+    assert found.schema.equals(ACCURACIES)
+    assert [len(uids) for model, _, uids in seen if model == "oracle"] == [50, 50, 10, 10, 10, 10]
+    assert [len(uids) for model, _, uids in seen if model == "zero"] == [50, 10, 10, 10]
+    randoms = {uids for model, _, uids in seen if model == "oracle" and len(uids) == 10}
+    assert len(randoms) == 3
+    rows = found.to_pylist()
+    assert all(row["accuracy"] == 1 for row in rows if row["model"] == "oracle")
+    assert {row["test_rows"] for row in rows if row["tested_on"] == "filtered"} == {5}
+    gold = tests.rows["label"].to_numpy()[:5]
+    zero = next(row for row in rows if row["model"] == "zero" and row["tested_on"] == "filtered")
+    assert zero["accuracy"] == pytest.approx((gold == 0).mean()) and zero["majority"] == pytest.approx(np.bincount(gold).max() / 5)
+
+
+def test_data_without_evaluation_sets_hold_a_part_out() -> None:
+    pool, kept = small_set(rows=50), np.arange(50) < 20
+    rest, stays, part = held_out(pool, kept, 0.2, np.random.default_rng(0))
+    assert (rest.num_rows, len(stays), part.rows.num_rows) == (40, 40, 10)
+    assert set(rest["uid"].to_pylist()).isdisjoint(part.rows["uid"].to_pylist())
+    assert stays.sum() + part.kept.sum() == 20
