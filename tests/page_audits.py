@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +14,8 @@ from cartograph.bias.versions import ACCURACIES
 from cartograph.bias.words import REVEALING
 from cartograph.compare.selections import Chosen
 from cartograph.compare.versions import EvaluationSet, compare
-from cartograph.page.audit import Audit, Limits
+from cartograph.data.images import png_of
+from cartograph.page.audit import Audit, Limits, align
 from cartograph.page.step_results import Aflite, Bias, Cleaning, ExperimentAnswer, HowMade, Selections, SinceLastAudit, Suspects
 from cartograph.schema import (
     AFLITE,
@@ -30,6 +33,8 @@ from cartograph.schema import (
 from cartograph.suspects.figures import EXPERIMENT
 from tests.report_audit import retrained
 
+HOSTILE = '"><script>window.pwned = 1</script>'
+TYPE_CODES = {"u8": "<u1", "u16": "<u2", "i16": "<i2", "u32": "<u4", "i32": "<i4", "f32": "<f4"}
 CONFIDENCE = (0.05, 0.10, 0.50, 0.52, 0.90, 0.95, 0.97, 0.99)
 VARIABILITY = (0.02, 0.05, 0.40, 0.45, 0.10, 0.05, 0.03, 0.01)
 GOLD = (0, 0, 1, 0, 1, 1, 0, 1)
@@ -279,3 +284,67 @@ def experiment_answer(**more: object) -> ExperimentAnswer:
 
 def block_of(section: object, kind: type) -> object:
     return next(item for item in section.blocks if isinstance(item, kind))  # type: ignore[attr-defined]
+
+
+def audit_of_texts(rows: int, text: str = "word " * 100, **limits: Any) -> Audit:
+    """An audit of as many rows, their places on the map drawn at random."""
+    rng = np.random.default_rng(5)
+    uids = [f"u{index:07d}" for index in range(rows)]
+    info = DatasetInfo("train", "train", "pair", ("a", "b"), (), ("no", "yes"))
+    gold = pa.array(rng.integers(0, 2, rows), pa.int32())
+    columns = [
+        uids,
+        [f"{index} {text}" for index in range(rows)],
+        [text] * rows,
+        gold,
+        [["yes", "no", "yes"]] * rows,
+        ["f.csv"] * rows,
+        range(rows),
+    ]
+    examples = pa.Table.from_arrays(
+        [pa.array(list(column)) if not isinstance(column, pa.Array) else column for column in columns],
+        schema=examples_schema(info, annotators=True),
+    )
+    confidence = rng.uniform(size=rows)
+    known = {
+        "uid": uids,
+        "gold": gold,
+        "confidence": confidence,
+        "variability": rng.uniform(0, 0.5, rows),
+        "correctness": confidence.round(),
+    }
+    known |= {"threshold_closeness": confidence, "region": ["ambiguous"] * rows, "predicted": gold}
+    measures = pa.Table.from_arrays([pa.array(known.get(field.name, [None] * rows), field.type) for field in MEASURES], schema=MEASURES)
+    return Audit(
+        examples=align(examples, measures["uid"], "train"),
+        measures=measures,
+        probabilities=rng.uniform(size=(rows, 3)),
+        history=HISTORY.empty_table(),
+        validation={},
+        quarantine=QUARANTINE.empty_table(),
+        training={},
+        metrics={},
+        score=None,
+        window=(0, 3),
+        still=None,
+        how_made=HowMade("default", "make audit"),
+        limits=Limits(**limits),
+    )
+
+
+def audit_of_images(rows: int, side: int = 8, **limits: Any) -> Audit:
+    """An audit of texts with noisy pictures in their place; its labels try to be markup."""
+    rng = np.random.default_rng(2)
+    info = DatasetInfo("train", "train", "image", (), (), (HOSTILE, "yes"), ("picture <b>",))
+    audit = audit_of_texts(rows, "x", **limits)
+    shape = (side, side) if side < 20 else (side, side, 3)
+    pngs = [png_of(rng.integers(0, 255, shape, dtype=np.uint8), 999) for _ in range(min(rows, 40))]
+    columns = {name: audit.examples[name] for name in ("uid", "label", "source", "row")}
+    columns["picture <b>"] = pa.array([pngs[row % len(pngs)] for row in range(rows)], pa.binary())
+    schema = examples_schema(info)
+    return replace(audit, examples=pa.table({name: columns[name] for name in schema.names}, schema=schema))
+
+
+def decoded(column: dict[str, str]) -> np.ndarray:
+    """Return the numbers of a column that the page carries."""
+    return np.frombuffer(base64.b64decode(column["data"]), dtype=TYPE_CODES[column["type"]])

@@ -183,10 +183,10 @@ def test_the_top_says_what_was_found(opened: Opener, small: Path) -> None:
 
 def test_images_are_shown_as_pictures(opened: Opener, tmp_path: Path) -> None:
     from cartograph.page.document import page as document
-    from tests.unit.page.test_images import HOSTILE as LABEL
-    from tests.unit.page.test_images import images_audit
+    from tests.page_audits import HOSTILE as LABEL
+    from tests.page_audits import audit_of_images
 
-    (tmp_path / "report.html").write_text(document(images_audit(40, listed=5)), encoding="utf-8")
+    (tmp_path / "report.html").write_text(document(audit_of_images(40, listed=5)), encoding="utf-8")
     page = opened(tmp_path / "report.html")
     card = page.locator(".pinned .card")
     expect(card.locator("img.picture")).to_be_visible()

@@ -4,12 +4,13 @@ import base64
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from cartograph.page.audit import Audit, Limits
-from cartograph.page.document import page
-from tests.page_audits import with_planted_truth, with_suspects, with_versions
+from cartograph.page.document import BASE_BYTES, IMAGE_BYTES, ROW_BYTES, page
+from tests.page_audits import audit_of_images, audit_of_texts, with_planted_truth, with_suspects, with_versions
 
 
 def test_a_tiny_audit_makes_a_page(audit: Audit) -> None:
@@ -25,3 +26,25 @@ def test_suspects_are_always_drawn(audit: Audit) -> None:
     suspect = np.frombuffer(base64.b64decode(content["suspect"]["data"]), dtype=np.uint8).tolist()
     assert [place for place, flag in zip(places, suspect, strict=True) if flag] == [2, 6]
     assert "suspect" not in json.loads(re.search(r'id="data-rows">(.*?)</script>', page(audit), re.DOTALL)[1])
+
+
+def test_a_page_is_the_same_bytes_again_and_within_its_size() -> None:
+    audit = audit_of_texts(3000, text="longer than will fit " * 60, text_characters=2000, listed=20)
+    document = page(audit)
+    assert document == page(audit)
+    assert len(document.encode()) < 6_000_000 + 200 * 3000
+    assert document.count("<script") == document.count("</script>") == 5
+
+
+def test_a_page_carries_no_path_of_its_maker() -> None:
+    document = page(audit_of_texts(30, text="t"))
+    for folder in (Path.cwd(), Path.home()):
+        assert str(folder) not in document or str(folder) == "/"
+
+
+def test_the_page_keeps_its_size_and_its_bytes() -> None:
+    audit = audit_of_images(600, side=200)
+    document = page(audit)
+    assert len(document.encode()) <= BASE_BYTES + IMAGE_BYTES + 600 * ROW_BYTES
+    assert document == page(audit)
+    assert "<script>window.pwned" not in document

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import pyarrow as pa
+
 from cartograph.page.audit import Audit
 from cartograph.page.chart_blocks import Charts
 from cartograph.page.row_blocks import RowTables, SuspectTable
-from cartograph.page.sections.audit_changes import audit_changes_section
-from tests.page_audits import block_of, with_earlier_audit
+from cartograph.page.sections.audit_changes import _relabelled, audit_changes_section
+from cartograph.page.step_results import SinceLastAudit
+from cartograph.schema import ROW_CHANGES
+from tests.page_audits import audit_of_images, block_of, with_earlier_audit
 
 
 def test_the_section_lists_changed_rows_and_the_trend(audit: Audit) -> None:
@@ -25,3 +29,12 @@ def test_the_section_lists_changed_rows_and_the_trend(audit: Audit) -> None:
     charts = block_of(section, Charts)
     accuracy = next(chart for chart in charts.charts if chart.title == "Accuracy")  # type: ignore[attr-defined]
     assert (list(accuracy.x), list(accuracy.series[0].values)) == ([4.0, 5.0], [0.7, 0.6])
+
+
+def test_relabelled_rows_are_shown_as_pictures() -> None:
+    audit = audit_of_images(12)
+    uid = audit.measures["uid"][3].as_py()
+    rows = pa.Table.from_pylist([{"uid": uid, "what": "relabelled", "from": "no", "to": "yes"}], schema=ROW_CHANGES)
+    table = _relabelled(audit, SinceLastAudit((1, 2), rows, {"rows.relabelled": 1}, {}, {}, []))
+    assert table is not None and table.columns[0].cell == "picture" and table.columns[0].title == "Image"
+    assert str(table.cells[0][0]).startswith("data:image/png;base64,") and list(table.cells[0][1:]) == ["no", "yes", uid]

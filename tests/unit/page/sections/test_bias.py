@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pyarrow as pa
 import pytest
 
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Table
 from cartograph.page.sections.bias import bias_section
-from tests.page_audits import block_of, with_bias
+from cartograph.page.step_results import Bias
+from tests.page_audits import audit_of_images, block_of, with_bias
 
 
 def test_accuracies_before_and_after_the_filter_are_named_by_their_training_rows(audit: Audit) -> None:
@@ -17,3 +21,30 @@ def test_accuracies_before_and_after_the_filter_are_named_by_their_training_rows
     table = block_of(section, Table)
     assert table.cells[0][3:10] == [80.0, 75.0, 50.0, 50.0, 70.0, pytest.approx(55.0), 10]  # type: ignore[attr-defined]
     assert table.cells[1][1] == "text alone"  # type: ignore[attr-defined]
+
+
+def test_bias_says_that_images_have_no_words() -> None:
+    from cartograph.bias.neighbours import NEIGHBOURS
+    from cartograph.bias.versions import ACCURACIES
+    from cartograph.bias.words import REVEALING
+
+    usual = {
+        "input": "whole input",
+        "train_rows": 9,
+        "seed": 1,
+        "set": "dev",
+        "test_rows": 9,
+        "accuracy": 0.5,
+        "majority": 0.2,
+        "top5": 0.9,
+    }
+    rows = [
+        usual | {"model": "cnn", "trained_on": version, "tested_on": tested}
+        for version in ("full", "random", "filtered")
+        for tested in ("full", "filtered")
+    ]
+    found = Bias(pa.Table.from_pylist(rows, schema=ACCURACIES), REVEALING.empty_table(), NEIGHBOURS.empty_table())
+    section = bias_section(replace(audit_of_images(5), bias=found))
+    assert section is not None and "Images have no words" in section.lead and "convolutional network is right on 50.0" in section.lead
+    top = section.blocks[1]
+    assert top.cells == [["convolutional network", "dev", 90.0, 90.0, 90.0]]  # type: ignore[attr-defined]

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pyarrow as pa
+
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Facts, Table
 from cartograph.page.sections.cleaning_changes import cleaning_changes_section
@@ -9,7 +11,7 @@ from cartograph.page.step_results import Cleaning
 from cartograph.schema import (
     CHANGES,
 )
-from tests.page_audits import block_of, with_cleaning
+from tests.page_audits import HOSTILE, audit_of_images, block_of, with_cleaning
 
 
 def test_changes_are_counted_by_class_and_those_of_people_come_first(audit: Audit) -> None:
@@ -33,3 +35,13 @@ def test_a_version_without_changes_says_so_and_no_cleaning_has_no_section(audit:
     assert section is not None
     assert section.lead == "Nothing: the cleaned version def has the 8 rows of the original, with their labels."
     assert not [item for item in section.blocks if isinstance(item, Table)]
+
+
+def test_changes_show_pictures() -> None:
+    audit = audit_of_images(5)
+    change = {"uid": "u0000003", "what": "drop", "from": HOSTILE, "to": None, "why": "so", "by": "recipe drop-flagged"}
+    version = {"version": "b", "parent": "a", "parent_rows": 5, "rows": 4, "dropped": 1, "relabelled": 0}
+    section = cleaning_changes_section(replace(audit, cleaning=Cleaning(pa.Table.from_pylist([change], schema=CHANGES), version)))
+    table = section.blocks[-1]  # type: ignore[union-attr]
+    assert [column.cell for column in table.columns][:2] == ["code", "picture"]
+    assert table.cells[0][1].startswith("data:image/png;base64,")
