@@ -23,6 +23,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.measure import Measure
+from tasks.audit.parameters.train import Train
 from tasks.engine.surroundings import prepare
 
 prepare()
@@ -78,7 +81,7 @@ def audit(folder: Path, rows: list[dict[str, str]], options: argparse.Namespace)
     """Run the steps up to the suspects; return uid -> (probability of a wrong label, confidence)."""
     import pyarrow.parquet as pq
 
-    from tasks.audit import embed, ingest, measure, noise, recipes, train
+    from tasks.audit import embed, ingest, measure, noise, train
     from tasks.engine.running import run_step
     from tasks.engine.workspace import Workspace
 
@@ -92,11 +95,11 @@ def audit(folder: Path, rows: list[dict[str, str]], options: argparse.Namespace)
     if options.model == "probe":
         own["embed"]["pretrained"] = str(options.encoder)
     settings = {
-        "ingest": ingest.Params(source="files", train=str(source), evaluation={}, text=("premise", "hypothesis"), label="label", uid="uid"),
-        "embed": embed.Params(**own["embed"]),
-        "train": recipes.Params(**{"model": options.model} | own["train"]),
-        "measure": measure.Params(**own["measure"]),
-        "noise": noise.Params(**own["noise"]),
+        "ingest": Ingest(source="files", train=str(source), evaluation={}, text=("premise", "hypothesis"), label="label", uid="uid"),
+        "embed": embed.Embed(**own["embed"]),
+        "train": Train(**{"model": options.model} | own["train"]),
+        "measure": Measure(**own["measure"]),
+        "noise": noise.Noise(**own["noise"]),
     }
     space = Workspace(folder, settings)
     steps = [ingest.STEP, *([embed.STEP] if options.model == "probe" else []), train.STEP, measure.STEP, noise.STEP]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cartograph.config import Params, Settings
+from cartograph.config import Section, Settings
 from tasks.audit import (
     ablate,
     aflite,
@@ -67,17 +67,17 @@ def collection(settings: Settings) -> tuple[Step, ...]:
     return (pairs.STEP, encode.STEP, *rounds.rounds(settings), compare.STEP, collection_report.STEP, publish_collection.STEP)
 
 
-COLLECTION_SECTIONS: dict[str, type[Params]] = {
-    "pairs": pairs.Params,
-    "encode": encode.Params,
-    "collect": parameters.Params,
-    "compare": compare.Params,
-    "report": collection_report.Params,
-    "publish": publish_collection.Params,
+COLLECTION_SECTIONS: dict[str, type[Section]] = {
+    "pairs": pairs.Pairs,
+    "encode": parameters.Encode,
+    "collect": parameters.Collect,
+    "compare": compare.Compare,
+    "report": collection_report.Report,
+    "publish": publish_collection.Publish,
 }
 
 
-def sections(content: Mapping[str, Any]) -> dict[str, type[Params]]:
+def sections(content: Mapping[str, Any]) -> dict[str, type[Section]]:
     """Return the models of a params.yaml's sections: those of a collection where it has the section ``collect``, else those of an audit."""
     return COLLECTION_SECTIONS if COLLECTION in content else {step.name: step.params for step in STEPS}
 

@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.audit.ingest import STEP, Params
+from tasks.audit.ingest import STEP
+from tasks.audit.parameters.ingest import Ingest
 from tasks.engine.step import Inputs, Out
 from tasks.engine.workspace import CODE, Workspace
 
@@ -39,7 +40,7 @@ class Ingested:
 
 def run_ingest(folder: Path, **params: Any) -> Ingested:
     """Run the step with these parameters; its outputs stand in ``folder/out`` as they would in a workspace."""
-    model = Params.model_validate(params)
+    model = Ingest.model_validate(params)
     space = Workspace(CODE / "workspaces" / "test", {"ingest": model})
     staged = {name: folder / "out" / name for name in STEP.outputs_of(space.settings)}
     for name, path in staged.items():

@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from cartograph.config import Params
+from cartograph.config import Section
 from cartograph.schema import dataset_info
 from tasks.engine.workspace import Workspace
 from tasks.pipelines import open_workspace
 from tasks.pipelines import sections as models_of
 
-Given = Params | Mapping[str, Any]
+Given = Section | Mapping[str, Any]
 """A section of params.yaml: its model, or what the file would say."""
 
 
@@ -59,8 +59,8 @@ def save(table: pa.Table, path: Path) -> None:
     pq.write_table(table, path)
 
 
-def _validated(name: str, section: Given, all_of_them: Mapping[str, Any]) -> Params:
-    return section if isinstance(section, Params) else models_of(all_of_them)[name].model_validate(section)
+def _validated(name: str, section: Given, all_of_them: Mapping[str, Any]) -> Section:
+    return section if isinstance(section, Section) else models_of(all_of_them)[name].model_validate(section)
 
 
 def _ingest(train: pa.Table, *evaluation: pa.Table) -> dict[str, Any]:

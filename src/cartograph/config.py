@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -14,14 +14,58 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from cartograph.errors import InputError
 
 
-class Params(BaseModel):
-    """Base of every step's parameters: immutable, strict about unknown keys, complete with defaults."""
+class Section(BaseModel):
+    """Base of every section's model: immutable, strict about unknown keys, complete with defaults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
 
 
-Settings = Mapping[str, Params]
-"""All sections of one params.yaml by name, validated."""
+_S = TypeVar("_S", bound=Section)
+
+
+class Settings(Mapping[str, Section]):
+    """All sections of one params.yaml by name, validated; immutable."""
+
+    def __init__(self, sections: Mapping[str, Section] | None = None) -> None:
+        self._sections = dict(sections or {})
+
+    def __getitem__(self, name: str) -> Section:
+        return self._sections[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sections)
+
+    def __len__(self) -> int:
+        return len(self._sections)
+
+    def __repr__(self) -> str:
+        return f"Settings({self._sections!r})"
+
+    def __or__(self, others: Mapping[str, Section]) -> Settings:
+        """Return these settings with other sections added, or in place of those of the same name."""
+        return Settings({**self._sections, **others})
+
+    def find(self, model: type[_S]) -> _S | None:
+        """Return the section that this model describes; None where these settings have none.
+
+        >>> class Measure(Section):
+        ...     burn_in: int = 0
+        >>> Settings({"measure": Measure(burn_in=2)}).find(Measure)
+        Measure(burn_in=2)
+        """
+        return next((section for section in self._sections.values() if isinstance(section, model)), None)
+
+    def of(self, model: type[_S]) -> _S:
+        """Return the section that this model describes.
+
+        Raises:
+            InputError: these settings have none, as those of an audit and of a collection of pairs lack each other's.
+        """
+        section = self.find(model)
+        if section is None:
+            known = ", ".join(f"`{name}`" for name in self._sections) or "none"
+            raise InputError(f"these settings have no section of the model {model.__name__}; their sections: {known}.")
+        return section
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -49,7 +93,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return content
 
 
-def load_settings(path: Path, models: Mapping[str, type[Params]]) -> dict[str, Params]:
+def load_settings(path: Path, models: Mapping[str, type[Section]]) -> Settings:
     """Validate every section of a params.yaml.
 
     A section that the file leaves out takes its defaults; a section or key that no model has is an error
@@ -66,20 +110,20 @@ def load_settings(path: Path, models: Mapping[str, type[Params]]) -> dict[str, P
     for name in content:
         if name not in models:
             raise InputError(f"{path}: unknown section `{name}`{_meant(str(name), models)}")
-    settings: dict[str, Params] = {}
+    sections: dict[str, Section] = {}
     for name, model in models.items():
         section = content.get(name)
         section = {} if section is None else section
         if not isinstance(section, dict):
-            raise InputError(f"{path}: section `{name}` must hold keys and values, but holds {_told(section)}.")
+            raise InputError(f"{path}: section `{name}` must hold keys and values, but holds {_shown(section)}.")
         try:
-            settings[name] = model.model_validate(section)
+            sections[name] = model.model_validate(section)
         except ValidationError as error:
             raise InputError(_explain(path, name, model, error)) from error
-    return settings
+    return Settings(sections)
 
 
-def _explain(path: Path, section: str, model: type[Params], error: ValidationError) -> str:
+def _explain(path: Path, section: str, model: type[Section], error: ValidationError) -> str:
     first = error.errors()[0]
     key = ".".join([section, *(str(part) for part in first["loc"])])
     if first["type"] == "extra_forbidden":
@@ -89,11 +133,11 @@ def _explain(path: Path, section: str, model: type[Params], error: ValidationErr
         return f"{path}: `{key}` is missing and has no default."
     message = first["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]
-    came = "" if first["type"] == "value_error" else f", but is {_told(first['input'])}"
+    came = "" if first["type"] == "value_error" else f", but is {_shown(first['input'])}"
     return f"{path}: `{key}`: {message}{came}."
 
 
-def _told(value: Any) -> str:
+def _shown(value: Any) -> str:
     """Return a value as messages show it: what may be secret in a URL, its user, password and query, is left out."""
     return re.sub(r"(://[^\s'\"?]*)\?[^\s'\"]*", r"\1?…", re.sub(r"://[^\s'\"]*@", "://…@", repr(value)))
 

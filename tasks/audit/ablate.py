@@ -7,15 +7,16 @@ import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, field_validator
-
-from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
-from tasks.audit.plan import ingested
+from tasks.audit.ingested_sets import ingested_sets
+from tasks.audit.parameters.ablate import Ablate
+from tasks.audit.parameters.measure import Measure
+from tasks.audit.parameters.train import Train
+from tasks.audit.plan import experiment_folders
 from tasks.audit.pretrained_folder import local_folder
 from tasks.engine.step import Hints, Inputs, Matrix, Out, Step
 from tasks.engine.workspace import Workspace, user_file
@@ -27,37 +28,8 @@ if TYPE_CHECKING:
 _ROWS, _MEASURES, _DYNAMICS = "data/ingest/train.parquet", "data/measure/measures.parquet", "data/train"
 _MOST_ROWS = 40
 
-Share = Annotated[float, Field(gt=0, lt=1)]
 
-
-class Params(Section):
-    """The section ``ablate`` of params.yaml: which experiments, and how large."""
-
-    experiments: tuple[str, ...] = Field(
-        (), description="of burn-out, seeds, steps, dropout, agreement, models, order, fractions; each leaves tables and a figure; []: none"
-    )
-    seed: int = Field(13, ge=0, description="first seed of the experiments' trainings, samples and intervals")
-    seeds: int = Field(3, ge=2, description="seeds, order, fractions: how many seeds, one after the other (the paper: five)")
-    passes: int = Field(20, ge=2, description="dropout: passes with dropout on")
-    every: int = Field(20, ge=1, description="steps: optimiser steps between readings")
-    probe_rows: int = Field(1000, ge=2, description="steps: train rows that are read")
-    other_model: str = Field("tiny", description="models: the second model")
-    other_pretrained: str | None = Field(None, description="models: its folder or hub id, where it starts from one")
-
-    fractions: tuple[Share, ...] = Field((0.05, 0.1, 0.17, 0.25, 0.33, 0.5), min_length=1, description="fractions: shares of the rows")
-    mixed_fraction: Share = Field(0.17, description="fractions: share of the rows at which easy ones are mixed in")
-    mixed_shares: tuple[Share, ...] = Field((0.1, 0.2, 0.3, 0.5), description="fractions: shares of easy rows in that")
-
-    @field_validator("experiments", "fractions", "mixed_shares")
-    @classmethod
-    def _distinct(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
-        if twice is not None:
-            raise ValueError(f"names {twice} twice; each is run once")
-        return values
-
-
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Ablate, inputs: Inputs, out: Out) -> str:
     """Run the cell's experiment; write its tables, numbers and figure; return what it found."""
     from cartograph.experiments.registry import EXPERIMENTS
 
@@ -74,21 +46,21 @@ def run_beside(name: str, space: Workspace, folder: Path) -> str:
     Raises:
         InputError: the workspace is a collection, the audit has not come so far, or it or another experiment holds the workspace.
     """
-    if "ablate" not in space.settings:
+    params = space.settings.find(Ablate)
+    if params is None:
         raise InputError(
             f"experiment `{name}` is about an audit, and {space.path} is a collection of pairs; name an audit with --workspace."
         )
-    params = space.settings["ablate"]
     # As in a cell, braces of the user's own come out as they are.
     inputs = Inputs(space, tuple(path.format() for path in _inputs(space.settings)))
     with space.lock(f"python -m flows.ablate {name}"):
         missing = next((path for path in inputs.values() if not path.exists()), None)
-        if missing is not None or not isinstance(params, Params):
+        if missing is not None:
             raise InputError(f"experiment `{name}` needs {missing}, which an audit makes; run `python -m flows.audit` first.")
         return _answer(name, params, space, inputs, space.state / "checkpoints" / f"experiment-{name}", folder)
 
 
-def _answer(name: str, params: Params, space: Workspace, inputs: Inputs, scratch: Path, folder: Path) -> str:
+def _answer(name: str, params: Ablate, space: Workspace, inputs: Inputs, scratch: Path, folder: Path) -> str:
     from cartograph.data.parquet import write_parquet
     from cartograph.experiments.registry import EXPERIMENTS
     from cartograph.figures.saving import save_figure, save_small_png
@@ -112,25 +84,22 @@ def _answer(name: str, params: Params, space: Workspace, inputs: Inputs, scratch
     return found.answer
 
 
-def _material(params: Params, inputs: Inputs, space: Workspace, scratch: Path) -> Material:
+def _material(params: Ablate, inputs: Inputs, space: Workspace, scratch: Path) -> Material:
     import pyarrow.parquet as pq
 
     from cartograph.experiments.experiment import Material
 
     settings = space.settings
-    trained, measured = settings["train"], settings["measure"]
-    if not isinstance(trained, recipes.Params):
-        raise InputError("section `train` was not read with its own model.")
     named = [name for name in inputs if name.startswith("data/ingest/") and name != _ROWS]
     dynamics = inputs[_DYNAMICS] / "dynamics"
-    options = measured.model_dump() | params.model_dump()
+    options = settings.of(Measure).model_dump() | params.model_dump()
     folder = local_folder(params.other_pretrained)
     return Material(
         examples=pq.read_table(inputs[_ROWS]).sort_by("uid"),
         evaluation={Path(name).stem: pq.read_table(inputs[name]) for name in named},
         measures=pq.read_table(inputs[_MEASURES]).sort_by("uid"),
         dynamics=dynamics if dynamics.is_dir() else None,
-        recipe=recipes.recipe_of(trained, space),
+        recipe=recipes.recipe_of(settings.of(Train), space),
         options=options | ({"other_pretrained": str(folder)} if folder else {}),
         folder=scratch,
     )
@@ -164,21 +133,20 @@ def _cell(value: Any) -> str:
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    trained: Any = settings["train"]
-    params: Any = settings["ablate"]
+    params = settings.of(Ablate)
     other = params.other_pretrained if "models" in params.experiments else None
-    own = (*recipes.pretrained_files(trained), *((user_file(other),) if local_folder(other) else ()))
+    own = (*recipes.pretrained_files(settings.of(Train)), *((user_file(other),) if local_folder(other) else ()))
     # The names are filled in with the cell's values: a brace of the user's own must come out as it is.
-    return (*ingested(settings), _MEASURES, _DYNAMICS, *(name.replace("{", "{{").replace("}", "}}") for name in dict.fromkeys(own)))
+    return (*ingested_sets(settings), _MEASURES, _DYNAMICS, *(name.replace("{", "{{").replace("}", "}}") for name in dict.fromkeys(own)))
 
 
 STEP = Step(
     name="ablate",
     run=run,
-    params=Params,
+    params=Ablate,
     inputs=_inputs,
     libraries=(*train.STEP.libraries, "matplotlib", "scipy"),
-    when=lambda settings: bool(settings["ablate"].experiments),  # type: ignore[attr-defined]
+    when=lambda settings: bool(experiment_folders(settings)),
     reads=("train", "measure"),
     matrix=Matrix({"experiment": "experiments"}, leaves_failure=True),
     hints=Hints(resources="gpu"),

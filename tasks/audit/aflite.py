@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
-
-from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.audit import features
-from tasks.audit.plan import ingested
+from tasks.audit.filtering import is_filtered
+from tasks.audit.ingested_sets import ingested_sets
+from tasks.audit.parameters.aflite import Aflite
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.presentation.console import progress
 
@@ -27,28 +26,7 @@ FIGURES = ("reports/figures/aflite.png", "reports/figures/aflite.svg")
 _ROWS = "data/ingest/train.parquet"
 
 
-class Params(Section):
-    """The section ``aflite`` of params.yaml: the filter's numbers, as shares of the pool or as rows."""
-
-    enabled: bool = Field(True, description="filter out what is easy to guess from the features, and measure what that changes")
-    n_partitions: int = Field(64, ge=1, description="classifiers in a round, each trained on rows of its own (m)")
-    train_share: float = Field(0.1, gt=0, lt=1, description="share of the pool that each trains on (t)")
-    slice_share: float = Field(0.02, gt=0, le=1, description="share of the pool that leaves in a round at most (k)")
-    target_share: float = Field(0.33, gt=0, le=1, description="share of the pool that stays at least (n)")
-    train_size: int | None = Field(None, ge=1, description="rows that each trains on, in place of train_share")
-    slice_size: int | None = Field(None, ge=1, description="rows that leave in a round at most, in place of slice_share")
-    target_size: int | None = Field(None, ge=1, description="rows that stay at least, in place of target_share")
-    threshold: float = Field(0.75, ge=0, le=1, description="a row leaves if this share of its out-of-sample predictions is right (tau)")
-    variant: Literal["slicing", "sampling", "greedy"] = Field(
-        "slicing", description="slicing (the most predictable leave), sampling (drawn by predictability), greedy (one a round)"
-    )
-    group_by: str | None = Field(None, description="a text column: rows that share its text stay on one side of every split")
-    penalty: float = Field(1.0, gt=0, description="C of the logistic regressions: smaller is smoother")
-    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu, or cuda")
-    seed: int = Field(13, ge=0, description="seed of splits and ties")
-
-
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Aflite, inputs: Inputs, out: Out) -> str:
     """Write who left when, the filtered version, the evaluation sets filtered alike, and the history; return how far it went."""
     import pyarrow.parquet as pq
 
@@ -93,7 +71,7 @@ def _loaded(path: Path, table: pa.Table) -> tuple[pa.Table, np.ndarray]:
     return rows_of(table, uids, f"{features.DATA}/{path.name}"), vectors
 
 
-def _sizes(params: Params, rows: int) -> dict[str, int]:
+def _sizes(params: Aflite, rows: int) -> dict[str, int]:
     train_size = params.train_size or max(2, round(params.train_share * rows))
     return {
         "train_size": train_size,
@@ -128,7 +106,7 @@ def _write_tables(result: Result, rows: pa.Table, evaluation: dict[str, pa.Table
         write_parquet(rows_table(table["uid"], result.evaluation[name], counts), folder / "evaluation" / f"{name}.parquet")
 
 
-def _record(params: Params, sizes: dict[str, int], result: Result, made: dict[str, Any]) -> dict[str, Any]:
+def _record(params: Aflite, sizes: dict[str, int], result: Result, made: dict[str, Any]) -> dict[str, Any]:
     removed = int((~result.kept).sum())
     return {
         **sizes,
@@ -172,16 +150,16 @@ def _write(content: dict[str, Any], path: Path) -> None:
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    return (*ingested(settings), features.DATA)
+    return (*ingested_sets(settings), features.DATA)
 
 
 STEP = Step(
     name="aflite",
     run=run,
-    params=Params,
+    params=Aflite,
     inputs=_inputs,
     outputs=(DATA, METRICS, *FIGURES),
     libraries=("torch", "numpy", "pyarrow", "matplotlib"),
-    when=features.is_wanted,
+    when=is_filtered,
     hints=Hints(resources="gpu"),
 )

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import Field, field_validator
-
-from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
-from cartograph.models.registry import FROM_A_FOLDER, MODELS
+from cartograph.models.registry import FROM_A_FOLDER
 from tasks.audit import aflite, features, recipes, train
-from tasks.audit.plan import ingested
+from tasks.audit.filtering import measures_bias
+from tasks.audit.ingested_sets import ingested_sets
+from tasks.audit.parameters.bias import QUICK_MODELS, WORD_MODEL, Bias
+from tasks.audit.parameters.train import Train
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.presentation.console import progress
 
@@ -27,43 +27,11 @@ if TYPE_CHECKING:
 
 DATA, METRICS = "data/bias", "reports/bias.metrics.json"
 _ROWS = "data/ingest/train.parquet"
-_WORDS = "max-pmi"
-_QUICK = ("linear", _WORDS)
 _HELD_OUT = 0.2
 HELD_OUT_NAME = "held out"
 
 
-class Params(Section):
-    """The section ``bias`` of params.yaml; it is part of an audit that filters (``aflite.enabled``)."""
-
-    enabled: bool = Field(True, description="measure before and after the filter")
-    models: tuple[str, ...] = Field(
-        ("linear", "max-pmi"),
-        description="trained on all rows, on as many random ones as the filter kept, and on those it kept: linear (on words, or pixels), "
-        "max-pmi (the most revealing word; not for images), or models as in train",
-    )
-    partial: tuple[str, ...] = Field(("linear",), description="models that are also given a part of the input alone")
-    seeds: tuple[int, ...] = Field((1, 2, 3), min_length=1, description="a random subset each, and a training each")
-    smoothing: float = Field(10, gt=0, description="added to the count of each word with each label; 100 for hundreds of thousands of rows")
-    words: int = Field(10, ge=0, description="most revealing words listed of each label")
-
-    @field_validator("models", "partial")
-    @classmethod
-    def _known(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        wrong = next((value for value in values if value not in (*_QUICK, *MODELS)), None)
-        if wrong is not None:
-            raise ValueError(f"models should be of {', '.join((*_QUICK, *MODELS))}, but one is {wrong!r}")
-        return values
-
-    @field_validator("partial")
-    @classmethod
-    def _reads_text(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        if "probe" in values:
-            raise ValueError("partial inputs of `probe` would need vectors of their own; name another model")
-        return values
-
-
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Bias, inputs: Inputs, out: Out) -> str:
     """Write accuracies, revealing words and distances, before and after; return what became of the first model."""
     import numpy as np
     import pyarrow.parquet as pq
@@ -83,11 +51,11 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
         pool, kept, part = held_out(pool, kept, _HELD_OUT, np.random.default_rng(params.seeds[0]))
         evaluation = {HELD_OUT_NAME: part}
     info = dataset_info(pool.schema)
-    models = [(model, WHOLE) for model in params.models if not (info.images and model == _WORDS)]
+    models = [(model, WHOLE) for model in params.models if not (info.images and model == WORD_MODEL)]
     models += [(model, part) for part in partial_inputs(info) for model in params.partial]
     with progress("bias", "models") as tell:
         accuracies = compare_versions(
-            pool, kept, evaluation, models, params.seeds, _Predictor(params, out), deterministic=_QUICK.__contains__, progress=tell
+            pool, kept, evaluation, models, params.seeds, _Predictor(params, out), deterministic=QUICK_MODELS.__contains__, progress=tell
         )
     write_parquet(accuracies, out[DATA] / "accuracies.parquet")
     write_parquet(_words(params, pool, kept), out[DATA] / "words.parquet")
@@ -119,7 +87,7 @@ def _evaluation(inputs: Mapping[str, Path], folder: Path) -> dict[str, Evaluated
 class _Predictor:
     """Trains a model of a table and predicts with it."""
 
-    def __init__(self, params: Params, out: Out) -> None:
+    def __init__(self, params: Bias, out: Out) -> None:
         self._params, self._out = params, out
 
     def __call__(self, model: str, given: str, seed: int, rows: pa.Table, tests: Mapping[str, pa.Table]) -> dict[str, np.ndarray]:
@@ -127,7 +95,7 @@ class _Predictor:
 
         from cartograph.bias.guess import guess
 
-        if model in _QUICK:
+        if model in QUICK_MODELS:
             return {name: guess(model, rows, test, smoothing=self._params.smoothing) for name, test in tests.items()}
         if len(seen := np.unique(rows["label"])) == 1:
             # A filter may leave one class alone; a model that saw no other names it.
@@ -160,9 +128,7 @@ def _recipe(model: str, out: Out, seed: int) -> Recipe:
 
     from cartograph.models.registry import model_class
 
-    trained = out.workspace.settings["train"]
-    if not isinstance(trained, recipes.Params):
-        raise InputError("section `train` was not read with its own model.")
+    trained = out.workspace.settings.of(Train)
     recipe = recipes.recipe_of(trained, out.workspace)
     if model in FROM_A_FOLDER and trained.pretrained is None:
         raise InputError(f"`bias.models` names `{model}`, which needs `train.pretrained`: a model's folder, or a hub id.")
@@ -172,7 +138,7 @@ def _recipe(model: str, out: Out, seed: int) -> Recipe:
     return replace(recipe, seed=seed, record="train_pass", evaluate="end", live=False)
 
 
-def _words(params: Params, pool: pa.Table, kept: np.ndarray) -> pa.Table:
+def _words(params: Bias, pool: pa.Table, kept: np.ndarray) -> pa.Table:
     import pyarrow as pa
 
     from cartograph.bias.words import REVEALING, words_table
@@ -225,32 +191,25 @@ def _summary(accuracies: pa.Table, rows: int, kept: int) -> str:
     return f"{first['model']} on {first['set']}: {full} of {rows:,} rows, random {kept:,} {chance}, filtered {left}"
 
 
-def is_wanted(settings: Settings) -> bool:
-    """Return whether an audit with these settings measures before and after a filter."""
-    return features.is_wanted(settings) and bool(getattr(settings.get("bias"), "enabled", False))
-
-
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    params, trained = settings["bias"], settings["train"]
-    if not isinstance(params, Params) or not isinstance(trained, recipes.Params):
-        raise InputError("section `bias` was not read with its own model.")
+    params, trained = settings.of(Bias), settings.of(Train)
     names = {*params.models, *params.partial}
     read = [name for model in sorted(names & {"probe", *FROM_A_FOLDER}) for name in recipes.pretrained_files(_of_model(trained, model))]
-    return (*ingested(settings), features.DATA, aflite.DATA, *dict.fromkeys(read))
+    return (*ingested_sets(settings), features.DATA, aflite.DATA, *dict.fromkeys(read))
 
 
-def _of_model(trained: recipes.Params, model: str) -> recipes.Params:
+def _of_model(trained: Train, model: str) -> Train:
     return trained.model_copy(update={"model": model})
 
 
 STEP = Step(
     name="bias",
     run=run,
-    params=Params,
+    params=Bias,
     inputs=_inputs,
     outputs=(DATA, METRICS),
     libraries=(*train.STEP.libraries, "faiss-cpu", "scipy"),
-    when=is_wanted,
+    when=measures_bias,
     reads=("train",),
     hints=Hints(resources="gpu"),
 )

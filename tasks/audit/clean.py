@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from cartograph.config import Params as Section
-from cartograph.config import Settings
+from cartograph.config import Section, Settings
+from tasks.audit.parameters.files import FileEntry
+from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.plan import selection_file
-from tasks.audit.sources import FileEntry, files_of, read_files, sources_of
+from tasks.audit.sources import files_of, read_files, sources_of
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import Workspace
 from tasks.presentation.console import progress
@@ -24,14 +25,13 @@ if TYPE_CHECKING:
     from cartograph.clean.decisions import Decision
     from cartograph.clean.original_columns import Kept
     from cartograph.read.source import Source
-    from tasks.audit.ingest import Params as Ingest
 
 ROWS, SUSPECTS, DECISIONS = "data/ingest/train.parquet", "data/noise/noise.parquet", "review/decisions.csv"
 DATA, METRICS = "data/clean", "reports/clean.metrics.json"
 SHEET, TASKS, CONFIGURATION = "reports/review.csv", "reports/review.labelstudio.json", "reports/review.labelstudio.xml"
 
 
-class Params(Section):
+class Clean(Section):
     """The section ``clean`` of params.yaml: what becomes of suspects that nobody decided about, and how far cleaning may go."""
 
     recipe: Literal["drop-flagged", "relabel", "decisions-only"] = Field(
@@ -47,7 +47,7 @@ class Params(Section):
     seed: int = Field(13, ge=0, description="seed of the random subset that the cleaned one is compared with, and of the blind check")
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Clean, inputs: Inputs, out: Out) -> str:
     """Write the cleaned version, its subsets, its changes and checks, and the review sheet; return what was changed.
 
     Raises:
@@ -119,7 +119,7 @@ def require_sheet_saved(space: Workspace, decisions: dict[str, Decision], exampl
 
 
 def write_review(
-    params: Params, examples: pa.Table, noise: pa.Table, decisions: dict[str, Decision], sheet: Path, tasks: Path, configuration: Path
+    params: Clean, examples: pa.Table, noise: pa.Table, decisions: dict[str, Decision], sheet: Path, tasks: Path, configuration: Path
 ) -> int:
     """Write the suspects that are still to decide on as a sheet and as Label Studio tasks; return how many there are."""
     from cartograph.clean import label_studio
@@ -145,7 +145,7 @@ def _write_originals(
     from cartograph.read.rewrite import parquet_rows
     from tasks.audit.ingest import columns_of, labelling_of
 
-    params: Ingest = settings["ingest"]  # type: ignore[assignment]
+    params = settings.of(Ingest)
     if params.source != "files":
         write_parquet(_named(cleaned), folder / "cleaned.parquet")
         return [params.source]
@@ -212,14 +212,14 @@ def _write(content: Any, path: Path) -> None:
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    params: Any = settings["ingest"]
-    return (ROWS, SUSPECTS, *(files_of(params.train) if params.source == "files" else ()))
+    ingest = settings.of(Ingest)
+    return (ROWS, SUSPECTS, *(files_of(ingest.train) if ingest.source == "files" else ()))
 
 
 STEP = Step(
     name="clean",
     run=run,
-    params=Params,
+    params=Clean,
     inputs=_inputs,
     optional=(DECISIONS,),
     outputs=(DATA, *map(selection_file, ("original", "cleaned", "random")), SHEET, TASKS, CONFIGURATION, METRICS),

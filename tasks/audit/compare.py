@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from cartograph.config import Params as Section
-from cartograph.config import Settings
+from cartograph.config import Section, Settings
+from tasks.audit.parameters.ingest import Ingest
 from tasks.engine.step import Hints, Inputs, Out, Step
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ _NUMBERS = ("reports/ingest.metrics.json", "reports/train.metrics.json", "report
 _FOLLOWED = ("quarantined.share", "validation.failed", "suspects.share", "suspects")
 
 
-class Params(Section):
+class Compare(Section):
     """The section ``compare`` of params.yaml."""
 
     seed: int = Field(13, ge=0, description="seed of the test that compares the two maps")
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Compare, inputs: Inputs, out: Out) -> str:
     """Write this audit's record, that of the one before, and what changed between them; return it in a line.
 
     The audit before is what this step left when it last ran, so it is looked for where its outputs stand: DVC keeps them in place, and
@@ -68,7 +68,7 @@ def _record(inputs: Mapping[str, Path], settings: Settings) -> Record:
     for name in inputs:
         if name.endswith(".metrics.json"):
             numbers |= json.loads(inputs[name].read_text(encoding="utf-8"))
-    sets: dict[str, object] = settings["ingest"].evaluation  # type: ignore[attr-defined]
+    sets = settings.of(Ingest).evaluation
     wanted = (*_FOLLOWED, *(f"region.{region}.share" for region in _regions()), *(f"{name}.accuracy" for name in sorted(sets)))
     rows = record_rows(pq.read_table(inputs[ROWS]), measures, noise)
     return Record(rows, {"rows": rows.num_rows, **{name: numbers[name] for name in wanted if name in numbers}})
@@ -146,7 +146,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
 STEP = Step(
     name="compare",
     run=run,
-    params=Params,
+    params=Compare,
     inputs=_inputs,
     outputs=(DATA, METRICS),
     libraries=("numpy", "pandas", "pyarrow"),

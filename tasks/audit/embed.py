@@ -7,12 +7,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from cartograph.config import Params as Section
-from cartograph.config import Settings
+from cartograph.config import Section, Settings
 from cartograph.errors import InputError
-from tasks.audit.features import is_wanted as is_filtered
-from tasks.audit.features import needs_encoder
-from tasks.audit.plan import MODEL_NEEDED, experiments_of, ingested, retrained, selections
+from tasks.audit.filtering import features_need_encoder
+from tasks.audit.ingested_sets import ingested_sets
+from tasks.audit.plan import needs_encoder
 from tasks.audit.pretrained_folder import local_folder
 from tasks.engine.digest import digest_json
 from tasks.engine.receipt import code_digests, versions
@@ -23,7 +22,7 @@ from tasks.presentation.console import progress
 _DATA = "data/embed"
 
 
-class Params(Section):
+class Embed(Section):
     """Parameters of the frozen encoder; the model `probe` and frozen features alone read them."""
 
     pretrained: str | None = Field(
@@ -38,7 +37,7 @@ class Params(Section):
     keep: bool = Field(True, description="keep the vectors of texts that the last audit embedded with the same encoder")
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Embed, inputs: Inputs, out: Out) -> str:
     """Write the embeddings of every ingested set, and of texts the encoder beside them; return how many rows became what.
 
     Vectors of texts are kept that this step left when it last ran, where the encoder, the code and the libraries are the same: DVC leaves
@@ -71,39 +70,23 @@ def _identity() -> str:
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    params = settings["embed"]
-    if not isinstance(params, Params):
-        raise InputError("section `embed` was not read with its own model.")
+    params = settings.of(Embed)
     if params.pretrained is None:
-        if is_wanted(settings):
-            what = "features of a frozen encoder need" if needs_encoder(settings) else "model `probe` needs"
+        if needs_encoder(settings):
+            what = "features of a frozen encoder need" if features_need_encoder(settings) else "model `probe` needs"
             raise InputError(f"{what} `embed.pretrained`: the folder of an encoder, or a hub id; set it in params.yaml.")
-        return ingested(settings)
+        return ingested_sets(settings)
     local = (user_file(params.pretrained),) if local_folder(params.pretrained) else ()
-    return (*ingested(settings), *local)
-
-
-def is_wanted(settings: Settings) -> bool:
-    """Return whether an audit with these settings has a frozen encoder."""
-    train = settings["train"]
-    probes = getattr(train, "model", None) == "probe" and (getattr(train, "dynamics", None) is None or _trains_besides(settings))
-    compared = "probe" in getattr(settings.get("bias"), "models", ()) and is_filtered(settings)
-    return probes or compared or needs_encoder(settings)
-
-
-def _trains_besides(settings: Settings) -> bool:
-    """Return whether an audit trains as the section `train` says for something else than the map."""
-    asked = any(name.startswith(MODEL_NEEDED) for name, _ in selections(settings).values())
-    return asked or bool(retrained(settings) or experiments_of(settings) or getattr(settings.get("tune"), "trials", 0))
+    return (*ingested_sets(settings), *local)
 
 
 STEP = Step(
     name="embed",
     run=run,
-    params=Params,
+    params=Embed,
     inputs=_inputs,
     outputs=(_DATA,),
     libraries=("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyarrow"),
-    when=is_wanted,
+    when=needs_encoder,
     hints=Hints(resources="gpu", persistent=(_DATA,)),
 )

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from cartograph.config import Params as Section
-from cartograph.config import Settings
+from cartograph.config import Section, Settings
 from cartograph.errors import InputError
-from tasks.audit.plan import chosen_selections, ingested, retrained, selections
+from tasks.audit.ingested_sets import ingested_sets
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.plan import chosen_selections, retrained_models, selections
 from tasks.engine.failed_cell import failure_of
 from tasks.engine.step import Hints, Inputs, Out, Step
 
@@ -31,7 +32,7 @@ _SCORES = {
 }
 
 
-class Params(Section):
+class Evaluate(Section):
     """The section ``evaluate`` of params.yaml."""
 
     metrics: tuple[Literal["accuracy", "macro_f1"], ...] = Field(
@@ -41,21 +42,21 @@ class Params(Section):
     seed: int = Field(13, ge=0, description="seed of the resamples")
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     """Write the numbers of every model, their means and their differences; return what cleaning changed."""
     from cartograph.compare.markdown import broken_lines, differences_line, markdown
     from cartograph.compare.selections import Chosen
     from cartograph.compare.selections import markdown as selection_page
     from cartograph.compare.versions import PAIRS, VERSIONS, compare
 
-    every = retrained(out.workspace.settings)
+    every = retrained_models(out.workspace.settings)
     broken = _broken(every, inputs)
     runs = {run: folder for run, folder in every.items() if run not in broken}
     found = {run: _json(inputs[folder] / "metrics.json") for run, folder in runs.items()}
     failed = {run: run in broken or bool(found[run]["train.failed"]) for run in every}
     rows = {subset: int(metrics["rows"]) for (subset, _), metrics in found.items()}
     selected = Chosen({name: selections(out.workspace.settings)[name] for name in chosen_selections(out.workspace.settings)}, rows)
-    groups: tuple[str, ...] = out.workspace.settings["ingest"].groups  # type: ignore[attr-defined]
+    groups = out.workspace.settings.of(Ingest).groups
     named = [Path(name).stem for name in inputs if name.startswith("data/ingest/")]
     sets = [part for name in named for part in _evaluation_sets(name, groups, inputs, runs)]
     scored = tuple(dict.fromkeys(params.metrics))
@@ -149,17 +150,17 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    return (*retrained(settings).values(), *ingested(settings)[1:])
+    return (*retrained_models(settings).values(), *ingested_sets(settings)[1:])
 
 
 STEP = Step(
     name="evaluate",
     run=run,
-    params=Params,
+    params=Evaluate,
     inputs=_inputs,
     outputs=(_DATA, _METRICS),
     libraries=("numpy", "pyarrow", "scipy"),
-    when=lambda settings: bool(retrained(settings)),
+    when=lambda settings: bool(retrained_models(settings)),
     reads=("retrain", "select", "ingest"),
     hints=Hints(plots={f"{_DATA}/evaluation.csv": _SCORES}),
 )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, model_validator
-
-from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
-from cartograph.models.registry import FROM_A_FOLDER, MODELS
+from cartograph.models.registry import FROM_A_FOLDER
 from tasks.audit import recipes
-from tasks.audit.plan import ingested
+from tasks.audit.filtering import features_need_encoder, is_filtered
+from tasks.audit.ingested_sets import ingested_sets
+from tasks.audit.parameters.features import Features
+from tasks.audit.parameters.train import Train
 from tasks.audit.pretrained_folder import local_folder
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import user_file
@@ -30,36 +30,7 @@ _ROWS = "data/ingest/train.parquet"
 _EMBEDDED = "data/embed"
 
 
-class Params(Section):
-    """The section ``features`` of params.yaml."""
-
-    source: Literal["bow", "pixels", "frozen", "finetuned", "file"] = Field(
-        "bow",
-        description="bow (TF-IDF and SVD), pixels (of images, and SVD), frozen (the encoder of embed.pretrained), finetuned (a model "
-        "trained on rows that leave the pool), or file",
-    )
-    dimensions: int = Field(128, ge=1, description="bow and pixels: numbers per row")
-    file: str | None = Field(None, description="file: a Parquet file with the columns uid and features (a list of numbers)")
-    held_back: float = Field(
-        0.1, gt=0, lt=1, description="finetuned: share of the train rows that the model learns from; they leave the pool"
-    )
-    model: str | None = Field(None, description="finetuned: a model as in train; null: the one in train")
-    pretrained: str | None = Field(None, description="finetuned: a model's folder, or a hub id; null: as in train")
-    epochs: int | None = Field(None, ge=1, description="finetuned: passes over its rows; null: as in train")
-    batch_size: int | None = Field(None, ge=1, description="finetuned: rows per optimiser step; null: as in train")
-    learning_rate: float | None = Field(None, gt=0, description="finetuned: peak learning rate of AdamW; null: as in train")
-    seed: int = Field(13, ge=0, description="seed of the SVD, and of the rows held back")
-
-    @model_validator(mode="after")
-    def _fits(self) -> Self:
-        if self.source == "file" and self.file is None:
-            raise ValueError("source `file` needs `file`: a Parquet file with the columns uid and features")
-        if self.model is not None and self.model not in MODELS:
-            raise ValueError(f"model should be one of {', '.join(MODELS)}, but is {self.model!r}")
-        return self
-
-
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Features, inputs: Inputs, out: Out) -> str:
     """Write each set's vectors, those of ``train`` without the rows that leave the pool; return what they are."""
     import pyarrow.parquet as pq
 
@@ -80,7 +51,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
 Made = dict[str, tuple["pa.Table", "np.ndarray[Any, Any]"]]
 
 
-def _require_source(params: Params, table: pa.Table) -> None:
+def _require_source(params: Features, table: pa.Table) -> None:
     from cartograph.schema import dataset_info
 
     held = "images" if dataset_info(table.schema).images else "texts"
@@ -89,21 +60,21 @@ def _require_source(params: Params, table: pa.Table) -> None:
         raise InputError(f"`features.source` is `{params.source}`, but the rows are {held}; set it to {other}, frozen, finetuned or file.")
 
 
-def _pixels(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+def _pixels(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
     from cartograph.features.pixels import svd_features
 
     found = svd_features(tables, params.dimensions, params.seed)
     return {name: (tables[name], found[name]) for name in tables}
 
 
-def _bow(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+def _bow(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
     from cartograph.features.vectors import bow_features
 
     found = bow_features(tables, params.dimensions, params.seed)
     return {name: (tables[name], found[name]) for name in tables}
 
 
-def _frozen(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+def _frozen(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
     from cartograph.features.vectors import join_sides, read_features
     from cartograph.schema import dataset_info
 
@@ -114,7 +85,7 @@ def _frozen(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table
     return made
 
 
-def _finetuned(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+def _finetuned(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
     import numpy as np
 
     from cartograph.models.last_layer import penultimate_features
@@ -134,7 +105,7 @@ def _finetuned(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Ta
     return {name: (pool[name], found[name]) for name in pool}
 
 
-def _file(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+def _file(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
     """Return the file's vectors of the train set, and of those evaluation sets that it has vectors of."""
     import pyarrow.compute as pc
 
@@ -151,13 +122,11 @@ def _file(params: Params, inputs: Inputs, out: Out, tables: dict[str, pa.Table])
 _MAKERS = {"bow": _bow, "pixels": _pixels, "frozen": _frozen, "finetuned": _finetuned, "file": _file}
 
 
-def _recipe(params: Params, out: Out) -> Recipe:
+def _recipe(params: Features, out: Out) -> Recipe:
     """Return the recipe of the section ``train``, changed where this section says so."""
     from dataclasses import replace
 
-    trained = out.workspace.settings["train"]
-    if not isinstance(trained, recipes.Params):
-        raise InputError("section `train` was not read with its own model.")
+    trained = out.workspace.settings.of(Train)
     own: dict[str, Any] = {name: value for name in ("model", "epochs", "batch_size", "learning_rate") if (value := getattr(params, name))}
     named = _named(params, trained)
     is_probe = (params.model or trained.model) == "probe" and named is None
@@ -168,48 +137,31 @@ def _recipe(params: Params, out: Out) -> Recipe:
     return recipe
 
 
-def _named(params: Params, trained: recipes.Params) -> str | None:
+def _named(params: Features, trained: Train) -> str | None:
     """Return the folder or hub id that the model starts from, as params.yaml names it."""
     return params.pretrained or (trained.pretrained if (params.model or trained.model) in FROM_A_FOLDER else None)
 
 
-def needs_encoder(settings: Settings) -> bool:
-    """Return whether the vectors of the step ``embed`` are wanted here."""
-    params = settings.get("features")
-    return is_wanted(settings) and isinstance(params, Params) and (params.source == "frozen" or _is_probe(params, settings))
-
-
-def _is_probe(params: Params, settings: Settings) -> bool:
-    return params.source == "finetuned" and (params.model or getattr(settings["train"], "model", None)) == "probe"
-
-
-def is_wanted(settings: Settings) -> bool:
-    """Return whether an audit with these settings filters by features."""
-    return bool(getattr(settings.get("aflite"), "enabled", False))
-
-
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    params = settings["features"]
-    if not isinstance(params, Params):
-        raise InputError("section `features` was not read with its own model.")
+    params = settings.of(Features)
     if params.source == "file":
-        return (*ingested(settings), user_file(params.file or ""))
-    if needs_encoder(settings):
-        return (*ingested(settings), _EMBEDDED)
+        return (*ingested_sets(settings), user_file(params.file or ""))
+    if features_need_encoder(settings):
+        return (*ingested_sets(settings), _EMBEDDED)
     if params.source == "finetuned":
-        named = _named(params, settings["train"])  # type: ignore[arg-type]
-        return (*ingested(settings), *((user_file(named),) if named and local_folder(named) else ()))
-    return ingested(settings)
+        named = _named(params, settings.of(Train))
+        return (*ingested_sets(settings), *((user_file(named),) if named and local_folder(named) else ()))
+    return ingested_sets(settings)
 
 
 STEP = Step(
     name="features",
     run=run,
-    params=Params,
+    params=Features,
     inputs=_inputs,
     outputs=(DATA,),
     libraries=("torch", "transformers", "tokenizers", "safetensors", "numpy", "pyarrow", "scikit-learn"),
-    when=is_wanted,
+    when=is_filtered,
     reads=("train",),
     hints=Hints(resources="gpu"),
 )

@@ -10,9 +10,10 @@ from typing import Any
 
 from pydantic import Field
 
-from cartograph.config import Params as Section
-from cartograph.config import Settings
-from tasks.audit.sources import FETCHED, FileEntry, check_sum, fetched_name
+from cartograph.config import Section, Settings
+from tasks.audit.parameters.files import FileEntry
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.sources import FETCHED, check_sum, fetched_name
 from tasks.engine.digest import digest_path
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.presentation.console import progress
@@ -21,7 +22,7 @@ _RECORD = "files.json"
 _MEGABYTE = 1_000_000
 
 
-class Params(Section):
+class Fetch(Section):
     """The section ``fetch`` of params.yaml."""
 
     max_megabytes: float = Field(1000, gt=0, description="of a file at a URL, at most; a larger one is not fetched")
@@ -30,7 +31,7 @@ class Params(Section):
     )
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Fetch, inputs: Inputs, out: Out) -> str:
     """Fetch what is not here as the server has it; return how many files there are, and how many were fetched.
 
     Raises:
@@ -47,9 +48,9 @@ def remote_entries(settings: Settings) -> list[FileEntry]:
     from cartograph.read.formats import local_paths
     from cartograph.read.remote import is_remote
 
-    params: Any = settings["ingest"]
+    ingest = settings.of(Ingest)
     found: dict[str, FileEntry] = {}
-    for _, entries in params.sets().values() if params.source == "files" else ():
+    for _, entries in ingest.sets().values() if ingest.source == "files" else ():
         for entry in entries:
             for path in filter(is_remote, local_paths(entry.path)):
                 found.setdefault(path, FileEntry(path=path, sha256=entry.sha256))
@@ -111,16 +112,16 @@ def _read_record(folder: Path) -> Mapping[str, dict[str, Any]]:
 
 def is_wanted(settings: Settings) -> bool:
     """Return whether an audit has a file at a URL."""
-    params: Any = settings["ingest"]
-    return params.source == "files" and any("://" in entry.path for _, files in params.sets().values() for entry in files)
+    ingest = settings.of(Ingest)
+    return ingest.source == "files" and any("://" in entry.path for _, files in ingest.sets().values() for entry in files)
 
 
 STEP = Step(
     name="fetch",
     run=run,
-    params=Params,
+    params=Fetch,
     outputs=(FETCHED,),
     when=is_wanted,
     reads=("ingest",),
-    hints=Hints(persistent=(FETCHED,), always=lambda settings: bool(settings["fetch"].follow)),
+    hints=Hints(persistent=(FETCHED,), always=lambda settings: settings.of(Fetch).follow),
 )

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from cartograph.config import Params as Section
-from cartograph.config import Settings
+from cartograph.config import Section, Settings
 from cartograph.errors import CartographError, CellError, GateError
 from tasks.audit import compare
 from tasks.engine.step import Inputs, Out, Step
@@ -48,7 +47,7 @@ def _none(value: Any) -> Any:
 Bounds = Annotated[Gate, BeforeValidator(_none)]
 
 
-class Params(Section):
+class Gates(Section):
     """The section ``gates`` of params.yaml: ``{warn: NUMBER, fail: NUMBER}`` each; null: never."""
 
     suspects: Bounds = Field(Gate(warn=0.05), description="share of the train rows whose labels look wrong")
@@ -71,7 +70,7 @@ class Params(Section):
     failed_critical_checks: Bounds = Field(Gate(fail=1), description="number of failed critical checks of the data")
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Gates, inputs: Inputs, out: Out) -> str:
     """Write what came of each gate; return the worst of it. No gate stops the steps: the report is to be made first."""
     from cartograph.audits.gates import Bound, evaluate_gates, worst
 
@@ -225,4 +224,4 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     return ("data/ingest", "data/clean", compare.DATA, *noise, "reports/ingest.metrics.json")
 
 
-STEP = Step(name="gates", run=run, params=Params, inputs=_inputs, outputs=(DATA, METRICS), libraries=("pyarrow",))
+STEP = Step(name="gates", run=run, params=Gates, inputs=_inputs, outputs=(DATA, METRICS), libraries=("pyarrow",))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
-from pydantic import Field, field_validator, model_validator
-
-from cartograph.config import Params as Section
 from cartograph.errors import InputError
+from tasks.audit.parameters.measure import Measure
 from tasks.engine.step import Hints, Inputs, Out, Step
 
 if TYPE_CHECKING:
@@ -37,36 +35,7 @@ _DENSITIES = {
 _SHOWN = 3
 
 
-class Params(Section):
-    """Parameters of the data map: which epochs count, how large the regions are, how many points are drawn."""
-
-    burn_in: int = Field(0, ge=0, description="epochs left out at the front")
-    epochs: int | str = Field("all", description="epochs used after burn_in: all, or a number")
-    easy: float = Field(0.33, gt=0, lt=1, description="share of rows called easy-to-learn (highest confidence)")
-    ambiguous: float = Field(0.33, gt=0, lt=1, description="share of rows called ambiguous (highest variability)")
-    hard: float = Field(0.10, gt=0, lt=1, description="share of rows called hard-to-learn (lowest confidence)")
-    max_points: int = Field(25_000, ge=1, description="most points drawn on a data map")
-    seed: int = Field(13, ge=0, description="seed of the drawn sample and of ties")
-    include_ci: bool = Field(
-        False, description="widen variability by its own uncertainty over so few epochs: sqrt(var + var^2 / (epochs - 1))"
-    )
-
-    @field_validator("epochs", mode="before")
-    @classmethod
-    def _all_or_a_number(cls, value: Any) -> Any:
-        if value == "all" or (type(value) is int and value >= 1):
-            return value
-        raise ValueError(f"should be `all` or a whole number of 1 or more, but is {value!r}")
-
-    @model_validator(mode="after")
-    def _shares_fit(self) -> Self:
-        total = self.easy + self.ambiguous + self.hard
-        if total > 1 + 1e-9:
-            raise ValueError(f"easy, ambiguous and hard add up to {total:g}; lower them to 1 or less, the remainder is unassigned")
-        return self
-
-
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Measure, inputs: Inputs, out: Out) -> str:
     """Write the measures, the burn-out curve, the densities, the metrics and the map; return the cuts of the regions as one line."""
     import numpy as np
     import pyarrow.parquet as pq
@@ -94,7 +63,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     return _summary(regions, imported)
 
 
-def _from_dynamics(params: Params, inputs: Inputs, rows: pa.Table) -> tuple[np.ndarray, np.ndarray, Measures, BurnOut]:
+def _from_dynamics(params: Measure, inputs: Inputs, rows: pa.Table) -> tuple[np.ndarray, np.ndarray, Measures, BurnOut]:
     import pyarrow.parquet as pq
 
     from cartograph.maps.measures import compute_measures, epoch_window, gold_probabilities
@@ -103,7 +72,7 @@ def _from_dynamics(params: Params, inputs: Inputs, rows: pa.Table) -> tuple[np.n
 
     labels = dataset_info(pq.read_schema(inputs[_ROWS])).labels
     uids, gold, logits = _dynamics(inputs[_DYNAMICS] / "dynamics", rows, labels)
-    window = {"burn_in": params.burn_in, "epochs": None if params.epochs == "all" else int(params.epochs)}
+    window = params.window
     measures = compute_measures(uids, logits, gold, include_ci=params.include_ci, **window)
     curve = burn_out(gold_probabilities(uids, logits[:, epoch_window(logits.shape[1], **window)], gold))
     out_of_fold = inputs[_DYNAMICS] / "out_of_fold"
@@ -128,13 +97,13 @@ def _dynamics(folder: Path, rows: pa.Table, labels: tuple[str, ...]) -> Dynamics
     return dynamics
 
 
-def _from_coordinates(params: Params, inputs: Inputs, rows: pa.Table) -> tuple[np.ndarray, np.ndarray, Measures, None]:
+def _from_coordinates(params: Measure, inputs: Inputs, rows: pa.Table) -> tuple[np.ndarray, np.ndarray, Measures, None]:
     import pyarrow.parquet as pq
 
     from cartograph.maps.table import coordinates
 
     path = inputs[_DYNAMICS] / "coordinates.parquet"
-    asked = [name for name in ("burn_in", "epochs", "include_ci") if getattr(params, name) != Params.model_fields[name].default]
+    asked = [name for name in ("burn_in", "epochs", "include_ci") if getattr(params, name) != Measure.model_fields[name].default]
     if asked:
         raise InputError(f"`{asked[0]}` of `measure` needs dynamics per epoch, but {path} holds finished coordinates; leave it out.")
     table = pq.read_table(path).sort_by("uid")
@@ -203,7 +172,7 @@ def _short(value: float) -> str:
 STEP = Step(
     name="measure",
     run=run,
-    params=Params,
+    params=Measure,
     inputs=(_ROWS, _DYNAMICS),
     outputs=(_TABLES, _METRICS, *_FIGURES),
     libraries=("matplotlib", "numpy", "pyarrow"),

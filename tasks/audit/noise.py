@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from cartograph.config import Params as Section
-from cartograph.config import Settings
+from cartograph.config import Section, Settings
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
+from tasks.audit.parameters.measure import Measure
+from tasks.audit.parameters.train import Train
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.presentation.console import progress
 
@@ -33,7 +34,7 @@ _FIGURES = ("reports/figures/noise.png", "reports/figures/noise.svg")
 _ASSUMPTION = "by assumption, not learnt: that a wrong label is doubted as firmly as an easy row's own label is believed"
 
 
-class Params(Section):
+class Noise(Section):
     """The section ``noise`` of params.yaml."""
 
     flip_share: float = Field(
@@ -51,7 +52,7 @@ class Params(Section):
     seed: int = Field(13, ge=0, description="seed of flips, folds and samples")
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Noise, inputs: Inputs, out: Out) -> str:
     """Write the suspects, the experiment, its figure and its numbers; return how many suspects there are and how they were found."""
     import numpy as np
 
@@ -118,7 +119,7 @@ def _trained(folder: Path) -> _Trained:
     return _Trained(known[0], known[1], assumed)
 
 
-def _flip(params: Params, by_uid: pa.Table, places: pa.Table) -> Flips:
+def _flip(params: Noise, by_uid: pa.Table, places: pa.Table) -> Flips:
     import numpy as np
 
     from cartograph.schema import dataset_info
@@ -132,7 +133,7 @@ def _flip(params: Params, by_uid: pa.Table, places: pa.Table) -> Flips:
 
 
 def _before_and_after(
-    params: Params, out: Out, rows: pa.Table, by_uid: pa.Table, places: pa.Table, trained: _Trained, flips: Flips
+    params: Noise, out: Out, rows: pa.Table, by_uid: pa.Table, places: pa.Table, trained: _Trained, flips: Flips
 ) -> tuple[Evidence, Evidence]:
     """Return what is known of the rows under the given labels, and under the flipped ones."""
     from cartograph.schema import dataset_info
@@ -161,8 +162,8 @@ def _read(out: Out, trained: _Trained, labels: np.ndarray) -> tuple[Any, np.ndar
     from cartograph.maps.measures import compute_measures, epoch_window
     from cartograph.suspects.listing import mean_probabilities
 
-    section: Any = out.workspace.settings["measure"]
-    window = {"burn_in": section.burn_in, "epochs": None if section.epochs == "all" else int(section.epochs)}
+    section = out.workspace.settings.of(Measure)
+    window = section.window
     uids, _, logits = trained.dynamics
     used = epoch_window(logits.shape[1], **window)
     measures, held_out = compute_measures(uids, logits, labels, include_ci=section.include_ci, **window), None
@@ -184,24 +185,25 @@ def _retrained(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) -> _Tra
     from cartograph.dynamics.epoch_files import read_dynamics
     from cartograph.train.fit import fit_files
 
-    section: Any = out.workspace.settings["train"]
+    section = out.workspace.settings.of(Train)
     out.checkpoints.mkdir(parents=True, exist_ok=True)
     flipped = take_subset(rows, pa.table({"uid": by_uid["uid"], "label": pa.array(flips.labels)}), "the flipped set")
     write_parquet(flipped, out.checkpoints / "flipped.parquet")
-    processes = None if section.processes == "auto" else section.processes
     recipe = replace(recipes.recipe_of(section, out.workspace), live=False)
     held = None
     with progress("noise") as tell:
         if section.folds:
             held = read_dynamics(
-                recipes.fit_folds_of(section, recipe, out.checkpoints / "flipped.parquet", out.checkpoints, processes, tell)
+                recipes.fit_folds_of(section, recipe, out.checkpoints / "flipped.parquet", out.checkpoints, section.process_count, tell)
             )
         tell_rest = recipes.after_folds(tell, section.folds)
-        fitted = fit_files(recipe, out.checkpoints / "flipped.parquet", {}, out.checkpoints, processes=processes, progress=tell_rest)
+        fitted = fit_files(
+            recipe, out.checkpoints / "flipped.parquet", {}, out.checkpoints, processes=section.process_count, progress=tell_rest
+        )
     return _Trained(read_dynamics(fitted.dynamics), held, assumed=False)
 
 
-def _committees(params: Params, by_uid: pa.Table, flips: Flips, trained: _Trained) -> tuple[Committee | None, Committee | None]:
+def _committees(params: Noise, by_uid: pa.Table, flips: Flips, trained: _Trained) -> tuple[Committee | None, Committee | None]:
     """Return the committee of the given labels and that of the flipped ones, in the same folds; None where they have no say."""
     import numpy as np
 
@@ -256,16 +258,15 @@ def _write(content: Mapping[str, Any], path: Path) -> None:
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    trained = settings["train"]
-    retrains = isinstance(trained, recipes.Params) and trained.dynamics is None
-    pretrained = recipes.pretrained_files(trained) if retrains else ()  # type: ignore[arg-type]
+    trained = settings.of(Train)
+    pretrained = recipes.pretrained_files(trained) if trained.dynamics is None else ()
     return (_ROWS, "data/measure", "data/train", *pretrained)
 
 
 STEP = Step(
     name="noise",
     run=run,
-    params=Params,
+    params=Noise,
     inputs=_inputs,
     outputs=(_DATA, _METRICS, *_FIGURES),
     libraries=(*train.STEP.libraries, "matplotlib", "scipy"),

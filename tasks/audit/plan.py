@@ -1,24 +1,19 @@
-"""What an audit makes, and where it stands: sets, selections, experiments and retrained models, for the steps that read them."""
+"""What an audit does besides its map, and where that stands: selections, retrained models, experiments, the frozen encoder."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from cartograph.config import Settings
+from tasks.audit.filtering import features_need_encoder, is_filtered
+from tasks.audit.parameters.ablate import Ablate
+from tasks.audit.parameters.bias import Bias
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.retrain import Retrain
+from tasks.audit.parameters.select import Select
+from tasks.audit.parameters.train import Train
+from tasks.audit.parameters.tune import Tune
 
-MODEL_NEEDED = "AL-"
-"""How the names of the strategies begin that ask a model of a random share."""
-
-
-def ingested(settings: Settings) -> tuple[str, ...]:
-    """Return the declared names of the ingested sets: ``train`` first, then the evaluation sets by name."""
-    evaluation: dict[str, object] = settings["ingest"].evaluation  # type: ignore[attr-defined]
-    return tuple(f"data/ingest/{name}.parquet" for name in ("train", *sorted(evaluation)))
-
-
-def is_built_in(settings: Settings) -> bool:
-    """Return whether the audited data comes with the project, so that what is planted in it is known."""
-    return getattr(settings["ingest"], "source", "files") != "files"
+ACQUISITION_PREFIX = "AL-"
+"""How the names of the strategies begin that ask a model trained on a random share."""
 
 
 def selection_name(strategy: str, fraction: float) -> str:
@@ -27,36 +22,57 @@ def selection_name(strategy: str, fraction: float) -> str:
 
 
 def selection_file(name: str) -> str:
-    """Return where the rows of a selection stand, as those of the versions that the step `clean` makes do."""
+    """Return where the rows of a selection stand, and those of the versions that the step `clean` makes."""
     return f"data/select/{name}.parquet"
 
 
 def selections(settings: Settings) -> dict[str, tuple[str, float]]:
-    """Return the strategy and the fraction of every selection of an audit by its name; none where the audit selects nothing."""
-    params: Any = settings.get("select")
-    if params is None:
+    """Return the strategy and the fraction of every selection of an audit by its name; empty where the audit selects nothing."""
+    select = settings.find(Select)
+    if select is None:
         return {}
-    return {selection_name(strategy, fraction): (strategy, fraction) for strategy in params.strategies for fraction in params.fractions}
-
-
-def experiments_of(settings: Settings) -> tuple[str, ...]:
-    """Return where the answers of an audit's experiments stand."""
-    return tuple(f"data/ablate/{name}" for name in getattr(settings.get("ablate"), "experiments", ()))
-
-
-def retrained(settings: Settings) -> dict[tuple[str, int], str]:
-    """Return the folder of every retrained model by subset and seed.
-
-    Empty where nothing is retrained: there is no evaluation set to score a model on, no subset, or no seed.
-    """
-    params: Any = settings.get("retrain")
-    if params is None or not settings["ingest"].evaluation:  # type: ignore[attr-defined]
-        return {}
-    subsets = (*params.subsets, *chosen_selections(settings))
-    return {(subset, seed): f"data/retrain/{subset}-{seed}" for subset in subsets for seed in params.seeds}
+    return {selection_name(strategy, fraction): (strategy, fraction) for strategy in select.strategies for fraction in select.fractions}
 
 
 def chosen_selections(settings: Settings) -> tuple[str, ...]:
     """Return the names of the selections that are trained on: all that the step `select` makes, where ``retrain.selections`` is on."""
-    params: Any = settings.get("retrain")
-    return () if params is None or not params.selections else tuple(selections(settings))
+    retrain = settings.find(Retrain)
+    return tuple(selections(settings)) if retrain is not None and retrain.selections else ()
+
+
+def retrained_models(settings: Settings) -> dict[tuple[str, int], str]:
+    """Return the folder of every retrained model by subset and seed.
+
+    Empty where nothing is retrained: there is no evaluation set to score a model on, no subset, or no seed.
+    """
+    retrain = settings.find(Retrain)
+    if retrain is None or not settings.of(Ingest).evaluation:
+        return {}
+    subsets = (*retrain.subsets, *chosen_selections(settings))
+    return {(subset, seed): f"data/retrain/{subset}-{seed}" for subset in subsets for seed in retrain.seeds}
+
+
+def experiment_folders(settings: Settings) -> tuple[str, ...]:
+    """Return where the answers of an audit's experiments stand."""
+    ablate = settings.find(Ablate)
+    return () if ablate is None else tuple(f"data/ablate/{name}" for name in ablate.experiments)
+
+
+def searches_rate(settings: Settings) -> bool:
+    """Return whether an audit searches for a learning rate."""
+    tune = settings.find(Tune)
+    return tune is not None and tune.trials > 0
+
+
+def needs_encoder(settings: Settings) -> bool:
+    """Return whether anything in an audit reads vectors of a frozen encoder."""
+    train, bias = settings.of(Train), settings.find(Bias)
+    trains_probe = train.model == "probe" and (train.dynamics is None or trains_besides_map(settings))
+    bias_trains_probe = is_filtered(settings) and bias is not None and "probe" in bias.models
+    return trains_probe or bias_trains_probe or features_need_encoder(settings)
+
+
+def trains_besides_map(settings: Settings) -> bool:
+    """Return whether an audit trains by the section ``train`` for anything else than the map."""
+    acquires = any(strategy.startswith(ACQUISITION_PREFIX) for strategy, _ in selections(settings).values())
+    return acquires or searches_rate(settings) or bool(retrained_models(settings) or experiment_folders(settings))

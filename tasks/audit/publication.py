@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tasks.audit.plan import experiments_of, ingested
+from tasks.audit.ingested_sets import ingested_sets
+from tasks.audit.parameters.measure import Measure
+from tasks.audit.plan import experiment_folders
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.failed_cell import failure_of
 from tasks.engine.workspace import Workspace, project_root
@@ -78,7 +80,7 @@ def write_files(workspace: Workspace, inputs: Mapping[str, Path], folder: Path, 
             shutil.copyfile(inputs[output] / name, folder / name)
     if (compared := inputs.get("data/evaluate")) is not None and (compared / "selections.md").exists():
         shutil.copyfile(compared / "selections.md", folder / "selections.md")
-    for output in experiments_of(workspace.settings):
+    for output in experiment_folders(workspace.settings):
         name = Path(output).name
         (folder / "experiments").mkdir(exist_ok=True)
         if (reason := failure_of(inputs[output])) is not None:
@@ -105,7 +107,7 @@ def _interactive(workspace: Workspace, inputs: Mapping[str, Path], points: int) 
     fields = (UID,) if info.images else info.fields
     text_of = dict(zip(rows.column(UID).to_pylist(), zip(*(rows.column(name).to_pylist() for name in fields), strict=True), strict=True))
     texts = [" | ".join(text_of[uid]) for uid in measures.column(UID).to_pylist()]
-    seed: int = workspace.settings["measure"].seed  # type: ignore[attr-defined]
+    seed = workspace.settings.of(Measure).seed
     figure = interactive_map(measures, texts, max_points=points, seed=seed, labels=info.labels)
     figure.update_layout(paper_bgcolor="white", plot_bgcolor="white", font_color="#222222")
     # Plotly's own tool bar offers to send the figure, texts and all, to its maker's server.
@@ -157,7 +159,7 @@ def _datasets(workspace: Workspace, folder: Path) -> Iterator[Dataset]:
 
     from cartograph.schema import dataset_info
 
-    for name in ingested(workspace.settings):
+    for name in ingested_sets(workspace.settings):
         table = pq.read_table(folder / Path(name).name)
         info = dataset_info(table.schema)
         train = info.domain == "train"

@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from cartograph.config import Params as BaseParams
-from cartograph.config import Settings
-from tasks.audit.plan import experiments_of, retrained, selection_file
+from cartograph.config import Section, Settings
+from tasks.audit.plan import experiment_folders, retrained_models, selection_file
 from tasks.audit.publication import read_publication, write_files
 from tasks.audit.published_models import cleaned_dataset, filtered_dataset, read_models, read_trials
 from tasks.engine.step import Hints, Inputs, Out, Step
@@ -22,13 +20,10 @@ from tasks.publishing.mlflow_runs import publish_runs
 from tasks.publishing.records import STEP_NAME, Dataset, Publication
 from tasks.publishing.tracking_uri import VARIABLE
 
-if TYPE_CHECKING:
-    pass
-
 RUN = "mlflow-run.json"
 
 
-class Params(BaseParams):
+class Publish(Section):
     """The section ``publish`` of params.yaml."""
 
     enabled: bool = Field(True, description="log the audit to MLflow: to mlflow.db here, or to MLFLOW_TRACKING_URI")
@@ -41,13 +36,13 @@ def _inputs(steps: Sequence[Step], settings: Settings) -> tuple[str, ...]:
     names = [name for step in steps if step.when(settings) for name in step.outputs_of(settings)]
     reports = [name for name in names if name.startswith("reports/") and Path(name).suffix]
     tables = [name for name in ("data/clean", "data/aflite", "data/evaluate", "data/tune", "data/compare") if name in names]
-    models = retrained(settings)
+    models = retrained_models(settings)
     subsets = dict.fromkeys(["cleaned"] * ("data/clean" in tables) + [subset for subset, _ in models])
-    answers = experiments_of(settings)
+    answers = experiment_folders(settings)
     return ("params.yaml", "data/ingest", "data/measure", *reports, *tables, *answers, *map(selection_file, subsets), *models.values())
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Publish, inputs: Inputs, out: Out) -> str:
     """Publish the audit; return where, and how much."""
     experiment = params.experiment or out.workspace.name
     publication = read_publication(out.workspace, inputs)
@@ -86,9 +81,9 @@ def step(others: Sequence[Step]) -> Step:
     return Step(
         name=STEP_NAME,
         run=run,
-        params=Params,
+        params=Publish,
         inputs=partial(_inputs, others),
         libraries=("mlflow",),
-        when=lambda settings: bool(settings[STEP_NAME].enabled),  # type: ignore[attr-defined]
+        when=lambda settings: settings.of(Publish).enabled,
         hints=Hints(needs_versions=True, environment=(VARIABLE,)),
     )

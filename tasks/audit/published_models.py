@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tasks.audit.plan import retrained, selection_file
+from tasks.audit.plan import retrained_models, selection_file
 from tasks.audit.publication import dataset_of
 from tasks.engine.digest import digest_json
 from tasks.engine.failed_cell import failure_of
@@ -27,7 +27,7 @@ _SHARED_TAGS = ("cartograph.dvc_lock", "mlflow.source.type", "mlflow.source.name
 
 def read_models(workspace: Workspace, inputs: Mapping[str, Path], publication: Publication) -> tuple[Model, ...]:
     """Gather the retrained models of an audit from the inputs of the step; none where it retrains none."""
-    models = retrained(workspace.settings)
+    models = retrained_models(workspace.settings)
     train_sets = {subset: _train_set(workspace, inputs, subset) for subset in dict.fromkeys(subset for subset, _ in models)}
     return tuple(_model(subset, seed, inputs[folder], train_sets[subset], publication) for (subset, seed), folder in models.items())
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from cartograph.config import Params as BaseParams
-from cartograph.config import Settings
-from tasks.audit.bias import is_wanted as is_compared
-from tasks.audit.embed import is_wanted as is_embedded
-from tasks.audit.features import is_wanted as is_filtered
-from tasks.audit.plan import chosen_selections, experiments_of, is_built_in, retrained, selections
+from cartograph.config import Section, Settings
+from tasks.audit.filtering import is_filtered, measures_bias
+from tasks.audit.ingested_sets import is_built_in
+from tasks.audit.parameters.measure import Measure
+from tasks.audit.plan import chosen_selections, experiment_folders, needs_encoder, retrained_models, selections
 from tasks.engine.failed_cell import failure_of
 from tasks.engine.receipt import versions
 from tasks.engine.step import Inputs, Out, Step
@@ -47,7 +46,7 @@ LIBRARIES = (
 )
 
 
-class Params(BaseParams):
+class Report(Section):
     """How much the page shows."""
 
     examples: int = Field(3, ge=1, le=20, description="example rows shown of each region")
@@ -58,10 +57,10 @@ class Params(BaseParams):
 def _inputs(settings: Settings) -> tuple[str, ...]:
     metrics = tuple(f"reports/{step}.metrics.json" for step in ("ingest", "train", "measure"))
     truth = ("data/score", "reports/score.metrics.json") if is_built_in(settings) else ()
-    compared = (COMPARED, "reports/evaluate.metrics.json") if retrained(settings) else ()
+    compared = (COMPARED, "reports/evaluate.metrics.json") if retrained_models(settings) else ()
     noise = (NOISE, "reports/noise.metrics.json") if "noise" in settings else ()
     cleaned = CLEANED if "clean" in settings else ()
-    filtered = (*(AFLITE if is_filtered(settings) else ()), *(BIAS if is_compared(settings) else ()))
+    filtered = (*(AFLITE if is_filtered(settings) else ()), *(BIAS if measures_bias(settings) else ()))
     return (
         "params.yaml",
         "data/ingest",
@@ -74,14 +73,14 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
         *filtered,
         *truth,
         *compared,
-        *experiments_of(settings),
+        *experiment_folders(settings),
         SINCE,
         GATES,
-        *((EMBEDDED,) if is_embedded(settings) else ()),
+        *((EMBEDDED,) if needs_encoder(settings) else ()),
     )
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Report, inputs: Inputs, out: Out) -> str:
     """Read the audit's tables and write the page; return its name and size."""
     from cartograph.page.document import page
 
@@ -90,7 +89,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     return f"{PAGE}, {len(document) / 1e6:.1f} MB"
 
 
-def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> Audit:
+def _read(params: Report, inputs: Mapping[str, Path], workspace: Workspace) -> Audit:
     import pyarrow.parquet as pq
 
     from cartograph.page.audit import Audit, Limits, align
@@ -101,6 +100,7 @@ def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> A
     measures = pq.read_table(inputs["data/measure"] / "measures.parquet")
     history = train / "history.parquet"
     probabilities = _probabilities(train / "dynamics", measures)
+    measure = workspace.settings.of(Measure)
     return Audit(
         examples=align(pq.read_table(ingest / "train.parquet"), measures[UID], "data/ingest/train.parquet"),
         measures=measures,
@@ -111,7 +111,7 @@ def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> A
         training=_json(train / "training.json"),
         metrics={Path(name).name.split(".")[0]: _json(path) for name, path in inputs.items() if name.endswith(".metrics.json")},
         score=_score(inputs, measures),
-        window=_window(workspace, probabilities),
+        window=_window(measure, probabilities),
         still=data_uri(inputs[STILL].read_bytes(), "image/svg+xml"),
         how_made=_origin(inputs, workspace),
         comparison=_comparison(inputs),
@@ -120,11 +120,11 @@ def _read(params: Params, inputs: Mapping[str, Path], workspace: Workspace) -> A
         aflite=_aflite(inputs),
         bias=_bias(inputs),
         cleaned=_cleaned(inputs),
-        experiments=[_answer(inputs[name]) for name in experiments_of(workspace.settings)],
+        experiments=[_answer(inputs[name]) for name in experiment_folders(workspace.settings)],
         broken=_json(inputs[COMPARED] / "broken.json") if COMPARED in inputs else (),
         since=_since(inputs),
         gates=_json(inputs[GATES] / "gates.json")["gates"] if GATES in inputs else (),
-        limits=Limits(**params.model_dump(), max_points=_setting(workspace, "max_points"), seed=_setting(workspace, "seed")),
+        limits=Limits(**params.model_dump(), max_points=measure.max_points, seed=measure.seed),
     )
 
 
@@ -254,19 +254,14 @@ def _selections(inputs: Mapping[str, Path], workspace: Workspace) -> Any:
     return Selections(_compared(inputs).only((WHOLE, *named)), Chosen(named, rows))
 
 
-def _window(workspace: Workspace, probabilities: Any) -> tuple[int, int]:
+def _window(measure: Measure, probabilities: Any) -> tuple[int, int]:
     """Return the epochs that the measures use."""
     from cartograph.maps.measures import epoch_window
 
     if probabilities is None:
         return 0, 0
-    measure: Any = workspace.settings["measure"]
-    used = epoch_window(probabilities.shape[1], measure.burn_in, None if measure.epochs == "all" else int(measure.epochs))
+    used = epoch_window(probabilities.shape[1], **measure.window)
     return used.start, used.stop
-
-
-def _setting(workspace: Workspace, name: str) -> int:
-    return int(getattr(workspace.settings["measure"], name))
 
 
 def _probabilities(folder: Path, measures: Any) -> Any:
@@ -309,4 +304,4 @@ def _json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-STEP = Step(name="report", run=run, params=Params, inputs=_inputs, outputs=(PAGE,), libraries=("cartograph", *LIBRARIES))
+STEP = Step(name="report", run=run, params=Report, inputs=_inputs, outputs=(PAGE,), libraries=("cartograph", *LIBRARIES))

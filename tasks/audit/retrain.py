@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, field_validator
-
-from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
-from tasks.audit.plan import chosen_selections, ingested, retrained
+from tasks.audit.ingested_sets import ingested_sets
+from tasks.audit.parameters.retrain import Retrain
+from tasks.audit.parameters.train import Train
+from tasks.audit.plan import chosen_selections, retrained_models
 from tasks.engine.step import Hints, Inputs, Matrix, Out, Step
 from tasks.presentation.console import progress
 
@@ -23,41 +23,12 @@ if TYPE_CHECKING:
     from cartograph.train.recipe import Recipe
     from tasks.engine.workspace import Workspace
 
-Subset = Literal["original", "cleaned", "random"]
 
 _ROWS = "data/ingest/train.parquet"
 _SUBSET = "data/select/{subset}.parquet"
 
 
-class Params(Section):
-    """The section ``retrain`` of params.yaml: what to train on, how often, and what of the section ``train`` to change."""
-
-    subsets: tuple[Subset, ...] = Field(
-        ("original", "cleaned", "random"), description="trained on from scratch; random: as many rows as cleaned has; []: no retraining"
-    )
-    selections: bool = Field(False, description="also train on every selection of `select`: the grid of strategies, fractions and seeds")
-    seeds: tuple[int, ...] = Field((1, 2, 3), description="a model each per subset")
-    epochs: int | None = Field(None, ge=1, description="passes over each subset; null: as in train")
-    batch_size: int | None = Field(None, ge=1, description="rows per optimiser step; null: as in train")
-    learning_rate: float | None = Field(None, gt=0, description="peak learning rate of AdamW; null: as in train")
-
-    @field_validator("subsets", "seeds")
-    @classmethod
-    def _distinct(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
-        if twice is not None:
-            raise ValueError(f"names {twice} twice; each is trained once")
-        return values
-
-    @field_validator("seeds")
-    @classmethod
-    def _seeds(cls, values: tuple[int, ...]) -> tuple[int, ...]:
-        if any(value < 0 for value in values):
-            raise ValueError(f"seeds should be 0 or more, but one is {min(values)}")
-        return values
-
-
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Retrain, inputs: Inputs, out: Out) -> str:
     """Train on the cell's subset; write predictions, history, training and metrics; return how well it went."""
     import pyarrow.parquet as pq
 
@@ -84,14 +55,13 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
         )
     out.checkpoints.mkdir(parents=True, exist_ok=True)
     write_parquet(rows, out.checkpoints / "subset.parquet")
-    processes = out.workspace.settings["train"].processes  # type: ignore[attr-defined]
     with progress(f"retrain {subset} {seed}") as tell:
         fitted = fit_files(
             recipe,
             out.checkpoints / "subset.parquet",
             evaluation,
             out.checkpoints,
-            processes=None if processes == "auto" else processes,
+            processes=out.workspace.settings.of(Train).process_count,
             progress=tell,
         )
     shutil.copytree(fitted.predictions, folder / "predictions")
@@ -115,14 +85,11 @@ def _only_class(rows: pa.Table, recipe: Recipe, evaluation: dict[str, Path], des
     return _summary(rows.num_rows, list(evaluation), metrics)
 
 
-def _recipe(params: Params, workspace: Workspace, seed: int) -> Recipe:
+def _recipe(params: Retrain, workspace: Workspace, seed: int) -> Recipe:
     """Return the recipe of the section ``train`` with this seed; of dynamics nothing is kept, so they are read where it is free."""
     from dataclasses import replace
 
-    trained = workspace.settings["train"]
-
-    if not isinstance(trained, recipes.Params):
-        raise InputError("section `train` was not read with its own model.")
+    trained = workspace.settings.of(Train)
     if trained.model == "transformer" and trained.pretrained is None:
         raise InputError(
             "step `retrain` trains as the section `train` says, whose model `transformer` needs `train.pretrained`: a model's folder, "
@@ -146,19 +113,21 @@ def _write(content: dict[str, Any], path: Path) -> None:
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    trained = settings["train"]
-    pretrained = recipes.pretrained_files(trained) if isinstance(trained, recipes.Params) else ()
     # The names are filled in with the cell's values: a brace of the user's own must come out as it is.
-    return (_SUBSET, *ingested(settings), *(name.replace("{", "{{").replace("}", "}}") for name in pretrained))
+    return (
+        _SUBSET,
+        *ingested_sets(settings),
+        *(name.replace("{", "{{").replace("}", "}}") for name in recipes.pretrained_files(settings.of(Train))),
+    )
 
 
 STEP = Step(
     name="retrain",
     run=run,
-    params=Params,
+    params=Retrain,
     inputs=_inputs,
     libraries=train.STEP.libraries,
-    when=lambda settings: bool(retrained(settings)),
+    when=lambda settings: bool(retrained_models(settings)),
     reads=("train",),
     matrix=Matrix({"subset": "subsets", "seed": "seeds"}, more={"subset": chosen_selections}, keys=("selections",), leaves_failure=True),
     hints=Hints(resources="gpu"),

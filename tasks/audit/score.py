@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 
-from cartograph.config import Params as BaseParams
-from cartograph.config import Settings
+from cartograph.config import Section, Settings
 from cartograph.errors import InputError
-from tasks.audit.features import is_wanted as is_filtered
-from tasks.audit.plan import is_built_in
+from tasks.audit.filtering import is_filtered
+from tasks.audit.ingested_sets import is_built_in
 from tasks.engine.step import Inputs, Out, Step
 
 _NOISE, _AFLITE = "data/noise", "data/aflite"
 
 
-class Params(BaseParams):
+class Score(Section):
     """The section ``score`` of params.yaml: there is nothing to set."""
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Score, inputs: Inputs, out: Out) -> str:
     """Compare the suspects, or without them low confidence, with the planted flips; return how well they were found."""
     import pyarrow.parquet as pq
 
@@ -55,7 +54,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
 STEP = Step(
     name="score",
     run=run,
-    params=Params,
+    params=Score,
     inputs=_inputs,
     outputs=("data/score", "reports/score.metrics.json"),
     libraries=("numpy", "pyarrow", "scikit-learn"),

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, field_validator
-
-from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.audit import recipes
-from tasks.audit.features import is_wanted as is_filtered
-from tasks.audit.plan import MODEL_NEEDED, selection_file, selection_name, selections
+from tasks.audit.filtering import is_filtered
+from tasks.audit.parameters.select import Select
+from tasks.audit.parameters.train import Train
+from tasks.audit.plan import ACQUISITION_PREFIX, selection_file, selection_name, selections
 from tasks.engine.step import Inputs, Out, Step
 from tasks.presentation.console import progress
 
@@ -29,45 +28,7 @@ _SUSPECTS_NEEDED, _FILTER_NEEDED = "compose", "aflite"
 _TOLD = 2
 
 
-class Params(Section):
-    """The section ``select`` of params.yaml: which rows to keep, and how many."""
-
-    strategies: tuple[str, ...] = Field(
-        ("random", "ambiguous", "hard-to-learn", "high-confidence"),
-        description="also low-variability, high-correctness, low-correctness, forgetting, AL-uncertainty, AL-greedyK, aflite, compose, "
-        "and mix-0.1 (ambiguous, a tenth replaced by easy rows); []: none",
-    )
-    fractions: tuple[float, ...] = Field((0.33,), description="shares of the rows to keep, each above 0 and at most 1")
-    seed: int = Field(13, ge=0, description="seed of ties, samples and the acquisition model")
-    class_balance: bool = Field(False, description="keep as many rows of each class as of any other, as far as it has them")
-    lost_classes: Literal["tell", "refuse"] = Field(
-        "tell", description="a class of which a selection keeps no row: tell, or refuse (an error)"
-    )
-    acquisition_share: float = Field(0.01, gt=0, le=1, description="AL strategies: share of the rows that their model is trained on")
-    acquisition_epochs: int = Field(20, ge=1, description="AL strategies: passes over that share")
-
-    @field_validator("strategies")
-    @classmethod
-    def _known(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        # What there is, is known to the library alone, which takes numpy: names are looked up there when the step runs.
-        twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
-        if twice is not None:
-            raise ValueError(f"names {twice} twice; each is taken once")
-        return values
-
-    @field_validator("fractions")
-    @classmethod
-    def _in_range(cls, values: tuple[float, ...]) -> tuple[float, ...]:
-        wrong = next((value for value in values if not 0 < value <= 1), None)
-        if wrong is not None:
-            raise ValueError(f"a fraction should be above 0 and at most 1, but one is {wrong:g}")
-        # A selection is named after the fraction as it is told, to six digits.
-        if len({f"{value:g}" for value in values}) < len(values):
-            raise ValueError("names a fraction twice; each is taken once")
-        return values
-
-
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Select, inputs: Inputs, out: Out) -> str:
     """Write a table per strategy and fraction, and how many rows tied; return what was kept."""
     import pyarrow.parquet as pq
 
@@ -100,7 +61,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     return _summary(params, found, {place: labels[place] for place in present})
 
 
-def _candidates(params: Params, strategies: list[Strategy], rows: pa.Table, inputs: Inputs, out: Out) -> Candidates:
+def _candidates(params: Select, strategies: list[Strategy], rows: pa.Table, inputs: Inputs, out: Out) -> Candidates:
     import numpy as np
     import pyarrow.parquet as pq
 
@@ -128,15 +89,12 @@ def _candidates(params: Params, strategies: list[Strategy], rows: pa.Table, inpu
     return Candidates(uids, rows[LABEL].to_numpy().astype(np.int64), known, suspect, acquisition)
 
 
-def _acquired(params: Params, rows: pa.Table, out: Out) -> Any:
+def _acquired(params: Select, rows: pa.Table, out: Out) -> Any:
     from cartograph.selection.acquisition import acquire
 
-    trained = out.workspace.settings["train"]
-    if not isinstance(trained, recipes.Params):
-        raise InputError("section `train` was not read with its own model.")
     with progress("select") as tell:
         tell(0, 1)
-        recipe = recipes.recipe_of(trained, out.workspace)
+        recipe = recipes.recipe_of(out.workspace.settings.of(Train), out.workspace)
         found = acquire(recipe, rows, params.acquisition_share, out.checkpoints, epochs=params.acquisition_epochs, seed=params.seed)
         tell(1, 1)
     return found
@@ -160,7 +118,7 @@ def _metrics(found: dict[str, Selection], present: list[int]) -> dict[str, float
     return metrics
 
 
-def _summary(params: Params, found: dict[str, Selection], labels: dict[int, str]) -> str:
+def _summary(params: Select, found: dict[str, Selection], labels: dict[int, str]) -> str:
     counts = sorted({selection.table.num_rows for selection in found.values()})
     told = f"{len(params.strategies)} selections of {' / '.join(f'{count:,}' for count in counts)} rows"
     ties = [f"{name} {selection.tied:,}" for name, selection in found.items() if selection.tied]
@@ -177,16 +135,9 @@ def _summary(params: Params, found: dict[str, Selection], labels: dict[int, str]
 def _inputs(settings: Settings) -> tuple[str, ...]:
     names = [name for name, _ in selections(settings).values()]
     suspects = (_SUSPECTS,) if any(name.startswith(_SUSPECTS_NEEDED) for name in names) else ()
-    trained = settings["train"]
-    asked = isinstance(trained, recipes.Params) and any(name.startswith(MODEL_NEEDED) for name in names)
+    acquires = any(name.startswith(ACQUISITION_PREFIX) for name in names)
     filtered = (_FILTERED,) if is_filtered(settings) and _FILTER_NEEDED in names else ()
-    return (
-        _ROWS,
-        _MEASURES,
-        *suspects,
-        *filtered,
-        *(recipes.pretrained_files(trained) if asked and isinstance(trained, recipes.Params) else ()),
-    )
+    return (_ROWS, _MEASURES, *suspects, *filtered, *(recipes.pretrained_files(settings.of(Train)) if acquires else ()))
 
 
 def _outputs(settings: Settings) -> tuple[str, ...]:
@@ -196,7 +147,7 @@ def _outputs(settings: Settings) -> tuple[str, ...]:
 STEP = Step(
     name="select",
     run=run,
-    params=Params,
+    params=Select,
     inputs=_inputs,
     outputs=_outputs,
     libraries=("numpy", "pyarrow", "torch"),

@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import BeforeValidator, Field, model_validator
-
-from cartograph import config
 from cartograph.errors import InputError
+from tasks.audit.parameters.files import FileEntry
 from tasks.engine.digest import digest_path
 from tasks.engine.workspace import user_file
 
@@ -20,55 +18,6 @@ if TYPE_CHECKING:
 
 FETCHED = "data/fetch"
 """Where the files stand that were named by a URL."""
-
-
-def listed(value: Any) -> Any:
-    """Let a key take one value where it takes a list."""
-    return [value] if isinstance(value, str | Mapping) else value
-
-
-def _path(value: Any) -> Any:
-    return {"path": value} if isinstance(value, str) else value
-
-
-def _domain(value: Any) -> Any:
-    if isinstance(value, list):
-        return {"files": value}
-    return {"domain": value} if isinstance(value, str) else value
-
-
-class FileEntry(config.Params):
-    """One source: a bare path in params.yaml, or a mapping where a file is not like the others."""
-
-    path: str = Field(min_length=1)
-    format: str | None = None
-    encoding: str | None = None
-    delimiter: str | None = Field(None, min_length=1, max_length=1)
-    quoting: Literal["standard", "none"] | None = None
-    columns: tuple[str, ...] = ()
-    split: str | None = None
-    sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
-
-    @model_validator(mode="after")
-    def _one_checksum_for_one_file(self) -> FileEntry:
-        if self.sha256 is not None and (self.path.startswith("hub:") or "=" in self.path.partition("://")[0]):
-            raise ValueError("`sha256` is of one file; a hub's data set, or a file per field, has none")
-        return self
-
-
-Files = Annotated[tuple[Annotated[FileEntry, BeforeValidator(_path)], ...], BeforeValidator(listed)]
-"""One entry or a list of them."""
-
-
-class EvaluationSet(config.Params):
-    """An evaluation set: where it is, and whether it is in or out of the train set's distribution."""
-
-    files: Files = ()
-    domain: Literal["id", "ood"] = "id"
-
-
-Evaluation = Annotated[EvaluationSet, BeforeValidator(_domain)]
-"""An evaluation set; for the built-in corpus its domain alone."""
 
 
 def files_of(entries: Sequence[FileEntry]) -> tuple[str, ...]:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartograph.config import Settings
-from cartograph.errors import InputError
-from tasks.audit.plan import ingested
-from tasks.audit.recipes import Params, after_folds, fit_folds_of, pretrained_files, recipe_of
+from tasks.audit.ingested_sets import ingested_sets
+from tasks.audit.parameters.train import Train
+from tasks.audit.recipes import after_folds, fit_folds_of, pretrained_files, recipe_of
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import project_root, user_file
 from tasks.presentation.console import progress
@@ -26,24 +26,25 @@ _DATA = "data/train"
 _METRICS = "reports/train.metrics.json"
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Train, inputs: Inputs, out: Out) -> str:
     """Write dynamics (or coordinates), also out of fold where wanted, history, predictions, model, metrics; return how it went."""
     if params.dynamics is not None:
         return _import(params, inputs, out)
     return _train(params, inputs, out)
 
 
-def _train(params: Params, inputs: Inputs, out: Out) -> str:
+def _train(params: Train, inputs: Inputs, out: Out) -> str:
     from cartograph.train.fit import fit_files
 
     recipe = recipe_of(params, out.workspace)
     evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
     with _tracking(params, out), progress("train") as tell:
-        processes = None if params.processes == "auto" else params.processes
         if params.folds:
-            shutil.copytree(fit_folds_of(params, recipe, inputs[_ROWS], out.checkpoints, processes, tell), out[_DATA] / "out_of_fold")
+            shutil.copytree(
+                fit_folds_of(params, recipe, inputs[_ROWS], out.checkpoints, params.process_count, tell), out[_DATA] / "out_of_fold"
+            )
         tell_rest = after_folds(tell, params.folds)
-        fitted = fit_files(recipe, inputs[_ROWS], evaluation, out.checkpoints, processes=processes, progress=tell_rest)
+        fitted = fit_files(recipe, inputs[_ROWS], evaluation, out.checkpoints, processes=params.process_count, progress=tell_rest)
     for folder in (fitted.dynamics, fitted.predictions, fitted.model):
         shutil.copytree(folder, out[_DATA] / folder.name)
     for name in ("history.parquet", "training.json"):
@@ -52,7 +53,7 @@ def _train(params: Params, inputs: Inputs, out: Out) -> str:
     return _summary(params, fitted.metrics)
 
 
-def _summary(params: Params, metrics: dict[str, float]) -> str:
+def _summary(params: Train, metrics: dict[str, float]) -> str:
     done = f"{params.model}, {params.epochs} epoch{'s' * (params.epochs != 1)}"
     if not metrics["train.failed"]:
         return f"{done}, accuracy {_short(metrics['train.accuracy'])}"
@@ -66,7 +67,7 @@ def _short(share: float) -> str:
 
 
 @contextmanager
-def _tracking(params: Params, out: Out) -> Iterator[None]:
+def _tracking(params: Train, out: Out) -> Iterator[None]:
     database = f"sqlite:///{project_root() / 'mlflow.db'}"
     defaults = {"MLFLOW_TRACKING_URI": database, "MLFLOW_EXPERIMENT_NAME": out.workspace.name} if params.live else {}
     added = {name: value for name, value in defaults.items() if name not in os.environ}
@@ -78,7 +79,7 @@ def _tracking(params: Params, out: Out) -> Iterator[None]:
             del os.environ[name]
 
 
-def _import(params: Params, inputs: Inputs, out: Out) -> str:
+def _import(params: Train, inputs: Inputs, out: Out) -> str:
     import pyarrow.parquet as pq
 
     from cartograph.data.parquet import write_parquet
@@ -100,7 +101,7 @@ def _import(params: Params, inputs: Inputs, out: Out) -> str:
     )
 
 
-def _write_imported(found: Imported, params: Params, folder: Path) -> dict[str, float]:
+def _write_imported(found: Imported, params: Train, folder: Path) -> dict[str, float]:
     import pyarrow as pa
 
     from cartograph.data.parquet import write_parquet
@@ -120,18 +121,16 @@ def _write_imported(found: Imported, params: Params, folder: Path) -> dict[str, 
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    params = settings["train"]
-    if not isinstance(params, Params):
-        raise InputError("section `train` was not read with its own model.")
+    params = settings.of(Train)
     if params.dynamics is not None:
         return (_ROWS, user_file(params.dynamics))
-    return (*ingested(settings), *pretrained_files(params))
+    return (*ingested_sets(settings), *pretrained_files(params))
 
 
 STEP = Step(
     name="train",
     run=run,
-    params=Params,
+    params=Train,
     inputs=_inputs,
     outputs=(_DATA, _METRICS),
     libraries=("torch", "transformers", "accelerate", "tokenizers", "safetensors", "numpy", "pyarrow", "scikit-learn"),

@@ -6,15 +6,15 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, model_validator
-
-from cartograph.config import Params as Section
 from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
-from tasks.audit.plan import ingested
+from tasks.audit.ingested_sets import ingested_sets
+from tasks.audit.parameters.train import Train
+from tasks.audit.parameters.tune import Tune
+from tasks.audit.plan import searches_rate
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.presentation.console import progress
 
@@ -28,22 +28,7 @@ _ROWS = "data/ingest/train.parquet"
 _MEANT = ("val", "dev")
 
 
-class Params(Section):
-    """The section ``tune`` of params.yaml: a search for a learning rate; what it finds is told, and `train` is left as it is."""
-
-    trials: int = Field(0, ge=0, description="learning rates tried, a training each; 0: no search")
-    low: float | None = Field(None, gt=0, description="lowest rate; null: a tenth of train.learning_rate")
-    high: float | None = Field(None, gt=0, description="highest rate; null: ten times train.learning_rate")
-    seed: int = Field(13, ge=0, description="seed of the rates and of the trainings")
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.low is not None and self.high is not None and self.low >= self.high:
-            raise ValueError(f"low should be below high, but they are {self.low:g} and {self.high:g}")
-        return self
-
-
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Tune, inputs: Inputs, out: Out) -> str:
     """Try every rate, go on where a killed search stopped; write the trials and the best rate; return it.
 
     Rates are held against each other on an evaluation set of the train set's distribution: on one called validation or dev where there is
@@ -57,15 +42,18 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     from cartograph.data.parquet import write_parquet
     from cartograph.schema import dataset_info
 
-    trained = out.workspace.settings["train"]
-    if not isinstance(trained, recipes.Params):
-        raise InputError("section `train` was not read with its own model.")
     tables = {Path(name).stem: pq.read_table(inputs[name]) for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
     held = {name: table for name, table in sorted(tables.items()) if dataset_info(table.schema).domain == "id"}
     if not held:
         raise InputError("step `tune` needs an evaluation set of the train set's distribution, and there is none; add one to `evaluation`.")
     name = next((name for name in held if name.casefold().startswith(_MEANT)), next(iter(held)))
-    recipe = replace(recipes.recipe_of(trained, out.workspace), seed=params.seed, record="train_pass", evaluate="end", live=False)
+    recipe = replace(
+        recipes.recipe_of(out.workspace.settings.of(Train), out.workspace),
+        seed=params.seed,
+        record="train_pass",
+        evaluate="end",
+        live=False,
+    )
     found = _search(params, recipe, pq.read_table(inputs[_ROWS]), {name: held[name]}, out.checkpoints)
     best = max(found, key=lambda trial: (not trial["failed"], trial["accuracy"], -trial["trial"]))
     write_parquet(_table(found), out[DATA] / "trials.parquet")
@@ -79,7 +67,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     return f"{told}; set train.learning_rate to use it"
 
 
-def _search(params: Params, recipe: Recipe, rows: pa.Table, held: dict[str, pa.Table], folder: Path) -> list[dict[str, Any]]:
+def _search(params: Tune, recipe: Recipe, rows: pa.Table, held: dict[str, pa.Table], folder: Path) -> list[dict[str, Any]]:
     """Return number, rate and accuracy of every trial, and whether it failed; finished ones are found again in the folder's database."""
     import optuna
 
@@ -137,24 +125,18 @@ def _table(found: list[dict[str, Any]]) -> pa.Table:
     )
 
 
-def is_wanted(settings: Settings) -> bool:
-    """Return whether an audit with these settings searches for a learning rate."""
-    return bool(getattr(settings.get("tune"), "trials", 0))
-
-
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    trained = settings["train"]
-    return (*ingested(settings), *(recipes.pretrained_files(trained) if isinstance(trained, recipes.Params) else ()))
+    return (*ingested_sets(settings), *recipes.pretrained_files(settings.of(Train)))
 
 
 STEP = Step(
     name="tune",
     run=run,
-    params=Params,
+    params=Tune,
     inputs=_inputs,
     outputs=(DATA, METRICS),
     libraries=(*train.STEP.libraries, "optuna"),
-    when=is_wanted,
+    when=searches_rate,
     reads=("train",),
     hints=Hints(resources="gpu"),
 )

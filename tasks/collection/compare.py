@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from cartograph.config import Params as Section
-from cartograph.config import Settings
-from tasks.collection.parameters import SECTION, folder_of
+from cartograph.config import Section, Settings
+from tasks.collection.parameters import SECTION, Collect, folder_of
 from tasks.engine.step import Inputs, Out, Step
 
 if TYPE_CHECKING:
@@ -27,20 +26,20 @@ SHEET, CHECKS = "reports/mistakes.csv", "review/mistakes.csv"
 """False positives to judge, and the sheet that comes back with people's judgements."""
 
 
-class Params(Section):
+class Compare(Section):
     """The section ``compare`` of params.yaml."""
 
     seed: int = Field(13, ge=0, description="seed of the draws behind intervals over seeds")
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Compare, inputs: Inputs, out: Out) -> str:
     """Write results, summary, differences, figures, versions and metrics; return the best method."""
     from cartograph.data.parquet import write_parquet
     from cartograph.figures.saving import save_figure
     from cartograph.pairs.comparison import differences, results, summary
     from cartograph.pairs.figures import curve_figure, reliability_figure
 
-    collect: Any = out.workspace.settings[SECTION]
+    collect = out.workspace.settings.of(Collect)
     arms, folder = _arms(inputs, collect), out[DATA]
     versions = _versions(inputs, collect, folder)
     findings = {method: _json(_last(inputs, collect, method) / "findings.json") for method in collect.methods}
@@ -62,7 +61,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     return f"best {best}, AP {metrics[f'{best}.average_precision']:.3f} of {len(collect.methods)} methods"
 
 
-def _arms(inputs: Inputs, collect: Any) -> list[Arm]:
+def _arms(inputs: Inputs, collect: Collect) -> list[Arm]:
     import numpy as np
 
     from cartograph.pairs.comparison import Arm
@@ -78,11 +77,11 @@ def _arms(inputs: Inputs, collect: Any) -> list[Arm]:
     return found
 
 
-def _last(inputs: Inputs, collect: Any, method: str) -> Path:
+def _last(inputs: Inputs, collect: Collect, method: str) -> Path:
     return inputs[folder_of(method, collect.seeds[0], collect.rounds)]
 
 
-def _versions(inputs: Inputs, collect: Any, folder: Path) -> dict[str, dict[str, Any]]:
+def _versions(inputs: Inputs, collect: Collect, folder: Path) -> dict[str, dict[str, Any]]:
     """Write each collected dataset with its texts; return what each is."""
     import pyarrow.parquet as pq
 
@@ -113,7 +112,7 @@ def _with_texts(table: pa.Table, left: Any, right: Any) -> pa.Table:
     return pa.table({**texts, "label": table["label"], "round": table["round"]})
 
 
-def _metrics(params: Params, summary: pa.Table, arms: list[Arm], collect: Any) -> dict[str, float]:
+def _metrics(params: Compare, summary: pa.Table, arms: list[Arm], collect: Collect) -> dict[str, float]:
     """Return the last round's means by method, with their intervals, balanced scores, and labels to pass static retrieval."""
     from cartograph.pairs.comparison import balanced_scores, labels_needed
 
@@ -148,7 +147,7 @@ def _sheet(inputs: Inputs, findings: Mapping[str, Any]) -> bytes:
     return answer_sheet(load_task(inputs["data/pairs"]), keys)
 
 
-def _corrected(inputs: Inputs, findings: Mapping[str, Any], arms: list[Arm], collect: Any) -> dict[str, float]:
+def _corrected(inputs: Inputs, findings: Mapping[str, Any], arms: list[Arm], collect: Collect) -> dict[str, float]:
     """Return what the judged false positives make of each method's precision; nothing where nobody judged any.
 
     Raises:
@@ -192,7 +191,7 @@ def _write(content: Any, path: Path) -> None:
 
 def rounds_of(settings: Settings) -> tuple[str, ...]:
     """Return where every round of every method and seed stands."""
-    collect: Any = settings[SECTION]
+    collect = settings.of(Collect)
     numbers = range(1, collect.rounds + 1)
     return tuple(folder_of(method, seed, number) for number in numbers for method in collect.methods for seed in collect.seeds)
 
@@ -200,7 +199,7 @@ def rounds_of(settings: Settings) -> tuple[str, ...]:
 STEP = Step(
     name="compare",
     run=run,
-    params=Params,
+    params=Compare,
     inputs=lambda settings: ("data/pairs", *rounds_of(settings)),
     optional=(CHECKS,),
     outputs=(DATA, *FIGURES, METRICS, SHEET),

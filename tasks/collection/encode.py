@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import Field, model_validator
-
-from cartograph.config import Params as Section
 from cartograph.config import Settings
 from tasks.audit.pretrained_folder import local_folder
+from tasks.collection.parameters import Encode
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import user_file
 from tasks.presentation.console import progress
@@ -25,34 +23,7 @@ MODEL, SIMILAR = "model", "similar.parquet"
 _SAMPLED = 200
 
 
-class Params(Section):
-    """The section ``encode`` of params.yaml: the model, and how it is evaluated over all pairs."""
-
-    model: Literal["cosine-bow", "cosine-frozen", "cosine-bert"] = Field(
-        "cosine-bow",
-        description="cosine-bow: trained n-gram vectors; cosine-frozen: a linear map of an encoder's vectors; "
-        "cosine-bert: an encoder, fine-tuned",
-    )
-    pretrained: str | None = Field(None, description="cosine-frozen, cosine-bert: the encoder: a model's folder, or a hub id")
-    seed: int = Field(13, ge=0, description="seed of cosine-bow's first vectors, and of the sampled negatives")
-    neighbours: int = Field(50, ge=1, description="nearest neighbours per train utterance that a round chooses among")
-    near: int = Field(
-        100, ge=1, description="nearest neighbours per test utterance whose negatives are all counted; fewer where there are fewer"
-    )
-    random_negatives: int = Field(100_000, ge=100, description="negatives sampled from all others, each standing for many")
-    legacy_counting: bool = Field(False, description="count near negatives in both orders, as the published numbers do")
-    index: Literal["auto", "flat", "ivf", "hnsw"] = Field("auto", description="search: flat (exact), ivf, hnsw, or auto: by size")
-    device: Literal["cpu", "cuda"] = Field("cpu", description="cosine-frozen, cosine-bert: cpu or cuda")
-
-    @model_validator(mode="after")
-    def _an_encoder_is_named(self) -> Params:
-        if (self.model == "cosine-bow") != (self.pretrained is None):
-            wanted = "takes no encoder; leave `pretrained` out" if self.pretrained else "needs `pretrained`: an encoder's folder or hub id"
-            raise ValueError(f"model `{self.model}` {wanted}")
-        return self
-
-
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Encode, inputs: Inputs, out: Out) -> str:
     """Write what all rounds share: the start of the model, its vectors, the most similar train pairs, the samples; return the recall."""
     import numpy as np
 
@@ -82,7 +53,7 @@ def run(params: Params, inputs: Inputs, out: Out) -> str:
     return f"{params.model}, {len(similar):,} candidates, recall {found:.3f}"
 
 
-def learner(params: Params, task: Task, folder: Path) -> Learner:
+def learner(params: Encode, task: Task, folder: Path) -> Learner:
     """Return the model before any training, from what this step wrote."""
     from cartograph.pairs.models.learner import Learner
 
@@ -94,7 +65,7 @@ def learner(params: Params, task: Task, folder: Path) -> Learner:
     return Learner(params.model, task, str(local or params.pretrained), device=params.device)
 
 
-def starting_read(params: Params, task: Task, folder: Path) -> Read:
+def starting_read(params: Encode, task: Task, folder: Path) -> Read:
     """Return the vectors that the encoder made."""
     import numpy as np
 
@@ -114,7 +85,7 @@ def similar_of(folder: Path) -> Candidates:
     return Candidates(*(table[name].to_numpy() for name in ("key", "similarity", "orders")))
 
 
-def _begin(params: Params, task: Task, folder: Path) -> None:
+def _begin(params: Encode, task: Task, folder: Path) -> None:
     """Write the embedder before any training, or the vectors of the encoder that stays as it is."""
     import numpy as np
 
@@ -141,7 +112,7 @@ def _save_similar(similar: Candidates, path: Path) -> None:
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    params: Any = settings["encode"]
+    params = settings.of(Encode)
     local = (user_file(params.pretrained),) if params.pretrained and local_folder(params.pretrained) else ()
     return (PAIRS, *local)
 
@@ -149,7 +120,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
 STEP = Step(
     name="encode",
     run=run,
-    params=Params,
+    params=Encode,
     inputs=_inputs,
     outputs=(DATA, METRICS),
     libraries=("faiss-cpu", "numpy", "pyarrow", "torch", "transformers", "tokenizers", "safetensors"),

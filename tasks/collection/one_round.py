@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tasks.collection.encode import DATA as ENCODED
 from tasks.collection.encode import PAIRS, learner, similar_of
-from tasks.collection.parameters import MATCHED, Params, folder_of, sheet_of
+from tasks.collection.parameters import MATCHED, Collect, Encode, folder_of, sheet_of
 from tasks.engine.step import Inputs, Out
 from tasks.presentation.console import progress
 
@@ -28,11 +28,11 @@ _PEOPLE = b"people answered about"
 class Round:
     """One round of one method and seed."""
 
-    def __init__(self, params: Params, inputs: Inputs, out: Out) -> None:
+    def __init__(self, params: Collect, inputs: Inputs, out: Out) -> None:
         from cartograph.pairs.tables import load_task
 
         self.params, self.inputs, self.space = params, inputs, out.workspace
-        self.encode: Any = out.workspace.settings["encode"]
+        self.encode = out.workspace.settings.of(Encode)
         self.method, self.seed, self.number = str(out.cell["method"]), int(out.cell["seed"]), int(out.cell["round"])
         self.folder = out[folder_of(self.method, self.seed, self.number)]
         self.task = load_task(inputs[PAIRS])
@@ -244,7 +244,7 @@ def _write(content: Any, path: Path) -> None:
     path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Collect, inputs: Inputs, out: Out) -> str:
     """Do one round of one method and seed; return what it found.
 
     Raises:

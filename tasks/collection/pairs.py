@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from cartograph.config import Params as Section
-from cartograph.config import Settings
+from cartograph.config import Section, Settings
 from cartograph.errors import GateError, InputError
-from tasks.audit.sources import FileEntry, Files, files_of, listed, read_files
+from tasks.audit.parameters.files import FileEntry, Files, listed
+from tasks.audit.sources import files_of, read_files
 from tasks.engine.step import Inputs, Out, Step
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class EntityTable(Section):
     delimiter: str | None = None
 
 
-class Params(Section):
+class Pairs(Section):
     """The section ``pairs`` of params.yaml: where utterances and stated pairs come from."""
 
     source: Literal["planted-paraphrases", "files"] = Field(
@@ -63,7 +63,7 @@ class Params(Section):
     encoding: str | None = Field(None, description="encoding of the files; null: UTF-8")
 
     @model_validator(mode="after")
-    def _files_are_named(self) -> Params:
+    def _files_are_named(self) -> Self:
         if self.source == "files" and not self.train:
             raise ValueError("source `files` needs `train`: at least one file of stated pairs")
         if bool(self.dev) != bool(self.test):
@@ -88,7 +88,7 @@ class Params(Section):
         return self
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Pairs, inputs: Inputs, out: Out) -> str:
     """Write the two sides, the stated pairs, and what was found; return the sizes.
 
     Raises:
@@ -136,7 +136,7 @@ def require_positives(task: Task, *, given: bool) -> None:
             raise InputError(f"the {split} split has no positive pair among its {task.space(split).size:,}; {way}.")
 
 
-def _planted(params: Params) -> tuple[Built, int]:
+def _planted(params: Pairs) -> tuple[Built, int]:
     import numpy as np
     import pyarrow as pa
 
@@ -151,7 +151,7 @@ def _planted(params: Params) -> tuple[Built, int]:
     return built, stated.num_rows
 
 
-def read_pairs(params: Params, inputs: Mapping[str, Path]) -> tuple[Built, int]:
+def read_pairs(params: Pairs, inputs: Mapping[str, Path]) -> tuple[Built, int]:
     """Return the task that the named files make, and how many records they have.
 
     Args:
@@ -189,7 +189,7 @@ def read_pairs(params: Params, inputs: Mapping[str, Path]) -> tuple[Built, int]:
     return replace(built, unreadable=unreadable), rows + unreadable
 
 
-def _tables(params: Params, inputs: Mapping[str, Path]) -> dict[str, tuple[EntityTable, File]]:
+def _tables(params: Pairs, inputs: Mapping[str, Path]) -> dict[str, tuple[EntityTable, File]]:
     found = {}
     for side, table in (("left", params.left_table), ("right", params.right_table)):
         if table is not None:
@@ -205,11 +205,11 @@ def _entry(table: EntityTable) -> FileEntry:
 
 def inputs_of(settings: Settings) -> tuple[str, ...]:
     """Return the declared names of the files that the task is made from."""
-    params: Any = settings["pairs"]
+    params = settings.of(Pairs)
     if params.source != "files":
         return ()
     tables = [_entry(table) for table in (params.left_table, params.right_table) if table is not None]
     return files_of([*params.train, *params.dev, *params.test, *tables])
 
 
-STEP = Step(name="pairs", run=run, params=Params, inputs=inputs_of, outputs=(DATA, METRICS), libraries=("numpy", "pyarrow"))
+STEP = Step(name="pairs", run=run, params=Pairs, inputs=inputs_of, outputs=(DATA, METRICS), libraries=("numpy", "pyarrow"))

@@ -1,13 +1,13 @@
-"""Parameters of the section collect."""
+"""The sections `collect` and `encode` of params.yaml, and where rounds stand."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from cartograph.config import Params as Section
-from tasks.audit.sources import listed
+from cartograph.config import Section
+from tasks.audit.parameters.files import listed
 
 SECTION = "collect"
 
@@ -20,7 +20,7 @@ MethodName = Literal[
 ]
 
 
-class Params(Section):
+class Collect(Section):
     """The section ``collect`` of params.yaml, whose presence makes a workspace a collection."""
 
     methods: Annotated[tuple[MethodName, ...], BeforeValidator(listed)] = Field(
@@ -50,7 +50,7 @@ class Params(Section):
     threads: int = Field(1, ge=1, description="CPU threads of a training; another number may round otherwise")
 
     @model_validator(mode="after")
-    def _goes_together(self) -> Params:
+    def _goes_together(self) -> Self:
         if MATCHED in self.methods and "uncertainty" not in self.methods:
             raise ValueError(f"method `{MATCHED}` matches what `uncertainty` found; list that too")
         if len(set(self.methods)) < len(self.methods) or len(set(self.seeds)) < len(self.seeds):
@@ -72,6 +72,33 @@ class Params(Section):
         from cartograph.pairs.methods import round_sizes
 
         return round_sizes(self.first_round, self.growth, self.rounds)
+
+
+class Encode(Section):
+    """The section ``encode`` of params.yaml: the model, and how it is evaluated over all pairs."""
+
+    model: Literal["cosine-bow", "cosine-frozen", "cosine-bert"] = Field(
+        "cosine-bow",
+        description="cosine-bow: trained n-gram vectors; cosine-frozen: a linear map of an encoder's vectors; "
+        "cosine-bert: an encoder, fine-tuned",
+    )
+    pretrained: str | None = Field(None, description="cosine-frozen, cosine-bert: the encoder: a model's folder, or a hub id")
+    seed: int = Field(13, ge=0, description="seed of cosine-bow's first vectors, and of the sampled negatives")
+    neighbours: int = Field(50, ge=1, description="nearest neighbours per train utterance that a round chooses among")
+    near: int = Field(
+        100, ge=1, description="nearest neighbours per test utterance whose negatives are all counted; fewer where there are fewer"
+    )
+    random_negatives: int = Field(100_000, ge=100, description="negatives sampled from all others, each standing for many")
+    legacy_counting: bool = Field(False, description="count near negatives in both orders, as the published numbers do")
+    index: Literal["auto", "flat", "ivf", "hnsw"] = Field("auto", description="search: flat (exact), ivf, hnsw, or auto: by size")
+    device: Literal["cpu", "cuda"] = Field("cpu", description="cosine-frozen, cosine-bert: cpu or cuda")
+
+    @model_validator(mode="after")
+    def _an_encoder_is_named(self) -> Self:
+        if (self.model == "cosine-bow") != (self.pretrained is None):
+            wanted = "takes no encoder; leave `pretrained` out" if self.pretrained else "needs `pretrained`: an encoder's folder or hub id"
+            raise ValueError(f"model `{self.model}` {wanted}")
+        return self
 
 
 def folder_of(method: str, seed: int, number: int) -> str:

@@ -11,14 +11,13 @@ from typing import Any
 
 from pydantic import Field
 
-from cartograph.config import Params as Section
-from cartograph.config import Settings
+from cartograph.config import Section, Settings
 from tasks.collection.compare import DATA as COMPARED
 from tasks.collection.compare import FIGURES
 from tasks.collection.compare import METRICS as COMPARED_METRICS
 from tasks.collection.encode import METRICS as ENCODED_METRICS
 from tasks.collection.pairs import METRICS as PAIRS_METRICS
-from tasks.collection.parameters import SECTION, folder_of
+from tasks.collection.parameters import Collect, folder_of
 from tasks.collection.report import PAGE
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.step import Hints, Inputs, Out, Step
@@ -31,14 +30,14 @@ _NUMBERS = {"pairs": PAIRS_METRICS, "encode": ENCODED_METRICS, "compare": COMPAR
 _COLLECTED = {"left": "string", "right": "string", "label": "int32", "round": "int32"}
 
 
-class Params(Section):
+class Publish(Section):
     """The section ``publish`` of params.yaml."""
 
     enabled: bool = Field(True, description="log the collection to MLflow: to mlflow.db here, or to MLFLOW_TRACKING_URI")
     experiment: str | None = Field(None, min_length=1, max_length=500, description="name of the experiment; null: the workspace's name")
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Publish, inputs: Inputs, out: Out) -> str:
     """Publish the collection; return where, and how much."""
     from tasks.publishing.mlflow_runs import publish_runs
 
@@ -94,7 +93,7 @@ def _stated(workspace: Workspace, inputs: Inputs) -> Dataset:
 def _models(workspace: Workspace, inputs: Inputs, publication: Publication) -> list[Model]:
     import pyarrow.parquet as pq
 
-    collect: Any = workspace.settings[SECTION]
+    collect = workspace.settings.of(Collect)
     versions = _json(inputs[COMPARED] / "versions.json")
     results = pq.read_table(inputs[COMPARED] / "results.parquet").to_pylist()
     return [
@@ -126,7 +125,7 @@ def _model(
     made: Mapping[str, Any],
     curves: Mapping[str, Any],
 ) -> Model:
-    collect: Any = workspace.settings[SECTION]
+    collect = workspace.settings.of(Collect)
     numbers = _json(inputs[folder_of(method, seed, collect.rounds)] / "scores.json")["numbers"]
     path = workspace.resolve(f"{COMPARED}/collected/{method}-{seed}.parquet").relative_to(project_root()).as_posix()
     profile = {"num_rows": made["rows"], "positive": made["positive"], "version": made["version"]}
@@ -152,7 +151,7 @@ def _model(
 
 
 def _note(workspace: Workspace, metrics: Mapping[str, float]) -> str:
-    collect: Any = workspace.settings[SECTION]
+    collect = workspace.settings.of(Collect)
     scores = {method: metrics[f"compare.{method}.average_precision"] for method in collect.methods}
     lines = [f"Collection of pairs `{workspace.name}`: average precision over all test pairs."]
     lines += [f"- {method}: {score:.3f}" for method, score in sorted(scores.items(), key=lambda item: -item[1])]
@@ -175,7 +174,7 @@ def _json(path: Path) -> Any:
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    collect: Any = settings[SECTION]
+    collect = settings.of(Collect)
     last = tuple(folder_of(method, seed, collect.rounds) for method in collect.methods for seed in collect.seeds)
     return ("params.yaml", "data/pairs", COMPARED, PAGE, *FIGURES, *_NUMBERS.values(), *last)
 
@@ -183,9 +182,9 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
 STEP = Step(
     name=STEP_NAME,
     run=run,
-    params=Params,
+    params=Publish,
     inputs=_inputs,
     libraries=("mlflow",),
-    when=lambda settings: bool(settings[STEP_NAME].enabled),  # type: ignore[attr-defined]
+    when=lambda settings: settings.of(Publish).enabled,
     hints=Hints(needs_versions=True, environment=(VARIABLE,)),
 )

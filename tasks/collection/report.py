@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from cartograph.config import Params as Section
-from cartograph.config import Settings
+from cartograph.config import Section, Settings
 from tasks.collection.compare import DATA as COMPARED
 from tasks.collection.compare import METRICS as COMPARED_METRICS
 from tasks.collection.encode import METRICS as ENCODED_METRICS
 from tasks.collection.pairs import METRICS as PAIRS_METRICS
-from tasks.collection.parameters import SECTION
+from tasks.collection.parameters import Collect
 from tasks.engine.receipt import versions
 from tasks.engine.step import Inputs, Out, Step
 from tasks.engine.workspace import Workspace
@@ -29,20 +28,20 @@ WAITING = "reports/waiting.html"
 _LIBRARIES = ("faiss-cpu", "matplotlib", "numpy", "pyarrow", "torch", "transformers")
 
 
-class Params(Section):
+class Report(Section):
     """How much the page shows."""
 
     text_characters: int = Field(160, ge=20, le=2000, description="most characters of a text shown in a list")
 
 
-def run(params: Params, inputs: Inputs, out: Out) -> str:
+def run(params: Report, inputs: Inputs, out: Out) -> str:
     """Read the comparison and write the page; return its name and size."""
     import pyarrow.parquet as pq
 
     from cartograph.page.collection.content import Collection
     from cartograph.page.collection.pages import collection_page
 
-    collect: Any = out.workspace.settings[SECTION]
+    collect = out.workspace.settings.of(Collect)
     folder = inputs[COMPARED]
     page = collection_page(
         Collection(
@@ -85,4 +84,4 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     return ("params.yaml", "data/pairs", COMPARED, COMPARED_METRICS, PAIRS_METRICS, ENCODED_METRICS)
 
 
-STEP = Step(name="report", run=run, params=Params, inputs=_inputs, outputs=(PAGE,), libraries=("cartograph", *_LIBRARIES))
+STEP = Step(name="report", run=run, params=Report, inputs=_inputs, outputs=(PAGE,), libraries=("cartograph", *_LIBRARIES))

@@ -12,13 +12,13 @@ from cartograph.config import Settings
 from tasks.collection.encode import DATA as ENCODED
 from tasks.collection.encode import PAIRS
 from tasks.collection.one_round import run
-from tasks.collection.parameters import MATCHED, SECTION, Params, sheet_of
+from tasks.collection.parameters import MATCHED, SECTION, Collect, sheet_of
 from tasks.engine.step import Hints, Matrix, Step
 
 
 def rounds(settings: Settings) -> tuple[Step, ...]:
     """Return the steps of all rounds, each a matrix of methods and seeds."""
-    params: Any = settings[SECTION]
+    params = settings.of(Collect)
     found: list[Step] = []
     for number in range(1, params.rounds + 1):
         found.append(_round(params, number))
@@ -27,13 +27,13 @@ def rounds(settings: Settings) -> tuple[Step, ...]:
     return tuple(found)
 
 
-def _round(params: Params, number: int) -> Step:
+def _round(params: Collect, number: int) -> Step:
     before = (f"data/round-{number - 1}/{{method}}-{{seed}}",) if number > 1 else ()
     return Step(
         name=f"round-{number}",
         of=SECTION,
         run=run,
-        params=Params,
+        params=Collect,
         inputs=(PAIRS, ENCODED, *before),
         optional=(sheet_of(number),) if params.oracle == "people" else (),
         matrix=Matrix({"method": "independent", "seed": "seeds"}, {"round": number}, keys=("methods",)),
@@ -41,13 +41,13 @@ def _round(params: Params, number: int) -> Step:
     )
 
 
-def _matched(params: Params, number: int) -> Step:
+def _matched(params: Collect, number: int) -> Step:
     before = (f"data/match-{number - 1}/{{seed}}",) if number > 1 else ()
     return Step(
         name=f"match-{number}",
         of=SECTION,
         run=run,
-        params=Params,
+        params=Collect,
         inputs=(PAIRS, ENCODED, f"data/round-{number}/uncertainty-{{seed}}", *before),
         matrix=Matrix({"seed": "seeds"}, {"method": MATCHED, "round": number}, keys=("methods",)),
         **_SHARED,

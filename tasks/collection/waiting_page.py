@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cartograph.errors import CartographError, WaitingError
-from tasks.collection.parameters import SECTION as COLLECTION
+from tasks.collection.parameters import Collect, folder_of, sheet_of
 from tasks.collection.report import WAITING as PAGE
+from tasks.collection.report import Report
 from tasks.engine.receipt import fresh
 from tasks.engine.step import Step
 from tasks.engine.workspace import Workspace, project_root
@@ -26,7 +27,7 @@ _WORDS = {1: "yes", 0: "no", -1: "skip"}
 
 def leave_page(workspace: Workspace, steps: Sequence[Step], error: CartographError) -> bool:
     """Write the page of a collection that people answer and that ended with an error, where a round was to come; return whether it was."""
-    collect: Any = workspace.settings.get(COLLECTION)
+    collect = workspace.settings.find(Collect)
     if collect is None or collect.oracle != "people":
         return False
     named = {step.name: step for step in steps}
@@ -52,9 +53,8 @@ def _content(workspace: Workspace, number: int, error: CartographError) -> Waiti
     from cartograph.page.step_results import HowMade
     from cartograph.pairs.comparison import summary
     from cartograph.pairs.tables import load_task
-    from tasks.collection.parameters import sheet_of
 
-    collect: Any = workspace.settings[COLLECTION]
+    collect = workspace.settings.of(Collect)
     sheet = workspace.resolve(sheet_of(number))
     answers, pairs = _sheet(sheet, sheet_of(number), load_task(workspace.resolve("data/pairs")))
     arms = [_arm(workspace, done) for done in range(1, number)]
@@ -72,7 +72,7 @@ def _content(workspace: Workspace, number: int, error: CartographError) -> Waiti
         summary=table,
         labels=sum(label in (0, 1) for column in labels for label in column),
         mistakes=[one for folder in last for one in _json(folder / "findings.json")["mistakes"][:10]],
-        texts=workspace.settings["report"].text_characters,  # type: ignore[attr-defined]
+        texts=workspace.settings.of(Report).text_characters,
         how_made=HowMade(
             name=workspace.name,
             command=f"python -m flows.collect --workspace {workspace.typed}",
@@ -86,16 +86,14 @@ def _arm(workspace: Workspace, number: int) -> Arm:
 
     from cartograph.pairs.comparison import Arm
 
-    collect: Any = workspace.settings[COLLECTION]
+    collect = workspace.settings.of(Collect)
     folder = workspace.resolve(_folder(workspace, number))
     draws = np.load(folder / "resampled.npy", allow_pickle=False)
     return Arm(collect.methods[0], collect.seeds[0], number, _json(folder / "scores.json")["numbers"], draws)
 
 
 def _folder(workspace: Workspace, number: int) -> str:
-    from tasks.collection.parameters import folder_of
-
-    collect: Any = workspace.settings[COLLECTION]
+    collect = workspace.settings.of(Collect)
     return folder_of(collect.methods[0], collect.seeds[0], number)
 
 

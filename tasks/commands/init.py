@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cartograph.config import load_settings
+from cartograph.config import Settings, load_settings
 from cartograph.errors import InputError
-from tasks.audit.sources import FETCHED
+from tasks.audit.parameters.files import FileEntry
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.sources import FETCHED, files_of, sources_of
 from tasks.commands.params_yaml import encoder, recipe, render
 from tasks.commands.presets import converted, preset_keys
 from tasks.engine.workspace import Workspace, project_root
@@ -23,7 +25,6 @@ from tasks.presentation.console import say
 
 if TYPE_CHECKING:
     from cartograph.ingest.canonical import IngestedSet
-    from tasks.audit.ingest import Params
 
 
 def init(
@@ -126,11 +127,10 @@ def _not_given(preset: str, **given: str | list[str]) -> dict[str, Any]:
 def _there(ingest: dict[str, Any]) -> dict[str, Any]:
     """Return the alternatives for uid and annotators that every file of the train set has, which presets name but not every copy has."""
     from cartograph.read.formats import first_columns
-    from tasks.audit.sources import FileEntry, files_of, sources_of
 
     entries = [FileEntry(**entry) if isinstance(entry, dict) else FileEntry(path=entry) for entry in ingest["train"]]
     usual = FileEntry(path="-", format=ingest["format"], encoding=ingest["encoding"])
-    space = Workspace(project_root(), {})
+    space = Workspace(project_root(), Settings())
     inputs = {name: space.resolve(name) for name in files_of(entries)}
     columns = [first_columns(source) for source in sources_of(entries, usual, inputs)]
     found = {}
@@ -187,31 +187,28 @@ def _evaluation(given: list[str], preset: str = "") -> dict[str, dict[str, Any]]
     return sets
 
 
-def _validated(content: str, folder: Path) -> Params:
-    from tasks.audit.ingest import Params
+def _validated(content: str, folder: Path) -> Ingest:
     from tasks.pipelines import STEPS
 
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "params.yaml"
         path.write_text(content, encoding="utf-8")
         try:
-            params = load_settings(path, {step.name: step.params for step in STEPS})["ingest"]
+            return load_settings(path, {step.name: step.params for step in STEPS}).of(Ingest)
         except InputError as error:
             raise InputError(str(error).replace(str(path), str(folder / "params.yaml"))) from error
-    assert isinstance(params, Params)
-    return params
 
 
-def _read(params: Params, fetched: Path) -> list[IngestedSet]:
+def _read(params: Ingest, fetched: Path) -> list[IngestedSet]:
     """Return the sets; what stands at URLs is fetched into a folder first."""
     from cartograph.ingest.canonical import ingest
     from tasks.audit import fetch
     from tasks.audit.ingest import columns_of, inputs_of, labelling_of, read_sets
 
-    space = Workspace(project_root(), {"ingest": params})
+    space = Workspace(project_root(), Settings({"ingest": params}))
     entries = fetch.remote_entries(space.settings)
     if entries:
-        fetch.fetch_all(entries, fetched, fetch.Params().max_megabytes, known=fetched)
+        fetch.fetch_all(entries, fetched, fetch.Fetch().max_megabytes, known=fetched)
     inputs = {name: fetched / name if name.startswith(FETCHED) else space.resolve(name) for name in inputs_of(space.settings)}
     raw_sets, _ = read_sets(params, inputs)
     return ingest(raw_sets, columns_of(params), labelling_of(params))
@@ -246,7 +243,7 @@ def made_whole(folder: Path) -> Iterator[None]:
         raise
 
 
-def _tell(folder: Path, params: Params, sets: list[IngestedSet]) -> None:
+def _tell(folder: Path, params: Ingest, sets: list[IngestedSet]) -> None:
     from cartograph.ingest.canonical import described
 
     for item in sets:

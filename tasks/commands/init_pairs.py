@@ -115,7 +115,7 @@ def _read(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
     Raises:
         InputError: they make none, or a parameter is wrong.
     """
-    from tasks.collection.pairs import Params, inputs_of, read_pairs, require_positives
+    from tasks.collection.pairs import Pairs, inputs_of, read_pairs, require_positives
     from tasks.pipelines import COLLECTION_SECTIONS
 
     with tempfile.TemporaryDirectory() as temporary:
@@ -125,8 +125,7 @@ def _read(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
             settings = load_settings(path, COLLECTION_SECTIONS)
         except InputError as error:
             raise InputError(str(error).replace(str(path), str(folder / "params.yaml"))) from error
-    params = settings["pairs"]
-    assert isinstance(params, Params)
+    params = settings.of(Pairs)
     files = {name: (project_root() / name.removeprefix("file:")).absolute() for name in inputs_of(settings)}
     task = read_pairs(params, files)[0].task
     require_positives(task, given=bool(params.test))

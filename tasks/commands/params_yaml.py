@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from cartograph.config import Params
+from cartograph.config import Section
 
 RECIPES: dict[str, dict[str, object]] = {
     "bow": {},
@@ -53,7 +53,7 @@ def render(
     return render_sections("audit", {step.name: step.params for step in STEPS}, given)
 
 
-def render_sections(what: str, models: Mapping[str, type[Params]], given: Mapping[str, Mapping[str, Any]]) -> str:
+def render_sections(what: str, models: Mapping[str, type[Section]], given: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the text of a params.yaml.
 
     Args:

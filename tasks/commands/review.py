@@ -68,11 +68,6 @@ def _option(space: Workspace) -> str:
     return "" if space.relative == "." else f" --workspace {space.typed}"
 
 
-def _params(space: Workspace) -> clean.Params:
-    params = space.settings.get("clean")
-    return params if isinstance(params, clean.Params) else clean.Params()
-
-
 def _decisions_file(space: Workspace) -> Path | None:
     path = space.resolve(clean.DECISIONS)
     return path if path.exists() else None
@@ -89,7 +84,7 @@ def _write_sheet(space: Workspace, out: str) -> None:
         sheet, names = space.resolve(clean.SHEET), tuple(space.resolve(name) for name in (clean.SHEET, clean.TASKS, clean.CONFIGURATION))
     sheet.parent.mkdir(parents=True, exist_ok=True)
     written = [path.with_name(path.name + ".tmp") for path in names]
-    count = clean.write_review(_params(space), examples, noise, decisions, *written)
+    count = clean.write_review(space.settings.of(clean.Clean), examples, noise, decisions, *written)
     for path, name in zip(written, names, strict=True):
         path.replace(name)
     decided = f" ({len(decisions):,} rows are decided)" if decisions else ""
@@ -105,7 +100,7 @@ def _draw_blind(space: Workspace, out: str) -> None:
     from cartograph.clean.blind_check import draw
 
     examples, noise = _tables(space)
-    key, content = draw(examples, noise, np.random.default_rng(_params(space).seed))
+    key, content = draw(examples, noise, np.random.default_rng(space.settings.of(clean.Clean).seed))
     folder = space.path / "review"
     sheet = _new(out) if out else folder / f"blind-{key.sheet}.csv"
     if sheet.exists() and sheet.read_bytes() != content:

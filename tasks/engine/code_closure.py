@@ -57,7 +57,7 @@ def _unit(file: Path) -> Path | None:
     if folder == _PRESENTATION:
         return None
     if folder in _STEPS:
-        return None if inner[1:] == ["__init__.py"] else file
+        return None if inner[-1] == "__init__.py" else file
     return base / folder
 
 

@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
-from cartograph.config import Params, Settings
+from cartograph.config import Section, Settings
 from tasks.engine.code_closure import code_closure
 from tasks.engine.workspace import Workspace
 
@@ -162,7 +162,7 @@ class Step:
 
     name: str
     run: Callable[[Any, Inputs, Out], str]
-    params: type[Params]
+    params: type[Section]
     inputs: Paths | Callable[[Settings], Paths] = ()
     optional: Paths = ()
     outputs: Paths | Callable[[Settings], Paths] = ()

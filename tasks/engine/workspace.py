@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cartograph.config import Params, load_settings, read_yaml
+from cartograph.config import Section, Settings, load_settings, read_yaml
 from cartograph.errors import InputError
 
 CODE = Path(__file__).resolve().parent.parent.parent
@@ -44,7 +44,11 @@ class Workspace:
     """
 
     path: Path
-    settings: dict[str, Params]
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        """Take sections in a plain mapping too."""
+        object.__setattr__(self, "settings", Settings(self.settings))
 
     @property
     def name(self) -> str:
@@ -131,7 +135,7 @@ class Workspace:
                 file.truncate(0)
 
 
-def read_workspace(path: str | Path, sections: Callable[[Mapping[str, Any]], Mapping[str, type[Params]]]) -> Workspace:
+def read_workspace(path: str | Path, sections: Callable[[Mapping[str, Any]], Mapping[str, type[Section]]]) -> Workspace:
     """Return the workspace in a folder, its parameters validated.
 
     Args:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cartograph.errors import InputError
 from tasks.audit.pretrained_folder import local_folder
-from tasks.collection.parameters import SECTION, folder_of
+from tasks.collection.parameters import Collect, Encode, folder_of
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.workspace import Workspace
 from tasks.paper.pair_cells import Cells, metrics_of, with_ends
@@ -59,7 +59,7 @@ def _over_all(arms: list[Arm]) -> list[str]:
 
 
 def _arms(space: Workspace, method: str) -> list[Arm]:
-    collect: Any = space.settings[SECTION]
+    collect = space.settings.of(Collect)
     return [_arm(space, method, seed) for seed in collect.seeds]
 
 
@@ -74,7 +74,7 @@ def _arm(space: Workspace, method: str, seed: int) -> Arm:
     from cartograph.pairs.rounds import balanced_pairs
     from cartograph.pairs.tables import load_sample, load_task
 
-    collect: Any = space.settings[SECTION]
+    collect = space.settings.of(Collect)
     task, sample = load_task(space.resolve("data/pairs")), load_sample(space.resolve("data/encode/sample-test.parquet"))
     table = pq.read_table(space.resolve(folder_of(method, seed, collect.rounds)) / "collected.parquet")
     balanced, test = balanced_pairs(task, "test"), task.space("test")
@@ -108,7 +108,7 @@ def _scores(space: Workspace, task: Task, method: str, seed: int, scored: Keys) 
     from cartograph.pairs.models.concat import concat_scores
     from cartograph.pairs.tables import SKIPPED, keys_of
 
-    collect: Any = space.settings[SECTION]
+    collect = space.settings.of(Collect)
     path = space.resolve(folder_of(method, seed, collect.rounds)) / "collected.parquet"
     recipe = _recipe(space, seed)
     what = {"collected": digest_path(path), "pairs": digest_path(space.resolve("data/pairs")), "recipe": recipe.to_json()}
@@ -141,7 +141,7 @@ def _scores(space: Workspace, task: Task, method: str, seed: int, scored: Keys) 
 def _recipe(space: Workspace, seed: int) -> Recipe:
     from cartograph.train.recipe import Recipe
 
-    pretrained = space.settings["encode"].pretrained  # type: ignore[attr-defined]
+    pretrained = space.settings.of(Encode).pretrained
     if pretrained is None:
         return Recipe(seed=seed, evaluate="end")
     local: Path | None = local_folder(pretrained)

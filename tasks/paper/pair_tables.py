@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cartograph.errors import InputError
 from tasks.collection.compare import DATA
-from tasks.collection.parameters import SECTION
+from tasks.collection.parameters import SECTION, Collect
 from tasks.engine.receipt import fresh
 from tasks.engine.workspace import Workspace
 from tasks.paper.pair_cells import Cells, _counted, draw_curves, rounds_table, with_ends
@@ -64,15 +64,15 @@ def run(name: str, space: Workspace, folder: Path) -> str:
     else:
         tables = [_methods(name, _summary(space), space)]
     texts = ["\n".join("| " + " | ".join(line) + " |" for line in (header, ["---"] * len(header), *cells)) for header, cells in tables]
-    seeds: Any = space.settings[SECTION]
-    note = f"Means over {len(seeds.seeds)} seed(s), with 95 % intervals for other utterances of the same kind"
-    note += " and other seeds." if len(seeds.seeds) > 1 else "; one seed shows nothing of what other seeds would give."
+    collect = space.settings.of(Collect)
+    note = f"Means over {len(collect.seeds)} seed(s), with 95 % intervals for other utterances of the same kind"
+    note += " and other seeds." if len(collect.seeds) > 1 else "; one seed shows nothing of what other seeds would give."
     (folder / "table.md").write_text("\n\n".join([*texts, note]) + "\n", encoding="utf-8")
     return f"{sum(len(cells) for _, cells in tables)} lines in table.md"
 
 
 def _require_done(name: str, space: Workspace) -> None:
-    collect: Any = space.settings[SECTION]
+    collect = space.settings.of(Collect)
     missing = [method for method in WANTED[name] if method not in collect.methods]
     if missing:
         raise InputError(
@@ -95,7 +95,7 @@ def _summary(space: Workspace) -> pa.Table:
 
 
 def _methods(name: str, summary: pa.Table, space: Workspace) -> tuple[list[str], Cells]:
-    collect: Any = space.settings[SECTION]
+    collect = space.settings.of(Collect)
     rows = {(row["method"], row["measure"]): row for row in summary.to_pylist() if row["round"] == collect.rounds}
     if name == "pairs-positives":
         found = [rows[method, "average_precision"] for method in WANTED[name]]
@@ -108,7 +108,7 @@ def _methods(name: str, summary: pa.Table, space: Workspace) -> tuple[list[str],
 
 
 def _curves(space: Workspace, folder: Path) -> tuple[list[str], Cells]:
-    collect: Any = space.settings[SECTION]
+    collect = space.settings.of(Collect)
     summary = _summary(space)
     draw_curves(summary, collect.methods, folder)
     return rounds_table(summary, "Method")

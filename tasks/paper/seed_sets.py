@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.collection.encode import PAIRS
-from tasks.collection.parameters import SECTION, folder_of
+from tasks.collection.parameters import SECTION, Collect, folder_of
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tasks.paper.pair_cells import Cells, draw_curves, rounds_table
@@ -47,9 +47,9 @@ def _collected(space: Workspace, path: Path, seed_set: str) -> list[Any]:
 
     from cartograph.pairs.comparison import Arm
 
-    collect: Any = space.settings[SECTION]
+    collect = space.settings.of(Collect)
     chosen = collect.model_copy(update={"methods": (_METHOD,), "seed_set": seed_set, "oracle": "imputed"})
-    own = Workspace(path, {**space.settings, SECTION: chosen})
+    own = Workspace(path, space.settings | {SECTION: chosen})
     if not path.exists():
         _copy_start(space, own)
     found = []
@@ -70,9 +70,9 @@ def _collected(space: Workspace, path: Path, seed_set: str) -> list[Any]:
 
 def _copy_start(space: Workspace, own: Workspace) -> None:
     """Copy what all seed sets share, and the rounds that the collection itself has from one of them."""
-    collect: Any = space.settings[SECTION]
+    collect = space.settings.of(Collect)
     names = ["data/pairs", "data/encode", "reports/pairs.metrics.json", "reports/encode.metrics.json"]
-    if own.settings[SECTION].seed_set == collect.seed_set and _METHOD in collect.methods:  # type: ignore[attr-defined]
+    if own.settings.of(Collect).seed_set == collect.seed_set and _METHOD in collect.methods:
         names += [folder_of(_METHOD, seed, number) for seed in collect.seeds for number in range(1, collect.rounds + 1)]
     for name in names:
         for one in (name, f"{name}.receipt.json"):

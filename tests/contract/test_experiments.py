@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from matplotlib.figure import Figure
 
+from cartograph.config import Settings
 from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.errors import InputError
 from cartograph.experiments.experiment import Experiment, Material
@@ -23,10 +24,11 @@ from cartograph.maps.table import map_table
 from cartograph.schema import examples_schema
 from cartograph.train.fit import fit
 from cartograph.train.recipe import Recipe
-from tasks.audit.ablate import STEP, Params, run_beside
-from tasks.audit.ingest import Params as IngestParams
-from tasks.audit.measure import Params as MeasureParams
-from tasks.audit.recipes import Params as TrainParams
+from tasks.audit.ablate import STEP, run_beside
+from tasks.audit.parameters.ablate import Ablate
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.measure import Measure
+from tasks.audit.parameters.train import Train
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests import training_sets
@@ -51,7 +53,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
     measures = compute_measures(uids, logits, gold)
     regions = assign_regions(uids, measures.confidence, measures.variability, **SHARES, rng=rng)
     options = (
-        Params(
+        Ablate(
             seeds=2, passes=3, every=4, probe_rows=20, other_model="bow", fractions=(0.5,), mixed_fraction=0.5, mixed_shares=(0.2,)
         ).model_dump()
         | SHARES
@@ -138,10 +140,10 @@ def test_measures_that_say_too_little_are_refused(material: Material, confidence
 def test_the_second_models_folder_is_an_input_of_the_experiment_that_reads_it(tmp_path: Path) -> None:
     (tmp_path / "{mine}").mkdir()
     named = {"other_model": "transformer", "other_pretrained": str(tmp_path / "{mine}")}
-    settings = {"ingest": IngestParams(source="files", train="train.csv", text="text", label="label"), "train": TrainParams()}
+    settings = Settings({"ingest": Ingest(source="files", train="train.csv", text="text", label="label"), "train": Train()})
     for experiments, wanted in ((("models",), True), (("seeds",), False)):
-        [cell] = STEP.expand(settings | {"ablate": Params(experiments=experiments, **named)})
-        found = cell.inputs_of(settings | {"ablate": Params(experiments=experiments, **named)})
+        [cell] = STEP.expand(settings | {"ablate": Ablate(experiments=experiments, **named)})
+        found = cell.inputs_of(settings | {"ablate": Ablate(experiments=experiments, **named)})
         assert (f"file:{tmp_path}/{{mine}}" in found) == wanted
 
 
@@ -150,12 +152,14 @@ def test_the_step_writes_them_a_cell_each(material: Material, tmp_path: Path) ->
         (tmp_path / f"data/{name}").parent.mkdir(parents=True)
         pq.write_table(table, tmp_path / f"data/{name}.parquet")
     shutil.copytree(material.dynamics, tmp_path / "data/train/dynamics")  # type: ignore[arg-type]
-    settings = {
-        "ingest": IngestParams(source="files", train="train.csv", text="text", label="label"),
-        "train": TrainParams(epochs=3, device="cpu", threads=1),
-        "measure": MeasureParams(),
-        "ablate": Params(experiments=("burn-out", "agreement", "nothing")),
-    }
+    settings = Settings(
+        {
+            "ingest": Ingest(source="files", train="train.csv", text="text", label="label"),
+            "train": Train(epochs=3, device="cpu", threads=1),
+            "measure": Measure(),
+            "ablate": Ablate(experiments=("burn-out", "agreement", "nothing")),
+        }
+    )
     cells = {step.name: step for step in STEP.expand(settings)}
     assert list(cells) == ["ablate@burn-out", "ablate@agreement", "ablate@nothing"]
     space = Workspace(tmp_path, settings)

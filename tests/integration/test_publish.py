@@ -24,12 +24,13 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from cartograph import schema
-from cartograph.config import Params
+from cartograph.config import Section
 from cartograph.data.content import content_digest
 from cartograph.data.subsets import take_subset
 from cartograph.errors import InputError
 from tasks.audit import evaluate, publish, retrain
-from tasks.audit.plan import retrained
+from tasks.audit.parameters.retrain import Retrain
+from tasks.audit.plan import retrained_models
 from tasks.audit.publication import read_publication
 from tasks.engine.step import Inputs, Out, Step
 from tasks.engine.surroundings import SILENT
@@ -70,7 +71,7 @@ def measures(count: int) -> pa.Table:
 
 def steps() -> tuple[Step, ...]:
     """The steps of an audit that cleans and retrains."""
-    clean = Step(name="clean", run=publish.run, params=Params, outputs=("data/clean",))
+    clean = Step(name="clean", run=publish.run, params=Section, outputs=("data/clean",))
     found = {step.name: step for step in (clean, retrain.STEP, evaluate.STEP)}
     found |= {step.name: step for step in STEPS if step.name != "publish"}
     return tuple(found.values())
@@ -101,7 +102,7 @@ def write_filtered(folder: Path, train: pa.Table) -> None:
 
 
 def write_models(workspace: Workspace, inputs: Inputs) -> None:
-    for (subset, seed), folder in retrained(workspace.settings).items():
+    for (subset, seed), folder in retrained_models(workspace.settings).items():
         inputs[folder].mkdir(parents=True)
         better = 0.1 * (subset == "cleaned")
         metrics = {"challenge.accuracy": 0.6 + better, "challenge.macro_f1": 0.58 + better, "validation.accuracy": 0.8 + better / 10}
@@ -140,7 +141,7 @@ class Audit:
     """A workspace below the project's root, with its inputs, and the store it publishes to."""
 
     def __init__(self, path: Path, store: Path) -> None:
-        settings = {step.name: step.params() for step in steps()} | {"retrain": retrain.Params(seeds=(1,))}
+        settings = {step.name: step.params() for step in steps()} | {"retrain": Retrain(seeds=(1,))}
         self.workspace = Workspace(path, settings)
         self.inputs = Inputs(self.workspace, STEP.inputs_of(self.workspace.settings))
         self.store = store
@@ -151,7 +152,7 @@ class Audit:
         staged = self.workspace.path / "staged"
         staged.mkdir(exist_ok=True)
         out = Out(self.workspace, {"data/publish": staged}, staged, staged, staged)
-        return publish.run(publish.Params(**params), self.inputs, out)
+        return publish.run(publish.Publish(**params), self.inputs, out)
 
     @property
     def published(self) -> dict[str, Any]:
@@ -329,7 +330,7 @@ def test_a_deleted_model_comes_back_and_the_others_stay(audit: Audit) -> None:
 
 
 def test_an_audit_that_retrains_nothing_has_no_models(audit: Audit) -> None:
-    settings = audit.workspace.settings | {"retrain": retrain.Params(subsets=())}
+    settings = audit.workspace.settings | {"retrain": Retrain(subsets=())}
     names = STEP.inputs_of(settings)
     assert not [name for name in names if "retrain" in name or "evaluate" in name]
     assert "data/clean" in names

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from cartograph.config import Params
-from tasks.audit import ablate, noise, report
+from tasks.audit import noise, report
+from tasks.audit.parameters.ablate import Ablate
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.measure import Measure
 from tasks.engine.step import Out
 from tasks.engine.workspace import CODE, Workspace
 from tests.report_audit import HOSTILE, write_audit
@@ -37,16 +39,8 @@ document.addEventListener("securitypolicyviolation", (event) => window.refused.p
 """
 
 
-class Ingest(Params):
-    source: str
+class Noted(Ingest):
     note: str = HOSTILE
-
-
-class Measure(Params):
-    max_points: int = 25_000
-    seed: int = 13
-    burn_in: int = 0
-    epochs: str = "all"
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +58,12 @@ def build(folder: Path, **options: Any) -> Path:
     inputs = write_audit(folder, **options)
     if imported:
         inputs = {name: path for name, path in inputs.items() if "score" not in name}
-    sections = {"measure": Measure(), "noise": noise.Params(), "report": report.Params(), "ablate": ablate.Params(experiments=("seeds",))}
-    settings = {"ingest": Ingest(source="files" if imported else "planted-nli"), **sections}
+    sections = {"measure": Measure(), "noise": noise.Noise(), "report": report.Report(), "ablate": Ablate(experiments=("seeds",))}
+    files = {"source": "files", "train": "train.csv"} if imported else {}
+    settings = {"ingest": Noted(**files), **sections}
     target = folder / "report.html"
     out = Out(Workspace(CODE, settings), {report.PAGE: target}, folder / "checkpoints", folder, folder / "failed")
-    summary = report.run(report.Params(), inputs, out)  # type: ignore[arg-type]
+    summary = report.run(report.Report(), inputs, out)  # type: ignore[arg-type]
     assert summary == f"reports/report.html, {target.stat().st_size / 1e6:.1f} MB"
     return target
 

@@ -1,17 +1,22 @@
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
 from pydantic import Field, ValidationError
 
-from cartograph.config import Params, load_settings, read_yaml
+from cartograph.config import Section, Settings, load_settings, read_yaml
 from cartograph.errors import InputError
 
 
-class Measure(Params):
+class Measure(Section):
     burn_in: int = Field(0, ge=0)
     easy: float = 0.33
+
+
+class Train(Section):
+    epochs: int = 8
 
 
 MODELS = {"measure": Measure}
@@ -20,7 +25,7 @@ MODELS = {"measure": Measure}
 def settings_of(tmp_path: Path, text: str) -> Measure:
     path = tmp_path / "params.yaml"
     path.write_text(text, encoding="utf-8")
-    return load_settings(path, MODELS)["measure"]  # type: ignore[return-value]
+    return load_settings(path, MODELS).of(Measure)
 
 
 def test_missing_sections_and_keys_take_their_defaults(tmp_path: Path) -> None:
@@ -32,6 +37,38 @@ def test_missing_sections_and_keys_take_their_defaults(tmp_path: Path) -> None:
 def test_settings_cannot_be_changed(tmp_path: Path) -> None:
     with pytest.raises(ValidationError):
         settings_of(tmp_path, "{}").easy = 1.0  # type: ignore[misc]
+    given = {"measure": Measure()}
+    settings = Settings(given)
+    with pytest.raises(TypeError, match="item assignment"):
+        settings["train"] = Train()  # type: ignore[index]
+    given["measure"] = Measure(burn_in=3)
+    assert settings.of(Measure).burn_in == 0
+
+
+def test_a_section_is_found_by_its_model() -> None:
+    settings = Settings({"measure": Measure(burn_in=2), "train": Train()})
+    assert settings.of(Measure) is settings.find(Measure) is settings["measure"]
+    assert settings.of(Train).epochs == 8
+    assert list(settings) == ["measure", "train"] and len(settings) == 2
+    assert settings == pickle.loads(pickle.dumps(settings))
+
+
+def test_a_section_that_settings_lack_is_an_error_that_names_those_they_have() -> None:
+    settings = Settings({"measure": Measure()})
+    assert settings.find(Train) is None
+    with pytest.raises(InputError) as raised:
+        settings.of(Train)
+    assert str(raised.value) == "these settings have no section of the model Train; their sections: `measure`."
+    with pytest.raises(InputError, match="their sections: none"):
+        Settings().of(Train)
+
+
+def test_sections_are_added_or_replaced_in_new_settings() -> None:
+    settings = Settings({"measure": Measure()})
+    more = settings | {"measure": Measure(burn_in=1), "train": Train()}
+    assert isinstance(more, Settings)
+    assert (more.of(Measure).burn_in, list(more)) == (1, ["measure", "train"])
+    assert dict(settings) == {"measure": Measure()}
 
 
 @pytest.mark.parametrize(

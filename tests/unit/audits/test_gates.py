@@ -5,7 +5,7 @@ import pytest
 from cartograph.audits.gates import Bound, Measured, evaluate_gates, worst
 from cartograph.config import load_settings
 from cartograph.errors import InputError
-from tasks.audit.gates import Params
+from tasks.audit.gates import Gates
 
 
 def outcomes(value: float | None, bound: Bound) -> str:
@@ -53,11 +53,11 @@ def test_a_gate_without_bounds_is_left_out_and_the_worst_counts() -> None:
 def test_wrong_bounds_are_told(tmp_path, text: str, message: str) -> None:
     (tmp_path / "params.yaml").write_text(f"gates: {text}\n")
     with pytest.raises(InputError, match=message):
-        load_settings(tmp_path / "params.yaml", {"gates": Params})
+        load_settings(tmp_path / "params.yaml", {"gates": Gates})
 
 
 def test_a_gate_can_be_switched_off(tmp_path) -> None:
     (tmp_path / "params.yaml").write_text("gates: {suspects: null, new_suspects: {fail: 0.1}}\n")
-    found = load_settings(tmp_path / "params.yaml", {"gates": Params})["gates"]
+    found = load_settings(tmp_path / "params.yaml", {"gates": Gates})["gates"]
     assert (found.suspects.warn, found.suspects.fail) == (None, None)
     assert (found.new_suspects.warn, found.new_suspects.fail) == (None, 0.1)

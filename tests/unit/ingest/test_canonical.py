@@ -20,7 +20,7 @@ from cartograph.errors import GateError, InputError
 from cartograph.ingest.identity import content_keys, content_uids, contradicting, repeated
 from cartograph.ingest.labels import Labelling, chosen_options, class_names, classes
 from cartograph.schema import QUARANTINE, TRUTH, DatasetInfo, dataset_info, examples_schema
-from tasks.audit.ingest import Params
+from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.sources import FileEntry, source_names
 from tests.ingesting import run_ingest, some_rows, write_csv
 
@@ -315,12 +315,12 @@ def test_texts_are_the_same_whatever_their_case_and_white_space() -> None:
 )
 def test_parameters_that_do_not_fit(section: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        Params.model_validate(section)
+        Ingest.model_validate(section)
 
 
 def test_parameters_in_short_and_in_full() -> None:
-    short = Params.model_validate({"source": "files", "train": "a.csv", "text": "body", "evaluation": {"dev": ["b.csv"]}, "labels": [0, 1]})
-    full = Params.model_validate(short.model_dump(mode="json"))
+    short = Ingest.model_validate({"source": "files", "train": "a.csv", "text": "body", "evaluation": {"dev": ["b.csv"]}, "labels": [0, 1]})
+    full = Ingest.model_validate(short.model_dump(mode="json"))
     assert short == full
     assert short.sets() == {"train": ("train", (FileEntry(path="a.csv"),)), "dev": ("id", (FileEntry(path="b.csv"),))}
     assert short.text == (("body",),)

@@ -19,7 +19,7 @@ from cartograph.pairs.stated_pairs import Built, Columns, StatedFile, build_task
 from cartograph.pairs.tables import load_task, save_task
 from cartograph.planted.paraphrases import generate
 from cartograph.read.source import Batch
-from tasks.collection.pairs import Params, read_pairs
+from tasks.collection.pairs import Pairs, read_pairs
 from tasks.commands.init_pairs import PRESETS, init_pairs
 
 
@@ -268,7 +268,7 @@ LINKS = {"source": "files", "train": ["links.csv"], "left_table": {"path": "a.cs
 )
 def test_parameters_of_pairs_that_do_not_go_together_are_refused(given: dict[str, Any], wanted: str) -> None:
     with pytest.raises(ValueError, match=re.escape(wanted)):
-        Params.model_validate(given)
+        Pairs.model_validate(given)
 
 
 def test_a_workspace_is_made_of_files_that_can_be_collected_from(project: Path, tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_records_of_an_entity_table_that_cannot_be_read_are_counted(tmp_path: Pa
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
     paths = {name: str(tmp_path / f"{name}.csv") for name in files}
     given = {"source": "files", "symmetric": False, "train": [paths["links"]]}
-    params = Params.model_validate({**given, "left_table": {"path": paths["a"]}, "right_table": {"path": paths["b"]}})
+    params = Pairs.model_validate({**given, "left_table": {"path": paths["a"]}, "right_table": {"path": paths["b"]}})
     built, read = read_pairs(params, {f"file:{path}": Path(path) for path in paths.values()})
     assert (built.unreadable, read, len(built.task.left)) == (1, 7, 2)
 
@@ -302,7 +302,7 @@ def test_records_of_an_entity_table_that_cannot_be_read_are_counted(tmp_path: Pa
 @pytest.mark.realdata
 def test_wikiqa_has_the_sizes_of_the_paper(real_data: Path) -> None:
     files = {split: [str(real_data / f"wikiqa/WikiQA-{split}.tsv")] for split in ("train", "dev", "test")}
-    params = Params.model_validate({"source": "files", **files, **PRESETS["wikiqa"]})
+    params = Pairs.model_validate({"source": "files", **files, **PRESETS["wikiqa"]})
     inputs = {f"file:{path}": Path(path) for paths in files.values() for path in paths}
     built, read = read_pairs(params, inputs)
     # The paper's Table 1 has 1,040 positives of 56 M train pairs, 140 of 7.8 M, and 293 of 17 M; 13 records of the train file are broken.

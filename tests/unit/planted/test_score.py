@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pyarrow as pa
@@ -10,10 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from cartograph import schema
+from cartograph.config import Settings
 from cartograph.errors import InputError
 from cartograph.planted.score import SCORE, score
-from tasks.audit.plan import is_built_in
-from tasks.audit.score import STEP, Params, run
+from tasks.audit.ingested_sets import is_built_in
+from tasks.audit.noise import Noise
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.score import STEP, Score, run
 
 
 def measures(rows: list[tuple[str, float, float, str]]) -> pa.Table:
@@ -154,7 +156,7 @@ def folders(tmp_path: Path) -> tuple[dict[str, Path], dict[str, Path]]:
 
 def test_the_step_writes_table_and_numbers(folders: tuple[dict[str, Path], dict[str, Path]]) -> None:
     inputs, staged = folders
-    assert run(Params(), cast(Any, inputs), cast(Any, staged)) == "planted flips: average precision .83"
+    assert run(Score(), cast(Any, inputs), cast(Any, staged)) == "planted flips: average precision .83"
     assert pq.read_table(staged["data/score"] / "score.parquet").schema == SCORE
     numbers = json.loads(staged["reports/score.metrics.json"].read_text(encoding="utf-8"))
     assert numbers["average_precision"] == pytest.approx(5 / 6)
@@ -165,27 +167,25 @@ def test_the_step_scores_the_suspects_where_there_are_some(folders: tuple[dict[s
     inputs, staged = folders
     inputs["data/noise"] = inputs["data/measure"]
     pq.write_table(FOUND, inputs["data/noise"] / "noise.parquet")
-    assert run(Params(), cast(Any, inputs), cast(Any, staged)) == "planted flips: average precision .83, precision .50, recall .50"
+    assert run(Score(), cast(Any, inputs), cast(Any, staged)) == "planted flips: average precision .83, precision .50, recall .50"
     numbers = json.loads(staged["reports/score.metrics.json"].read_text(encoding="utf-8"))
     assert numbers["low_confidence.average_precision"] == pytest.approx(5 / 6)
 
 
 def test_the_step_reads_the_suspects_of_an_audit_that_looks_for_some() -> None:
-    assert STEP.inputs_of(cast(Any, {"noise": None})) == ("data/truth", "data/measure", "data/noise")
-    assert "data/noise" not in STEP.inputs_of({})
+    assert STEP.inputs_of(Settings({"noise": Noise()})) == ("data/truth", "data/measure", "data/noise")
+    assert "data/noise" not in STEP.inputs_of(Settings())
 
 
 def test_the_step_says_what_to_do_about_a_map_of_other_rows(folders: tuple[dict[str, Path], dict[str, Path]]) -> None:
     inputs, staged = folders
     pq.write_table(MAP.slice(1), inputs["data/measure"] / "measures.parquet")
     with pytest.raises(InputError, match=r"the map cannot be scored: .*uid 'a' is in the truth alone; run the audit .*--force ingest"):
-        run(Params(), cast(Any, inputs), cast(Any, staged))
+        run(Score(), cast(Any, inputs), cast(Any, staged))
 
 
 def test_only_the_built_in_corpus_is_scored() -> None:
-    def settings(source: str) -> Any:
-        return {"ingest": SimpleNamespace(source=source)}
-
+    files = Ingest(source="files", train="train.csv", text="text")
     assert STEP.when is is_built_in
-    assert is_built_in(settings("planted-nli")) and is_built_in(settings("digits"))
-    assert not is_built_in(settings("files"))
+    assert all(is_built_in(Settings({"ingest": Ingest(source=source)})) for source in ("planted-nli", "digits"))
+    assert not is_built_in(Settings({"ingest": files}))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,25 +11,35 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cartograph.config import load_settings
+from cartograph.config import Settings, load_settings
 from cartograph.errors import InputError
 from cartograph.features.vectors import write_features
 from cartograph.models.registry import MODELS
 from cartograph.schema import AFLITE, AFLITE_HISTORY, dataset_info
-from tasks.audit import aflite, bias, features, recipes
+from tasks.audit import aflite, bias, features
 from tasks.audit.embed import STEP as EMBED
-from tasks.audit.embed import Params as EmbedParams
+from tasks.audit.embed import Embed
+from tasks.audit.parameters.aflite import Aflite
+from tasks.audit.parameters.bias import Bias
+from tasks.audit.parameters.features import Features
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.train import Train
 from tasks.engine.step import Inputs, Out
 from tasks.engine.workspace import CODE, Workspace
 from tests.training_sets import small_set
+from tests.workspaces import with_sections
 
 TRAIN, HELD = "data/ingest/train.parquet", "data/ingest/held.parquet"
 
 
-def settings_of(**sections: Any) -> dict[str, Any]:
-    ingest = SimpleNamespace(evaluation={"held": "id"})
-    first = {"ingest": ingest, "embed": EmbedParams(), "train": recipes.Params(epochs=2)}
-    return first | {"features": features.Params(), "aflite": aflite.Params(), "bias": bias.Params()} | sections
+def ingest_of(*evaluation: str) -> Ingest:
+    sets = {name: {"files": [f"{name}.csv"]} for name in evaluation}
+    return Ingest.model_validate({"source": "files", "train": "train.csv", "text": ["premise", "hypothesis"], "evaluation": sets})
+
+
+def settings_of(**sections: Any) -> Settings:
+    first = Settings({"ingest": ingest_of("held"), "embed": Embed(), "train": Train(epochs=2)})
+    return first | {"features": Features(), "aflite": Aflite(), "bias": Bias()} | sections
 
 
 @pytest.fixture
@@ -86,7 +95,7 @@ def test_same_parameters_same_bytes(space: Workspace) -> None:
 
 
 def test_rows_that_the_model_learnt_from_leave_the_pool(space: Workspace) -> None:
-    space.settings["features"] = features.Params(source="finetuned", held_back=0.25)
+    space = with_sections(space, features=Features(source="finetuned", held_back=0.25))
     assert run(features.STEP, space) == "finetuned, 64 numbers a row, 30 rows held back"
     run(aflite.STEP, space)
     assert pq.read_table(space.path / "data/aflite/aflite.parquet").num_rows == 90
@@ -99,7 +108,7 @@ def test_a_users_features_count_and_evaluation_sets_without_any_are_left_out(spa
     vectors = np.random.default_rng(0).normal(label[:, None], 0.5, (120, 3)).astype(np.float32)
     order = np.random.default_rng(1).permutation(120)
     write_features(rows["uid"].take(pa.array(order)), vectors[order], space.path / "mine.parquet")
-    space.settings["features"] = features.Params(source="file", file=str(space.path / "mine.parquet"))
+    space = with_sections(space, features=Features(source="file", file=str(space.path / "mine.parquet")))
     # The held-out set's uids begin with the same letters: rows of one name would be taken for each other.
     pq.write_table(_renamed(small_set("pair", rows=40, seed=9, name="held", domain="id")), space.path / HELD)
     assert run(features.STEP, space) == "file, 3 numbers a row"
@@ -116,32 +125,32 @@ def _renamed(table: pa.Table) -> pa.Table:
 def test_features_missing_for_some_rows_are_named(space: Workspace) -> None:
     uids = small_set("pair", rows=120)["uid"].slice(1)
     write_features(uids, np.ones((119, 2), np.float32), space.path / "mine.parquet")
-    space.settings["features"] = features.Params(source="file", file=str(space.path / "mine.parquet"))
+    space = with_sections(space, features=Features(source="file", file=str(space.path / "mine.parquet")))
     with pytest.raises(InputError, match=r"mine\.parquet has no features of uid 'u0000' \(1 of 120 rows have none\)"):
         run(features.STEP, space)
 
 
 def test_rows_that_share_a_text_stay_together(space: Workspace) -> None:
     run(features.STEP, space)
-    space.settings["aflite"] = aflite.Params(group_by="premise", train_size=20)
+    space = with_sections(space, aflite=Aflite(group_by="premise", train_size=20))
     run(aflite.STEP, space)
     rows = pq.read_table(space.path / TRAIN)
     rows = rows.set_column(1, "premise", pa.array([f"premise {row // 3}" for row in range(120)]))
     assert aflite._groups("premise", rows).tolist() == [row // 3 for row in range(120)]
     assert json.loads((space.path / "data/aflite/aflite.json").read_text())["group_by"] == "premise"
-    space.settings["aflite"] = aflite.Params(group_by="topic")
+    space = with_sections(space, aflite=Aflite(group_by="topic"))
     with pytest.raises(InputError, match=r"`aflite.group_by` is 'topic', which is no text column of the set; .*premise, hypothesis"):
         run(aflite.STEP, space)
 
 
 def test_a_greedy_filter_takes_one_row_a_round() -> None:
-    assert aflite._sizes(aflite.Params(variant="greedy", slice_size=9), 120) == {"train_size": 12, "target_size": 40, "slice_size": 1}
+    assert aflite._sizes(Aflite(variant="greedy", slice_size=9), 120) == {"train_size": 12, "target_size": 40, "slice_size": 1}
 
 
 def test_before_and_after_by_quick_and_by_trained_models(space: Workspace) -> None:
     run(features.STEP, space)
     run(aflite.STEP, space)
-    space.settings["bias"] = bias.Params(models=("linear", "bow"), partial=("linear", "bow"), seeds=(1,), words=3)
+    space = with_sections(space, bias=Bias(models=("linear", "bow"), partial=("linear", "bow"), seeds=(1,), words=3))
     told = run(bias.STEP, space)
     folder = space.path / "data/bias"
     accuracies = pq.read_table(folder / "accuracies.parquet").to_pylist()
@@ -162,7 +171,7 @@ def test_before_and_after_by_quick_and_by_trained_models(space: Workspace) -> No
 
 
 def test_data_without_evaluation_sets_are_compared_on_a_part_held_out(space: Workspace) -> None:
-    space.settings["ingest"] = SimpleNamespace(evaluation={})
+    space = with_sections(space, ingest=ingest_of())
     for step in (features.STEP, aflite.STEP, bias.STEP):
         run(step, space)
     accuracies = pq.read_table(space.path / "data/bias/accuracies.parquet").to_pylist()
@@ -172,21 +181,21 @@ def test_data_without_evaluation_sets_are_compared_on_a_part_held_out(space: Wor
 
 
 def test_bias_reads_what_its_models_need() -> None:
-    named = settings_of(bias=bias.Params(models=("probe",)))
+    named = settings_of(bias=Bias(models=("probe",)))
     assert "data/embed" in bias.STEP.inputs_of(named) and EMBED.when(named)
     assert "data/embed" not in bias.STEP.inputs_of(settings_of())
-    assert not bias.STEP.when(settings_of(aflite=aflite.Params(enabled=False)))
-    assert not bias.STEP.when(settings_of(bias=bias.Params(enabled=False)))
+    assert not bias.STEP.when(settings_of(aflite=Aflite(enabled=False)))
+    assert not bias.STEP.when(settings_of(bias=Bias(enabled=False)))
 
 
 def test_frozen_features_need_an_encoder_and_its_step() -> None:
-    frozen = settings_of(features=features.Params(source="frozen"))
+    frozen = settings_of(features=Features(source="frozen"))
     assert EMBED.when(frozen)
     assert not EMBED.when(settings_of())
     assert features.STEP.inputs_of(frozen) == (TRAIN, HELD, "data/embed")
     with pytest.raises(InputError, match=r"features of a frozen encoder need `embed.pretrained`"):
         EMBED.inputs_of(frozen)
-    off = settings_of(features=features.Params(source="frozen"), aflite=aflite.Params(enabled=False))
+    off = settings_of(features=Features(source="frozen"), aflite=Aflite(enabled=False))
     assert not EMBED.when(off) and not features.STEP.when(off) and not aflite.STEP.when(off)
 
 
@@ -203,7 +212,7 @@ def test_frozen_features_need_an_encoder_and_its_step() -> None:
     ],
 )
 def test_what_a_fine_tuned_model_starts_from_is_an_input(space: Workspace, trained: Any, asked: Any, start: Any) -> None:
-    space.settings.update(settings_of(train=recipes.Params(**trained), features=features.Params(source="finetuned", **asked)))
+    space = with_sections(space, train=Train(**trained), features=Features(source="finetuned", **asked))
     out = Out(space, {}, space.path, space.path, space.path)
     params = space.settings["features"]
     if start is InputError:
@@ -217,7 +226,7 @@ def test_what_a_fine_tuned_model_starts_from_is_an_input(space: Workspace, train
 
 
 def test_a_model_that_saw_one_class_names_it(space: Workspace) -> None:
-    predict = bias._Predictor(bias.Params(models=("bow",)), Out(space, {}, space.path, space.path, space.path))
+    predict = bias._Predictor(Bias(models=("bow",)), Out(space, {}, space.path, space.path, space.path))
     rows = small_set("pair", rows=40)
     one = rows.filter(pa.array(rows["label"].to_numpy() == 1))
     assert predict("bow", "whole input", 1, one, {"held": rows})["held"].tolist() == [1] * 40
@@ -226,12 +235,12 @@ def test_a_model_that_saw_one_class_names_it(space: Workspace) -> None:
 
 def test_bias_starts_a_model_from_the_projects_own_folder(space: Workspace) -> None:
     """Wherever the command is called from; and the folder is an input, whatever the audit's own model is."""
-    settings = settings_of(train=recipes.Params(pretrained="./mine"), bias=bias.Params(models=("transformer",)))
-    space.settings.update(settings)
+    settings = settings_of(train=Train(pretrained="./mine"), bias=Bias(models=("transformer",)))
+    space = with_sections(space, **settings)
     out = Out(space, {}, space.path, space.path, space.path)
     assert bias._recipe("transformer", out, 1).pretrained == str(CODE / "mine")
     assert "file:./mine" in bias.STEP.inputs_of(settings)
-    both = settings_of(train=recipes.Params(model="probe"), bias=bias.Params(models=("probe", "linear")))
+    both = settings_of(train=Train(model="probe"), bias=Bias(models=("probe", "linear")))
     assert bias.STEP.inputs_of(both).count("data/embed") == 1
 
 
@@ -249,5 +258,5 @@ def test_bias_starts_a_model_from_the_projects_own_folder(space: Workspace) -> N
 def test_wrong_parameters(tmp_path: Path, section: str, message: str) -> None:
     (tmp_path / "params.yaml").write_text(section)
     with pytest.raises(InputError) as raised:
-        load_settings(tmp_path / "params.yaml", {"features": features.Params, "aflite": aflite.Params, "bias": bias.Params})
+        load_settings(tmp_path / "params.yaml", {"features": Features, "aflite": Aflite, "bias": Bias})
     assert message in str(raised.value)

@@ -21,6 +21,7 @@ from cartograph.schema import CHANGES, SUBSET, dataset_info
 from tasks.audit import ingest
 from tasks.audit.clean import STEP
 from tasks.audit.gates import measured_checks
+from tasks.audit.parameters.ingest import Ingest
 from tasks.checks.cleaned_set import validate_cleaning
 from tasks.engine.receipt import fresh
 from tasks.engine.running import Outcome, run_step
@@ -37,7 +38,7 @@ class Audit:
     """A workspace with ingested rows and suspects made by hand."""
 
     def __init__(self, flagged: dict[int, tuple[str, float]], **params: Any) -> None:
-        section = ingest.Params.model_validate({"source": "files", "text": "text", **params})
+        section = Ingest.model_validate({"source": "files", "text": "text", **params})
         self.path = path = project_root() / "workspaces" / "reviews"
         self.space = workspace(path, ingest=section, clean={})
         inputs = {name: self.space.resolve(name) for name in ingest.inputs_of(self.space.settings)}

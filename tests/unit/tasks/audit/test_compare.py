@@ -11,7 +11,9 @@ import pytest
 
 from cartograph.errors import GateError
 from cartograph.schema import MEASURES
-from tasks.audit import compare, gates, ingest
+from tasks.audit import compare, gates
+from tasks.audit.noise import Noise
+from tasks.audit.parameters.ingest import Ingest
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.cleaning import make_examples, make_noise
@@ -31,12 +33,10 @@ class Space:
     @property
     def space(self) -> Workspace:
         settings = {
-            "ingest": ingest.Params.model_validate(
-                {"source": "files", "train": "x.csv", "text": "text", "evaluation": {"test": ["y.csv"]}}
-            ),
-            "noise": ingest.Params(),
-            "compare": compare.Params(),
-            "gates": gates.Params.model_validate(self.gates),
+            "ingest": Ingest.model_validate({"source": "files", "train": "x.csv", "text": "text", "evaluation": {"test": ["y.csv"]}}),
+            "noise": Noise(),
+            "compare": compare.Compare(),
+            "gates": gates.Gates.model_validate(self.gates),
         }
         return Workspace(self.path, settings)
 

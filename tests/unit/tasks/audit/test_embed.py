@@ -15,12 +15,13 @@ from cartograph.errors import InputError
 from cartograph.models.tiny import Tiny
 from cartograph.train.fit import fit
 from tasks.audit import recipes
-from tasks.audit.ablate import Params as AblateParams
-from tasks.audit.embed import STEP, Params
-from tasks.audit.ingest import Params as IngestParams
-from tasks.audit.retrain import Params as RetrainParams
-from tasks.audit.select import Params as SelectParams
-from tasks.audit.tune import Params as TuneParams
+from tasks.audit.embed import STEP, Embed
+from tasks.audit.parameters.ablate import Ablate
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.retrain import Retrain
+from tasks.audit.parameters.select import Select
+from tasks.audit.parameters.train import Train
+from tasks.audit.parameters.tune import Tune
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.training_sets import info_of, small_set
@@ -29,7 +30,7 @@ SETS = ("data/ingest/train.parquet", "data/ingest/challenge.parquet", "data/inge
 
 
 def settings_of(embed: dict[str, object], **section: object) -> Settings:
-    return {"ingest": IngestParams(), "embed": Params(**embed), "train": recipes.Params(**section)}
+    return Settings({"ingest": Ingest(), "embed": Embed(**embed), "train": Train(**section)})
 
 
 def test_only_a_probe_has_it() -> None:
@@ -41,16 +42,16 @@ def test_only_a_probe_has_it() -> None:
 @pytest.mark.parametrize(
     ("section", "wanted"),
     [
-        ({"retrain": RetrainParams()}, True),
-        ({"retrain": RetrainParams(subsets=())}, False),
-        ({"select": SelectParams(strategies=("AL-uncertainty",))}, True),
-        ({"select": SelectParams()}, False),
-        ({"ablate": AblateParams(experiments=("seeds",))}, True),
-        ({"tune": TuneParams(trials=2)}, True),
+        ({"retrain": Retrain()}, True),
+        ({"retrain": Retrain(subsets=())}, False),
+        ({"select": Select(strategies=("AL-uncertainty",))}, True),
+        ({"select": Select()}, False),
+        ({"ablate": Ablate(experiments=("seeds",))}, True),
+        ({"tune": Tune(trials=2)}, True),
     ],
 )
-def test_where_dynamics_are_brought_along_it_serves_the_trainings_besides(section: dict[str, config.Params], wanted: bool) -> None:
-    assert STEP.when({**settings_of({}, model="probe", dynamics="mine"), **section}) == wanted
+def test_where_dynamics_are_brought_along_it_serves_the_trainings_besides(section: dict[str, config.Section], wanted: bool) -> None:
+    assert STEP.when(settings_of({}, model="probe", dynamics="mine") | section) == wanted
 
 
 def test_it_reads_every_set_and_an_encoder_that_is_a_folder(tmp_path: Path) -> None:
@@ -78,7 +79,7 @@ def test_wrong_parameters_say_what_is_expected(tmp_path: Path, section: dict[str
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump({"embed": section}))
     with pytest.raises(InputError) as raised:
-        load_settings(path, {"embed": Params})
+        load_settings(path, {"embed": Embed})
     assert message in str(raised.value)
 
 
@@ -102,11 +103,11 @@ class Space:
 
     def embed(self, **values: object) -> str:
         """Run the step; return what it says."""
-        ingested = IngestParams.model_validate({"source": "files", "train": "x", "text": "t", "label": "l", "evaluation": {"held": ["y"]}})
+        ingested = Ingest.model_validate({"source": "files", "train": "x", "text": "t", "label": "l", "evaluation": {"held": ["y"]}})
         settings = {
             "ingest": ingested,
-            "embed": Params(pretrained=str(self.source), device="cpu", **values),
-            "train": recipes.Params(model="probe"),
+            "embed": Embed(pretrained=str(self.source), device="cpu", **values),
+            "train": Train(model="probe"),
         }
         return run_step(STEP, Workspace(self.folder, settings), force=True).receipt.summary
 
@@ -122,7 +123,7 @@ def test_what_it_writes_is_what_a_probe_is_trained_on(tmp_path: Path) -> None:
     space = Space(tmp_path)
     distinct = set(small_set().column("text").to_pylist()) | set(small_set(rows=20, seed=9).column("text").to_pylist())
     assert space.embed() == f"{len(distinct)} texts, 128 numbers each"
-    section = recipes.Params(model="probe", epochs=1, device="cpu")
+    section = Train(model="probe", epochs=1, device="cpu")
     assert recipes.pretrained_files(section) == ("data/embed",)
     workspace = Workspace(tmp_path, {})
     assert recipes.recipe_of(section, workspace).pretrained == str(tmp_path / "data/embed")

@@ -12,14 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from cartograph.compare.versions import DIFFERENCES, SUMMARY
+from cartograph.config import Settings
 from cartograph.dynamics.epoch_files import dynamics_table
 from cartograph.errors import InputError
 from cartograph.schema import EVALUATION
-from tasks.audit.evaluate import STEP, Params
-from tasks.audit.ingest import Params as IngestParams
-from tasks.audit.plan import retrained
-from tasks.audit.retrain import Params as RetrainParams
-from tasks.audit.select import Params as SelectParams
+from tasks.audit.evaluate import STEP, Evaluate
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.retrain import Retrain
+from tasks.audit.parameters.select import Select
+from tasks.audit.plan import retrained_models
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.training_sets import small_set
@@ -27,20 +28,18 @@ from tests.training_sets import small_set
 RIGHT = {"original": 12, "cleaned": 16, "random": 12, "ambiguous": 18}
 
 
-def ingest_params(sets: dict[str, str]) -> IngestParams:
+def ingest_params(sets: dict[str, str]) -> Ingest:
     """The section of sets that were ingested from files."""
     evaluation = {name: {"files": [f"{name}.csv"], "domain": domain} for name, domain in sets.items()}
-    return IngestParams(
-        source="files", train="train.csv", evaluation=evaluation, text="text", label="label", groups=["Rest", "None", "Logic"]
-    )
+    return Ingest(source="files", train="train.csv", evaluation=evaluation, text="text", label="label", groups=["Rest", "None", "Logic"])
 
 
 def space(path: Path, *, failed: tuple[str, ...] = (), selections: bool = False, **own: object) -> Workspace:
     """Of 20 rows of each set the models get the first ``RIGHT`` plus their seed right; ``far`` has one more each, and groups."""
     sets = {"held": "id", "far": "ood"}
-    retrain = RetrainParams(seeds=(1, 2), selections=selections)
-    select = SelectParams(strategies=("random", "ambiguous", "mix-0.5"), fractions=(0.25, 0.5))
-    settings = {"ingest": ingest_params(sets), "select": select, "retrain": retrain}
+    retrain = Retrain(seeds=(1, 2), selections=selections)
+    select = Select(strategies=("random", "ambiguous", "mix-0.5"), fractions=(0.25, 0.5))
+    settings = Settings({"ingest": ingest_params(sets), "select": select, "retrain": retrain})
     (path / "data/ingest").mkdir(parents=True)
     for name, domain in sets.items():
         rows = small_set(rows=20, seed=3, name=name, domain=domain)  # type: ignore[arg-type]
@@ -50,7 +49,7 @@ def space(path: Path, *, failed: tuple[str, ...] = (), selections: bool = False,
             listed = rows.append_column("groups", groups)
         pq.write_table(listed.take(list(reversed(range(20)))), path / f"data/ingest/{name}.parquet")
         gold = rows["label"].to_numpy()
-        for (subset, seed), place in retrained(settings).items():
+        for (subset, seed), place in retrained_models(settings).items():
             folder = path / place
             (folder / "predictions").mkdir(parents=True, exist_ok=True)
             right = np.arange(20) < RIGHT.get(subset.partition("-0")[0], 10) + seed + (name == "far")
@@ -58,7 +57,7 @@ def space(path: Path, *, failed: tuple[str, ...] = (), selections: bool = False,
             pq.write_table(dynamics_table(rows["uid"].combine_chunks(), gold, logits), folder / f"predictions/{name}.parquet")
             metrics = {"train.failed": int(f"{subset}-{seed}" in failed), "rows": 58 if subset == "original" else 50}
             (folder / "metrics.json").write_text(json.dumps(metrics))
-    return Workspace(path, {"ingest": ingest_params(sets), "select": select, "retrain": retrain, "evaluate": Params(**own)})
+    return Workspace(path, {"ingest": ingest_params(sets), "select": select, "retrain": retrain, "evaluate": Evaluate(**own)})
 
 
 def test_tables_page_and_numbers(tmp_path: Path) -> None:
@@ -111,7 +110,7 @@ def test_only_the_metrics_asked_for(tmp_path: Path) -> None:
 
 def test_without_the_original_there_is_no_difference_to_it(tmp_path: Path) -> None:
     workspace = space(tmp_path)
-    settings = workspace.settings | {"retrain": RetrainParams(seeds=(1, 2), subsets=("cleaned",))}
+    settings = workspace.settings | {"retrain": Retrain(seeds=(1, 2), subsets=("cleaned",))}
     done = run_step(STEP, Workspace(tmp_path, settings))
     assert done.receipt.summary == "2 models on 2 sets"
     assert pq.read_table(tmp_path / "data/evaluate/differences.parquet").num_rows == 0
@@ -131,8 +130,8 @@ def test_what_it_reads_follows_from_the_parameters(tmp_path: Path) -> None:
     models = [f"data/retrain/{subset}-{seed}" for subset in ("original", "cleaned", "random") for seed in (1, 2)]
     assert STEP.inputs_of(workspace.settings) == (*models, "data/ingest/far.parquet", "data/ingest/held.parquet")
     assert STEP.when(workspace.settings)
-    assert not STEP.when(workspace.settings | {"retrain": RetrainParams(seeds=())})
-    assert not STEP.when({name: section for name, section in workspace.settings.items() if name != "retrain"})
+    assert not STEP.when(workspace.settings | {"retrain": Retrain(seeds=())})
+    assert not STEP.when(Settings({name: section for name, section in workspace.settings.items() if name != "retrain"}))
 
 
 def test_nan_logits_are_scored_as_they_are(tmp_path: Path) -> None:

@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 
+from cartograph.config import Settings
 from cartograph.errors import InputError
 from cartograph.read import remote
 from cartograph.read.remote import check_url, fetch, file_name, look, shown
 from tasks.audit import fetch as step
-from tasks.audit.ingest import Params
+from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.sources import fetched_name
 from tasks.commands.dvc_yaml import _stage
 from tasks.engine.running import run_step
@@ -273,7 +274,7 @@ def test_dvc_leaves_what_was_fetched_in_place_and_follows_where_asked(project: P
     assert shlex.split(stage["cmd"])[-2:] == ["--workspace", "workspaces/none at all"], "the shell that DVC uses takes it for one word"
     assert stage["always_changed"] is True
     assert step.is_wanted(space.settings)
-    assert not step.is_wanted({"ingest": Params()})
+    assert not step.is_wanted(Settings({"ingest": Ingest()}))
 
 
 def test_the_record_says_where_each_file_came_from(server: Server, tmp_path: Path) -> None:

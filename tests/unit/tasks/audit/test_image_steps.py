@@ -25,13 +25,17 @@ from cartograph.errors import InputError
 from cartograph.features.pixels import pixel_shape, sparse_pixels, svd_features
 from cartograph.schema import NOISE, dataset_info
 from cartograph.suspects.committee import committee_scores
-from tasks.audit import aflite, bias, embed, features, recipes
+from tasks.audit import aflite, bias, embed, features
+from tasks.audit.parameters.bias import Bias
+from tasks.audit.parameters.features import Features
+from tasks.audit.parameters.train import Train
 from tasks.commands.init import init
 from tasks.engine.workspace import CODE, Workspace
 from tasks.pipelines import open_workspace
 from tests.training_sets import info_of, small_images, small_set, table, write_vision
 from tests.unit.read.test_image_folder import write
 from tests.unit.tasks.audit.test_aflite import HELD, TRAIN, run, settings_of
+from tests.workspaces import with_sections
 
 
 @pytest.fixture
@@ -39,7 +43,7 @@ def space(tmp_path: Path) -> Workspace:
     (tmp_path / "data/ingest").mkdir(parents=True)
     pq.write_table(small_images(120), tmp_path / TRAIN)
     pq.write_table(small_images(40, seed=9, name="held", domain="id"), tmp_path / HELD)
-    return Workspace(tmp_path, settings_of(features=features.Params(source="pixels", dimensions=8)))
+    return Workspace(tmp_path, settings_of(features=Features(source="pixels", dimensions=8)))
 
 
 def test_pixels_from_features_to_before_and_after(space: Workspace) -> None:
@@ -47,7 +51,7 @@ def test_pixels_from_features_to_before_and_after(space: Workspace) -> None:
     run(aflite.STEP, space)
     filtered = pq.read_table(space.path / "data/aflite/filtered.parquet")
     assert dataset_info(filtered.schema) == info_of("image") and filtered.num_rows < 120
-    space.settings["bias"] = bias.Params(seeds=(1,))
+    space = with_sections(space, bias=Bias(seeds=(1,)))
     assert run(bias.STEP, space).startswith("linear on held: ")
     accuracies = pq.read_table(space.path / "data/bias/accuracies.parquet")
     assert set(accuracies["model"].to_pylist()) == {"linear"} and accuracies["top5"].null_count == accuracies.num_rows
@@ -58,30 +62,30 @@ def test_pixels_from_features_to_before_and_after(space: Workspace) -> None:
 def test_only_models_of_words_leave_distances_alone(space: Workspace) -> None:
     run(features.STEP, space)
     run(aflite.STEP, space)
-    space.settings["bias"] = bias.Params(models=("max-pmi",), seeds=(1,))
+    space = with_sections(space, bias=Bias(models=("max-pmi",), seeds=(1,)))
     assert run(bias.STEP, space).endswith(" distances")
 
 
 def test_features_of_a_network_and_of_a_frozen_one(space: Workspace) -> None:
-    space.settings["train"] = recipes.Params(model="cnn", epochs=2, batch_size=16, threads=1)
-    space.settings["features"] = features.Params(source="finetuned", held_back=0.25)
+    space = with_sections(space, train=Train(model="cnn", epochs=2, batch_size=16, threads=1))
+    space = with_sections(space, features=Features(source="finetuned", held_back=0.25))
     assert run(features.STEP, space) == "finetuned, 64 numbers a row, 30 rows held back"
     (space.path / "network").mkdir()
     write_vision(space.path / "network")
-    space.settings["embed"] = embed.Params(pretrained=str(space.path / "network"), device="cpu")
-    space.settings["features"] = features.Params(source="frozen")
+    space = with_sections(space, embed=embed.Embed(pretrained=str(space.path / "network"), device="cpu"))
+    space = with_sections(space, features=Features(source="frozen"))
     assert run(embed.STEP, space) == "160 images, 16 numbers each"
     assert run(features.STEP, space) == "frozen, 16 numbers a row"
-    space.settings["features"] = features.Params(source="finetuned", model="vision", pretrained=str(space.path / "network"), epochs=1)
+    space = with_sections(space, features=Features(source="finetuned", model="vision", pretrained=str(space.path / "network"), epochs=1))
     assert run(features.STEP, space) == "finetuned, 16 numbers a row, 12 rows held back"
 
 
 def test_a_source_of_words_is_refused_and_the_other_way_round(space: Workspace) -> None:
-    space.settings["features"] = features.Params()
+    space = with_sections(space, features=Features())
     with pytest.raises(InputError, match=r"`features\.source` is `bow`, but the rows are images; set it to pixels, frozen, finetuned or"):
         run(features.STEP, space)
     pq.write_table(small_set(rows=20), space.path / TRAIN)
-    space.settings["features"] = features.Params(source="pixels")
+    space = with_sections(space, features=Features(source="pixels"))
     with pytest.raises(InputError, match=r"`features\.source` is `pixels`, but the rows are texts; set it to bow, frozen, finetuned or"):
         run(features.STEP, space)
 

@@ -9,7 +9,7 @@ import pytest
 
 from cartograph.errors import GateError, InputError
 from tasks.audit.ingest import STEP
-from tasks.audit.plan import ingested
+from tasks.audit.ingested_sets import ingested_sets
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.ingesting import some_rows, write_csv
@@ -25,7 +25,7 @@ def test_runs_again_only_when_a_file_changes(tmp_path: Path) -> None:
     audit = space(train)
     assert run_step(STEP, audit).executed
     assert not run_step(STEP, audit).executed
-    assert all(audit.resolve(name).is_file() for name in ingested(audit.settings))
+    assert all(audit.resolve(name).is_file() for name in ingested_sets(audit.settings))
     assert (audit.path / "reports" / "data_docs" / "index.html").is_file()
     write_csv(tmp_path / "train.csv", "text,label", *some_rows(42))
     outcome = run_step(STEP, audit)

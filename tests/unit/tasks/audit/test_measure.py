@@ -16,7 +16,8 @@ from cartograph.errors import InputError
 from cartograph.maps.measures import compute_measures
 from cartograph.maps.table import BURN_OUT
 from cartograph.schema import COORDINATES, MEASURES, DatasetInfo, examples_schema
-from tasks.audit.measure import STEP, Params, run
+from tasks.audit.measure import STEP, run
+from tasks.audit.parameters.measure import Measure
 from tasks.engine.digest import digest_path
 
 LABELS = ("no", "maybe", "yes")
@@ -56,7 +57,7 @@ class Audit:
         out = {output: self.folder / name / output for output in STEP.outputs_of({})}
         for path in out.values():
             (path.parent if path.suffix else path).mkdir(parents=True, exist_ok=True)
-        return run(Params(**params), self.inputs, out), out
+        return run(Measure(**params), self.inputs, out), out
 
 
 @pytest.fixture
@@ -196,7 +197,7 @@ def test_parameters_that_make_no_sense_are_refused(section: dict[str, object], m
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump({"measure": section}))
     with pytest.raises(InputError, match=message):
-        load_settings(path, {"measure": Params})
+        load_settings(path, {"measure": Measure})
 
 
 @pytest.mark.realdata

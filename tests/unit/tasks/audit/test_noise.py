@@ -10,15 +10,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cartograph.config import Settings
 from cartograph.errors import InputError
 from cartograph.figures.saving import save_figure
 from cartograph.schema import NOISE, dataset_info
 from cartograph.suspects.figures import EXPERIMENT, noise_figure, shares
-from tasks.audit import measure, noise, recipes, train
-from tasks.audit.ingest import Params as IngestParams
+from tasks.audit import measure, noise, train
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.measure import Measure
+from tasks.audit.parameters.train import Train
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.training_sets import small_set
+from tests.workspaces import with_sections
 
 TRAIN = {"epochs": 4, "batch_size": 8, "learning_rate": 0.02, "device": "cpu", "threads": 1}
 ROWS, ERRORS = 240, 8
@@ -41,10 +45,10 @@ def space(path: Path, rows: pa.Table, *, trained: dict[str, object] | None = Non
     (path / "data/ingest").mkdir(parents=True)
     pq.write_table(rows, path / "data/ingest/train.parquet")
     settings = {
-        "ingest": IngestParams(source="files", train="train.csv", evaluation={}, text="text", label="label"),
-        "train": recipes.Params(**TRAIN | (trained or {})),
-        "measure": measure.Params(),
-        "noise": noise.Params(**own),
+        "ingest": Ingest(source="files", train="train.csv", evaluation={}, text="text", label="label"),
+        "train": Train(**TRAIN | (trained or {})),
+        "measure": Measure(),
+        "noise": noise.Noise(**own),
     }
     workspace = Workspace(path, settings)
     for step in (train.STEP, measure.STEP):
@@ -53,7 +57,7 @@ def space(path: Path, rows: pa.Table, *, trained: dict[str, object] | None = Non
 
 
 def again(workspace: Workspace, **own: object) -> Workspace:
-    return Workspace(workspace.path, workspace.settings | {"noise": noise.Params(**own)})
+    return Workspace(workspace.path, workspace.settings | {"noise": noise.Noise(**own)})
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +77,7 @@ def test_k_fold_training_is_repeated_on_the_flipped_labels_and_its_measures_are_
     assert chosen["features"][-3:] == held_out and all(chosen["weights"][-3:])
     assert set(found(workspace)["suggestions"]["right"]) == {"in-sample", "k-fold", "out-of-fold"}
     plain = again(workspace)
-    plain.settings["train"] = recipes.Params(**TRAIN | {"epochs": 2})
+    plain = with_sections(plain, train=Train(**TRAIN | {"epochs": 2}))
     for step in (train.STEP, measure.STEP, noise.STEP):
         run_step(step, plain)
     assert not set(held_out) & set(found(workspace)["detectors"]["measures"]["features"])
@@ -249,9 +253,9 @@ def test_the_published_winogrande_map_has_about_as_many_suspects_as_the_paper_fl
 
 
 def test_inputs_are_what_the_training_started_from() -> None:
-    settings = {"train": recipes.Params(model="transformer", pretrained="./model")}
+    settings = Settings({"train": Train(model="transformer", pretrained="./model")})
     assert noise.STEP.inputs_of(settings) == ("data/ingest/train.parquet", "data/measure", "data/train", "file:./model")
-    brought = {"train": recipes.Params(dynamics="elsewhere")}
+    brought = Settings({"train": Train(dynamics="elsewhere")})
     assert noise.STEP.inputs_of(brought) == ("data/ingest/train.parquet", "data/measure", "data/train")
 
 

@@ -16,26 +16,28 @@ from cartograph.dynamics.epoch_files import logits_of
 from cartograph.errors import InputError
 from cartograph.schema import SUBSET, dynamics_schema
 from cartograph.train.fit import fit
-from tasks.audit.ingest import Params as IngestParams
-from tasks.audit.plan import retrained
-from tasks.audit.recipes import Params as TrainParams
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.retrain import Retrain
+from tasks.audit.parameters.select import Select
+from tasks.audit.parameters.train import Train
+from tasks.audit.plan import retrained_models
 from tasks.audit.recipes import recipe_of
-from tasks.audit.retrain import STEP, Params
-from tasks.audit.select import Params as SelectParams
+from tasks.audit.retrain import STEP
 from tasks.engine.failed_cell import failure_of
 from tasks.engine.receipt import fresh
 from tasks.engine.running import run_step
 from tasks.engine.step import Step
 from tasks.engine.workspace import Workspace
 from tests.training_sets import info_of, small_set, table
+from tests.workspaces import with_sections
 
 TRAIN = {"epochs": 3, "batch_size": 8, "learning_rate": 0.01, "device": "cpu", "threads": 1}
 
 
-def ingest_params(sets: dict[str, str]) -> IngestParams:
+def ingest_params(sets: dict[str, str]) -> Ingest:
     """The section of sets that were ingested from files."""
     evaluation = {name: {"files": [f"{name}.csv"], "domain": domain} for name, domain in sets.items()}
-    return IngestParams(source="files", train="train.csv", evaluation=evaluation, text="text", label="label")
+    return Ingest(source="files", train="train.csv", evaluation=evaluation, text="text", label="label")
 
 
 def space(path: Path, *, evaluation: dict[str, str] | None = None, train: dict[str, object] | None = None, **own: object) -> Workspace:
@@ -52,7 +54,7 @@ def space(path: Path, *, evaluation: dict[str, str] | None = None, train: dict[s
         whole = rows.select(["uid", "label"]).cast(SUBSET)
         for name, part in (("original", whole), ("cleaned", whole.slice(0, 40)), ("random", whole.slice(20))):
             pq.write_table(part, subsets / f"{name}.parquet")
-    settings = {"ingest": ingest_params(sets), "train": TrainParams(**TRAIN | (train or {})), "retrain": Params(**own)}
+    settings = {"ingest": ingest_params(sets), "train": Train(**TRAIN | (train or {})), "retrain": Retrain(**own)}
     return Workspace(path, settings)
 
 
@@ -87,7 +89,7 @@ def test_it_trains_as_the_section_train_with_the_cells_seed(tmp_path: Path) -> N
     run_step(cell(workspace, "original-3"), workspace)
     sets = {name: pq.read_table(tmp_path / f"data/ingest/{name}.parquet") for name in ("train", "held", "far")}
     train = sets.pop("train")
-    fitted = fit(recipe_of(TrainParams(**TRAIN, seed=3)), train, sets, tmp_path / "by-hand")
+    fitted = fit(recipe_of(Train(**TRAIN, seed=3)), train, sets, tmp_path / "by-hand")
     for name in sets:
         mine, its = (
             logits_of(pq.read_table(folder / f"predictions/{name}.parquet"))
@@ -202,7 +204,7 @@ def test_a_subset_of_one_class_is_refused(tmp_path: Path) -> None:
 
 def test_a_selection_of_one_class_fails_alone(tmp_path: Path) -> None:
     workspace = space(tmp_path, selections=True)
-    workspace.settings["select"] = SelectParams(strategies=("high-confidence",), fractions=(0.1,))
+    workspace = with_sections(workspace, select=Select(strategies=("high-confidence",), fractions=(0.1,)))
     whole = pq.read_table(tmp_path / "data/select/original.parquet")
     pq.write_table(whole.filter(pa.compute.equal(whole["label"], 1)).slice(0, 6), tmp_path / "data/select/high-confidence-0.1.parquet")
     done = run_step(cell(workspace, "high-confidence-0.1-1"), workspace)
@@ -257,7 +259,7 @@ def test_cells_inputs_and_folders(tmp_path: Path) -> None:
         "data/ingest/held.parquet",
         "file:./models/{mine}",
     )
-    assert list(retrained(workspace.settings).values()) == [step.outputs_of(workspace.settings)[0] for step in cells]
+    assert list(retrained_models(workspace.settings).values()) == [step.outputs_of(workspace.settings)[0] for step in cells]
     assert STEP.when(workspace.settings)
 
 
@@ -281,5 +283,5 @@ def test_wrong_parameters_say_what_is_expected(tmp_path: Path, section: dict[str
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump({"retrain": section}))
     with pytest.raises(InputError) as raised:
-        load_settings(path, {"retrain": Params})
+        load_settings(path, {"retrain": Retrain})
     assert message in str(raised.value)

@@ -16,11 +16,13 @@ from cartograph.errors import InputError
 from cartograph.maps.regions import assign_regions
 from cartograph.maps.table import coordinates, map_table
 from cartograph.schema import COORDINATES, MEASURES, NOISE, SELECTION
-from tasks.audit.recipes import Params as TrainParams
-from tasks.audit.select import STEP, Params
+from tasks.audit.parameters.select import Select
+from tasks.audit.parameters.train import Train
+from tasks.audit.select import STEP
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.training_sets import info_of, small_set, table
+from tests.workspaces import with_sections
 
 TRAIN = {"epochs": 2, "batch_size": 8, "learning_rate": 0.01, "device": "cpu", "threads": 1}
 NEED_COORDINATES = [
@@ -64,7 +66,7 @@ def space(path: Path, *, dynamics: bool = True, noise: bool = False, **own: obje
         flagged = [uid < "u0006" for uid in rows["uid"].to_pylist()]
         columns = [rows["uid"], [0.5] * 60, flagged, [0] * 60, [0.5] * 60, list(range(1, 61)), ["-"] * 60]
         pq.write_table(pa.table(columns, schema=NOISE), path / "data/noise/noise.parquet")
-    return Workspace(path, {"train": TrainParams(**TRAIN), "select": Params(**own)})
+    return Workspace(path, {"train": Train(**TRAIN), "select": Select(**own)})
 
 
 def kept(path: Path, name: str) -> pa.Table:
@@ -123,7 +125,7 @@ def test_what_cannot_be_selected_is_said(tmp_path: Path, own: dict[str, object],
 
 def test_a_model_of_the_random_share_that_diverges_is_said(tmp_path: Path) -> None:
     workspace = space(tmp_path, strategies=["AL-greedyK"], acquisition_share=0.4, acquisition_epochs=3)
-    workspace.settings["train"] = TrainParams(**TRAIN | {"learning_rate": 1e38})
+    workspace = with_sections(workspace, train=Train(**TRAIN | {"learning_rate": 1e38}))
     with pytest.raises(InputError, match=r"its training diverged; lower `train.learning_rate`, or leave the AL strategies out"):
         run_step(STEP, workspace)
 
@@ -169,7 +171,7 @@ def test_parameters_out_of_range(tmp_path: Path, text: str, message: str) -> Non
     path = tmp_path / "params.yaml"
     path.write_text(f"select: {text}")
     with pytest.raises(InputError, match=message):
-        load_settings(path, {"select": Params})
+        load_settings(path, {"select": Select})
 
 
 @pytest.mark.realdata
@@ -192,7 +194,7 @@ def test_the_published_winogrande_map(real_data: Path, tmp_path: Path) -> None:
         (tmp_path / "data" / name).mkdir(parents=True)
     pq.write_table(rows, tmp_path / "data/ingest/train.parquet")
     pq.write_table(map_table(table["uid"].to_numpy(), gold, found, regions), tmp_path / "data/measure/measures.parquet")
-    run_step(STEP, Workspace(tmp_path, {"train": TrainParams(), "select": Params(strategies=NEED_COORDINATES)}))
+    run_step(STEP, Workspace(tmp_path, {"train": Train(), "select": Select(strategies=NEED_COORDINATES)}))
     metrics = json.loads((tmp_path / "reports/select.metrics.json").read_text())
     assert {metrics[f"{name}-0.33.rows"] for name in NEED_COORDINATES} == {13_331}
     assert metrics["low-correctness-0.33.tied"] == 12_215

@@ -18,8 +18,8 @@ from cartograph.dynamics.epoch_files import dynamics_table, epoch_file, read_dyn
 from cartograph.errors import InputError
 from cartograph.models.registry import MODELS
 from cartograph.schema import COORDINATES, HISTORY
-from tasks.audit.ingest import Params as IngestParams
-from tasks.audit.recipes import Params
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.train import Train
 from tasks.audit.train import STEP, run
 from tasks.engine.digest import digest_path
 from tasks.engine.workspace import CODE
@@ -42,7 +42,7 @@ class Workplace:
         out = _Out({"data/train": data, "reports/train.metrics.json": metrics}, self.folder / "checkpoints")
         inputs = self.inputs | ({f"file:{params['dynamics']}": Path(str(params["dynamics"]))} if "dynamics" in params else {})
         values = {"batch_size": 8, "learning_rate": 0.01, "epochs": 3, "device": "cpu", "threads": 1} | params
-        return run(Params(**values), inputs, out), data, json.loads(metrics.read_text())  # type: ignore[arg-type]
+        return run(Train(**values), inputs, out), data, json.loads(metrics.read_text())  # type: ignore[arg-type]
 
 
 class _Out(dict[str, Path]):
@@ -165,7 +165,7 @@ def test_dynamics_of_other_data_are_refused(place: Workplace, tmp_path: Path) ->
 
 
 def settings_of(**train: object) -> Settings:
-    return {"ingest": IngestParams(), "train": Params(**train)}
+    return Settings({"ingest": Ingest(), "train": Train(**train)})
 
 
 def test_what_it_reads_follows_from_the_parameters(tmp_path: Path) -> None:
@@ -199,10 +199,10 @@ def test_wrong_parameters_say_what_is_expected(tmp_path: Path, section: dict[str
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump({"train": section}))
     with pytest.raises(InputError) as raised:
-        load_settings(path, {"train": Params})
+        load_settings(path, {"train": Train})
     assert message in str(raised.value)
 
 
 def test_defaults_are_those_of_the_default_audit() -> None:
     written = yaml.safe_load((CODE / "params.yaml").read_text())["train"]
-    assert {key: getattr(Params(), key) for key in written} == written
+    assert {key: getattr(Train(), key) for key in written} == written

@@ -12,9 +12,10 @@ import pytest
 
 from cartograph.errors import InputError
 from cartograph.train import fit as training
-from tasks.audit.ingest import Params as IngestParams
-from tasks.audit.recipes import Params as TrainParams
-from tasks.audit.tune import STEP, Params
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.train import Train
+from tasks.audit.parameters.tune import Tune
+from tasks.audit.tune import STEP
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.training_sets import info_of, small_set, table
@@ -24,11 +25,11 @@ def space(path: Path, domain: str = "id", **own: object) -> Workspace:
     (path / "data/ingest").mkdir(parents=True, exist_ok=True)
     pq.write_table(small_set(rows=60), path / "data/ingest/train.parquet")
     pq.write_table(small_set(rows=20, seed=5, name="held", domain=domain), path / "data/ingest/held.parquet")  # type: ignore[arg-type]
-    ingest = IngestParams(
+    ingest = Ingest(
         source="files", train="train.csv", evaluation={"held": {"files": ["h.csv"], "domain": domain}}, text="text", label="label"
     )
-    train = TrainParams(epochs=2, batch_size=8, learning_rate=0.01, device="cpu", threads=1)
-    return Workspace(path, {"ingest": ingest, "train": train, "tune": Params(**own)})
+    train = Train(epochs=2, batch_size=8, learning_rate=0.01, device="cpu", threads=1)
+    return Workspace(path, {"ingest": ingest, "train": train, "tune": Tune(**own)})
 
 
 def test_it_tries_rates_and_names_the_best(tmp_path: Path) -> None:
@@ -102,7 +103,7 @@ def test_it_is_held_against_a_validation_set_before_a_test_set(tmp_path: Path) -
     for name in ("a-test", "validation"):
         pq.write_table(small_set(rows=20, seed=5, name=name, domain="id"), tmp_path / f"data/ingest/{name}.parquet")
     sets = {name: {"files": ["h.csv"], "domain": "id"} for name in ("a-test", "held", "validation")}
-    ingest = IngestParams(source="files", train="train.csv", evaluation=sets, text="text", label="label")
+    ingest = Ingest(source="files", train="train.csv", evaluation=sets, text="text", label="label")
     run_step(STEP, Workspace(tmp_path, place.settings | {"ingest": ingest}))
     assert json.loads((tmp_path / "data/tune/best.json").read_text())["set"] == "validation"
 
@@ -114,7 +115,7 @@ def test_one_bound_beyond_what_the_other_is_by_itself_is_refused(tmp_path: Path)
 
 def test_bounds_are_in_order() -> None:
     with pytest.raises(ValueError, match=r"low should be below high, but they are 0.1 and 0.01"):
-        Params(low=0.1, high=0.01)
+        Tune(low=0.1, high=0.01)
 
 
 def test_each_trial_is_a_run_of_its_own(tmp_path: Path) -> None:

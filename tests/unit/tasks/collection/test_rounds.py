@@ -20,7 +20,7 @@ from cartograph.page.step_results import HowMade
 from cartograph.pairs.methods import METHODS
 from cartograph.pairs.models.registry import load_model
 from cartograph.pairs.tables import keys_of, load_task
-from tasks.collection.parameters import Params
+from tasks.collection.parameters import Collect
 from tasks.collection.waiting_page import leave_page
 from tasks.commands import dvc_yaml
 from tasks.engine.dag import upstream
@@ -386,7 +386,7 @@ def test_answers_count_from_the_moment_they_change(empty: Path) -> None:
 )
 def test_parameters_that_do_not_go_together_are_refused(given: dict[str, Any], wanted: str) -> None:
     with pytest.raises(ValueError, match=re.escape(wanted)):
-        Params.model_validate(given)
+        Collect.model_validate(given)
 
 
 def test_a_task_without_test_positives_is_refused(empty: Path, tmp_path: Path) -> None:

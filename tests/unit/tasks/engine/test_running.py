@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cartograph.config import Params
+from cartograph.config import Section
 from cartograph.errors import InputError
 from tasks.commands.dvc_yaml import _stage
 from tasks.engine.receipt import fingerprint, fresh, read_receipt
@@ -22,7 +22,7 @@ from tasks.engine.workspace import Workspace
 from tests.workspaces import with_sections, workspace
 
 
-class Doubling(Params):
+class Doubling(Section):
     factor: int = 2
 
 
@@ -196,7 +196,7 @@ def test_a_journal_line_cut_short_is_passed_over(tmp_path: Path) -> None:
     assert len(space(tmp_path).executions()) == 1
 
 
-class Grid(Params):
+class Grid(Section):
     factors: tuple[int, ...] = (2, 3)
     seeds: tuple[int, ...] = (1, 2)
 

@@ -1,0 +1,30 @@
+"""The section `aflite` of params.yaml."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from cartograph.config import Section
+
+
+class Aflite(Section):
+    """The section ``aflite`` of params.yaml: the filter's numbers, as shares of the pool or as rows."""
+
+    enabled: bool = Field(True, description="filter out what is easy to guess from the features, and measure what that changes")
+    n_partitions: int = Field(64, ge=1, description="classifiers in a round, each trained on rows of its own (m)")
+    train_share: float = Field(0.1, gt=0, lt=1, description="share of the pool that each trains on (t)")
+    slice_share: float = Field(0.02, gt=0, le=1, description="share of the pool that leaves in a round at most (k)")
+    target_share: float = Field(0.33, gt=0, le=1, description="share of the pool that stays at least (n)")
+    train_size: int | None = Field(None, ge=1, description="rows that each trains on, in place of train_share")
+    slice_size: int | None = Field(None, ge=1, description="rows that leave in a round at most, in place of slice_share")
+    target_size: int | None = Field(None, ge=1, description="rows that stay at least, in place of target_share")
+    threshold: float = Field(0.75, ge=0, le=1, description="a row leaves if this share of its out-of-sample predictions is right (tau)")
+    variant: Literal["slicing", "sampling", "greedy"] = Field(
+        "slicing", description="slicing (the most predictable leave), sampling (drawn by predictability), greedy (one a round)"
+    )
+    group_by: str | None = Field(None, description="a text column: rows that share its text stay on one side of every split")
+    penalty: float = Field(1.0, gt=0, description="C of the logistic regressions: smaller is smoother")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu, or cuda")
+    seed: int = Field(13, ge=0, description="seed of splits and ties")

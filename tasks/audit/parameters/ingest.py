@@ -1,0 +1,158 @@
+"""The section `ingest` of params.yaml."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from cartograph.config import Section
+from tasks.audit.parameters.files import FileEntry, Files, listed
+
+BUILT_IN = {"planted-nli": ("validation", "challenge"), "digits": ("validation", "altered")}
+"""Name of a built-in data set -> its evaluation sets."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_TAKEN = ("train", "quarantine")
+_DIGITS: dict[str, Any] = {
+    "rows": 1200,
+    "text": (),
+    "image": "image",
+    "evaluation": {"validation": "id", "altered": "ood"},
+    "groups": ("shifted", "rotated", "noisy", "inverted"),
+}
+
+
+def _domain(value: Any) -> Any:
+    if isinstance(value, list):
+        return {"files": value}
+    return {"domain": value} if isinstance(value, str) else value
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, int | float) else value
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(listed)]
+
+
+class EvaluationSet(Section):
+    """An evaluation set: where it is, and whether it is in or out of the train set's distribution."""
+
+    files: Files = ()
+    domain: Literal["id", "ood"] = "id"
+
+
+Evaluation = Annotated[EvaluationSet, BeforeValidator(_domain)]
+"""An evaluation set; for the built-in corpus its domain alone."""
+
+
+class Ingest(Section):
+    """The section ``ingest`` of params.yaml."""
+
+    source: Literal["planted-nli", "digits", "files"] = Field(
+        "planted-nli",
+        description="files: those named under `train` and `evaluation`; planted-nli: the built-in generated corpus; digits: 1,797 images "
+        "of written digits that scikit-learn brings along",
+    )
+    rows: int = Field(6000, ge=60, description="built-in corpus: number of train rows")
+    seed: int = Field(13, ge=0, description="built-in corpus: seed of the generator")
+    train: Files = Field((), description="files of the train set, read one after the other; paths from the project's root")
+    evaluation: dict[str, Evaluation] = Field(
+        {"validation": EvaluationSet(domain="id"), "challenge": EvaluationSet(domain="ood")},
+        description="evaluation sets by name: files, and id = in distribution or ood = out of distribution",
+    )
+    text: Annotated[tuple[Names, ...], BeforeValidator(listed)] = Field(
+        (("premise",), ("hypothesis",)),
+        description="text columns: one for single texts and multiple choice, two for pairs; a list in the list = alternative names",
+    )
+    image: Names = Field((), description="image column, for a data set of images, which has no `text`; null: none")
+    image_side: int = Field(256, ge=8, le=1024, description="pixels; images are scaled down where their longer side has more")
+    options: Annotated[tuple[Names, ...], BeforeValidator(listed)] = Field((), description="option columns of multiple choice; else empty")
+    label: Names = Field(
+        ("label",), description="label column, or alternative names; for multiple choice the option's number, index, letter, name or text"
+    )
+    uid: Names = Field((), description="column that identifies a row; null, or an evaluation set without it: made from the content")
+    annotators: Names = Field((), description="column with the annotators' labels; null: none")
+    groups: Names = Field(
+        (), description="columns that part an evaluation set: a row whose cell is not blank is in the group of that name, scored apart too"
+    )
+    format: str | None = Field(
+        None,
+        description="csv, tsv, jsonl, parquet, label-first, lines, huggingface, hub, image-folder or arrays; null: told from name and "
+        "content",
+    )
+    encoding: str | None = Field(None, description="of text files; null: utf-8")
+    label_separator: str | None = Field(
+        None, min_length=1, description="a label ends before it (`:` makes DESC of DESC:manner); null: labels are taken whole"
+    )
+    label_names: dict[Text, Text] = Field(
+        default_factory=dict, description="given label -> class name, where sets name the same classes otherwise"
+    )
+    labels: tuple[Text, ...] = Field(
+        (), description="class names in the order of their ids; empty: numeric, else alphabetical order of those in train"
+    )
+    unlabelled: tuple[Text, ...] = Field(("-",), description="label values that mean that there is no gold label")
+    quarantine_limit: float = Field(
+        0.05, ge=0, le=1, description="largest share of a set's rows that may be unusable before the audit fails"
+    )
+    min_class_count: int = Field(10, ge=1, description="rows; a class of the train set with fewer raises a warning")
+    max_characters: int = Field(10_000, ge=1, description="characters; longer texts raise a warning")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_built_in_sets_for_files(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("source") == "files":
+            return {"evaluation": {}, **({"text": ()} if data.get("image") else {}), **data}
+        return {**_DIGITS, **data} if isinstance(data, dict) and data.get("source") == "digits" else data
+
+    @field_validator("uid", "annotators", "image", mode="before")
+    @classmethod
+    def _none_is_empty(cls, value: Any) -> Any:
+        return () if value is None else value
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        for name in self.evaluation:
+            if not _NAME.fullmatch(name) or name in _TAKEN:
+                raise ValueError(
+                    f"`evaluation` has a set named {name!r}; a name has letters, digits, - and _, and is not train or quarantine"
+                )
+        if self.source == "files":
+            if not self.train:
+                raise ValueError("`source: files` needs `train: [PATH, …]`")
+            empty = [name for name, entry in self.evaluation.items() if not entry.files]
+            if empty:
+                raise ValueError(f"evaluation set `{empty[0]}` needs `{{files: [PATH, …], domain: id}}`")
+        else:
+            self._fits_built_in(BUILT_IN[self.source])
+        if self.image and (self.text or self.options):
+            raise ValueError("name an `image` column, or `text` and `options`, not both; set `text: []` for images")
+        if not self.image and (not self.text or len(self.text) > 2 or len(self.options) == 1 or (self.options and len(self.text) > 1)):
+            raise ValueError(
+                "name one `text` column for single texts, two for pairs, or one and at least two `options` for multiple choice, "
+                f"not {len(self.text)} and {len(self.options)}"
+            )
+        fields = [names[0] for names in (self.image, *self.text, *self.options) if names]
+        if len(set(fields)) < len(fields) or set(fields) & set(self.label):
+            raise ValueError("`image`, `text`, `options` and `label` must name different columns")
+        if len(set(self.labels)) < len(self.labels) or len(self.labels) == 1:
+            raise ValueError("`labels` must name two or more classes, each once; leave it out to take those of the train set")
+        return self
+
+    def _fits_built_in(self, sets: tuple[str, ...]) -> None:
+        if self.train or any(entry.files for entry in self.evaluation.values()) or not set(self.evaluation) <= set(sets):
+            raise ValueError(f"`source: {self.source}` has the sets train, {', '.join(sets)} and takes no files; set `source: files`")
+        if self.source == "digits" and self.rows > _DIGITS["rows"]:
+            raise ValueError(f"`source: digits` has {_DIGITS['rows']:,} train rows, not {self.rows:,}; lower `rows`")
+        if self.source == "digits" and self.image != ("image",):
+            raise ValueError("`source: digits` has the image column `image`; leave `image` and `text` out")
+
+    def sets(self) -> dict[str, tuple[str, tuple[FileEntry, ...]]]:
+        """Return set name -> (domain, files): ``train`` first, then the evaluation sets by name."""
+        named: dict[str, tuple[str, tuple[FileEntry, ...]]] = {"train": ("train", self.train)}
+        for name, entry in sorted(self.evaluation.items()):
+            named[name] = (entry.domain, entry.files)
+        return named

@@ -1,0 +1,39 @@
+"""The section `retrain` of params.yaml."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from cartograph.config import Section
+
+Subset = Literal["original", "cleaned", "random"]
+
+
+class Retrain(Section):
+    """The section ``retrain`` of params.yaml: what to train on, how often, and what of the section ``train`` to change."""
+
+    subsets: tuple[Subset, ...] = Field(
+        ("original", "cleaned", "random"), description="trained on from scratch; random: as many rows as cleaned has; []: no retraining"
+    )
+    selections: bool = Field(False, description="also train on every selection of `select`: the grid of strategies, fractions and seeds")
+    seeds: tuple[int, ...] = Field((1, 2, 3), description="a model each per subset")
+    epochs: int | None = Field(None, ge=1, description="passes over each subset; null: as in train")
+    batch_size: int | None = Field(None, ge=1, description="rows per optimiser step; null: as in train")
+    learning_rate: float | None = Field(None, gt=0, description="peak learning rate of AdamW; null: as in train")
+
+    @field_validator("subsets", "seeds")
+    @classmethod
+    def _distinct(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
+        if twice is not None:
+            raise ValueError(f"names {twice} twice; each is trained once")
+        return values
+
+    @field_validator("seeds")
+    @classmethod
+    def _seeds(cls, values: tuple[int, ...]) -> tuple[int, ...]:
+        if any(value < 0 for value in values):
+            raise ValueError(f"seeds should be 0 or more, but one is {min(values)}")
+        return values
