@@ -12,10 +12,11 @@ import yaml
 from cartograph.errors import InputError
 from flows import deploy, serve
 from tasks.engine.workspace import Workspace
+from tests.workspaces import workspace
 
 
 def space(project: Path, name: str) -> Workspace:
-    return Workspace(project / "workspaces" / name, {})
+    return workspace(project / "workspaces" / name)
 
 
 def refused(capsys: pytest.CaptureFixture[str], **options: Any) -> str:

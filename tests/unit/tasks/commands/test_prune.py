@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from tasks.commands import leftovers
 from tasks.commands.prune import prune, size_text
 from tasks.engine.receipt import Receipt, fingerprint
 from tasks.engine.workspace import Workspace
-from tasks.pipelines import open_workspace
+from tests.workspaces import open_new
 
 OLD, CURRENT = "0" * 64, "1" * 64
 
@@ -24,11 +23,11 @@ OLD, CURRENT = "0" * 64, "1" * 64
 def space(project: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """An audit's folder in a project of its own, ingested and not yet trained."""
     monkeypatch.setenv("PREFECT_HOME", str(project / "prefect"))
-    folder = project / "workspaces" / "reviews"
-    write(folder / "params.yaml", "ingest: {source: files, train: [a.csv], evaluation: {test: {files: [b.csv]}}}\n")
+    ingest = {"source": "files", "train": ["a.csv"], "evaluation": {"test": {"files": ["b.csv"]}}}
+    space = open_new(project / "workspaces" / "reviews", ingest=ingest)
     for name in ("train", "test"):
-        write(folder / f"data/ingest/{name}.parquet", "rows")
-    return open_workspace(folder)
+        write(space.path / f"data/ingest/{name}.parquet", "rows")
+    return space
 
 
 def write(path: Path, text: str = "x" * 1000) -> Path:
@@ -125,23 +124,27 @@ def test_a_busy_workspace_is_left_alone(space: Workspace, capsys: pytest.Capture
     assert stale.exists()
 
 
+@pytest.mark.filterwarnings("ignore:_NoneStep:DeprecationWarning")
 def test_only_what_nothing_refers_to_leaves_the_cache(
     project: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def run(*command: str) -> None:
-        identity = ["-c", "user.name=Test", "-c", "user.email=test@example.com"] if command[0] == "git" else []
-        program = ["git"] if command[0] == "git" else [sys.executable, "-m", "dvc"]
-        subprocess.run([*program, *identity, *command[1:]], cwd=project, check=True, capture_output=True)
+    def git(*command: str) -> None:
+        identity = ["-c", "user.name=Test", "-c", "user.email=test@example.com"]
+        subprocess.run(["git", *identity, *command], cwd=project, check=True, capture_output=True)
 
-    run("git", "init", "-q")
-    run("dvc", "init", "-q")
+    def dvc_add(name: str) -> None:
+        with Repo(str(project)) as repo:
+            repo.add(str(project / name))
+
+    git("init", "-q")
+    Repo.init(str(project)).close()
     turns: list[Path] = []
     turn = leftovers.dvc_turn
     monkeypatch.setattr(leftovers, "dvc_turn", lambda project: turns.append(project) or turn(project))
-    run("git", "commit", "-q", "--allow-empty", "-m", "No version yet")
+    git("commit", "-q", "--allow-empty", "-m", "No version yet")
     write(project / "dvc.yaml", "stages: {never: {cmd: 'true', outs: [made]}}\n")
     write(project / "folder" / "part.txt", "in a folder of a run")
-    run("dvc", "add", "-q", "folder")
+    dvc_add("folder")
     lock = (project / "folder.dvc").read_text()
     write(project / "mlartifacts" / "default" / "run" / "artifacts" / "dvc.lock", lock)
     for name in ("folder.dvc", ".gitignore"):
@@ -149,11 +152,12 @@ def test_only_what_nothing_refers_to_leaves_the_cache(
     shutil.rmtree(project / "folder")
     for text in ("committed", "forgotten!", "here"):
         write(project / "file.txt", text)
-        run("dvc", "add", "-q", "file.txt")
+        dvc_add("file.txt")
         if text == "committed":
-            run("git", "add", "-A")
-            run("git", "commit", "-q", "-m", "One")
-            run("git", "commit", "-q", "--allow-empty", "-m", "The same versions")
+            git("add", "-A")
+            git("commit", "-q", "-m", "One")
+            git("commit", "-q", "--allow-empty", "-m", "The same versions")
+    caplog.clear()
     assert leftovers.unused_cache(remove=False) == (len("forgotten!"), 1)
     assert leftovers.unused_cache(remove=True) == (len("forgotten!"), 1)
     kept = [path.read_text() for path in (project / ".dvc" / "cache" / "files").rglob("*") if path.is_file()]
@@ -169,8 +173,8 @@ def test_only_what_nothing_refers_to_leaves_the_cache(
 def test_a_cache_that_other_projects_may_use_is_left_alone(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shared = tmp_path / "shared"
     write(project / "params.yaml", "ingest: {}\n")
-    for command in (["init", "-q", "--no-scm"], ["cache", "dir", str(shared)]):
-        subprocess.run([sys.executable, "-m", "dvc", *command], cwd=project, check=True, capture_output=True)
+    with Repo.init(str(project), no_scm=True) as repo, repo.config.edit() as config:
+        config["cache"]["dir"] = str(shared)
     theirs = write(shared / "files" / "md5" / "ab" / ("0" * 30))
     assert leftovers.unused_cache(remove=True) is None
     prune(remove=True)
