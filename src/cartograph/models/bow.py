@@ -6,7 +6,6 @@ Dynamics of such a model place label errors and easy rows much as those of a lar
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
@@ -18,6 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
+from cartograph.data.json_files import read_json, write_json
 from cartograph.models.base import Ragged, Side, TextModel, sides_of
 from cartograph.models.ngrams import Counts, Vocabulary, blocks, features_of
 from cartograph.schema import DatasetInfo
@@ -68,7 +68,7 @@ class Bow(TextModel):
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Return the model that ``save`` wrote."""
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = read_json(folder / "config.json")
         tensors = load_file(folder / "model.safetensors")
         vocabularies = {name: Vocabulary(tensors.pop(f"vocabulary.{name}").numpy().view(np.uint64)) for name in config["vocabularies"]}
         model = cls(config["task"], config["labels"], config["max_length"], vocabularies)
@@ -82,7 +82,7 @@ class Bow(TextModel):
         save_file(tensors, folder / "model.safetensors")
         config = {"model": self.name, "task": self.task, "labels": self.labels, "max_length": self.max_length}
         config["vocabularies"] = list(self.vocabularies)
-        (folder / "config.json").write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(folder / "config.json", config)
 
     def read(self, sides: Sequence[Side]) -> dict[str, Ragged]:
         """Return the ids of each text's features: of the ``first`` text, the ``second``, and their ``cross``."""

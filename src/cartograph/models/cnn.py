@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal, Self
@@ -15,6 +14,7 @@ from torch import nn
 from torch.nn import functional
 
 from cartograph.data.images import pixels_of, sizes_of
+from cartograph.data.json_files import read_json, write_json
 from cartograph.models.base import Classifier, Dense
 from cartograph.schema import DatasetInfo
 
@@ -77,7 +77,7 @@ class Cnn(Classifier):
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Return the model that ``save`` wrote."""
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = read_json(folder / "config.json")
         width, height, channels = config["shape"]
         model = cls(config["labels"], (width, height, channels))
         model.load_state_dict(load_file(folder / "model.safetensors"))
@@ -87,7 +87,7 @@ class Cnn(Classifier):
         """Write ``model.safetensors`` and ``config.json``."""
         save_file({name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}, folder / "model.safetensors")
         config = {"model": self.name, "labels": self.labels, "shape": self.shape}
-        (folder / "config.json").write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(folder / "config.json", config)
 
     def fields_of(self, table: pa.Table, info: DatasetInfo) -> dict[str, Dense]:
         """Return the pixels of each image at the size that the network reads."""

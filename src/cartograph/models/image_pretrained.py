@@ -6,7 +6,6 @@ all of an image is seen.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ import pyarrow as pa
 import torch
 
 from cartograph.data.images import pixels_of
+from cartograph.data.json_files import read_json
 from cartograph.errors import InputError
 
 PREPROCESSOR = "preprocessor_config.json"
@@ -96,7 +96,7 @@ def _preprocessor(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except ValueError as error:
         raise InputError(f"{path} is not JSON ({error}); fetch the folder again.") from error
     return content if isinstance(content, dict) else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Self, cast
@@ -15,6 +14,7 @@ from torch import nn
 from torch.nn import functional
 
 from cartograph.data.arrays import Floats32
+from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from cartograph.models.base import Dense, Field, Side, TextModel, sides_of
 from cartograph.models.frozen.embeddings import Embeddings
@@ -82,7 +82,7 @@ class Probe(TextModel):
     @classmethod
     def resume(cls, folder: Path, pretrained: str | None) -> Self:
         """Return the head that ``save_state`` wrote, over the vectors of ``pretrained``."""
-        reading = json.loads((folder / _READING).read_text(encoding="utf-8"))
+        reading = read_json(folder / _READING)
         embeddings = Embeddings(pretrained or str(folder), reading["max_length"])
         model = cls(reading["task"], reading["labels"], reading["width"], reading["max_length"], embeddings)
         model.load_state_dict(load_file(folder / _HEAD))
@@ -98,7 +98,7 @@ class Probe(TextModel):
         save_file({name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}, folder / _HEAD)
         reading = {"model": self.name, "task": self.task, "labels": self.labels, "max_length": self.max_length}
         reading["width"] = self.hidden.in_features
-        (folder / _READING).write_text(json.dumps(reading, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(folder / _READING, reading)
 
     def fields_of(self, table: pa.Table, info: DatasetInfo) -> Mapping[str, Field]:
         """Return the vectors that were made of the set before, or else make them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -12,6 +11,7 @@ import torch
 from torch import nn
 from transformers import AutoConfig, AutoModelForMultipleChoice, AutoModelForSequenceClassification, AutoTokenizer
 
+from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from cartograph.models.base import Ragged, Side, TextModel
 from cartograph.models.pretrained import (
@@ -86,7 +86,7 @@ class Transformer(TextModel):
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Return the model that ``save`` wrote."""
-        reading = json.loads((folder / _READING).read_text(encoding="utf-8"))
+        reading = read_json(folder / _READING)
         auto = AutoModelForMultipleChoice if reading["task"] == "choice" else AutoModelForSequenceClassification
         network = auto.from_pretrained(
             str(folder), use_safetensors=True, trust_remote_code=False, local_files_only=True, dtype=torch.float32
@@ -100,7 +100,7 @@ class Transformer(TextModel):
         save_network(self.network, self._tokenizer_files, folder)
         reading = {"model": self.name, "task": self.task, "labels": self.labels, "max_length": self.max_length}
         reading["tokenizer"] = sorted(self._tokenizer_files)
-        (folder / _READING).write_text(json.dumps(reading, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(folder / _READING, reading)
 
     def read(self, sides: Sequence[Side]) -> dict[str, Ragged]:
         """Return the tokens of each row, special ones included; the longer side of a pair is cut first."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -13,6 +12,7 @@ import torch
 from torch import nn
 from transformers import AutoConfig, AutoModelForImageClassification
 
+from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from cartograph.models.base import Classifier, Pictures
 from cartograph.models.image_pretrained import ImageReading, preprocessor_folder
@@ -69,7 +69,7 @@ class Vision(Classifier):
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Return the model that ``save`` wrote."""
-        content = json.loads((folder / _READING).read_text(encoding="utf-8"))
+        content = read_json(folder / _READING)
         network = _loaded(str(folder), local=True)
         return cls(network, ImageReading.from_json(content["reading"]), tuple(content["labels"]))
 
@@ -77,7 +77,7 @@ class Vision(Classifier):
         """Write the files that ``from_pretrained`` reads, and ``cartograph.json``: how images are read."""
         save_network(self.network, {}, folder)
         content = {"model": self.name, "labels": self.labels, "reading": self.reading.to_json()}
-        (folder / _READING).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(folder / _READING, content)
 
     def fields_of(self, table: pa.Table, info: DatasetInfo) -> dict[str, Pictures]:
         """Return the images as they are stored."""

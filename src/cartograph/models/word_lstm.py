@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
+from cartograph.data.json_files import read_json, write_json
 from cartograph.models.base import Ragged, Side, TextModel
 from cartograph.models.ngrams import Vocabulary
 from cartograph.models.word_ids import FIRST, PADDING, padded, read_words, word_vocabulary
@@ -53,7 +53,7 @@ class Recurrent(TextModel):
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Return the model that ``save`` wrote."""
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = read_json(folder / "config.json")
         tensors = load_file(folder / "model.safetensors")
         vocabulary = Vocabulary(tensors.pop("vocabulary").numpy().view(np.uint64))
         model = cls(config["task"], config["labels"], config["max_length"], vocabulary)
@@ -66,7 +66,7 @@ class Recurrent(TextModel):
         tensors["vocabulary"] = torch.from_numpy(self.vocabulary.hashes.view(np.int64))
         save_file(tensors, folder / "model.safetensors")
         config = {"model": self.name, "task": self.task, "labels": self.labels, "max_length": self.max_length}
-        (folder / "config.json").write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(folder / "config.json", config)
 
     def read(self, sides: Sequence[Side]) -> dict[str, Ragged]:
         """Return the word ids of each side."""

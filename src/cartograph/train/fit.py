@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
+from cartograph.data.json_files import read_json
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.errors import InputError
 from cartograph.models.base import Classifier
@@ -120,7 +121,7 @@ def _fit(
     examples = model.encode(train, info)
     evaluated = {name: model.encode(table, dataset_info(table.schema)) for name, table in sorted(evaluation.items())}
     held = None if held_out is None else model.encode(held_out, dataset_info(held_out.schema))
-    history: list[Score] = [] if checkpoint is None else json.loads((checkpoint / "history.json").read_text(encoding="utf-8"))
+    history: list[Score] = [] if checkpoint is None else read_json(checkpoint / "history.json")
     watch = Watch(
         recorder=lambda: DynamicsRecorder(fitted.dynamics, start_epoch=epoch + 1, uids=(examples if held is None else held).uids),
         checkpoints=checkpoints,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from cartograph.data.json_files import write_json
 from cartograph.data.parquet import write_parquet
 from cartograph.dynamics.epoch_files import dynamics_table
 from cartograph.schema import HISTORY, LABEL, UID, dataset_info
@@ -34,5 +34,5 @@ def write_constant(label: int, rows: int, evaluation: Mapping[str, pa.Table], fo
         write_parquet(dynamics_table(table[UID].combine_chunks(), gold, logits), folder / "predictions" / f"{name}.parquet")
         metrics |= {f"{name}.accuracy": accuracy(logits, gold), f"{name}.macro_f1": macro_f1(logits, gold)}
     write_parquet(HISTORY.empty_table(), folder / "history.parquet")
-    (folder / "metrics.json").write_text(json.dumps(metrics, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_json(folder / "metrics.json", metrics)
     return metrics

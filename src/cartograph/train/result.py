@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cartograph.data.arrays import Floats32, Integers, Objects
+from cartograph.data.json_files import read_json, write_json
 from cartograph.data.parquet import write_parquet
 from cartograph.dynamics.epoch_files import dynamics_table
 from cartograph.schema import HISTORY
@@ -68,7 +68,7 @@ class Fitted:
     @property
     def training(self) -> dict[str, Any]:
         """What was trained: model, record, epochs, source, parameters (a number), device."""
-        content: dict[str, Any] = json.loads((self.folder / "training.json").read_text(encoding="utf-8"))
+        content: dict[str, Any] = read_json(self.folder / "training.json")
         return content
 
     @property
@@ -81,7 +81,7 @@ class Fitted:
         its distribution, or where the final model gives one label to every row of the evaluation sets, though they have several
         (where one of them is of its distribution: to collapse out of it alone is a result, and no failed training).
         """
-        content: dict[str, float] = json.loads((self.folder / "metrics.json").read_text(encoding="utf-8"))
+        content: dict[str, float] = read_json(self.folder / "metrics.json")
         return content
 
     def write(self, history: Sequence[Mapping[str, Any]], predictions: Mapping[str, Scored], training: Mapping[str, Any]) -> None:
@@ -92,7 +92,7 @@ class Fitted:
             write_parquet(_by_uid(scored), self.predictions / f"{name}.parquet")
         write_parquet(pa.Table.from_pylist(list(history), schema=HISTORY), self.folder / "history.parquet")
         for name, content in (("metrics", self._metrics(history, predictions)), ("training", training)):
-            (self.folder / f"{name}.json").write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            write_json(self.folder / f"{name}.json", content)
 
     def _metrics(self, history: Sequence[Mapping[str, Any]], predictions: Mapping[str, Scored]) -> dict[str, float]:
         last = [score for score in history if score["set"] == "train"][-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import filecmp
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cartograph.data.arrays import Floats32, Integers
+from cartograph.data.json_files import read_json, write_json
 
 MADE = "made.json"
 """The file beside embeddings that says who made them, and how many rows of each set were kept and made."""
@@ -60,7 +60,7 @@ def read_kept(earlier: Path | None, encoder: Path, identity: str) -> KeptVectors
     if earlier is None:
         return nothing
     try:
-        made = json.loads((earlier / MADE).read_text(encoding="utf-8"))
+        made = read_json(earlier / MADE)
         files = [path.relative_to(encoder).as_posix() for path in encoder.rglob("*") if path.is_file()]
         if made["identity"] != identity or filecmp.cmpfiles(encoder, earlier, files, shallow=False)[0] != files:
             return nothing
@@ -76,4 +76,4 @@ def read_kept(earlier: Path | None, encoder: Path, identity: str) -> KeptVectors
 def note_made(identity: str, texts: int, sets: Mapping[str, Mapping[str, int]], folder: Path) -> None:
     """Write the record of an embedding: ``texts`` distinct ones were read; of each set's rows so many were ``kept`` and ``made``."""
     made = {"identity": identity, "texts": texts, "sets": sets}
-    (folder / MADE).write_text(json.dumps(made, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(folder / MADE, made)

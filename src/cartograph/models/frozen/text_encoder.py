@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +11,7 @@ import torch
 from transformers import AutoModel
 
 from cartograph.data.arrays import Floats32, Integers
+from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from cartograph.models.base import Side
 from cartograph.models.pretrained import (
@@ -79,7 +79,7 @@ class Encoder:
         """Write the files that ``from_pretrained`` reads, and how texts are read, into an existing folder."""
         save_network(self.network.cpu(), self._tokenizer_files, folder)
         reading = {"pooling": self.pooling, "max_length": self.max_length, "tokenizer": sorted(self._tokenizer_files)}
-        (folder / READING).write_text(json.dumps(reading, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        write_json(folder / READING, reading)
 
     def distinct_vectors(
         self, sides: Sequence[Side], *, batch_size: int = 64, device: str = "cpu", progress: Callable[[int, int], None] | None = None
@@ -134,7 +134,7 @@ def saved_reading(pretrained: str) -> dict[str, Any] | None:
     path = Path(pretrained).expanduser() / READING
     if not path.is_file():
         return None
-    reading: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    reading: dict[str, Any] = read_json(path)
     return reading
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 from scipy.special import expit  # type: ignore[import-untyped]
 
 from cartograph.data.arrays import Floats, Ids, Reals
+from cartograph.data.json_files import read_json, write_json
 
 _STEPS = 100
 _RIDGE = 1e-3
@@ -39,12 +39,12 @@ class Calibration:
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""
-        path.write_text(json.dumps(asdict(self), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        write_json(path, asdict(self))
 
     @classmethod
     def load(cls, path: Path) -> Calibration:
         """Read back what ``save`` wrote."""
-        return cls(**json.loads(path.read_text(encoding="utf-8")))
+        return cls(**read_json(path))
 
 
 def calibrate(cosine: Reals, label: Ids) -> Calibration:

@@ -6,7 +6,6 @@ that a model holds most likely positive are nearest neighbours.
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from torch import nn
 from torch.nn import functional
 
 from cartograph.data.arrays import Floats32, Ids, Integers
+from cartograph.data.json_files import write_json
 from cartograph.models.base import Field
 from cartograph.models.isolation import isolated
 from cartograph.pairs.models.calibration import Calibration, calibrate
@@ -137,7 +137,7 @@ class CosineModel:
         """Write embedder and calibration into an existing folder."""
         self.embedder.save(folder)
         self.calibration.save(folder / CALIBRATION)
-        (folder / CONFIG).write_text(json.dumps({"model": self.embedder.name}) + "\n", encoding="utf-8")
+        write_json(folder / CONFIG, {"model": self.embedder.name})
 
 
 def train_cosine(

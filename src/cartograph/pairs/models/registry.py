@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cartograph.data.json_files import read_json
 from cartograph.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,5 +39,5 @@ def load_model(folder: Path) -> CosineModel:
     from cartograph.pairs.models.calibration import Calibration
     from cartograph.pairs.models.cosine import CALIBRATION, CONFIG, CosineModel
 
-    name = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["model"]
+    name = read_json(folder / CONFIG)["model"]
     return CosineModel(embedder_class(name).load(folder), Calibration.load(folder / CALIBRATION))
