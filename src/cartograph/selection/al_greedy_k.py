@@ -14,8 +14,7 @@ def choose(candidates: Candidates, n: int, rng: np.random.Generator) -> Picks:
     The score of a row is its distance from those chosen before it; 0 for the model's own rows, which come first, by lot.
     """
     acquisition = candidates.acquisition
-    if acquisition is None:
-        raise ValueError("AL-greedyK needs an acquisition model")
+    assert acquisition is not None
     dealt = lots(candidates.uids, rng)
     seen = np.flatnonzero(acquisition.seen)
     seen = seen[np.argsort(dealt[seen], kind="stable")][:n]

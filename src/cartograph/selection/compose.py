@@ -21,8 +21,7 @@ def choose(candidates: Candidates, n: int, rng: np.random.Generator, share: floa
     Raises:
         InputError: fewer than n rows are left without the suspects.
     """
-    if candidates.suspect is None:
-        raise ValueError("compose needs to know the suspects")
+    assert candidates.suspect is not None
     trusted = np.flatnonzero(~candidates.suspect)
     if len(trusted) < n:
         raise InputError(

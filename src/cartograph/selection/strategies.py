@@ -1,4 +1,4 @@
-"""Selections: which rows of a train set are worth training on, one strategy per module and one line in ``STRATEGIES``."""
+"""All selections by name: which rows of a train set are worth training on."""
 
 from __future__ import annotations
 
@@ -7,37 +7,13 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from cartograph.errors import InputError
-from cartograph.selection import (
-    aflite,
-    al_greedy_k,
-    al_uncertainty,
-    by_measure,
-    compose,
-    forgetting,
-    mix,
-    random,
-)
+from cartograph.selection import al_greedy_k, by_score, compose, mix, random
 from cartograph.selection.strategy import Strategy
 
 STRATEGIES: dict[str, Strategy] = {
-    strategy.name: strategy
-    for strategy in (
-        random.STRATEGY,
-        by_measure.STRATEGIES["high-confidence"],
-        by_measure.STRATEGIES["low-variability"],
-        by_measure.STRATEGIES["high-correctness"],
-        forgetting.STRATEGY,
-        al_uncertainty.STRATEGY,
-        al_greedy_k.STRATEGY,
-        by_measure.STRATEGIES["low-correctness"],
-        by_measure.STRATEGIES["hard-to-learn"],
-        by_measure.STRATEGIES["ambiguous"],
-        mix.STRATEGY,
-        compose.STRATEGY,
-        aflite.STRATEGY,
-    )
+    strategy.name: strategy for strategy in (random.STRATEGY, *by_score.STRATEGIES, al_greedy_k.STRATEGY, mix.STRATEGY, compose.STRATEGY)
 }
-"""Name -> strategy, in the order of the paper's Table 2."""
+"""Name -> strategy."""
 
 _WITH_SHARE = re.compile(r"(.+)-(\d*\.\d+|\d+)")
 
@@ -46,7 +22,7 @@ def strategy_named(name: str) -> Strategy:
     """Return a strategy; one that mixes two kinds of rows may carry its share in its name: ``mix-0.2``.
 
     Raises:
-        InputError: there is none of that name, or the share is none between 0 and 1.
+        InputError: there is no strategy of that name, or the share is not between 0 and 1.
 
     >>> strategy_named("ambiguous").name, strategy_named("mix").share, strategy_named("mix-0.25").share
     ('ambiguous', 0.1, 0.25)

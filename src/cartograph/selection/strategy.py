@@ -153,15 +153,3 @@ def highest(candidates: Candidates, values: Array, n: int, rng: np.random.Genera
     if not 0 < n < len(order) or values[order[n]] != values[chosen[-1]]:
         return chosen, 0
     return chosen, int(np.count_nonzero(values == values[chosen[-1]]))
-
-
-def by_measure(name: str, sign: float, what: str) -> Choose:
-    """Return the choice of the rows with the highest (``sign`` 1) or lowest (-1) value of a measure; ``what`` words the reason."""
-
-    def choose(candidates: Candidates, n: int, rng: np.random.Generator) -> Picks:
-        values = candidates.measures[name].astype(np.float64)
-        rows, tied = highest(candidates, values, n, rng, sign)
-        reasons = [f"{what}: {name} {value:.3f}" for value in values[rows].tolist()]
-        return Picks(rows, values[rows], reasons, tied)
-
-    return choose

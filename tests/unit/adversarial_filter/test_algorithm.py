@@ -406,7 +406,7 @@ def test_the_selection_aflite_keeps_what_the_filter_would_keep() -> None:
     picks = strategy_named("aflite").pick(candidates, stayed, np.random.default_rng(0))
     assert sorted(picks.rows.tolist()) == result.rows.tolist()
     last = int(result.removed_in_round.max())
-    assert set(picks.reasons) == {f"withstood the filter until round {last + 1}"}
+    assert set(picks.reasons) == {f"kept by the filter until round {last + 1}"}
     more = strategy_named("aflite").pick(candidates, stayed + 5, np.random.default_rng(0))
     assert (result.removed_in_round[more.rows[stayed:]] == last).all()
     every = strategy_named("aflite").pick(candidates, 121, np.random.default_rng(0))
