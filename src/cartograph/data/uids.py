@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 _SHOWN = 3
+
+
+def text_uids(uids: Iterable[Any]) -> pa.Array:
+    """Return uids as strings: whole numbers, also NumPy's and those of tensors, are written out; None stays null.
+
+    >>> text_uids(["a", 7]).to_pylist()
+    ['a', '7']
+
+    Raises:
+        TypeError: a uid is neither a string nor a whole number.
+        ValueError: a string is not valid Unicode.
+    """
+    return pa.array([uid if isinstance(uid, str) or uid is None else _written_out(uid) for uid in uids], pa.string())
+
+
+def _written_out(uid: Any) -> str:
+    try:
+        if not isinstance(uid, bool):
+            return str(operator.index(uid))
+    except TypeError:
+        pass
+    raise TypeError(f"{uid!r} is of type {type(uid).__name__}")
 
 
 def in_uid_order(uids: pa.Array) -> pa.Array:

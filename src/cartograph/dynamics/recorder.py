@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cartograph.data.arrays import Array, Bools, Objects
+from cartograph.data.arrays import Array, Bools
 from cartograph.data.parquet import write_parquet
-from cartograph.data.uids import in_uid_order, some, without
+from cartograph.data.uids import in_uid_order, some, text_uids, without
 from cartograph.dynamics.epoch_files import EPOCH_FILE, Dynamics, dynamics_table, epoch_file, logits_of, read_dynamics
 from cartograph.errors import InputError
 from cartograph.wording import counted
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     import torch
 
 __all__ = ["Dynamics", "DynamicsRecorder", "read_dynamics"]
+
+
+class _Batch(NamedTuple):
+    uids: Sequence[str | int] | Array | torch.Tensor
+    logits: torch.Tensor
+    gold: torch.Tensor
 
 
 class DynamicsRecorder:
@@ -44,19 +50,17 @@ class DynamicsRecorder:
         folder: where ``epoch=N.parquet`` is written; made if need be.
         start_epoch: the epoch recorded next. Files of this and later epochs are discarded: a training that resumes
             writes them again.
-        uids: the uids that every epoch must hold, once each; None where they are not known beforehand.
+        uids: the uids that every epoch must hold, once each, strings or whole numbers; None where they are not known beforehand.
 
     Raises:
         InputError: an epoch before ``start_epoch`` has no file.
     """
 
-    def __init__(self, folder: str | Path, *, start_epoch: int = 0, uids: Iterable[str] | None = None) -> None:
+    def __init__(self, folder: str | Path, *, start_epoch: int = 0, uids: Iterable[str | int] | None = None) -> None:
         self.folder = Path(folder)
         self.epoch = start_epoch
-        self._expected = None if uids is None else in_uid_order(pa.array(uids, pa.string()))
-        self._uids: list[Sequence[str] | Objects] = []
-        self._logits: list[torch.Tensor] = []
-        self._gold: list[Any] = []
+        self._expected = None if uids is None else in_uid_order(text_uids(uids))
+        self._batches: list[_Batch] = []
         self._processes = _Processes()
         if self._processes.rank == 0:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -68,11 +72,19 @@ class DynamicsRecorder:
                 f"{self.folder} has no dynamics of epoch {missing[0]}, so recording cannot go on at epoch {start_epoch}; start at 0."
             )
 
-    def record(self, uids: Sequence[str] | Objects, logits: torch.Tensor, gold: Any) -> None:
+    def __repr__(self) -> str:
+        return f"DynamicsRecorder({str(self.folder)!r}, epoch={self.epoch}, rows={self.rows})"
+
+    @property
+    def rows(self) -> int:
+        """Number of rows that this process has recorded in the running epoch, repeated ones included."""
+        return sum(len(batch.logits) for batch in self._batches)
+
+    def record(self, uids: Sequence[str | int] | Array | torch.Tensor, logits: torch.Tensor, gold: Any) -> None:
         """Note one batch.
 
         Args:
-            uids: (batch,) uids, in the order of the rows of ``logits``.
+            uids: (batch,) uids, in the order of the rows of ``logits``: strings, or whole numbers, which are stored as strings.
             logits: (batch, n_classes), on any device, of any floating type; copied.
             gold: (batch,) label ids: a tensor or a sequence of int.
 
@@ -83,16 +95,16 @@ class DynamicsRecorder:
             raise InputError(
                 f"record got {len(uids)} uids, logits of shape {tuple(logits.shape)} and {len(gold)} gold labels; give one of each per row."
             )
-        if self._logits and logits.shape[1:] != self._logits[0].shape[1:]:
+        if self._batches and logits.shape[1:] != self._batches[0].logits.shape[1:]:
             raise InputError(
-                f"record got logits of shape {tuple(logits.shape)} after {tuple(self._logits[0].shape)}; "
+                f"record got logits of shape {tuple(logits.shape)} after {tuple(self._batches[0].logits.shape)}; "
                 "the number of classes must stay the same."
             )
         import torch
 
-        self._uids.append(uids)
-        self._logits.append(logits.detach().to(torch.float32, copy=True))
-        self._gold.append(gold.detach() if isinstance(gold, torch.Tensor) else torch.as_tensor(gold))
+        uids = uids.clone() if isinstance(uids, torch.Tensor) else uids
+        labels = gold.detach() if isinstance(gold, torch.Tensor) else torch.as_tensor(gold)
+        self._batches.append(_Batch(uids, logits.detach().to(torch.float32, copy=True), labels))
 
     def end_epoch(self) -> pa.Table | None:
         """Write the epoch's file; on return it is on disk.
@@ -104,28 +116,37 @@ class DynamicsRecorder:
             InputError: nothing was recorded, a uid that was expected is missing, one came that was not expected, or one
                 came with two gold labels.
         """
-        part = self._drain()
+        part = self.unfinished()
+        self.discard_unfinished()
         table = self._write([part]) if self._processes.size == 1 else self._merge(part)
         self.epoch += 1
         return table
 
-    def _drain(self) -> pa.Table:
-        import torch
+    def unfinished(self) -> pa.Table:
+        """Return what this process has recorded in the running epoch (``schema.dynamics_schema``), in the order of recording.
 
+        Kept with a checkpoint in the middle of an epoch and given to ``record`` again, it lets a training resume there.
+        """
         uids = self._uid_array()
-        logits = torch.cat(self._logits).cpu().numpy() if self._logits else np.empty((0, 0), np.float32)
-        gold = torch.cat(self._gold).cpu().numpy() if self._gold else np.empty(0)
-        self._uids, self._logits, self._gold = [], [], []
+        logits = _joined([batch.logits for batch in self._batches]) if self._batches else np.empty((0, 0), np.float32)
+        gold = _joined([batch.gold for batch in self._batches]) if self._batches else np.empty(0)
         return dynamics_table(uids, gold, logits)
+
+    def discard_unfinished(self) -> None:
+        """Drop what this process has recorded in the running epoch."""
+        self._batches = []
 
     def _uid_array(self) -> pa.Array:
         try:
-            uids = pa.array(list(chain.from_iterable(self._uids)), pa.string())
-        except (pa.ArrowException, UnicodeError) as error:
-            raise InputError(f"epoch {self.epoch}: uids must be strings of valid Unicode, but {str(error).splitlines()[0]}.") from error
+            uids = text_uids(chain.from_iterable(_on_host(batch.uids) for batch in self._batches))
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"epoch {self.epoch}: uids must be strings of valid Unicode or whole numbers, but {str(error).splitlines()[0]}."
+            ) from error
         if uids.null_count:
             raise InputError(
-                f"epoch {self.epoch}: uids must be strings of valid Unicode, but {counted(uids.null_count, 'row')} came without one."
+                f"epoch {self.epoch}: uids must be strings of valid Unicode or whole numbers, "
+                f"but {counted(uids.null_count, 'row')} came without one."
             )
         return uids
 
@@ -195,6 +216,18 @@ class DynamicsRecorder:
             name = EPOCH_FILE.match(path.name)
             if name and (int(name[1]) >= start or path.name != name[0]):
                 path.unlink()
+
+
+def _on_host(uids: Any) -> Any:
+    return uids.tolist() if hasattr(uids, "tolist") else uids
+
+
+def _joined(parts: list[torch.Tensor]) -> Array:
+    """Return tensors as one array, moved from their devices in as few copies as their order allows."""
+    import torch
+
+    joined: Array = np.concatenate([torch.cat(list(group)).cpu().numpy() for _, group in groupby(parts, key=lambda part: part.device)])
+    return joined
 
 
 class _Processes:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cartograph.data.parquet import write_parquet
-from cartograph.dynamics.epoch_files import dynamics_table, epoch_file, read_dynamics
+from cartograph.dynamics.epoch_files import dynamics_table, epoch_file, logits_of, read_dynamics
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.errors import InputError
 from cartograph.schema import dynamics_schema
@@ -117,12 +118,69 @@ def test_an_epoch_without_records_and_batches_that_do_not_fit_are_refused(tmp_pa
         recorder.record(["b"], torch.zeros(1, 3), [0])
 
 
-@pytest.mark.parametrize("uids", [[1, 2, 3], ["a", None, "b"], ["a", "b", "\ud800"]])
-def test_uids_that_are_no_strings_are_refused(tmp_path: Path, uids: list[object]) -> None:
+@pytest.mark.parametrize(
+    "uids",
+    [[3, 1, 20], np.array([3, 1, 20]), torch.tensor([3, 1, 20]), np.array(["3", "1", "20"], object), [np.int64(3), torch.tensor(1), "20"]],
+    ids=["int", "numpy", "tensor", "strings", "mixed"],
+)
+def test_whole_numbers_are_stored_as_strings(tmp_path: Path, uids: Any) -> None:
+    recorder = DynamicsRecorder(tmp_path, uids=[1, 3, "20"])
+    recorder.record(uids, LOGITS, [0, 1, 1])
+    recorder.end_epoch()
+    assert read_dynamics(tmp_path).uids.tolist() == ["1", "20", "3"]
+    assert read_dynamics(tmp_path).gold.tolist() == [1, 1, 0]
+
+
+def test_a_tensor_of_uids_may_be_used_again(tmp_path: Path) -> None:
+    recorder = DynamicsRecorder(tmp_path)
+    uids = torch.tensor([7])
+    recorder.record(uids, LOGITS[:1], [0])
+    uids.fill_(8)
+    recorder.end_epoch()
+    assert read_dynamics(tmp_path).uids.tolist() == ["7"]
+
+
+@pytest.mark.parametrize(
+    ("uids", "came"),
+    [
+        ([1.5, 2, 3], "1.5 is of type float"),
+        (torch.tensor([1.0, 2.0, 3.0]), "1.0 is of type float"),
+        ([True, 2, 3], "True is of type bool"),
+        (torch.zeros(3, 2, dtype=torch.long), r"\[0, 0\] is of type list"),
+        (["a", None, "b"], "1 row came without one"),
+        (["a", "b", "\ud800"], "surrogates not allowed"),
+    ],
+)
+def test_other_uids_are_refused(tmp_path: Path, uids: Any, came: str) -> None:
     recorder = DynamicsRecorder(tmp_path)
     recorder.record(uids, LOGITS, [0, 1, 1])
-    with pytest.raises(InputError, match="epoch 0: uids must be strings of valid Unicode"):
+    with pytest.raises(InputError, match=f"epoch 0: uids must be strings of valid Unicode or whole numbers, but .*{came}"):
         recorder.end_epoch()
+
+
+def test_a_recording_goes_on_from_the_unfinished_part_of_an_epoch(tmp_path: Path) -> None:
+    recorder = DynamicsRecorder(tmp_path / "whole", uids=["a", "b", "c"])
+    recorder.record(["c", "a"], LOGITS[:2], [1, 0])
+    assert repr(recorder) == f"DynamicsRecorder('{tmp_path / 'whole'}', epoch=0, rows=2)"
+    part = recorder.unfinished()
+    assert part.column("uid").to_pylist() == ["c", "a"]
+    recorder.record(["b"], LOGITS[2:], [1])
+    recorder.end_epoch()
+    assert recorder.rows == 0
+    resumed = DynamicsRecorder(tmp_path / "resumed", uids=["a", "b", "c"])
+    resumed.record(part.column("uid").to_pylist(), torch.from_numpy(logits_of(part).copy()), part.column("gold").to_pylist())
+    resumed.record(["b"], LOGITS[2:], [1])
+    resumed.end_epoch()
+    assert epoch_file(tmp_path / "resumed", 0).read_bytes() == epoch_file(tmp_path / "whole", 0).read_bytes()
+
+
+def test_a_discarded_part_of_an_epoch_is_recorded_again(tmp_path: Path) -> None:
+    recorder = DynamicsRecorder(tmp_path)
+    recorder.record(["a"], LOGITS[:1], [0])
+    recorder.discard_unfinished()
+    recorder.record(["a"], LOGITS[1:2], [0])
+    recorder.end_epoch()
+    assert read_dynamics(tmp_path).logits.tolist() == [[[3.0, 4.0]]]
 
 
 def test_resuming_discards_the_epochs_that_are_recorded_again(tmp_path: Path) -> None:
