@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from cartograph.config import Section, Settings
+from cartograph.data.json_files import read_json
 from tasks.audit.filtering import is_filtered, measures_bias
 from tasks.audit.ingested_sets import is_built_in
 from tasks.audit.parameters.measure import Measure
@@ -19,8 +20,12 @@ from tasks.engine.step import Inputs, Out, Step
 from tasks.engine.workspace import Workspace
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cartograph.compare.versions import Comparison
+    from cartograph.data.arrays import Floats
     from cartograph.page.audit import Audit
-    from cartograph.page.step_results import ExperimentAnswer, HowMade
+    from cartograph.page.step_results import Aflite, Bias, Cleaning, ExperimentAnswer, HowMade, Selections, SinceLastAudit, Suspects
 
 PAGE = "reports/report.html"
 COMPARED = "data/evaluate"
@@ -57,9 +62,9 @@ class Report(Section):
 def _inputs(settings: Settings) -> tuple[str, ...]:
     metrics = tuple(f"reports/{step}.metrics.json" for step in ("ingest", "train", "measure"))
     truth = ("data/score", "reports/score.metrics.json") if is_built_in(settings) else ()
-    compared = (COMPARED, "reports/evaluate.metrics.json") if retrained_models(settings) else ()
+    comparison = (COMPARED, "reports/evaluate.metrics.json") if retrained_models(settings) else ()
     noise = (NOISE, "reports/noise.metrics.json") if "noise" in settings else ()
-    cleaned = CLEANED if "clean" in settings else ()
+    cleaning = CLEANED if "clean" in settings else ()
     filtered = (*(AFLITE if is_filtered(settings) else ()), *(BIAS if measures_bias(settings) else ()))
     return (
         "params.yaml",
@@ -69,10 +74,10 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
         *metrics,
         STILL,
         *noise,
-        *cleaned,
+        *cleaning,
         *filtered,
         *truth,
-        *compared,
+        *comparison,
         *experiment_folders(settings),
         SINCE,
         GATES,
@@ -106,30 +111,30 @@ def _read(params: Report, inputs: Mapping[str, Path], workspace: Workspace) -> A
         measures=measures,
         probabilities=probabilities,
         history=pq.read_table(history) if history.exists() else HISTORY.empty_table(),
-        validation=_json(ingest / "validation.json"),
+        validation=read_json(ingest / "validation.json"),
         quarantine=pq.read_table(ingest / "quarantine.parquet"),
-        training=_json(train / "training.json"),
-        metrics={Path(name).name.split(".")[0]: _json(path) for name, path in inputs.items() if name.endswith(".metrics.json")},
+        training=read_json(train / "training.json"),
+        metrics={Path(name).name.split(".")[0]: read_json(path) for name, path in inputs.items() if name.endswith(".metrics.json")},
         score=_score(inputs, measures),
         window=_window(measure, probabilities),
         still=data_uri(inputs[STILL].read_bytes(), "image/svg+xml"),
-        how_made=_origin(inputs, workspace),
+        how_made=_how_made(inputs, workspace),
         comparison=_comparison(inputs),
         selections=_selections(inputs, workspace),
-        noise=_noise(inputs, measures),
+        suspects=_suspects(inputs, measures),
         aflite=_aflite(inputs),
         bias=_bias(inputs),
-        cleaned=_cleaned(inputs),
-        experiments=[_answer(inputs[name]) for name in experiment_folders(workspace.settings)],
-        broken=_json(inputs[COMPARED] / "broken.json") if COMPARED in inputs else (),
-        since=_since(inputs),
-        gates=_json(inputs[GATES] / "gates.json")["gates"] if GATES in inputs else (),
+        cleaning=_cleaning(inputs),
+        experiments=[_experiment_answer(inputs[name]) for name in experiment_folders(workspace.settings)],
+        broken=read_json(inputs[COMPARED] / "broken.json") if COMPARED in inputs else (),
+        since_last_audit=_since_last_audit(inputs),
+        gates=read_json(inputs[GATES] / "gates.json")["gates"] if GATES in inputs else (),
         limits=Limits(**params.model_dump(), max_points=measure.max_points, seed=measure.seed),
     )
 
 
-def _score(inputs: Mapping[str, Path], measures: Any) -> Any:
-    """Return the score of the rows on the map; None where the truth is not known."""
+def _score(inputs: Mapping[str, Path], measures: pa.Table) -> pa.Table | None:
+    """Return the score of the rows on the map; None where the truth is unknown."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
@@ -141,8 +146,8 @@ def _score(inputs: Mapping[str, Path], measures: Any) -> Any:
     return score.filter(pc.is_in(score[UID], value_set=measures[UID].combine_chunks()))
 
 
-def _noise(inputs: Mapping[str, Path], measures: Any) -> Any:
-    """Return the suspects and how they were found; None where none were looked for."""
+def _suspects(inputs: Mapping[str, Path], measures: pa.Table) -> Suspects | None:
+    """Return the suspects and how they were found; None where the audit did not look for any."""
     import pyarrow.parquet as pq
 
     from cartograph.page.audit import align
@@ -153,10 +158,10 @@ def _noise(inputs: Mapping[str, Path], measures: Any) -> Any:
         return None
     folder = inputs[NOISE]
     suspects = align(pq.read_table(folder / "noise.parquet"), measures[UID], f"{NOISE}/noise.parquet")
-    return Suspects(suspects, _json(folder / "noise.json"), pq.read_table(folder / "experiment.parquet"))
+    return Suspects(suspects, read_json(folder / "noise.json"), pq.read_table(folder / "experiment.parquet"))
 
 
-def _cleaned(inputs: Mapping[str, Path]) -> Any:
+def _cleaning(inputs: Mapping[str, Path]) -> Cleaning | None:
     """Return what cleaning changed; None where nothing was cleaned."""
     import pyarrow.parquet as pq
 
@@ -164,10 +169,10 @@ def _cleaned(inputs: Mapping[str, Path]) -> Any:
 
     if CLEANED[0] not in inputs:
         return None
-    return Cleaning(pq.read_table(inputs[CLEANED[0]]), _json(inputs[CLEANED[1]]))
+    return Cleaning(pq.read_table(inputs[CLEANED[0]]), read_json(inputs[CLEANED[1]]))
 
 
-def _aflite(inputs: Mapping[str, Path]) -> Any:
+def _aflite(inputs: Mapping[str, Path]) -> Aflite | None:
     """Return the filter's rows and rounds; None where nothing was filtered."""
     import pyarrow.parquet as pq
 
@@ -176,11 +181,12 @@ def _aflite(inputs: Mapping[str, Path]) -> Any:
     if AFLITE[0] not in inputs:
         return None
     folder = inputs[AFLITE[0]]
-    return Aflite(*(pq.read_table(folder / f"{name}.parquet") for name in ("aflite", "history")), _json(folder / "aflite.json"))
+    rows, history = (pq.read_table(folder / f"{name}.parquet") for name in ("aflite", "history"))
+    return Aflite(rows, history, read_json(folder / "aflite.json"))
 
 
-def _bias(inputs: Mapping[str, Path]) -> Any:
-    """Return what was told before and after the filter; None where that was not measured."""
+def _bias(inputs: Mapping[str, Path]) -> Bias | None:
+    """Return what simple models guess before and after the filter; None where that was not measured."""
     import pyarrow.parquet as pq
 
     from cartograph.page.step_results import Bias
@@ -190,7 +196,7 @@ def _bias(inputs: Mapping[str, Path]) -> Any:
     return Bias(*(pq.read_table(inputs[BIAS[0]] / f"{name}.parquet") for name in ("accuracies", "words", "neighbours")))
 
 
-def _answer(folder: Path) -> ExperimentAnswer:
+def _experiment_answer(folder: Path) -> ExperimentAnswer:
     """Return what an experiment found, or why it failed."""
     import pyarrow.parquet as pq
 
@@ -199,12 +205,12 @@ def _answer(folder: Path) -> ExperimentAnswer:
     reason = failure_of(folder)
     if reason is not None:
         return ExperimentAnswer(folder.name, "", "", reason, failed=True)
-    said = _json(folder / "finding.json")
-    tables = {name: pq.read_table(folder / f"{name}.parquet") for name in said.pop("tables")}
-    return ExperimentAnswer(**said, tables=tables, picture=(folder / f"{folder.name}.png").read_bytes())
+    finding = read_json(folder / "finding.json")
+    tables = {name: pq.read_table(folder / f"{name}.parquet") for name in finding.pop("tables")}
+    return ExperimentAnswer(**finding, tables=tables, picture=(folder / f"{folder.name}.png").read_bytes())
 
 
-def _since(inputs: Mapping[str, Path]) -> Any:
+def _since_last_audit(inputs: Mapping[str, Path]) -> SinceLastAudit | None:
     """Return what changed since the audit before; None for a workspace's first."""
     import pyarrow.parquet as pq
 
@@ -212,27 +218,27 @@ def _since(inputs: Mapping[str, Path]) -> Any:
 
     if SINCE not in inputs or not (inputs[SINCE] / "comparison.json").exists():
         return None
-    found, record = _json(inputs[SINCE] / "comparison.json"), _json(inputs[SINCE] / "record.json")
+    comparison, record = read_json(inputs[SINCE] / "comparison.json"), read_json(inputs[SINCE] / "record.json")
     numbers = [*record["earlier"], record["numbers"]]
     return SinceLastAudit(
-        audits=tuple(found["audits"]),
+        audits=tuple(comparison["audits"]),
         rows=pq.read_table(inputs[SINCE] / "rows.parquet"),
-        numbers=found["numbers"],
-        regions=found["regions"],
-        classes={name: tuple(shares) for name, shares in found["classes"].items()},
+        numbers=comparison["numbers"],
+        regions=comparison["regions"],
+        classes={name: tuple(shares) for name, shares in comparison["classes"].items()},
         trend=list(zip(range(record["number"] - len(numbers) + 1, record["number"] + 1), numbers, strict=True)),
-        embedded=_json(inputs[EMBEDDED])["sets"] if EMBEDDED in inputs else {},
+        embedded=read_json(inputs[EMBEDDED])["sets"] if EMBEDDED in inputs else {},
     )
 
 
-def _comparison(inputs: Mapping[str, Path]) -> Any:
-    """Return what the models came to that were retrained on versions of the train set; None where none was retrained."""
+def _comparison(inputs: Mapping[str, Path]) -> Comparison | None:
+    """Return how models retrained on versions of the train set compare; None where no model was retrained."""
     from cartograph.compare.versions import VERSIONS
 
-    return None if COMPARED not in inputs else _compared(inputs).only(VERSIONS, groups=False)
+    return None if COMPARED not in inputs else _read_comparison(inputs).only(VERSIONS, groups=False)
 
 
-def _compared(inputs: Mapping[str, Path]) -> Any:
+def _read_comparison(inputs: Mapping[str, Path]) -> Comparison:
     import pyarrow.parquet as pq
 
     from cartograph.compare.versions import Comparison
@@ -240,8 +246,8 @@ def _compared(inputs: Mapping[str, Path]) -> Any:
     return Comparison(*(pq.read_table(inputs[COMPARED] / f"{name}.parquet") for name in ("evaluation", "summary", "differences")))
 
 
-def _selections(inputs: Mapping[str, Path], workspace: Workspace) -> Any:
-    """Return what the models came to that were trained on selections; None where none was."""
+def _selections(inputs: Mapping[str, Path], workspace: Workspace) -> Selections | None:
+    """Return how models trained on selections compare; None where no model was trained on one."""
     from cartograph.compare.selections import WHOLE, Chosen
     from cartograph.page.step_results import Selections
 
@@ -249,12 +255,12 @@ def _selections(inputs: Mapping[str, Path], workspace: Workspace) -> Any:
     if COMPARED not in inputs or not trained:
         return None
     named = {name: selections(workspace.settings)[name] for name in trained}
-    numbers = _json(inputs["reports/evaluate.metrics.json"])
+    numbers = read_json(inputs["reports/evaluate.metrics.json"])
     rows = {name: int(numbers[f"{name}.rows"]) for name in (WHOLE, *named) if f"{name}.rows" in numbers}
-    return Selections(_compared(inputs).only((WHOLE, *named)), Chosen(named, rows))
+    return Selections(_read_comparison(inputs).only((WHOLE, *named)), Chosen(named, rows))
 
 
-def _window(measure: Measure, probabilities: Any) -> tuple[int, int]:
+def _window(measure: Measure, probabilities: Floats | None) -> tuple[int, int]:
     """Return the epochs that the measures use."""
     from cartograph.maps.measures import epoch_window
 
@@ -264,7 +270,7 @@ def _window(measure: Measure, probabilities: Any) -> tuple[int, int]:
     return used.start, used.stop
 
 
-def _probabilities(folder: Path, measures: Any) -> Any:
+def _probabilities(folder: Path, measures: pa.Table) -> Floats | None:
     """Return the given label's probability per epoch, rows as in ``measures``; None where only coordinates were given."""
     import pyarrow as pa
 
@@ -278,10 +284,11 @@ def _probabilities(folder: Path, measures: Any) -> Any:
     dynamics = read_dynamics(folder)
     table = pa.table({UID: pa.array(dynamics.uids, pa.string()), "place": pa.array(range(len(dynamics.uids)))})
     order = align(table, measures[UID], "data/train/dynamics")["place"].to_numpy()
-    return gold_probabilities(dynamics.uids, dynamics.logits, dynamics.gold)[order]
+    probabilities: Floats = gold_probabilities(dynamics.uids, dynamics.logits, dynamics.gold)[order]
+    return probabilities
 
 
-def _origin(inputs: Mapping[str, Path], workspace: Workspace) -> HowMade:
+def _how_made(inputs: Mapping[str, Path], workspace: Workspace) -> HowMade:
     from cartograph.page.step_results import HowMade
     from tasks.engine.digest import digest_path
 
@@ -296,12 +303,6 @@ def _origin(inputs: Mapping[str, Path], workspace: Workspace) -> HowMade:
         versions=versions(("cartograph", *LIBRARIES)),
         digests=digests,
     )
-
-
-def _json(path: Path) -> Any:
-    import json
-
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 STEP = Step(name="report", run=run, params=Report, inputs=_inputs, outputs=(PAGE,), libraries=("cartograph", *LIBRARIES))
