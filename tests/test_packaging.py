@@ -15,6 +15,7 @@ from importlib.metadata import Distribution, distribution, packages_distribution
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -92,6 +93,27 @@ def test_only_the_platform_reads_the_built_in_corpora() -> None:
     library = [file for file in (ROOT / "src/cartograph").rglob("*.py") if "planted" not in file.relative_to(ROOT).parts]
     assert library
     assert not [file for file in library if re.search(r"^\s*(from|import) cartograph\.planted\b", file.read_text(encoding="utf-8"), re.M)]
+
+
+def test_the_citation_has_the_version_and_the_three_papers() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == PROJECT["version"]
+    assert [paper["authors"][0]["family-names"] for paper in citation["references"]] == ["Swayamdipta", "Le Bras", "Mussmann"]
+    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_hooks_at_a_commit_run_what_make_has_installed() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    programs = {hook["entry"].split()[0].removeprefix(".venv/bin/") for repo in hooks for hook in repo["hooks"]}
+    assert programs == {"ruff", "codespell", "mypy", "python"}
+    assert programs - {"python"} <= names(extra("dev"))
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
+def test_links_of_the_pages_at_the_root_lead_somewhere(page: str) -> None:
+    links = re.findall(r"\]\(((?!https?:)[^)#]+)", (ROOT / page).read_text(encoding="utf-8"))
+    assert links
+    assert not [link for link in links if not (ROOT / link).exists()]
 
 
 @pytest.mark.slow
