@@ -95,10 +95,10 @@ def predict(model: str, given: str, seed: int, train: pa.Table, tests: Mapping[s
 
 
 def measure(kind: str, sets: dict[str, pa.Table], seeds: tuple[int, ...]) -> tuple[str, list[dict[str, Any]]]:
-    """Return what a filter did, and ``bias.versions.ACCURACIES`` before and after, over seeds of features, filter and models."""
+    """Return what a filter did, and ``bias.accuracies.ACCURACIES`` before and after, over seeds of features, filter and models."""
     from cartograph.adversarial_filter.algorithm import aflite
+    from cartograph.bias.accuracies import EvaluationRows, accuracies_table
     from cartograph.bias.partial import WHOLE
-    from cartograph.bias.versions import Evaluated, compare_versions
 
     rows: list[dict[str, Any]] = []
     told, started = [], time.perf_counter()
@@ -118,8 +118,8 @@ def measure(kind: str, sets: dict[str, pa.Table], seeds: tuple[int, ...]) -> tup
             evaluation={"validation": (theirs, test["label"].to_numpy())},
         )
         told.append((pool.num_rows, int(result.kept.sum()), result.history[0].bias, result.history[-1].bias))
-        evaluated = {"validation": Evaluated(test, result.evaluation["validation"].kept)}
-        rows += compare_versions(pool, result.kept, evaluated, [(model, WHOLE) for model in MODELS], (seed,), predict).to_pylist()
+        evaluated = {"validation": EvaluationRows(test, result.evaluation["validation"].kept)}
+        rows += accuracies_table(pool, result.kept, evaluated, [(model, WHOLE) for model in MODELS], (seed,), predict).to_pylist()
     size, kept, before, after = (fmean(values) for values in zip(*told, strict=True))
     return f"{size:,.0f} to {kept:,.0f} rows, R {before:.3f} to {after:.3f}, {time.perf_counter() - started:.0f} s", rows
 

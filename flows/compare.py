@@ -41,11 +41,11 @@ def compare(before: str, now: str) -> Any:
     """
     import numpy as np
 
-    from cartograph.audits.changes import compare_audits
+    from cartograph.audits.changes import audit_changes
 
     try:
         records = [record_of(name) for name in (before, now)]
-        changes = compare_audits(*records, np.random.default_rng(_SEED))
+        changes = audit_changes(*records, np.random.default_rng(_SEED))
         text = comparison_markdown(before, now, *records, changes)
     except CartographError as error:
         return ended_with(error)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from cartograph.bias.accuracies import ACCURACIES
 from cartograph.bias.neighbours import NEIGHBOURS
-from cartograph.bias.versions import ACCURACIES
 from cartograph.bias.words import REVEALING
-from cartograph.compare.selections import Chosen
-from cartograph.compare.versions import EvaluationSet, compare
+from cartograph.compare.selections import TrainedSelections
+from cartograph.compare.versions import EvaluationSet, compare_versions
 from cartograph.data.images import png_of
 from cartograph.page.audit import Audit, Limits, align
 from cartograph.page.step_results import Aflite, Bias, Cleaning, ExperimentAnswer, HowMade, Selections, SinceLastAudit, Suspects
@@ -265,10 +265,10 @@ def with_selections(audit: Audit, failed: tuple[str, ...] = ()) -> Audit:
     gold = np.arange(100) % 2
     predicted = {(name, seed): np.where(np.arange(100) < number, gold, 1 - gold) for name, number in right.items() for seed in (1, 2)}
     named = {name: (name.rpartition("-")[0], float(name.rpartition("-")[2])) for name in right if name != "original"}
-    chosen = Chosen(named, dict.fromkeys(right, 10))
+    chosen = TrainedSelections(named, dict.fromkeys(right, 10))
     sets = [EvaluationSet("far", "ood", gold, predicted)]
     ended = {(name, seed): name.partition("-")[0] in failed for name, seed in predicted}
-    found = compare(sets, ended, ["accuracy"], resamples=400, seed=1, pairs=chosen.pairs())
+    found = compare_versions(sets, ended, ["accuracy"], resamples=400, seed=1, pairs=chosen.pairs())
     return replace(audit, selections=Selections(found, chosen))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cartograph.compare.versions import Comparison, EvaluationSet, compare
+from cartograph.compare.versions import Comparison, EvaluationSet, compare_versions
 from cartograph.dynamics.epoch_files import dynamics_table
 from cartograph.maps.measures import compute_measures
 from cartograph.maps.regions import assign_regions
@@ -265,7 +265,7 @@ def retrained(rng: np.random.Generator, *, fails: bool = True) -> Comparison:
             predicted["random", 3] = np.zeros(800, dtype=np.int64)
         sets.append(EvaluationSet(name, domain, gold, predicted))
     failed = {run: fails and run == ("random", 3) for run in runs}
-    return compare(sets, failed, ("accuracy", "macro_f1"), resamples=500, seed=13)
+    return compare_versions(sets, failed, ("accuracy", "macro_f1"), resamples=500, seed=13)
 
 
 def _write_evaluation(folder: Path, rng: np.random.Generator) -> None:

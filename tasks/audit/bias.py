@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from cartograph.bias.versions import Evaluated
+    from cartograph.bias.accuracies import EvaluationRows
     from cartograph.train.recipe import Recipe
 
 DATA, METRICS = "data/bias", "reports/bias.metrics.json"
@@ -36,8 +36,8 @@ def run(params: Bias, inputs: Inputs, out: Out) -> str:
     import numpy as np
     import pyarrow.parquet as pq
 
+    from cartograph.bias.accuracies import accuracies_table, held_out
     from cartograph.bias.partial import WHOLE, partial_inputs
-    from cartograph.bias.versions import compare_versions, held_out
     from cartograph.data.parquet import write_parquet
     from cartograph.data.subsets import rows_of
     from cartograph.schema import dataset_info
@@ -54,7 +54,7 @@ def run(params: Bias, inputs: Inputs, out: Out) -> str:
     models = [(model, WHOLE) for model in params.models if not (info.images and model == WORD_MODEL)]
     models += [(model, part) for part in partial_inputs(info) for model in params.partial]
     with progress("bias", "models") as tell:
-        accuracies = compare_versions(
+        accuracies = accuracies_table(
             pool, kept, evaluation, models, params.seeds, _Predictor(params, out), deterministic=QUICK_MODELS.__contains__, progress=tell
         )
     write_parquet(accuracies, out[DATA] / "accuracies.parquet")
@@ -66,11 +66,11 @@ def run(params: Bias, inputs: Inputs, out: Out) -> str:
     return _summary(accuracies, len(kept), int(kept.sum())) if accuracies.num_rows else f"{neighbours.num_rows:,} distances"
 
 
-def _evaluation(inputs: Mapping[str, Path], folder: Path) -> dict[str, Evaluated]:
+def _evaluation(inputs: Mapping[str, Path], folder: Path) -> dict[str, EvaluationRows]:
     """Return the evaluation sets that were filtered alongside, those in distribution first."""
     import pyarrow.parquet as pq
 
-    from cartograph.bias.versions import Evaluated
+    from cartograph.bias.accuracies import EvaluationRows
     from cartograph.data.subsets import rows_of
     from cartograph.schema import dataset_info
 
@@ -80,7 +80,7 @@ def _evaluation(inputs: Mapping[str, Path], folder: Path) -> dict[str, Evaluated
         rows = rows_of(
             pq.read_table(inputs[f"data/ingest/{path.name}"]), left["uid"].combine_chunks(), f"{aflite.DATA}/evaluation/{path.name}"
         )
-        found[path.stem] = Evaluated(rows, left["kept"].to_numpy(zero_copy_only=False).astype(bool))
+        found[path.stem] = EvaluationRows(rows, left["kept"].to_numpy(zero_copy_only=False).astype(bool))
     return dict(sorted(found.items(), key=lambda item: (dataset_info(item[1].rows.schema).domain, item[0])))
 
 
@@ -149,7 +149,7 @@ def _words(params: Bias, pool: pa.Table, kept: np.ndarray) -> pa.Table:
     return words_table(pool, pool.filter(pa.array(kept)), number=params.words, smoothing=params.smoothing)
 
 
-def _neighbours(folder: Path, pool: pa.Table, kept: np.ndarray, evaluation: Mapping[str, Evaluated]) -> pa.Table:
+def _neighbours(folder: Path, pool: pa.Table, kept: np.ndarray, evaluation: Mapping[str, EvaluationRows]) -> pa.Table:
     import pyarrow as pa
 
     from cartograph.bias.neighbours import NEIGHBOURS, neighbour_distances

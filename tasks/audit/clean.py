@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from cartograph.clean.cleaning import Cleaning
     from cartograph.clean.decisions import Decision
-    from cartograph.clean.original_columns import Kept
+    from cartograph.clean.original_columns import KeptRows
     from cartograph.read.source import Source
 
 ROWS, SUSPECTS, DECISIONS = "data/ingest/train.parquet", "data/noise/noise.parquet", "review/decisions.csv"
@@ -86,12 +86,12 @@ def decisions_in(path: Path | None, examples: pa.Table) -> dict[str, Decision]:
     Raises:
         InputError: the file does not fit the train set, or contradicts itself.
     """
-    from cartograph.clean.decisions import read_decisions, settled
+    from cartograph.clean.decisions import read_decisions, settle
 
     if path is None:
         return {}
     given, labels = given_labels(examples)
-    return settled(read_decisions(path.read_bytes(), DECISIONS, given, labels), given)
+    return settle(read_decisions(path.read_bytes(), DECISIONS, given, labels), given)
 
 
 def given_labels(examples: pa.Table) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -166,7 +166,7 @@ def _write_originals(
     return [file.name for file in files]
 
 
-def _write_own_format(source: Source, kept: Kept, folder: Path) -> None:
+def _write_own_format(source: Source, kept: KeptRows, folder: Path) -> None:
     from cartograph.read.rewrite import own_suffix, rewrite
 
     suffix = own_suffix(source)

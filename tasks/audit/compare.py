@@ -38,7 +38,7 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
     """
     import numpy as np
 
-    from cartograph.audits.changes import compare_audits
+    from cartograph.audits.changes import audit_changes
     from cartograph.data.parquet import write_parquet
 
     this, previous = _in_sequence(_record(inputs, out.workspace.settings), out.workspace.resolve(DATA))
@@ -47,7 +47,7 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
     metrics: dict[str, float] = {"audit.number": this.number}
     summary = "the first audit of this workspace"
     if previous is not None:
-        changes = compare_audits(previous, this, np.random.default_rng(params.seed))
+        changes = audit_changes(previous, this, np.random.default_rng(params.seed))
         write_record(previous, folder, "previous")
         write_parquet(changes.rows, folder / "rows.parquet")
         _write(comparison_content(changes, previous, this), folder / "comparison.json")

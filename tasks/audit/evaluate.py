@@ -45,9 +45,9 @@ class Evaluate(Section):
 def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     """Write the numbers of every model, their means and their differences; return what cleaning changed."""
     from cartograph.compare.markdown import broken_lines, differences_line, markdown
-    from cartograph.compare.selections import Chosen
+    from cartograph.compare.selections import TrainedSelections
     from cartograph.compare.selections import markdown as selection_page
-    from cartograph.compare.versions import PAIRS, VERSIONS, compare
+    from cartograph.compare.versions import PAIRS, VERSIONS, compare_versions
 
     every = retrained_models(out.workspace.settings)
     broken = _broken(every, inputs)
@@ -55,13 +55,15 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     found = {run: _json(inputs[folder] / "metrics.json") for run, folder in runs.items()}
     failed = {run: run in broken or bool(found[run]["train.failed"]) for run in every}
     rows = {subset: int(metrics["rows"]) for (subset, _), metrics in found.items()}
-    selected = Chosen({name: selections(out.workspace.settings)[name] for name in chosen_selections(out.workspace.settings)}, rows)
+    selected = TrainedSelections(
+        {name: selections(out.workspace.settings)[name] for name in chosen_selections(out.workspace.settings)}, rows
+    )
     groups = out.workspace.settings.of(Ingest).groups
     named = [Path(name).stem for name in inputs if name.startswith("data/ingest/")]
     sets = [part for name in named for part in _evaluation_sets(name, groups, inputs, runs)]
     scored = tuple(dict.fromkeys(params.metrics))
     pairs = (*PAIRS, *selected.pairs())
-    comparison = compare(sets, failed, scored, resamples=params.bootstrap, seed=params.seed, pairs=pairs)
+    comparison = compare_versions(sets, failed, scored, resamples=params.bootstrap, seed=params.seed, pairs=pairs)
     listed = [{"subset": subset, "seed": seed, "reason": reason} for (subset, seed), reason in broken.items()]
     ending = "\n".join(["", *broken_lines(listed)])
     _write(comparison, markdown(comparison.only(VERSIONS), rows) + ending, out[_DATA])

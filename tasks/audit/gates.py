@@ -17,7 +17,7 @@ from tasks.engine.step import Inputs, Out, Step
 from tasks.engine.workspace import Workspace
 
 if TYPE_CHECKING:
-    from cartograph.audits.gates import Measured
+    from cartograph.audits.gates import GateValue
 
 DATA = "data/gates"
 METRICS = "reports/gates.metrics.json"
@@ -84,7 +84,7 @@ def run(params: Gates, inputs: Inputs, out: Out) -> str:
     return ", ".join(told) or "no gate is set"
 
 
-def _measured(inputs: Mapping[str, Path]) -> Iterator[Measured]:
+def _measured(inputs: Mapping[str, Path]) -> Iterator[GateValue]:
     comparison = _json(inputs[compare.DATA] / "comparison.json")
     yield from _suspects(inputs, comparison)
     yield _quarantined(inputs)
@@ -93,12 +93,12 @@ def _measured(inputs: Mapping[str, Path]) -> Iterator[Measured]:
     yield from measured_checks([inputs[name] / "validation.json" for name in ("data/ingest", "data/clean")])
 
 
-def _suspects(inputs: Mapping[str, Path], comparison: Mapping[str, Any]) -> Iterator[Measured]:
+def _suspects(inputs: Mapping[str, Path], comparison: Mapping[str, Any]) -> Iterator[GateValue]:
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    from cartograph.audits.gates import Measured
+    from cartograph.audits.gates import GateValue
 
     if _NOISE not in inputs:
         return
@@ -106,7 +106,7 @@ def _suspects(inputs: Mapping[str, Path], comparison: Mapping[str, Any]) -> Iter
     flagged = table.filter(table["flagged"]).sort_by("rank")["uid"]
     yield _share("suspects", flagged.to_pylist(), table.num_rows, ("looks wrong", "look wrong"), f"{_NOISE}/noise.parquet")
     if not comparison:
-        yield from (Measured("new_suspects", None), Measured("changed_suspects", None))
+        yield from (GateValue("new_suspects", None), GateValue("changed_suspects", None))
         return
     changes = pq.read_table(inputs[compare.DATA] / "rows.parquet")
     new = changes.filter(pc.equal(changes["what"], "new suspect"))["uid"]
@@ -117,63 +117,63 @@ def _suspects(inputs: Mapping[str, Path], comparison: Mapping[str, Any]) -> Iter
     yield _changed_suspects(flagged.filter(pc.is_in(flagged, value_set=changed)).to_pylist(), len(changed))
 
 
-def _changed_suspects(uids: list[str], changed: int) -> Measured:
-    from cartograph.audits.gates import Measured
+def _changed_suspects(uids: list[str], changed: int) -> GateValue:
+    from cartograph.audits.gates import GateValue
     from cartograph.statistics.proportion import least_share
 
     if not changed:
-        return Measured("changed_suspects", 0.0, "No row came or changed since the audit before")
+        return GateValue("changed_suspects", 0.0, "No row came or changed since the audit before")
     looks = ("that came or changed since the audit before looks wrong", "that came or changed since the audit before look wrong")
     found = _share("changed_suspects", uids, changed, looks, f"{compare.DATA}/rows.parquet")
     least = least_share(len(uids), changed)
-    return replace(found, value=least, told=f"{found.told.removesuffix(')')}; at least {least:.1%} with 95 % confidence)")
+    return replace(found, value=least, statement=f"{found.statement.removesuffix(')')}; at least {least:.1%} with 95 % confidence)")
 
 
-def _share(gate: str, uids: list[str], rows: int, verbs: tuple[str, str], where: str) -> Measured:
-    from cartograph.audits.gates import Measured
+def _share(gate: str, uids: list[str], rows: int, verbs: tuple[str, str], where: str) -> GateValue:
+    from cartograph.audits.gates import GateValue
 
     number = len(uids)
     told = f"{number:,} of {rows:,} labels {verbs[number != 1]} ({number / rows:.1%})"
     named = [*map(repr, uids[:_NAMED]), *(["…"] if number > _NAMED else [])]
-    return Measured(gate, number / rows, told, rows=named, where=where)
+    return GateValue(gate, number / rows, told, rows=named, where=where)
 
 
-def _quarantined(inputs: Mapping[str, Path]) -> Measured:
-    from cartograph.audits.gates import Measured
+def _quarantined(inputs: Mapping[str, Path]) -> GateValue:
+    from cartograph.audits.gates import GateValue
 
     metrics = _json(inputs["reports/ingest.metrics.json"])
     reasons = _json(inputs["data/ingest"] / "validation.json")["quarantine"]
     told = f"{metrics['quarantined']:,} rows ({metrics['quarantined.share']:.1%}) could not be used"
     named = [f"{count:,} {reason}" for reason, count in list(reasons.items())[:_NAMED]]
-    return Measured("quarantined", metrics["quarantined.share"], told, rows=named, where="data/ingest/quarantine.parquet")
+    return GateValue("quarantined", metrics["quarantined.share"], told, rows=named, where="data/ingest/quarantine.parquet")
 
 
-def _class_shift(comparison: Mapping[str, Any]) -> Measured:
-    from cartograph.audits.gates import Measured
+def _class_shift(comparison: Mapping[str, Any]) -> GateValue:
+    from cartograph.audits.gates import GateValue
 
     if not comparison:
-        return Measured("class_shift", None)
+        return GateValue("class_shift", None)
     value = comparison["numbers"]["class_shift"]
     moved = sorted(comparison["classes"].items(), key=lambda item: -abs(item[1][1] - item[1][0]))
     named = [f"{name} {before:.1%} → {now:.1%}" for name, (before, now) in moved[:_NAMED] if before != now]
-    return Measured("class_shift", value, f"The classes' shares shifted by {value:.1%} since the audit before", rows=named)
+    return GateValue("class_shift", value, f"The classes' shares shifted by {value:.1%} since the audit before", rows=named)
 
 
-def _accuracy_drop(comparison: Mapping[str, Any]) -> Measured:
-    from cartograph.audits.gates import Measured
+def _accuracy_drop(comparison: Mapping[str, Any]) -> GateValue:
+    from cartograph.audits.gates import GateValue
 
     before, now = comparison.get("before", {}), comparison.get("now", {})
     drops = {name: before[name] - now[name] for name in before if name.endswith(".accuracy") and name in now}
     if not drops:
-        return Measured("accuracy_drop", None)
+        return GateValue("accuracy_drop", None)
     name = max(drops, key=lambda name: drops[name])
     told = f"Accuracy on {name.removesuffix('.accuracy')} went from {before[name]:.3f} to {now[name]:.3f}"
-    return Measured("accuracy_drop", drops[name], told, unit="points")
+    return GateValue("accuracy_drop", drops[name], told, unit="points")
 
 
-def measured_checks(files: Sequence[Path]) -> Iterator[Measured]:
+def measured_checks(files: Sequence[Path]) -> Iterator[GateValue]:
     """Yield the number of failed checks that are not critical, and of critical ones, as validation files tell it."""
-    from cartograph.audits.gates import Measured
+    from cartograph.audits.gates import GateValue
 
     failed = [(item["set"], check) for file in files for item in _json(file)["sets"] for check in item["checks"] if not check["passed"]]
     for gate, critical in (("failed_checks", False), ("failed_critical_checks", True)):
@@ -181,7 +181,7 @@ def measured_checks(files: Sequence[Path]) -> Iterator[Measured]:
         kind = "critical check" if critical else "check"
         told = f"{len(found):,} {kind}{'' if len(found) == 1 else 's'} of the data failed"
         named = [f"{check['check']} in set `{name}` (expected {check['expected']}, found {check['found']})" for name, check in found]
-        yield Measured(gate, len(found), told, "count", named[:_NAMED])
+        yield GateValue(gate, len(found), told, "count", named[:_NAMED])
 
 
 def check_gates(workspace: Workspace) -> None:

@@ -248,7 +248,7 @@ def _read_comparison(inputs: Mapping[str, Path]) -> Comparison:
 
 def _selections(inputs: Mapping[str, Path], workspace: Workspace) -> Selections | None:
     """Return how models trained on selections compare; None where no model was trained on one."""
-    from cartograph.compare.selections import WHOLE, Chosen
+    from cartograph.compare.selections import WHOLE, TrainedSelections
     from cartograph.page.step_results import Selections
 
     trained = chosen_selections(workspace.settings)
@@ -257,7 +257,7 @@ def _selections(inputs: Mapping[str, Path], workspace: Workspace) -> Selections 
     named = {name: selections(workspace.settings)[name] for name in trained}
     numbers = read_json(inputs["reports/evaluate.metrics.json"])
     rows = {name: int(numbers[f"{name}.rows"]) for name in (WHOLE, *named) if f"{name}.rows" in numbers}
-    return Selections(_read_comparison(inputs).only((WHOLE, *named)), Chosen(named, rows))
+    return Selections(_read_comparison(inputs).only((WHOLE, *named)), TrainedSelections(named, rows))
 
 
 def _window(measure: Measure, probabilities: Floats | None) -> tuple[int, int]:

@@ -156,7 +156,7 @@ def _kind(content: bytes, name: str) -> str:
 
 
 def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict[str, str], by: str) -> None:
-    from cartograph.clean.decisions import check, merged, read_decisions, settled, write_decisions
+    from cartograph.clean.decisions import check, merge_decisions, read_decisions, settle, write_decisions
     from cartograph.clean.label_studio import entries_of_export
 
     examples, _ = _tables(space)
@@ -171,9 +171,9 @@ def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict
         raise InputError(f"{next(iter(contents))} holds no decision; fill in the column `decision` with keep, drop or relabel.")
     path = _decisions_file(space)
     old = read_decisions(path.read_bytes(), clean.DECISIONS, given, labels) if path else []
-    every = merged(old, new)
+    every = merge_decisions(old, new)
     kept = set(every)
-    decided = settled([*(one for one in old if one in kept), *new], given)
+    decided = settle([*(one for one in old if one in kept), *new], given)
     _replace(space.resolve(clean.DECISIONS), write_decisions(every))
     write_dvc_yaml(space)
     counts = {what: sum(one.what == what for one in decided.values()) for what in ("keep", "drop", "relabel")}

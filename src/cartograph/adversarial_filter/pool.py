@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cartograph.adversarial_filter.classifiers import Classifier, Rows
-from cartograph.adversarial_filter.result import Filtered, Result, Round
+from cartograph.adversarial_filter.result import FilteredSet, Result, Round
 from cartograph.adversarial_filter.slices import choose_alike
 from cartograph.adversarial_filter.splits import random_splits
 from cartograph.data.arrays import Array, Bools, Floats, Integers, Integers32
@@ -36,7 +36,7 @@ class Pool:
         self._removed_in_round = np.zeros(len(labels), np.int32)
         self._first, self._last = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
         self._n_predictions = np.zeros(len(labels), np.int32)
-        self._others = {name: Alongside(others, np.asarray(theirs)) for name, (others, theirs) in evaluation.items()}
+        self._others = {name: EvaluationPool(others, np.asarray(theirs)) for name, (others, theirs) in evaluation.items()}
 
     @property
     def one_class(self) -> bool:
@@ -109,7 +109,7 @@ class Pool:
         )
 
 
-class Alongside:
+class EvaluationPool:
     """A set that is filtered as the pool is."""
 
     def __init__(self, features: Any, labels: Array) -> None:
@@ -136,6 +136,6 @@ class Alongside:
         self._removed_in_round[self._rows[chosen]] = number
         self._rows = self._rows[~chosen]
 
-    def filtered(self) -> Filtered:
+    def filtered(self) -> FilteredSet:
         """Return what is known."""
-        return Filtered(self._removed_in_round == 0, self._removed_in_round, self._first, self._last)
+        return FilteredSet(self._removed_in_round == 0, self._removed_in_round, self._first, self._last)

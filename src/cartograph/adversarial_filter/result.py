@@ -39,7 +39,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Filtered:
+class FilteredSet:
     """A set that was filtered alongside: arrays as in ``Result``, of its own rows."""
 
     kept: Bools
@@ -70,7 +70,7 @@ class Result:
     n_predictions: Integers32
     history: tuple[Round, ...]
     stop_reason: str
-    evaluation: Mapping[str, Filtered] = field(default_factory=dict)
+    evaluation: Mapping[str, FilteredSet] = field(default_factory=dict)
 
     @property
     def rows(self) -> Integers:

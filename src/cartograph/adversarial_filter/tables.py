@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cartograph.adversarial_filter.result import Filtered, Result
+from cartograph.adversarial_filter.result import FilteredSet, Result
 from cartograph.data.arrays import Floats, Integers32
 from cartograph.schema import AFLITE, AFLITE_HISTORY
 
 
-def rows_table(uids: pa.Array, result: Result | Filtered, n_predictions: Integers32) -> pa.Table:
+def rows_table(uids: pa.Array, result: Result | FilteredSet, n_predictions: Integers32) -> pa.Table:
     """Return ``schema.AFLITE``, sorted by uid.
 
     Args:

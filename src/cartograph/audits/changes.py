@@ -17,7 +17,7 @@ from cartograph.schema import REGIONS, ROW_CHANGES, UID
 
 
 @dataclass(frozen=True)
-class Matched:
+class RowMatch:
     """Which row of one table is which of another: places in the old and in the new one, pairwise, and those without a partner."""
 
     old: Integers
@@ -26,7 +26,7 @@ class Matched:
     added: Integers
 
 
-def match_rows(old: pa.Table, new: pa.Table) -> Matched:
+def match_rows(old: pa.Table, new: pa.Table) -> RowMatch:
     """Find the rows of ``old`` in ``new``: by uid; those left over by what their texts say, equal texts in the order of their uids.
 
     A uid that is made from the content changes with the label and with the text. So a row that was given another label is found by
@@ -56,7 +56,7 @@ def match_rows(old: pa.Table, new: pa.Table) -> Matched:
     places_old, places_new = (found[name].to_numpy(dtype=np.int64) for name in ("place_old", "place_new"))
     removed = np.setdiff1d(np.arange(old.num_rows), places_old)
     added = np.setdiff1d(np.arange(new.num_rows), places_new)
-    return Matched(places_old, places_new, removed, added)
+    return RowMatch(places_old, places_new, removed, added)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class AuditChanges:
         return {**self.counts, "class_shift": self.class_shift, "map.distance": self.map.distance, "map.p": self.map.p}
 
 
-def compare_audits(before: Record, now: Record, rng: np.random.Generator) -> AuditChanges:
+def audit_changes(before: Record, now: Record, rng: np.random.Generator) -> AuditChanges:
     """Compare two audits of what is meant to be the same data.
 
     Args:

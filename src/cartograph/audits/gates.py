@@ -34,13 +34,13 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Measured:
+class GateValue:
     """A number that a gate is about.
 
     Attributes:
         gate: the gate's name.
         value: the number, higher = worse; None where it is not known: no earlier audit, no suspects looked for.
-        told: what it is of, with the number as a person reads it: ``317 of 5,652 labels look wrong (5.6 %)``.
+        statement: what it is of, with the number as a person reads it: ``317 of 5,652 labels look wrong (5.6 %)``.
         unit: ``share``, in [0, 1], ``points`` likewise but written in points, or ``count``.
         rows: which rows, classes, sets or checks, the worst first.
         where: the file that has them all.
@@ -48,7 +48,7 @@ class Measured:
 
     gate: str
     value: float | None
-    told: str = ""
+    statement: str = ""
     unit: Literal["share", "points", "count"] = "share"
     rows: Sequence[str] = ()
     where: str = ""
@@ -70,10 +70,10 @@ class Finding:
         return asdict(self)
 
 
-def evaluate_gates(measured: Sequence[Measured], bounds: Mapping[str, Bound]) -> list[Finding]:
+def evaluate_gates(measured: Sequence[GateValue], bounds: Mapping[str, Bound]) -> list[Finding]:
     """Hold each number against its bounds; a gate without bounds is left out.
 
-    >>> [found] = evaluate_gates([Measured("suspects", 0.25, "1 of 4 labels looks wrong (25 %)", rows=["a"])], {"suspects": Bound(0.1)})
+    >>> [found] = evaluate_gates([GateValue("suspects", 0.25, "1 of 4 labels looks wrong (25 %)", rows=["a"])], {"suspects": Bound(0.1)})
     >>> found.outcome, found.sentence
     ('warned', '1 of 4 labels looks wrong (25 %), at or above the 10 % of `gates.suspects.warn`: a.')
     """
@@ -87,20 +87,20 @@ def worst(findings: Sequence[Finding]) -> Outcome:
     return "failed" if "failed" in outcomes else "warned" if "warned" in outcomes else "passed"
 
 
-def _finding(item: Measured, bound: Bound) -> Finding:
+def _finding(item: GateValue, bound: Bound) -> Finding:
     outcome: Outcome = "unknown" if item.value is None else bound.outcome(item.value)
     return Finding(item.gate, item.value, bound.warn, bound.fail, outcome, _sentence(item, bound, outcome))
 
 
-def _sentence(item: Measured, bound: Bound, outcome: Outcome) -> str:
+def _sentence(item: GateValue, bound: Bound, outcome: Outcome) -> str:
     if outcome in ("passed", "unknown"):
-        return f"{item.told}." if item.told else "There is nothing to hold against it yet."
+        return f"{item.statement}." if item.statement else "There is nothing to hold against it yet."
     which = "fail" if outcome == "failed" else "warn"
     limit = bound.fail if outcome == "failed" else bound.warn
     assert limit is not None
     rows = f": {', '.join(item.rows)}" if item.rows else ""
     where = f" (all: {item.where})" if item.where else ""
-    return f"{item.told}, at or above the {written(limit, item.unit)} of `gates.{item.gate}.{which}`{rows}{where}."
+    return f"{item.statement}, at or above the {written(limit, item.unit)} of `gates.{item.gate}.{which}`{rows}{where}."
 
 
 def written(value: float, unit: str) -> str:

@@ -12,7 +12,6 @@ from cartograph.features.pixels import sparse_pixels
 from cartograph.features.text import text_features, text_rows
 from cartograph.schema import LABEL, dataset_info
 
-QUICK = ("linear", "max-pmi")
 _PENALTY = 1.0
 
 

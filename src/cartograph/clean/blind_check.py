@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph.clean.cleaning import aligned
-from cartograph.clean.decisions import class_meant, listed
+from cartograph.clean.decisions import class_list, find_class
 from cartograph.clean.review_sheet import text_columns
 from cartograph.data.images import shown_fields
 from cartograph.data.spreadsheet import read_sheet, write_sheet
@@ -143,13 +143,13 @@ def read_answers(content: bytes, name: str, key: Key) -> dict[str, str]:
         if item in seen:
             raise InputError(f"{name} {record.place}: item {item} is there already, on {seen[item]}; leave one of them.")
         seen[item] = record.place
-        meant = class_meant(answer, key.answers) if answer else None
+        meant = find_class(answer, key.answers) if answer else None
         if answer and meant is None:
-            raise InputError(f"{name} {record.place}: the answer {answer!r} to {item} is none of {listed(key.answers)}.")
+            raise InputError(f"{name} {record.place}: the answer {answer!r} to {item} is none of {class_list(key.answers)}.")
         if meant is not None:
             answers[item] = meant
     if not answers:
-        raise InputError(f"{name} holds no answer; fill in the column `answer` with one of {listed(key.answers)}.")
+        raise InputError(f"{name} holds no answer; fill in the column `answer` with one of {class_list(key.answers)}.")
     return answers
 
 

@@ -11,7 +11,7 @@ from cartograph.errors import InputError
 COLUMNS = ("uid", "decision", "new_label", "by", "comment")
 """The columns of a file of decisions; a review sheet has them too."""
 
-WORDS = ("keep", "drop", "relabel")
+OUTCOMES = ("keep", "drop", "relabel")
 _AND = "; "
 
 
@@ -126,10 +126,10 @@ def _decision(entry: Entry, given: Mapping[str, str], labels: Sequence[str]) -> 
     where = f"{entry.place} (uid {uid!r})"
     if not entry.decision:
         raise InputError(f"{where}: `new_label` is {entry.new_label!r}, but `decision` is empty; write `relabel` there, or clear both.")
-    if entry.decision not in WORDS:
+    if entry.decision not in OUTCOMES:
         raise InputError(f"{where}: `decision` is {entry.decision!r}, expected keep, drop or relabel.")
     if entry.decision == "relabel" and not entry.new_label:
-        raise InputError(f"{where}: `decision` is relabel, but `new_label` is empty; name the class: {listed(labels)}.")
+        raise InputError(f"{where}: `decision` is relabel, but `new_label` is empty; name the class: {class_list(labels)}.")
     if entry.decision != "relabel" and entry.new_label:
         raise InputError(
             f"{where}: `decision` is {entry.decision}, but `new_label` is {entry.new_label!r}; clear it, or write `relabel` as decision."
@@ -138,13 +138,13 @@ def _decision(entry: Entry, given: Mapping[str, str], labels: Sequence[str]) -> 
         raise InputError(
             f"{where}: `by` is empty; write who decided, or import the file with `python -m tasks review --import FILE --by NAME`."
         )
-    label = class_meant(entry.new_label, labels) if entry.new_label else None
+    label = find_class(entry.new_label, labels) if entry.new_label else None
     if entry.new_label and label is None:
-        raise InputError(f"{where}: there is no class {entry.new_label!r} to relabel to; the classes are {listed(labels)}.")
+        raise InputError(f"{where}: there is no class {entry.new_label!r} to relabel to; the classes are {class_list(labels)}.")
     return Decision(uid, entry.decision, label, entry.by, entry.comment, entry.place)
 
 
-def class_meant(text: str, labels: Sequence[str]) -> str | None:
+def find_class(text: str, labels: Sequence[str]) -> str | None:
     """Return the class that is meant, or None; upper and lower case are told apart only where two classes differ by nothing else."""
     if text in labels:
         return text
@@ -152,19 +152,19 @@ def class_meant(text: str, labels: Sequence[str]) -> str | None:
     return near[0] if len(near) == 1 else None
 
 
-def listed(labels: Sequence[str]) -> str:
+def class_list(labels: Sequence[str]) -> str:
     """Return class names for a message: the first twenty."""
     return ", ".join(labels[:20]) + (", …" if len(labels) > 20 else "")
 
 
-def merged(old: Sequence[Decision], new: Sequence[Decision]) -> list[Decision]:
+def merge_decisions(old: Sequence[Decision], new: Sequence[Decision]) -> list[Decision]:
     """Return old and new decisions by uid and name; what somebody decides anew about a row replaces what they decided before."""
     anew = {(decision.uid, person) for decision in new for person in decision.by.split(_AND)}
     kept = {decision for decision in old if not anew & {(decision.uid, person) for person in decision.by.split(_AND)}}
     return sorted(kept | set(new), key=lambda one: (one.uid, one.by, one.what, one.label or "", one.comment))
 
 
-def settled(decisions: Iterable[Decision], given: Mapping[str, str]) -> dict[str, Decision]:
+def settle(decisions: Iterable[Decision], given: Mapping[str, str]) -> dict[str, Decision]:
     """Return one decision per uid: where several people decided alike, in the name of all of them.
 
     The order in which they come does not matter.

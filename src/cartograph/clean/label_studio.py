@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from cartograph.clean.decisions import WORDS, Entry
+from cartograph.clean.decisions import OUTCOMES, Entry
 from cartograph.clean.review_sheet import Suspect
 from cartograph.errors import InputError
 from cartograph.schema import DatasetInfo
@@ -44,7 +44,7 @@ def configuration(info: DatasetInfo) -> str:
         more = ' zoom="true"' if field in info.images else ' valueType="text"'
         lines.append(f'  <{kind} name="text_{number}" value="$text_{number}"{more}/>')
     lines += ['  <Header value="$about"/>', '  <Choices name="decision" toName="text_1" choice="single" required="true" showInline="true">']
-    lines += [f'    <Choice value="{word}"/>' for word in WORDS]
+    lines += [f'    <Choice value="{word}"/>' for word in OUTCOMES]
     lines.append("  </Choices>")
     when = 'visibleWhen="choice-selected" whenTagName="decision" whenChoiceValue="relabel"'
     lines.append(f'  <Choices name="new_label" toName="text_1" choice="single" required="true" {when}>')

@@ -18,7 +18,7 @@ from cartograph.schema import LABEL, ROW, SOURCE, dataset_info
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptRows:
     """What stays of one file.
 
     Attributes:
@@ -55,7 +55,7 @@ def kept_rows(
     examples: pa.Table,
     kept: Bools,
     labels: Integers32,
-) -> list[Kept]:
+) -> list[KeptRows]:
     """Return what stays of each file.
 
     Args:
@@ -84,7 +84,7 @@ def kept_rows(
             if stays
         ]
         order = np.argsort(places[kept[own]], kind="stable")
-        found.append(Kept(file, column, places[kept[own]][order], [new[index] for index in order]))
+        found.append(KeptRows(file, column, places[kept[own]][order], [new[index] for index in order]))
     return found
 
 

@@ -17,7 +17,7 @@ _LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Chosen:
+class TrainedSelections:
     """The selections that were trained on.
 
     Attributes:
@@ -69,7 +69,7 @@ class Line:
     against_whole: Mapping[str, Row]
 
 
-def table_lines(comparison: Comparison, chosen: Chosen, metric: str) -> list[Line]:
+def table_lines(comparison: Comparison, chosen: TrainedSelections, metric: str) -> list[Line]:
     """Return the table's rows: the whole train set, then the selections, the largest fraction first."""
     cells: dict[str, dict[str, Row]] = {}
     for row in comparison.summary.to_pylist():
@@ -101,7 +101,7 @@ def mark(line: Line, name: str) -> str:
     return "▲" if row["difference"] > 0 else "▼"
 
 
-def markdown(comparison: Comparison, chosen: Chosen, metrics: Sequence[str]) -> str:
+def markdown(comparison: Comparison, chosen: TrainedSelections, metrics: Sequence[str]) -> str:
     """Return the tables as a page of Markdown."""
     parts = ["# Models trained on selections", ""]
     for metric in metrics:

@@ -18,7 +18,7 @@ from cartograph.data.arrays import Ids, Reals
 from cartograph.schema import EVALUATION, schema_of
 from cartograph.statistics.resampling import METRICS, interval, paired_test, resampled_scores, scores
 
-__all__ = ["METRICS", "Comparison", "EvaluationSet", "compare"]
+__all__ = ["METRICS", "Comparison", "EvaluationSet", "compare_versions"]
 
 GROUP_OF = "/"
 """Between a set's name and that of a group of its rows: ``diagnostics/Logic``."""
@@ -93,7 +93,7 @@ class Comparison:
         return Comparison(*tables)
 
 
-def compare(
+def compare_versions(
     sets: Sequence[EvaluationSet],
     failed: Mapping[Run, bool],
     metrics: Sequence[str],

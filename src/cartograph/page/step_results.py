@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cartograph.compare.selections import Chosen
+from cartograph.compare.selections import TrainedSelections
 from cartograph.compare.versions import Comparison
 
 
@@ -69,7 +69,7 @@ class Selections:
     """
 
     comparison: Comparison
-    chosen: Chosen
+    chosen: TrainedSelections
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Bias:
     """What models guess from little, before and after the filter.
 
     Attributes:
-        accuracies: ``bias.versions.ACCURACIES``.
+        accuracies: ``bias.accuracies.ACCURACIES``.
         words: ``bias.words.REVEALING``.
         neighbours: ``bias.neighbours.NEIGHBOURS``.
     """

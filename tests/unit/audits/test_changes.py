@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cartograph.audits.changes import compare_audits, match_rows
+from cartograph.audits.changes import audit_changes, match_rows
 from cartograph.audits.record import Record, record_rows
 from cartograph.errors import InputError
 from cartograph.maps.distance import map_distance
@@ -41,7 +41,7 @@ NOW = record(
 
 
 def changed(what: str) -> list[tuple[str, str | None, str | None]]:
-    rows = compare_audits(BEFORE, NOW, np.random.default_rng(1)).rows.to_pylist()
+    rows = audit_changes(BEFORE, NOW, np.random.default_rng(1)).rows.to_pylist()
     return [(row["uid"], row["from"], row["to"]) for row in rows if row["what"] == what]
 
 
@@ -56,7 +56,7 @@ def test_every_kind_of_change_is_named() -> None:
 
 
 def test_the_counts_add_up() -> None:
-    changes = compare_audits(BEFORE, NOW, np.random.default_rng(1))
+    changes = audit_changes(BEFORE, NOW, np.random.default_rng(1))
     assert changes.rows.schema.equals(ROW_CHANGES)
     assert changes.counts == {
         "rows.before": 5,
@@ -84,9 +84,9 @@ def test_large_maps_are_sampled_alike() -> None:
     columns |= {"label": ["cat"] * size, "region": [EASY] * size, "suspect": [False] * size}
     columns |= {"confidence": rng.random(size), "variability": rng.random(size) / 2, "probability": [0.1] * size, "suggested": ["x"] * size}
     rows = pa.table({name: columns[name] for name in RECORD.names}, schema=RECORD)
-    same = compare_audits(Record(rows, {}), Record(rows, {}), rng).map
+    same = audit_changes(Record(rows, {}), Record(rows, {}), rng).map
     assert (same.distance, same.p) == (pytest.approx(0, abs=1e-6), 1)
-    grown = compare_audits(Record(rows.slice(5), {}), Record(rows, {}), rng).map
+    grown = audit_changes(Record(rows.slice(5), {}), Record(rows, {}), rng).map
     assert grown.distance < 0.005
 
 

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from cartograph.audits.gates import Bound, Measured, evaluate_gates, worst
+from cartograph.audits.gates import Bound, GateValue, evaluate_gates, worst
 from cartograph.config import load_settings
 from cartograph.errors import InputError
 from tasks.audit.gates import Gates
 
 
 def outcomes(value: float | None, bound: Bound) -> str:
-    [found] = evaluate_gates([Measured("suspects", value, "so many")], {"suspects": bound})
+    [found] = evaluate_gates([GateValue("suspects", value, "so many")], {"suspects": bound})
     return found.outcome
 
 
@@ -21,7 +21,7 @@ def test_a_value_at_its_bound_is_beyond_it() -> None:
 
 
 def test_a_sentence_names_the_number_the_bound_and_the_rows() -> None:
-    item = Measured("accuracy_drop", 0.04, "Accuracy on test went from 0.900 to 0.860", "points", ["'a'", "'b'"], "data/x.parquet")
+    item = GateValue("accuracy_drop", 0.04, "Accuracy on test went from 0.900 to 0.860", "points", ["'a'", "'b'"], "data/x.parquet")
     [found] = evaluate_gates([item], {"accuracy_drop": Bound(warn=0.01, fail=0.03)})
     assert found.sentence == (
         "Accuracy on test went from 0.900 to 0.860, at or above the 3 points of `gates.accuracy_drop.fail`: 'a', 'b' (all: data/x.parquet)."
@@ -29,7 +29,7 @@ def test_a_sentence_names_the_number_the_bound_and_the_rows() -> None:
 
 
 def test_a_gate_without_bounds_is_left_out_and_the_worst_counts() -> None:
-    items = [Measured("a", 1.0, "one"), Measured("b", 0.5, "half"), Measured("c", 0.0, "none")]
+    items = [GateValue("a", 1.0, "one"), GateValue("b", 0.5, "half"), GateValue("c", 0.0, "none")]
     found = evaluate_gates(items, {"a": Bound(), "b": Bound(warn=0.4), "c": Bound(fail=0.1)})
     assert [(finding.gate, finding.outcome) for finding in found] == [("b", "warned"), ("c", "passed")]
     assert worst(found) == "warned"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cartograph.clean.decisions import Decision, merged, read_decisions, settled, write_decisions
+from cartograph.clean.decisions import Decision, merge_decisions, read_decisions, settle, write_decisions
 from cartograph.errors import InputError
 
 GIVEN = {"a": "yes", "b": "no", "c": "yes", "=d": "no", "007": "no"}
@@ -74,22 +74,22 @@ def test_classes_that_differ_by_case_alone_are_told_apart() -> None:
 def test_two_decisions_that_end_differently_are_named_with_both_places() -> None:
     message = r"^d\.csv line 4: uid 'b' is decided twice, as relabel to 'yes' by Ann, and as drop by Bob in d\.csv line 2; settle it"
     with pytest.raises(InputError, match=message):
-        settled(read("b,drop,,Bob,", "a,drop,,Bob,", "b,relabel,yes,Ann,"), GIVEN)
+        settle(read("b,drop,,Bob,", "a,drop,,Bob,", "b,relabel,yes,Ann,"), GIVEN)
 
 
 def test_two_people_who_decide_alike_are_one_decision_in_whatever_order() -> None:
     decisions = read("b,relabel,no,Bob,fine", "a,drop,,Bob,", "b,keep,,Ann,so it is", "a,drop,,Ann,", "a,drop,,Ann,")
     expected = {"a": Decision("a", "drop", None, "Ann; Bob"), "b": Decision("b", "keep", None, "Ann; Bob", "fine; so it is")}
     for order in itertools.permutations(decisions):
-        assert settled(order, GIVEN) == expected
-        assert list(settled(order, GIVEN)) == ["a", "b"]
+        assert settle(order, GIVEN) == expected
+        assert list(settle(order, GIVEN)) == ["a", "b"]
 
 
 def test_a_newer_decision_replaces_ones_own_and_nobody_elses() -> None:
     old = read("a,drop,,Ann,", "a,drop,,Bob,", "b,keep,,Ann,")
-    assert merged(old, read("a,keep,,Ann,")) == [*read("a,keep,,Ann,", "a,drop,,Bob,", "b,keep,,Ann,")]
-    assert merged(old, read("a,keep,,Ann; Bob,")) == read("a,keep,,Ann; Bob,", "b,keep,,Ann,")
-    assert merged(old, old) == old
+    assert merge_decisions(old, read("a,keep,,Ann,")) == [*read("a,keep,,Ann,", "a,drop,,Bob,", "b,keep,,Ann,")]
+    assert merge_decisions(old, read("a,keep,,Ann; Bob,")) == read("a,keep,,Ann; Bob,", "b,keep,,Ann,")
+    assert merge_decisions(old, old) == old
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).map(str.strip)

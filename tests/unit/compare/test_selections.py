@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cartograph.compare.selections import Chosen, curves, mark, markdown, mixing_curves, sets_of, table_lines
-from cartograph.compare.versions import PAIRS, Comparison, EvaluationSet, compare
+from cartograph.compare.selections import TrainedSelections, curves, mark, markdown, mixing_curves, sets_of, table_lines
+from cartograph.compare.versions import PAIRS, Comparison, EvaluationSet, compare_versions
 from cartograph.statistics.resampling import paired_test
 
 NAMED = {
@@ -17,7 +17,7 @@ NAMED = {
     "ambiguous-0.5": ("ambiguous", 0.5),
 }
 RIGHT = {"original": 90, "random-0.17": 60, "ambiguous-0.17": 75, "mix-0.2-0.17": 55, "random-0.5": 70, "ambiguous-0.5": 71}
-CHOSEN = Chosen(NAMED, dict.fromkeys(RIGHT, 10))
+CHOSEN = TrainedSelections(NAMED, dict.fromkeys(RIGHT, 10))
 
 
 def compared(failed: tuple[str, ...] = ()) -> Comparison:
@@ -26,7 +26,9 @@ def compared(failed: tuple[str, ...] = ()) -> Comparison:
     runs = [(name, seed) for name in RIGHT for seed in (1, 2)]
     predicted = {run: np.where(np.arange(100) < RIGHT[run[0]], gold, 1 - gold) for run in runs}
     sets = [EvaluationSet("far", "ood", gold, predicted), EvaluationSet("near", "id", gold, predicted)]
-    return compare(sets, {run: run[0] in failed for run in runs}, ["accuracy"], resamples=400, seed=1, pairs=(*PAIRS, *CHOSEN.pairs()))
+    return compare_versions(
+        sets, {run: run[0] in failed for run in runs}, ["accuracy"], resamples=400, seed=1, pairs=(*PAIRS, *CHOSEN.pairs())
+    )
 
 
 def test_lines_are_in_the_papers_order() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cartograph.compare import markdown as comparison_text
 from cartograph.compare.markdown import differences_line, digits, markdown, points
-from cartograph.compare.versions import DIFFERENCES, SUMMARY, EvaluationSet, compare
+from cartograph.compare.versions import DIFFERENCES, SUMMARY, EvaluationSet, compare_versions
 from cartograph.schema import EVALUATION
 from cartograph.statistics.metrics import accuracy, macro_f1
 from cartograph.statistics.resampling import METRICS, interval, resampled_scores, scores
@@ -44,7 +44,7 @@ def test_examples() -> None:
 def test_three_rows_by_hand() -> None:
     gold = np.array([0, 0, 1])
     predicted = {("original", 1): np.array([0, 1, 1]), ("cleaned", 1): np.array([0, 0, 1])}
-    found = compare([EvaluationSet("dev", "id", gold, predicted)], dict.fromkeys(predicted, False), METRICS, resamples=200, seed=0)
+    found = compare_versions([EvaluationSet("dev", "id", gold, predicted)], dict.fromkeys(predicted, False), METRICS, resamples=200, seed=0)
     assert (found.evaluation.schema, found.summary.schema, found.differences.schema) == (EVALUATION, SUMMARY, DIFFERENCES)
     values = {(row["subset"], row["metric"]): row["value"] for row in found.evaluation.to_pylist()}
     assert values == {
@@ -82,7 +82,9 @@ def test_the_interval_of_one_seed_has_the_closed_form_error() -> None:
     gold = rng.integers(0, 3, 2000)
     one, other = noisy(rng, gold, 0.75), noisy(rng, gold, 0.6)
     predicted = {("cleaned", 7): one, ("original", 7): other}
-    found = compare([EvaluationSet("dev", "id", gold, predicted)], dict.fromkeys(predicted, False), ("accuracy",), resamples=4000, seed=1)
+    found = compare_versions(
+        [EvaluationSet("dev", "id", gold, predicted)], dict.fromkeys(predicted, False), ("accuracy",), resamples=4000, seed=1
+    )
     [row] = found.differences.to_pylist()
     each = (one == gold).astype(float) - (other == gold)
     error = each.std() / math.sqrt(len(each))
@@ -97,7 +99,9 @@ def test_pairing_makes_the_interval_narrow_where_models_err_on_the_same_rows() -
     original = noisy(rng, gold, 0.5)
     cleaned = np.where(rng.random(1000) < 0.03, gold, original)
     predicted = {("cleaned", 1): cleaned, ("original", 1): original}
-    found = compare([EvaluationSet("dev", "id", gold, predicted)], dict.fromkeys(predicted, False), ("accuracy",), resamples=1000, seed=1)
+    found = compare_versions(
+        [EvaluationSet("dev", "id", gold, predicted)], dict.fromkeys(predicted, False), ("accuracy",), resamples=1000, seed=1
+    )
     [row] = found.differences.to_pylist()
     [alone] = rows_of(found.summary, subset="cleaned")
     assert row["low"] > 0
@@ -119,7 +123,9 @@ def test_seeds_that_differ_by_chance_alone_add_nothing() -> None:
     rng = np.random.default_rng(2)
     gold = rng.integers(0, 3, 1500)
     predicted = {("original", seed): noisy(rng, gold, 0.6) for seed in range(8)}
-    found = compare([EvaluationSet("dev", "id", gold, predicted)], dict.fromkeys(predicted, False), ("accuracy",), resamples=2000, seed=1)
+    found = compare_versions(
+        [EvaluationSet("dev", "id", gold, predicted)], dict.fromkeys(predicted, False), ("accuracy",), resamples=2000, seed=1
+    )
     [row] = found.summary.to_pylist()
     expected = math.sqrt(0.6 * 0.4 / (8 * 1500))
     assert (row["high"] - row["low"]) / (2 * 1.959964) == pytest.approx(expected, rel=0.25)
@@ -135,7 +141,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
         for seed in range(6):
             for subset, right in (("cleaned", 0.7), ("original", 0.6)):
                 predicted[subset, seed] = noisy(rng, gold, right + rng.normal(scale=0.03), classes=2)
-        found = compare(
+        found = compare_versions(
             [EvaluationSet("dev", "id", gold, predicted)], dict.fromkeys(predicted, False), ("accuracy",), resamples=200, seed=trial
         )
         [row] = found.differences.to_pylist()
@@ -146,7 +152,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
 def test_the_same_models_do_not_differ() -> None:
     one = evaluation_set()
     same = EvaluationSet("dev", "ood", one.gold, {run: one.predicted["original", run[1]] for run in RUNS})
-    for row in compare([same], NONE_FAILED, METRICS, resamples=100, seed=0).differences.to_pylist():
+    for row in compare_versions([same], NONE_FAILED, METRICS, resamples=100, seed=0).differences.to_pylist():
         assert (row["difference"], row["low"], row["high"]) == (0, 0, 0)
 
 
@@ -156,7 +162,7 @@ def test_swapping_two_versions_turns_the_difference_round() -> None:
     other = {"original": "cleaned", "cleaned": "original", "random": "random"}
     swapped = EvaluationSet("dev", "ood", one.gold, {(subset, seed): one.predicted[other[subset], seed] for subset, seed in one.predicted})
     found, turned = (
-        compare([each], NONE_FAILED, ("accuracy",), resamples=500, seed=0).differences.to_pylist()[0] for each in (one, swapped)
+        compare_versions([each], NONE_FAILED, ("accuracy",), resamples=500, seed=0).differences.to_pylist()[0] for each in (one, swapped)
     )
     assert found["low"] > 0
     assert turned["difference"] == -found["difference"]
@@ -189,17 +195,17 @@ def test_blocks_of_draws_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_set_is_drawn_alike_whatever_the_others_are() -> None:
     one, other = evaluation_set(name="dev"), evaluation_set(name="challenge", seed=4)
-    alone = compare([one], NONE_FAILED, METRICS, resamples=100, seed=0)
-    both = compare([other, one], NONE_FAILED, METRICS, resamples=100, seed=0)
+    alone = compare_versions([one], NONE_FAILED, METRICS, resamples=100, seed=0)
+    both = compare_versions([other, one], NONE_FAILED, METRICS, resamples=100, seed=0)
     assert rows_of(both.differences, set="dev") == alone.differences.to_pylist()
     assert rows_of(both.summary, set="dev") == alone.summary.to_pylist()
-    assert compare([one], NONE_FAILED, METRICS, resamples=100, seed=1).differences != alone.differences
+    assert compare_versions([one], NONE_FAILED, METRICS, resamples=100, seed=1).differences != alone.differences
 
 
 def test_a_failed_training_is_marked_and_in_no_mean() -> None:
     one = evaluation_set()
     failed = NONE_FAILED | {("cleaned", 2): True}
-    found = compare([one], failed, ("accuracy",), resamples=100, seed=0)
+    found = compare_versions([one], failed, ("accuracy",), resamples=100, seed=0)
     assert [(row["subset"], row["seed"]) for row in rows_of(found.evaluation, failed=True)] == [("cleaned", 2)]
     assert found.evaluation.num_rows == 9
     values = {(row["subset"], row["seed"]): row["value"] for row in found.evaluation.to_pylist()}
@@ -216,14 +222,14 @@ def test_a_failed_training_is_marked_and_in_no_mean() -> None:
 def test_the_interval_of_a_mean_stays_between_none_and_all() -> None:
     gold = np.zeros(30, int)
     predicted = {("original", seed): np.where(np.arange(30) < wrong, 1, gold) for seed, wrong in ((1, 0), (2, 20))}
-    found = compare([EvaluationSet("dev", "id", gold, predicted)], dict.fromkeys(predicted, False), METRICS, resamples=300, seed=0)
+    found = compare_versions([EvaluationSet("dev", "id", gold, predicted)], dict.fromkeys(predicted, False), METRICS, resamples=300, seed=0)
     for row in found.summary.to_pylist():
         assert (row["low"], row["high"]) == (0, 1), "two seeds that far apart say nothing"
 
 
 def test_where_all_failed_there_is_no_mean_and_no_difference() -> None:
     failed = NONE_FAILED | {("cleaned", seed): True for seed in (1, 2, 3)}
-    found = compare([evaluation_set()], failed, ("accuracy",), resamples=100, seed=0)
+    found = compare_versions([evaluation_set()], failed, ("accuracy",), resamples=100, seed=0)
     [cleaned] = rows_of(found.summary, subset="cleaned")
     assert (cleaned["seeds"], cleaned["failed"], cleaned["mean"], cleaned["sd"], cleaned["low"]) == (0, 3, None, None, None)
     assert [(row["subset"], row["against"]) for row in found.differences.to_pylist()] == [("random", "original")]
@@ -233,17 +239,19 @@ def test_where_all_failed_there_is_no_mean_and_no_difference() -> None:
 def test_what_cannot_be_compared_is_refused() -> None:
     gold = np.array([0, 1])
     with pytest.raises(ValueError, match="dev has 2 rows, but 3 predictions of cleaned seed 4"):
-        compare(
+        compare_versions(
             [EvaluationSet("dev", "id", gold, {("cleaned", 4): np.zeros(3, int)})], {("cleaned", 4): False}, METRICS, resamples=9, seed=0
         )
     with pytest.raises(ValueError, match="dev has no rows"):
-        compare([EvaluationSet("dev", "id", gold[:0], {("cleaned", 4): gold[:0]})], {("cleaned", 4): False}, METRICS, resamples=9, seed=0)
+        compare_versions(
+            [EvaluationSet("dev", "id", gold[:0], {("cleaned", 4): gold[:0]})], {("cleaned", 4): False}, METRICS, resamples=9, seed=0
+        )
     with pytest.raises(ValueError, match="unknown metric 'f1'; known: accuracy, macro_f1"):
         scores(gold, gold[None], np.ones((2, 1), np.float32), ("f1",))
 
 
 def test_nothing_to_compare_is_empty_tables() -> None:
-    found = compare([], {}, METRICS, resamples=10, seed=0)
+    found = compare_versions([], {}, METRICS, resamples=10, seed=0)
     assert (found.evaluation.schema, found.evaluation.num_rows, found.differences.num_rows) == (EVALUATION, 0, 0)
 
 

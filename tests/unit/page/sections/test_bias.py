@@ -24,8 +24,8 @@ def test_accuracies_before_and_after_the_filter_are_named_by_their_training_rows
 
 
 def test_bias_says_that_images_have_no_words() -> None:
+    from cartograph.bias.accuracies import ACCURACIES
     from cartograph.bias.neighbours import NEIGHBOURS
-    from cartograph.bias.versions import ACCURACIES
     from cartograph.bias.words import REVEALING
 
     usual = {

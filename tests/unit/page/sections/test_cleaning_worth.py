@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cartograph.compare.versions import DIFFERENCES, Comparison, EvaluationSet, compare
+from cartograph.compare.versions import DIFFERENCES, Comparison, EvaluationSet, compare_versions
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Table
 from cartograph.page.chart_blocks import Dots
@@ -63,7 +63,7 @@ def test_an_audit_without_a_comparison_has_no_section(audit: Audit) -> None:
 def test_trainings_that_broke_off_are_listed_with_their_reasons(audit: Audit) -> None:
     sets = [EvaluationSet("held", "id", np.array([0, 1, 1, 0]), {("original", 1): np.array([0, 1, 1, 0])})]
     runs = {("original", 1): False, ("original", 2): True, ("cleaned", 1): True}
-    comparison = compare(sets, runs, ["accuracy"], resamples=100, seed=1)
+    comparison = compare_versions(sets, runs, ["accuracy"], resamples=100, seed=1)
     broken = [{"subset": "original", "seed": 2, "reason": "RuntimeError: no memory."}]
     section = cleaning_worth_section(replace(audit, comparison=comparison, broken=broken))
     assert section is not None

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from cartograph.audits.changes import compare_audits
+from cartograph.audits.changes import audit_changes
 from cartograph.audits.record import Record
 from cartograph.schema import RECORD
 from tasks.audit.comparison_markdown import comparison_markdown
@@ -20,7 +20,7 @@ def record(rows: list[tuple[str, str, str, bool]], **numbers: float) -> Record:
 def test_two_audits_side_by_side() -> None:
     before = record([("a", "1", "cat", False), ("b", "2", "d*g", False)], **{"dev.accuracy": 0.75})
     now = record([("a", "1", "d*g", True), ("b", "2", "d*g", False), ("<c>", "3", "cat", True)], **{"suspects.share": 2 / 3})
-    text = comparison_markdown("first", "workspaces/second", before, now, compare_audits(before, now, np.random.default_rng(1)))
+    text = comparison_markdown("first", "workspaces/second", before, now, audit_changes(before, now, np.random.default_rng(1)))
     assert text.startswith("# first and workspaces/second\n\n1 added, 1 relabelled; suspects +2 -0.\n")
     assert "| rows | 2 | 3 |\n| dev.accuracy | 0.7500 | – |\n| suspects.share | – | 0.6667 |\n| class cat | 50.0% | 33.3% |\n" in text
     assert "Suspects: 2 new (1 on added rows), 0 still, 0 gone, 0 went with their rows. 0 rows changed region." in text
@@ -31,5 +31,5 @@ def test_two_audits_side_by_side() -> None:
 def test_long_lists_are_cut() -> None:
     before = record([(f"u{number:03}", str(number), "cat", False) for number in range(50)])
     now = record([(f"u{number:03}", str(number), "dog", False) for number in range(50)])
-    text = comparison_markdown("a", "b", before, now, compare_audits(before, now, np.random.default_rng(1)))
+    text = comparison_markdown("a", "b", before, now, audit_changes(before, now, np.random.default_rng(1)))
     assert "u019 (cat → dog), and 30 more." in text and "u020" not in text

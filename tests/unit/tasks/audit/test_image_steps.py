@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from cartograph.bias.accuracies import ACCURACIES, EvaluationRows, accuracies_table
 from cartograph.bias.guess import guess
-from cartograph.bias.versions import ACCURACIES, Evaluated, compare_versions
 from cartograph.clean import label_studio
 from cartograph.clean.blind_check import draw
 from cartograph.clean.review_sheet import review_sheet, suspects
@@ -120,13 +120,13 @@ def test_a_linear_model_and_the_committee_read_pixels() -> None:
 
 def test_five_best_labels_are_counted() -> None:
     info = info_of("image")
-    pool, tests = small_images(20), Evaluated(small_images(4, seed=3), np.ones(4, bool))
+    pool, tests = small_images(20), EvaluationRows(small_images(4, seed=3), np.ones(4, bool))
     gold = tests.rows["label"].to_numpy()
     scores = np.zeros((4, 6), np.float32)
     scores[:, 2:] = 1.0  # five classes before the label where it is 1, four and a tie where it is 0
     scores[np.arange(4), gold] = [2.0, 0.5, 0.5, 0.0]
     expected = {"accuracy": 0.25, "top5": np.mean([True, True, True, gold[3] == 0])}
-    found = compare_versions(pool, np.ones(20, bool), {"dev": tests}, [("m", "whole input")], (1,), lambda *_: {"dev": scores})
+    found = accuracies_table(pool, np.ones(20, bool), {"dev": tests}, [("m", "whole input")], (1,), lambda *_: {"dev": scores})
     assert found.schema.equals(ACCURACIES)
     assert {key: found.to_pylist()[0][key] for key in expected} == expected
     assert info.labels == ("left", "right")

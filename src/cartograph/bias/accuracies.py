@@ -39,7 +39,7 @@ scores. Null where no row is left; ``top5`` also where there are five classes or
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class EvaluationRows:
     """An evaluation set and what the filter left of it: ``kept`` is (n_examples,)."""
 
     rows: pa.Table
@@ -55,10 +55,10 @@ Predict = Callable[[str, str, int, pa.Table, Mapping[str, pa.Table]], Mapping[st
 _TOP = 5
 
 
-def compare_versions(
+def accuracies_table(
     pool: pa.Table,
     kept: Bools,
-    evaluation: Mapping[str, Evaluated],
+    evaluation: Mapping[str, EvaluationRows],
     models: Sequence[tuple[str, str]],
     seeds: Sequence[int],
     predict: Predict,
@@ -123,8 +123,8 @@ def _scores(gold: Integers, predicted: Predicted) -> dict[str, object]:
     return {"test_rows": len(gold), "accuracy": right, "majority": majority, "top5": top}
 
 
-def held_out(rows: pa.Table, kept: Bools, share: float, rng: np.random.Generator) -> tuple[pa.Table, Bools, Evaluated]:
+def held_out(rows: pa.Table, kept: Bools, share: float, rng: np.random.Generator) -> tuple[pa.Table, Bools, EvaluationRows]:
     """Return the pool without a random part, what was kept of it, and that part, for data without evaluation sets."""
     out = np.zeros(len(kept), bool)
     out[rng.choice(len(kept), max(1, round(share * len(kept))), replace=False)] = True
-    return rows.filter(pa.array(~out)), kept[~out], Evaluated(rows.filter(pa.array(out)), kept[out])
+    return rows.filter(pa.array(~out)), kept[~out], EvaluationRows(rows.filter(pa.array(out)), kept[out])

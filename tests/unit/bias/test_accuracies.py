@@ -6,20 +6,20 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cartograph.bias.accuracies import ACCURACIES, EvaluationRows, accuracies_table, held_out
 from cartograph.bias.partial import WHOLE
-from cartograph.bias.versions import ACCURACIES, Evaluated, compare_versions, held_out
 from tests.training_sets import small_set
 
 
 def test_versions_are_tested_where_they_were_trained_and_crosswise() -> None:
-    pool, tests = small_set(rows=50), Evaluated(small_set(rows=20, seed=9), np.arange(20) < 5)
+    pool, tests = small_set(rows=50), EvaluationRows(small_set(rows=20, seed=9), np.arange(20) < 5)
     kept, seen = np.arange(50) % 5 == 0, []
 
     def predict(model: str, given: str, seed: int, train: pa.Table, evaluation: Mapping[str, pa.Table]) -> dict[str, np.ndarray]:
         seen.append((model, seed, tuple(train["uid"].to_pylist())))
         return {name: rows["label"].to_numpy() * (model == "oracle") for name, rows in evaluation.items()}
 
-    found = compare_versions(
+    found = accuracies_table(
         pool, kept, {"dev": tests}, [("oracle", WHOLE), ("zero", WHOLE)], (1, 2), predict, deterministic=lambda model: model == "zero"
     )
     assert found.schema.equals(ACCURACIES)
