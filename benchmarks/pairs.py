@@ -31,10 +31,10 @@ def measure(utterances: int) -> dict[str, float]:
     import torch
 
     from cartograph.pairs import candidates as module
-    from cartograph.pairs.methods import least_sure
+    from cartograph.pairs.methods import least_certain
     from cartograph.pairs.models.bow import CosineBow
     from cartograph.pairs.models.calibration import Calibration
-    from cartograph.pairs.pair_space import Space
+    from cartograph.pairs.pair_space import PairSpace
     from cartograph.planted.paraphrases import generate
 
     torch.set_num_threads(faiss.omp_get_max_threads())
@@ -56,10 +56,10 @@ def measure(utterances: int) -> dict[str, float]:
     started = time.perf_counter()
     embedder = timed("encoder", CosineBow.create)(texts, 1)
     vectors = timed("encoder", lambda: embedder.vectors(embedder.encode(texts)))()
-    space = Space(np.arange(utterances), np.arange(utterances), utterances, True)
+    space = PairSpace(np.arange(utterances), np.arange(utterances), utterances, True)
     found = module.nearest(space, vectors, vectors, NEIGHBOURS)
     calibration = Calibration(float(found.similarity.mean()), float(found.similarity.std()), 1.0, 0.0)
-    least_sure(found, calibration.probability(found.similarity), min(ROUND, len(found) // 2), np.empty(0, np.int64))
+    least_certain(found, calibration.probability(found.similarity), min(ROUND, len(found) // 2), np.empty(0, np.int64))
     total = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     recall = module.recall(space, vectors, vectors, NEIGHBOURS, kind="auto", sample=200, rng=np.random.default_rng(0))

@@ -16,7 +16,7 @@ from tasks.engine.step import Inputs, Out, Step
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cartograph.pairs.comparison import Arm
+    from cartograph.pairs.comparison import RoundResult
 
 DATA, METRICS = "data/compare", "reports/compare.metrics.json"
 CURVES, RELIABILITY = "reports/figures/collection.svg", "reports/figures/reliability.svg"
@@ -61,10 +61,10 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
     return f"best {best}, AP {metrics[f'{best}.average_precision']:.3f} of {len(collect.methods)} methods"
 
 
-def _arms(inputs: Inputs, collect: Collect) -> list[Arm]:
+def _arms(inputs: Inputs, collect: Collect) -> list[RoundResult]:
     import numpy as np
 
-    from cartograph.pairs.comparison import Arm
+    from cartograph.pairs.comparison import RoundResult
 
     found = []
     for method in collect.methods:
@@ -73,7 +73,7 @@ def _arms(inputs: Inputs, collect: Collect) -> list[Arm]:
                 folder = inputs[folder_of(method, seed, number)]
                 draws, balanced = (folder / name for name in ("resampled.npy", "balanced.npy"))
                 loaded = [np.load(path, allow_pickle=False) if path.exists() else None for path in (draws, balanced)]
-                found.append(Arm(method, seed, number, _json(folder / "scores.json")["numbers"], *loaded))
+                found.append(RoundResult(method, seed, number, _json(folder / "scores.json")["numbers"], *loaded))
     return found
 
 
@@ -112,7 +112,7 @@ def _with_texts(table: pa.Table, left: Any, right: Any) -> pa.Table:
     return pa.table({**texts, "label": table["label"], "round": table["round"]})
 
 
-def _metrics(params: Compare, summary: pa.Table, arms: list[Arm], collect: Collect) -> dict[str, float]:
+def _metrics(params: Compare, summary: pa.Table, arms: list[RoundResult], collect: Collect) -> dict[str, float]:
     """Return the last round's means by method, with their intervals, balanced scores, and labels to pass static retrieval."""
     from cartograph.pairs.comparison import balanced_scores, labels_needed
 
@@ -147,7 +147,7 @@ def _sheet(inputs: Inputs, findings: Mapping[str, Any]) -> bytes:
     return answer_sheet(load_task(inputs["data/pairs"]), keys)
 
 
-def _corrected(inputs: Inputs, findings: Mapping[str, Any], arms: list[Arm], collect: Collect) -> dict[str, float]:
+def _corrected(inputs: Inputs, findings: Mapping[str, Any], arms: list[RoundResult], collect: Collect) -> dict[str, float]:
     """Return what the judged false positives make of each method's precision; nothing where nobody judged any.
 
     Raises:

@@ -15,7 +15,7 @@ from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     from cartograph.pairs.candidates import Candidates
-    from cartograph.pairs.models.learner import Learner, Read
+    from cartograph.pairs.models.learner import Learner, UtteranceVectors
     from cartograph.pairs.task import Task
 
 PAIRS, DATA, METRICS = "data/pairs", "data/encode", "reports/encode.metrics.json"
@@ -34,7 +34,7 @@ def run(params: Encode, inputs: Inputs, out: Out) -> str:
     task, folder = load_task(inputs[PAIRS]), out[DATA]
     _begin(params, task, folder)
     with progress("encode", "texts") as tell:
-        read = starting_read(params, task, folder) if params.model == "cosine-frozen" else learner(params, task, folder).read(tell)
+        read = starting_vectors(params, task, folder) if params.model == "cosine-frozen" else learner(params, task, folder).vectors(tell)
     rng = np.random.default_rng(params.seed)
     train = task.space("train")
     similar = nearest(train, *read.sides(train), params.neighbours, kind=params.index)
@@ -60,19 +60,19 @@ def learner(params: Encode, task: Task, folder: Path) -> Learner:
     if params.model == "cosine-bow":
         return Learner(params.model, task, str(folder / MODEL))
     if params.model == "cosine-frozen":
-        return Learner(params.model, task, "", vectors=starting_read(params, task, folder))
+        return Learner(params.model, task, "", vectors=starting_vectors(params, task, folder))
     local = local_folder(params.pretrained)
     return Learner(params.model, task, str(local or params.pretrained), device=params.device)
 
 
-def starting_read(params: Encode, task: Task, folder: Path) -> Read:
+def starting_vectors(params: Encode, task: Task, folder: Path) -> UtteranceVectors:
     """Return the vectors that the encoder made."""
     import numpy as np
 
-    from cartograph.pairs.models.learner import Read
+    from cartograph.pairs.models.learner import UtteranceVectors
 
     left = np.load(folder / "left.npy", allow_pickle=False)
-    return Read(left, left if task.symmetric else np.load(folder / "right.npy", allow_pickle=False))
+    return UtteranceVectors(left, left if task.symmetric else np.load(folder / "right.npy", allow_pickle=False))
 
 
 def similar_of(folder: Path) -> Candidates:
@@ -89,15 +89,15 @@ def _begin(params: Encode, task: Task, folder: Path) -> None:
     """Write the embedder before any training, or the vectors of the encoder that stays as it is."""
     import numpy as np
 
-    from cartograph.pairs.models.untrained import encoder_vectors, save_bow
+    from cartograph.pairs.models.untrained import save_untrained_bow, untrained_encoder_vectors
 
     if params.model == "cosine-bow":
         (folder / MODEL).mkdir()
-        save_bow(task, params.seed, folder / MODEL)
+        save_untrained_bow(task, params.seed, folder / MODEL)
     elif params.model == "cosine-frozen":
         local = local_folder(params.pretrained)
         with progress("encode", "texts") as tell:
-            read = encoder_vectors(str(local or params.pretrained), task, params.device, tell)
+            read = untrained_encoder_vectors(str(local or params.pretrained), task, params.device, tell)
         np.save(folder / "left.npy", read.left, allow_pickle=False)
         if not task.symmetric:
             np.save(folder / "right.npy", read.right, allow_pickle=False)

@@ -16,9 +16,9 @@ from tasks.presentation.console import progress
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cartograph.pairs.models.learner import Read
+    from cartograph.pairs.models.learner import UtteranceVectors
     from cartograph.pairs.pair_space import Keys
-    from cartograph.pairs.rounds import Scored
+    from cartograph.pairs.rounds import RoundScore
 
 _SPLITS = ("dev", "test")
 # In the schema of collected pairs that people answered: which data their numbers are about.
@@ -83,7 +83,7 @@ class Round:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        from cartograph.pairs.tables import COLLECTED, collected, keys_of
+        from cartograph.pairs.tables import COLLECTED, collected_table, keys_of
 
         width = len(self.task.right)
         before = COLLECTED.empty_table() if self.number == 1 else pq.read_table(self._before / "collected.parquet")
@@ -92,7 +92,7 @@ class Round:
             batch = pq.read_table(self._before / "next.parquet")["key"].to_numpy()
         else:
             batch = self._batch(self.number, asked, None)
-        table = pa.concat_tables([before, collected(batch, self._answers(batch), self.number, width)])
+        table = pa.concat_tables([before, collected_table(batch, self._answers(batch), self.number, width)])
         if self.params.oracle == "people":
             from cartograph.pairs.answers import require_consistent
 
@@ -168,25 +168,25 @@ class Round:
 
         return digest_path(self.inputs[PAIRS]).encode()
 
-    def _trained(self, told: pa.Table) -> tuple[Any, Read]:
+    def _trained(self, told: pa.Table) -> tuple[Any, UtteranceVectors]:
         """Return the model that all labels so far make, and its vectors."""
         import numpy as np
 
-        from cartograph.pairs.models.learner import Training
+        from cartograph.pairs.models.learner import TrainingOptions
 
         params = self.params
         start = learner(self.encode, self.task, self.inputs[ENCODED])
-        how = Training(params.epochs, params.batch_size, params.learning_rate, params.head_factor, params.threads)
+        how = TrainingOptions(params.epochs, params.batch_size, params.learning_rate, params.head_factor, params.threads)
         pairs, seed = (told["left"].to_numpy(), told["right"].to_numpy()), np.random.SeedSequence((self.seed, self.number))
         with progress(f"round {self.number}", "pairs") as tell:
             model = start.train(pairs, told["label"].to_numpy(), how, int(seed.generate_state(1)[0]), tell)
-        return model, start.read()
+        return model, start.vectors()
 
-    def _scored(self, model: Any, read: Read) -> dict[str, float]:
+    def _scored(self, model: Any, read: UtteranceVectors) -> dict[str, float]:
         """Write what the model says of dev and test pairs; return the numbers by split."""
         import numpy as np
 
-        from cartograph.pairs.estimate import resampled
+        from cartograph.pairs.estimate import bootstrap_scores
         from cartograph.pairs.rounds import score
         from cartograph.pairs.tables import load_sample
 
@@ -200,13 +200,15 @@ class Round:
             numbers |= {f"{split}.{name}": value for name, value in scored.numbers.items()}
             if split == "test":
                 # The same draws for every arm, so that arms can be compared draw by draw.
-                draws = next(resampled(sample, self.task.space(split), [scored.score], self.params.resamples, np.random.default_rng(0)))
+                draws = next(
+                    bootstrap_scores(sample, self.task.space(split), [scored.score], self.params.resamples, np.random.default_rng(0))
+                )
                 np.save(self.folder / "resampled.npy", draws, allow_pickle=False)
                 self._write_balanced(read, model)
                 self._write_findings(scored)
         return numbers
 
-    def _write_balanced(self, read: Read, model: Any) -> None:
+    def _write_balanced(self, read: UtteranceVectors, model: Any) -> None:
         import numpy as np
 
         from cartograph.pairs.balanced import balanced_draws
@@ -220,16 +222,16 @@ class Round:
         draws = balanced_draws(space, keys, self.task.labels(keys), probability, self.params.resamples, np.random.default_rng(0))
         np.save(self.folder / "balanced.npy", draws, allow_pickle=False)
 
-    def _write_findings(self, scored: Scored) -> None:
+    def _write_findings(self, scored: RoundScore) -> None:
         left, right = self.task.space("test").pairs(scored.mistakes)
         mistakes = [
             {"left": self.task.left[one], "right": self.task.right[other], "probability": round(float(probability), 6)}
-            for one, other, probability in zip(left.tolist(), right.tolist(), scored.mistaken.tolist(), strict=True)
+            for one, other, probability in zip(left.tolist(), right.tolist(), scored.mistake_probabilities.tolist(), strict=True)
         ]
-        putative = {name: keys.tolist() for name, keys in scored.putative.items()}
+        putative = {name: keys.tolist() for name, keys in scored.false_positives.items()}
         _write({"reliability": scored.reliability, "mistakes": mistakes, "putative": putative}, self.folder / "findings.json")
 
-    def _save_next(self, table: pa.Table, read: Read, calibration: Any) -> None:
+    def _save_next(self, table: pa.Table, read: UtteranceVectors, calibration: Any) -> None:
         import numpy as np
         import pyarrow as pa
 

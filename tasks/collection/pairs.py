@@ -18,7 +18,7 @@ from tasks.engine.step import Inputs, Out, Step
 
 if TYPE_CHECKING:
     from cartograph.ingest.columns import File
-    from cartograph.pairs.stated_pairs import Built
+    from cartograph.pairs.stated_pairs import BuiltTask
     from cartograph.pairs.task import Task
 
 DATA, METRICS = "data/pairs", "reports/pairs.metrics.json"
@@ -136,22 +136,22 @@ def require_positives(task: Task, *, given: bool) -> None:
             raise InputError(f"the {split} split has no positive pair among its {task.space(split).size:,}; {way}.")
 
 
-def _planted(params: Pairs) -> tuple[Built, int]:
+def _planted(params: Pairs) -> tuple[BuiltTask, int]:
     import numpy as np
     import pyarrow as pa
 
-    from cartograph.pairs.stated_pairs import Columns, StatedFile, build_task
+    from cartograph.pairs.stated_pairs import PairColumns, StatedFile, build_task
     from cartograph.planted.paraphrases import generate
     from cartograph.read.source import Batch
 
     stated = generate(params.rows, params.seed).stated
     file = StatedFile("planted paraphrases", Batch(stated, pa.array(range(1, stated.num_rows + 1))), None)
     rng = np.random.default_rng(params.seed)
-    built = build_task([file], Columns("left", "right"), symmetric=True, transitive=params.transitive, contradictions="fail", rng=rng)
+    built = build_task([file], PairColumns("left", "right"), symmetric=True, transitive=params.transitive, contradictions="fail", rng=rng)
     return built, stated.num_rows
 
 
-def read_pairs(params: Pairs, inputs: Mapping[str, Path]) -> tuple[Built, int]:
+def read_pairs(params: Pairs, inputs: Mapping[str, Path]) -> tuple[BuiltTask, int]:
     """Return the task that the named files make, and how many records they have.
 
     Args:
@@ -163,7 +163,7 @@ def read_pairs(params: Pairs, inputs: Mapping[str, Path]) -> tuple[Built, int]:
     """
     import numpy as np
 
-    from cartograph.pairs.stated_pairs import Columns, StatedFile, build_task, entity_side
+    from cartograph.pairs.stated_pairs import PairColumns, StatedFile, build_task, entity_side
 
     usual = FileEntry(path="-", format=params.format, encoding=params.encoding)
     given = bool(params.test)
@@ -173,7 +173,7 @@ def read_pairs(params: Pairs, inputs: Mapping[str, Path]) -> tuple[Built, int]:
         for file in read_files(getattr(params, split), usual, inputs, lambda: None)
     ]
     tables = _tables(params, inputs)
-    columns = Columns(params.left, params.right, params.label, params.left_id, params.right_id, params.prefix)
+    columns = PairColumns(params.left, params.right, params.label, params.left_id, params.right_id, params.prefix)
     built = build_task(
         files,
         columns,

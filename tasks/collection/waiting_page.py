@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cartograph.page.collection.waiting import Waiting
-    from cartograph.pairs.comparison import Arm
+    from cartograph.pairs.comparison import RoundResult
     from cartograph.pairs.task import Task
 
 _WORDS = {1: "yes", 0: "no", -1: "skip"}
@@ -81,15 +81,15 @@ def _content(workspace: Workspace, number: int, error: CartographError) -> Waiti
     )
 
 
-def _arm(workspace: Workspace, number: int) -> Arm:
+def _arm(workspace: Workspace, number: int) -> RoundResult:
     import numpy as np
 
-    from cartograph.pairs.comparison import Arm
+    from cartograph.pairs.comparison import RoundResult
 
     collect = workspace.settings.of(Collect)
     folder = workspace.resolve(_folder(workspace, number))
     draws = np.load(folder / "resampled.npy", allow_pickle=False)
-    return Arm(collect.methods[0], collect.seeds[0], number, _json(folder / "scores.json")["numbers"], draws)
+    return RoundResult(collect.methods[0], collect.seeds[0], number, _json(folder / "scores.json")["numbers"], draws)
 
 
 def _folder(workspace: Workspace, number: int) -> str:

@@ -18,7 +18,7 @@ from tasks.presentation.console import progress
 if TYPE_CHECKING:
     import numpy as np
 
-    from cartograph.pairs.comparison import Arm
+    from cartograph.pairs.comparison import RoundResult
     from cartograph.pairs.pair_space import Keys
     from cartograph.pairs.task import Task
     from cartograph.train.recipe import Recipe
@@ -51,26 +51,26 @@ def models_table(space: Workspace, methods: Sequence[str]) -> tuple[list[str], C
     return ["Trained on", "Cosine P@R20 %", "Cosine AP %", "Classifier P@R20 %", "Classifier AP %"], cells
 
 
-def _over_all(arms: list[Arm]) -> list[str]:
+def _over_all(arms: list[RoundResult]) -> list[str]:
     from cartograph.pairs.comparison import summary
 
     rows = {row["measure"]: row for row in summary(arms, 0).to_pylist()}
     return [with_ends(rows[measure], "mean") for measure in ("precision_at_recall_20", "average_precision")]
 
 
-def _arms(space: Workspace, method: str) -> list[Arm]:
+def _arms(space: Workspace, method: str) -> list[RoundResult]:
     collect = space.settings.of(Collect)
     return [_arm(space, method, seed) for seed in collect.seeds]
 
 
-def _arm(space: Workspace, method: str, seed: int) -> Arm:
+def _arm(space: Workspace, method: str, seed: int) -> RoundResult:
     """Return a classifier's numbers on both tests, with their draws."""
     import numpy as np
     import pyarrow.parquet as pq
 
     from cartograph.pairs.balanced import accuracy_and_f1, balanced_draws, clean_map
-    from cartograph.pairs.comparison import Arm
-    from cartograph.pairs.estimate import curve, resampled
+    from cartograph.pairs.comparison import RoundResult
+    from cartograph.pairs.estimate import bootstrap_scores, curve
     from cartograph.pairs.rounds import balanced_pairs
     from cartograph.pairs.tables import load_sample, load_task
 
@@ -82,18 +82,18 @@ def _arm(space: Workspace, method: str, seed: int) -> Arm:
     score = _scores(space, task, method, seed, np.unique(scored))
     own = score[np.searchsorted(np.unique(scored), sample.keys)]
     found = curve(sample, own)
-    draws = next(resampled(sample, test, [own], collect.resamples, np.random.default_rng(0)))
+    draws = next(bootstrap_scores(sample, test, [own], collect.resamples, np.random.default_rng(0)))
     numbers = {"test.average_precision": found.average_precision, "test.precision_at_recall_20": found.precision_at()}
     numbers |= {"labels": float(len(table)), "positive": float((table["label"].to_numpy() == 1).sum())}
     if balanced is None:
-        return Arm(method, seed, collect.rounds, numbers, draws)
+        return RoundResult(method, seed, collect.rounds, numbers, draws)
     probability = 1 / (1 + np.exp(-score[np.searchsorted(np.unique(scored), balanced)].astype(np.float64)))
     label = task.labels(balanced)
     numbers["test.stated.accuracy"], numbers["test.stated.f1"] = accuracy_and_f1(label, probability)
     mean = None if task.symmetric else clean_map(test.pairs(balanced)[0], label, probability)
     numbers |= {} if mean is None else {"test.stated.clean_map": mean}
     drawn = balanced_draws(test, balanced, label, probability, collect.resamples, np.random.default_rng(0))
-    return Arm(method, seed, collect.rounds, numbers, draws, drawn)
+    return RoundResult(method, seed, collect.rounds, numbers, draws, drawn)
 
 
 def _scores(space: Workspace, task: Task, method: str, seed: int, scored: Keys) -> np.ndarray:

@@ -24,9 +24,9 @@ def seed_set_tables(space: Workspace, folder: Path) -> list[tuple[list[str], Cel
 
     The rounds are steps of a workspace of their own below ``folder``: those that were done before are not done again.
     """
-    from cartograph.pairs.comparison import MEASURES, Arm, differences, summary
+    from cartograph.pairs.comparison import MEASURES, RoundResult, differences, summary
 
-    arms: list[Arm] = []
+    arms: list[RoundResult] = []
     for seed_set in _SEED_SETS:
         arms += _collected(space, folder / "collections" / seed_set, seed_set)
     table = summary(arms, 0)
@@ -45,7 +45,7 @@ def seed_set_tables(space: Workspace, folder: Path) -> list[tuple[list[str], Cel
 def _collected(space: Workspace, path: Path, seed_set: str) -> list[Any]:
     import numpy as np
 
-    from cartograph.pairs.comparison import Arm
+    from cartograph.pairs.comparison import RoundResult
 
     collect = space.settings.of(Collect)
     chosen = collect.model_copy(update={"methods": (_METHOD,), "seed_set": seed_set, "oracle": "imputed"})
@@ -64,7 +64,7 @@ def _collected(space: Workspace, path: Path, seed_set: str) -> list[Any]:
                 done = own.resolve(folder_of(_METHOD, step.cell.values["seed"], step.cell.values["round"]))
                 numbers = json.loads((done / "scores.json").read_text(encoding="utf-8"))["numbers"]
                 draws = np.load(done / "resampled.npy", allow_pickle=False)
-                found.append(Arm(seed_set, step.cell.values["seed"], step.cell.values["round"], numbers, draws))
+                found.append(RoundResult(seed_set, step.cell.values["seed"], step.cell.values["round"], numbers, draws))
     return found
 
 

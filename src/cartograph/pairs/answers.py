@@ -23,7 +23,7 @@ _WORDS = {1: "yes", 0: "no", SKIPPED: "skip"}
 
 
 def answer_sheet(task: Task, keys: Keys, known: Mapping[int, int] | None = None) -> bytes:
-    """Return a CSV sheet with a row per pair; in its column ``label`` yes, no, or skip is to be put, and stands already where known.
+    """Return a CSV sheet with a row per pair; its column ``label`` takes yes, no, or skip, and is filled in where the answer is known.
 
     Args:
         task: whose pairs.
@@ -38,7 +38,7 @@ def answer_sheet(task: Task, keys: Keys, known: Mapping[int, int] | None = None)
 def read_answers(content: bytes, name: str, task: Task, keys: Keys) -> Integers8:
     """Return the answer to each pair: 1, 0, or −1 where somebody wrote ``skip``.
 
-    A pair may stand on several rows as long as they agree; rows of other pairs are passed over.
+    A pair may be on several rows as long as they agree; rows of other pairs are ignored.
 
     Args:
         content: of the sheet.
@@ -65,7 +65,7 @@ def read_answers(content: bytes, name: str, task: Task, keys: Keys) -> Integers8
 
 
 def before_of(name: str) -> str:
-    """Return under which name a sheet that no longer fits is looked for, for the answers in it.
+    """Return the name under which a sheet that no longer fits is kept, for the answers in it.
 
     >>> before_of("review/round-02.csv")
     'review/round-02-before.csv'
@@ -82,7 +82,7 @@ def answers_in(content: bytes, name: str, task: Task) -> tuple[dict[int, int], s
         task: whose pairs.
 
     Raises:
-        InputError: it has a word that is no answer, answers one pair in two ways, or shows other texts than the task has.
+        InputError: it has a word that is not an answer, answers one pair in two ways, or shows other texts than the task has.
     """
     found: dict[int, tuple[int, Record]] = {}
     listed: set[int] = set()
@@ -118,7 +118,7 @@ def _require_same_texts(record: Record, name: str, task: Task, key: int) -> None
 
 
 def _alike(shown: str, text: str) -> bool:
-    """Return whether two texts have the same letters and digits, but for those in whose place a spreadsheet has put a question mark."""
+    """Return whether two texts have the same letters and digits, except where a spreadsheet has put a question mark."""
     if _letters(shown) == _letters(text):
         return True
     return "?" in shown and _letters(shown.encode("ascii", "ignore").decode()) == _letters(text.encode("ascii", "ignore").decode())

@@ -1,11 +1,11 @@
-"""Scores on the stated test pairs, which somebody balanced: what published tables report, and what hides a useless model."""
+"""Accuracy, F1 and clean MAP on the balanced stated test pairs, as published tables report them."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from cartograph.data.arrays import Floats, Ids, Reals
-from cartograph.pairs.pair_space import Keys, Space
+from cartograph.pairs.pair_space import Keys, PairSpace
 
 
 def accuracy_and_f1(label: Ids, probability: Reals, weight: Reals | None = None) -> tuple[float, float]:
@@ -38,11 +38,11 @@ def clean_map(query: Ids, label: Ids, score: Reals) -> float | None:
     return float(found.mean()) if len(found) else None
 
 
-def balanced_draws(space: Space, keys: Keys, label: Ids, probability: Reals, resamples: int, rng: np.random.Generator) -> Floats:
+def balanced_draws(space: PairSpace, keys: Keys, label: Ids, probability: Reals, resamples: int, rng: np.random.Generator) -> Floats:
     """Return accuracy, F1 and clean MAP on each draw of the utterances with replacement, ``(resamples, 3)``.
 
-    A pair counts as often as its utterances were drawn, as in ``estimate.resampled``; nan where a draw has no pair or no clean query, and
-    for the clean MAP of a symmetric space.
+    A pair counts as often as its utterances were drawn, as in ``estimate.bootstrap_scores``; nan where a draw has no pair or clean query,
+    and for the clean MAP of a symmetric space.
 
     Args:
         space: of the split.

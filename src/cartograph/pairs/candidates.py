@@ -1,4 +1,4 @@
-"""The nearest right utterances of each left one, by Faiss (Johnson et al. 2017): the pairs that are worth looking at.
+"""Candidate pairs: the nearest right utterances of each left one, by Faiss (Johnson et al. 2017).
 
 Memory is linear in utterances × neighbours. Faiss is imported when it is first used.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from cartograph.data.arrays import Floats32, Integers, Integers8
 from cartograph.errors import InputError
-from cartograph.pairs.pair_space import Keys, Space
+from cartograph.pairs.pair_space import Keys, PairSpace
 
 Kind = Literal["auto", "flat", "ivf", "hnsw"]
 
@@ -44,7 +44,7 @@ def kind_for(n_right: int) -> str:
     return "flat" if n_right <= FLAT_UP_TO else "ivf" if n_right <= IVF_UP_TO else "hnsw"
 
 
-def nearest(space: Space, left: Floats32, right: Floats32, m: int, *, kind: Kind = "auto") -> Candidates:
+def nearest(space: PairSpace, left: Floats32, right: Floats32, m: int, *, kind: Kind = "auto") -> Candidates:
     """Return the pairs of each left utterance with its ``m`` nearest right ones; where symmetric, never with itself.
 
     Args:
@@ -71,20 +71,20 @@ def nearest(space: Space, left: Floats32, right: Floats32, m: int, *, kind: Kind
     return Candidates(keys[first], similarity[order[first]], orders)
 
 
-def recall(space: Space, left: Floats32, right: Floats32, m: int, *, kind: Kind, sample: int, rng: np.random.Generator) -> float:
+def recall(space: PairSpace, left: Floats32, right: Floats32, m: int, *, kind: Kind, sample: int, rng: np.random.Generator) -> float:
     """Return the share of the exact ``m`` nearest that the index finds, over a sample of left utterances; 1 = all."""
     rows = np.sort(rng.choice(len(left), min(sample, len(left)), replace=False))
     wanted = m + space.symmetric
     exact, _ = _search(_index(right, "flat", wanted), left[rows], wanted)
     found, _ = _search(_index(right, kind_for(len(right)) if kind == "auto" else kind, wanted), left[rows], wanted)
     if space.symmetric:
-        # That an utterance is nearest to itself is no finding.
+        # An utterance is its own nearest neighbour.
         exact, found = (np.where(ids == rows[:, None], -1, ids) for ids in (exact, found))
     hits = sum(len(np.intersect1d(one[one >= 0], other[other >= 0])) for one, other in zip(exact, found, strict=True))
     return hits / int((exact >= 0).sum())
 
 
-def _found(space: Space, index: Any, left: Floats32, start: int, m: int) -> tuple[Keys, Floats32]:
+def _found(space: PairSpace, index: Any, left: Floats32, start: int, m: int) -> tuple[Keys, Floats32]:
     block = left[start : start + _BLOCK]
     ids, similarity = _search(index, block, m + space.symmetric)
     owners = np.repeat(np.arange(start, start + len(block)), ids.shape[1])
@@ -123,7 +123,7 @@ def _index(vectors: Floats32, kind: str, m: int) -> Any:
         index.hnsw.efConstruction = 80
         index.hnsw.efSearch = max(128, 2 * m)
         threads = faiss.omp_get_max_threads()
-        # A graph that several threads build is another one every time.
+        # Several threads build a different graph every time.
         faiss.omp_set_num_threads(1)
         index.add(vectors)
         faiss.omp_set_num_threads(threads)

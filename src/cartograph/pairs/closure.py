@@ -1,4 +1,4 @@
-"""Connected components by union–find: which utterances say the same, given pairs that do."""
+"""The transitive closure of pairs: connected components of utterances, by union–find."""
 
 from __future__ import annotations
 

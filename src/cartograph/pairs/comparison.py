@@ -1,4 +1,4 @@
-"""Methods side by side: means over seeds with intervals, paired differences, and how many labels each needs."""
+"""Methods compared: means over seeds with intervals, paired differences, and how many labels each needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cartograph.schema import schema_of
 from cartograph.statistics.resampling import interval
 
 MEASURES = {"average_precision": "average precision", "precision_at_recall_20": "precision at recall 20 %"}
-"""Name of a number -> how people call it; in the order of the draws' columns."""
+"""Name of a number -> its name in sentences; in the order of the draws' columns."""
 
 BALANCED = ("accuracy", "f1", "clean_map")
 """Scores on the stated test pairs, in the order of the columns of their draws."""
@@ -59,7 +59,7 @@ DIFFERENCES = schema_of(
 
 
 @dataclass(frozen=True)
-class Arm:
+class RoundResult:
     """One round of one method and seed.
 
     Attributes:
@@ -76,7 +76,7 @@ class Arm:
     balanced: Floats | None = None
 
 
-def results(arms: Sequence[Arm]) -> pa.Table:
+def results(arms: Sequence[RoundResult]) -> pa.Table:
     """Return every measure of every arm as ``RESULTS``."""
     rows = []
     for arm in arms:
@@ -89,7 +89,7 @@ def results(arms: Sequence[Arm]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=RESULTS)
 
 
-def summary(arms: Sequence[Arm], seed: int) -> pa.Table:
+def summary(arms: Sequence[RoundResult], seed: int) -> pa.Table:
     """Return the mean of each measure over seeds, by method and round, as ``SUMMARY``."""
     rows: list[dict[str, Any]] = []
     for method, number in dict.fromkeys((arm.method, arm.round) for arm in arms):
@@ -105,9 +105,9 @@ def summary(arms: Sequence[Arm], seed: int) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=SUMMARY)
 
 
-def differences(arms: Sequence[Arm], seed: int) -> pa.Table:
+def differences(arms: Sequence[RoundResult], seed: int) -> pa.Table:
     """Return the best method less each other after the last round, as ``DIFFERENCES``; best by mean average precision."""
-    final: dict[str, list[Arm]] = {}
+    final: dict[str, list[RoundResult]] = {}
     last = max(arm.round for arm in arms)
     for arm in arms:
         if arm.round == last:
@@ -122,7 +122,7 @@ def differences(arms: Sequence[Arm], seed: int) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=DIFFERENCES)
 
 
-def balanced_scores(arms: Sequence[Arm], seed: int) -> dict[str, float]:
+def balanced_scores(arms: Sequence[RoundResult], seed: int) -> dict[str, float]:
     """Return the mean over seeds of each score on the stated test pairs, by name, with ``.low`` and ``.high``.
 
     Args:
@@ -166,7 +166,7 @@ def _ends(values: Floats, draws: Floats, seed: int) -> dict[str, float]:
     return {end: min(max(value, 0.0), 1.0) for end, value in ends.items()}
 
 
-def _less(ones: Sequence[Arm], others: Sequence[Arm], measure: str, place: int) -> tuple[Floats, Floats]:
+def _less(ones: Sequence[RoundResult], others: Sequence[RoundResult], measure: str, place: int) -> tuple[Floats, Floats]:
     """Return one method's numbers less another's, seed by seed: as they are, and on each draw."""
     name = f"test.{measure}"
     values = [one.numbers[name] - other.numbers[name] for one, other in zip(ones, others, strict=True)]

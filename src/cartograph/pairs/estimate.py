@@ -1,7 +1,7 @@
-"""Average precision over all pairs of a split, estimated from a few of them: Mussmann, Jia & Liang 2020, sections 2.2 and A.2.
+"""Average precision over all pairs of a split, estimated from a sample: Mussmann, Jia & Liang 2020, sections 2.2 and A.2.
 
 Positives are few enough to score them all. False positives are counted exactly among the *near* negatives, where most of them are, and
-estimated from a uniform sample of the remaining ones, each of which stands for (remaining / sampled) others.
+estimated from a uniform sample of the remaining ones, each of which represents (remaining / sampled) pairs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from cartograph.data.arrays import Floats, Integers8, Reals
 from cartograph.errors import InputError
 from cartograph.pairs.candidates import Candidates
-from cartograph.pairs.pair_space import Keys, Space, is_among
+from cartograph.pairs.pair_space import Keys, PairSpace, is_among
 from cartograph.pairs.task import Task
 
 POSITIVE, NEAR, RANDOM = 0, 1, 2
@@ -27,12 +27,12 @@ _POISSON = np.searchsorted(np.cumsum(np.exp(-1.0) / np.cumprod([1.0, *range(1, 1
 
 @dataclass(frozen=True)
 class Sample:
-    """The pairs that stand for all pairs of a split.
+    """The pairs that represent all pairs of a split.
 
     Attributes:
         keys: (n,) positives, then near negatives, then random ones.
         kind: (n,) ``POSITIVE``, ``NEAR`` or ``RANDOM``.
-        weight: (n,) how many pairs each stands for.
+        weight: (n,) how many pairs each represents.
         pairs: number of pairs of the split.
     """
 
@@ -53,7 +53,7 @@ def draw_sample(task: Task, split: str, near: Candidates, number: int, rng: np.r
     Args:
         task: whose pairs.
         split: of ``SPLITS``.
-        near: pairs near each other under the encoder before any training; its negatives are scored one and all.
+        near: pairs near each other under the encoder before any training; its negatives are all scored.
         number: how many of the remaining negatives are drawn, uniformly and without replacement.
         rng: of that draw.
         legacy: count a near negative as often as a search found it, as the published numbers do: twice, where each of the two utterances
@@ -62,7 +62,7 @@ def draw_sample(task: Task, split: str, near: Candidates, number: int, rng: np.r
     Raises:
         InputError: the split has no positive pair.
     """
-    space: Space = task.space(split)
+    space: PairSpace = task.space(split)
     positives = task.positives(split)
     if not len(positives):
         raise InputError(
@@ -103,7 +103,7 @@ class Curve:
         return float(self.precision[int(np.argmax(self.recall >= recall - 1e-12))])
 
     def threshold_at(self, recall: float = RECALL) -> float:
-        """Return that threshold."""
+        """Return the highest threshold that reaches this recall."""
         return float(self.score[int(np.argmax(self.recall >= recall - 1e-12))])
 
 
@@ -125,7 +125,9 @@ def curve(sample: Sample, score: Reals) -> Curve:
     return Curve(ordered[ends], hits / hits[-1], hits / taken)
 
 
-def resampled(sample: Sample, space: Space, scores: Iterable[Reals], resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+def bootstrap_scores(
+    sample: Sample, space: PairSpace, scores: Iterable[Reals], resamples: int, rng: np.random.Generator
+) -> Iterator[Floats]:
     """Yield average precision and P@R20 of each scoring on each draw of the utterances with replacement, ``(resamples, 2)``.
 
     A pair counts as often as its utterances were drawn: left ones alone where right ones are shared by all splits, both in a symmetric
@@ -145,10 +147,12 @@ def resampled(sample: Sample, space: Space, scores: Iterable[Reals], resamples: 
     state = rng.bit_generator.state
     for score in scores:
         rng.bit_generator.state = state
-        yield _resampled(sample, space, left, right, np.asarray(score, np.float64), resamples, rng)
+        yield _bootstrap(sample, space, left, right, np.asarray(score, np.float64), resamples, rng)
 
 
-def _resampled(sample: Sample, space: Space, left: Keys, right: Keys, score: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+def _bootstrap(
+    sample: Sample, space: PairSpace, left: Keys, right: Keys, score: Floats, resamples: int, rng: np.random.Generator
+) -> Floats:
     positive = sample.kind == POSITIVE
     # Recall changes at the positives' scores alone: all else is counted by the lowest of them that it reaches.
     thresholds = np.unique(-score[positive])

@@ -1,4 +1,4 @@
-"""Still figures of a collection: the curves of Mussmann, Jia & Liang 2020, Figs 3 and 4, and how far probabilities can be believed."""
+"""Still figures of a collection: the curves of Mussmann, Jia & Liang 2020, Figs 3 and 4, and the calibration of probabilities."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def curve_figure(summary: pa.Table, methods: Sequence[str]) -> Figure:
             }
             labels = [row["labels"] for row in own]
             left.plot(labels, [row["mean"] for row in own], label=method, **style)
-            # Side by side, so that the intervals of several methods can be told apart.
+            # Side by side, so that the intervals of several methods do not overlap.
             aside = (place - (len(methods) - 1) / 2) * 0.007 * max(row["labels"] for row in rows)
             low, high = ([row[end] for row in own] for end in ("low", "high"))
             left.vlines([count + aside for count in labels], low, high, color=COLOURS[place % 7], linewidth=1.0, alpha=0.6)
@@ -58,7 +58,7 @@ def curve_figure(summary: pa.Table, methods: Sequence[str]) -> Figure:
 
 
 def reliability_figure(reliability: Mapping[str, Sequence[Mapping[str, float]]], methods: Sequence[str]) -> Figure:
-    """Draw, over all pairs, the share of positives among pairs of like probability; on the diagonal, probabilities are what they say.
+    """Draw, over all pairs, the share of positives among pairs of similar probability; calibrated ones lie on the diagonal.
 
     Args:
         reliability: method -> per bin ``mean``, ``share`` and ``pairs``.
@@ -85,7 +85,7 @@ def reliability_figure(reliability: Mapping[str, Sequence[Mapping[str, float]]],
         axes.set_ylim(-0.02, 1.02)
         axes.set_xlabel("probability given by the model", color=INK)
         figure.legend(loc="upper left", bbox_to_anchor=(0.1, 0.93), ncols=3, frameon=False, fontsize=8, columnspacing=1.2)
-        figure.text(0.11, 0.957, "Are probabilities what they say?", fontsize=13, weight="bold", va="center")
+        figure.text(0.11, 0.957, "Are the probabilities calibrated?", fontsize=13, weight="bold", va="center")
     return figure
 
 

@@ -1,6 +1,6 @@
-"""False positives that people judge: how many of them are real, and what precision follows (sections 3.3 and A.3 of the paper).
+"""Precision corrected by people's judgements of false positives (sections 3.3 and A.3 of the paper).
 
-A pair that no label calls positive counts as negative, also where the model is right and nobody had stated it.
+A pair that no label calls positive counts as negative, even where the model is right and nobody stated it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from cartograph.pairs.estimate import NEAR, RANDOM, Sample
 from cartograph.pairs.pair_space import Keys
 from cartograph.statistics.proportion import wilson_interval
 
-CHECKED = 50
+MOST_JUDGED = 50
 """Pairs of either kind that people are asked about, as in the paper."""
 
 
-def putative(sample: Sample, score: Floats, threshold: float, rng: np.random.Generator, most: int = CHECKED) -> dict[str, Keys]:
+def draw_false_positives(
+    sample: Sample, score: Floats, threshold: float, rng: np.random.Generator, most: int = MOST_JUDGED
+) -> dict[str, Keys]:
     """Return false positives to judge, drawn uniformly: ``near`` and ``random`` -> ascending keys, ``most`` of either at the most.
 
     Args:
@@ -42,7 +44,7 @@ class Share:
 
     Attributes:
         judged: how many people judged.
-        real: share in [0, 1] of them that are negative indeed; 1 where none was judged.
+        real: share in [0, 1] of them that are negative; 1 where people judged none.
         low: lower end of its 95 % interval (Wilson 1927).
         high: upper end.
     """
@@ -58,7 +60,7 @@ def share_of_real(keys: Sequence[int], judged: Mapping[int, int]) -> Share:
 
     Args:
         keys: the false positives that were drawn.
-        judged: key -> 1 if people hold the pair positive, 0 if negative; others, such as pairs that nobody could tell, do not count.
+        judged: key -> 1 if people hold the pair positive, 0 if negative; others, such as skipped pairs, do not count.
 
     >>> share_of_real([1, 2, 3, 4], {1: 0, 2: 0, 3: 1, 9: 1}).real
     0.6666666666666666

@@ -7,7 +7,7 @@ import numpy as np
 from cartograph.data.arrays import Reals
 from cartograph.errors import InputError
 from cartograph.pairs.candidates import Candidates
-from cartograph.pairs.pair_space import Keys, Space, is_among
+from cartograph.pairs.pair_space import Keys, PairSpace, is_among
 
 ADAPTIVE = ("uncertainty", "adaptive-retrieval")
 STRATIFIED = ("stratified-match", "stratified-all-positives")
@@ -46,7 +46,7 @@ def most_similar(candidates: Candidates, number: int, asked: Keys) -> Keys:
     return _best(-candidates.similarity, candidates.keys, number, asked)
 
 
-def least_sure(candidates: Candidates, probability: Reals, number: int, asked: Keys) -> Keys:
+def least_certain(candidates: Candidates, probability: Reals, number: int, asked: Keys) -> Keys:
     """Return the pairs whose probability is nearest one half, the nearest first; ties by key.
 
     Args:
@@ -61,17 +61,17 @@ def least_sure(candidates: Candidates, probability: Reals, number: int, asked: K
     return _best(np.abs(probability - 0.5), candidates.keys, number, asked)
 
 
-def at_random(space: Space, number: int, asked: Keys, rng: np.random.Generator) -> Keys:
+def random_pairs(space: PairSpace, number: int, asked: Keys, rng: np.random.Generator) -> Keys:
     """Return pairs drawn uniformly from those of the space that were not asked."""
     return space.draw(number, asked, rng)
 
 
-def of_stated(stated: Keys, number: int, asked: Keys, rng: np.random.Generator) -> Keys:
+def random_stated_pairs(stated: Keys, number: int, asked: Keys, rng: np.random.Generator) -> Keys:
     """Return stated pairs drawn uniformly from those that were not asked; as many as there are, where that is fewer."""
     return rng.permutation(np.setdiff1d(stated, asked))[:number]
 
 
-def stratified(space: Space, positives: Keys, wanted: int, number: int, asked: Keys, rng: np.random.Generator) -> Keys:
+def stratified_pairs(space: PairSpace, positives: Keys, wanted: int, number: int, asked: Keys, rng: np.random.Generator) -> Keys:
     """Return random positives that were not asked, ``wanted`` of them as far as there are, and random negatives up to ``number``.
 
     Args:

@@ -1,4 +1,4 @@
-"""All pairs of a split: their canonical names, their number, uniform draws. Never a list of them."""
+"""All pairs of a split without a list of them: their keys, their number, and uniform draws."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Keys = Integers
 
 
 @dataclass(frozen=True)
-class Space:
+class PairSpace:
     """Every pair of a left and a right utterance; of one set with itself where ``symmetric``.
 
     A pair's key is ``left · width + right``. In a symmetric space (a, b) and (b, a) are one pair, whose key has the smaller row first,
-    and (a, a) is none.
+    and (a, a) is no pair.
 
     Attributes:
         left: (n_left,) rows of the left utterances, ascending.

@@ -1,4 +1,4 @@
-"""One round of a collection: which pairs come next, and how good the model is that all labels so far make."""
+"""One round of a collection: the pairs to ask about, and the score of the model trained on all labels so far."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cartograph.pairs import methods
 from cartograph.pairs.balanced import accuracy_and_f1, clean_map
 from cartograph.pairs.candidates import Candidates, Kind, nearest
 from cartograph.pairs.estimate import NEAR, POSITIVE, RANDOM, Sample, curve
-from cartograph.pairs.manual_correction import putative
+from cartograph.pairs.manual_correction import draw_false_positives
 from cartograph.pairs.models.calibration import Calibration
-from cartograph.pairs.models.learner import Read
+from cartograph.pairs.models.learner import UtteranceVectors
 from cartograph.pairs.pair_space import Keys
 from cartograph.pairs.task import Task
 
@@ -26,10 +26,10 @@ _SHOWN = 25
 
 @dataclass(frozen=True)
 class Method:
-    """How one arm of a collection chooses.
+    """How one arm of a collection chooses pairs.
 
     Attributes:
-        name: of ``choose.METHODS``.
+        name: of ``methods.METHODS``.
         seed: of everything drawn at random.
         seed_set: where an adaptive method begins.
         neighbours: candidates per left utterance.
@@ -64,7 +64,7 @@ def next_batch(
     size: int,
     asked: Keys,
     similar: Candidates,
-    model: tuple[Read, Calibration] | None,
+    model: tuple[UtteranceVectors, Calibration] | None,
     found_by_uncertainty: int = 0,
 ) -> Keys:
     """Return the pairs that a round asks about, none of which was asked before.
@@ -88,49 +88,49 @@ def next_batch(
     if name in methods.ADAPTIVE and number == 1:
         name = {"similar": "static-retrieval", "stated": "stated", "random": "random"}[method.seed_set]
     if name == "random":
-        return methods.at_random(space, size, asked, rng)
+        return methods.random_pairs(space, size, asked, rng)
     if name == "stated":
-        return methods.of_stated(task.stated("train")[0], size, asked, rng)
+        return methods.random_stated_pairs(task.stated("train")[0], size, asked, rng)
     if name == "static-retrieval":
         return methods.most_similar(similar, size, asked)
     if name in methods.STRATIFIED:
         had = int(task.labels(asked).sum())
         wanted = size if name == "stratified-all-positives" else max(found_by_uncertainty - had, 0)
-        return methods.stratified(space, task.positives("train"), wanted, size, asked, rng)
+        return methods.stratified_pairs(space, task.positives("train"), wanted, size, asked, rng)
     if model is None:
-        raise InputError(f"`{name}` chooses by a model, and there is none yet.")
-    read, calibration = model
-    near = nearest(space, *read.sides(space), method.neighbours, kind=method.index)
+        raise InputError(f"`{name}` chooses by a model, and there is no model yet.")
+    vectors, calibration = model
+    near = nearest(space, *vectors.sides(space), method.neighbours, kind=method.index)
     if name == "adaptive-retrieval":
         return methods.most_similar(near, size, asked)
-    return methods.least_sure(near, calibration.probability(near.similarity), size, asked)
+    return methods.least_certain(near, calibration.probability(near.similarity), size, asked)
 
 
 @dataclass(frozen=True)
-class Scored:
+class RoundScore:
     """How good a model is on one split.
 
     Attributes:
         numbers: flat, by name.
         reliability: per tenth of probability: its mean, the share of positives, and how many pairs there are; over all pairs.
         mistakes: keys of the negatives that score highest, the highest first.
-        mistaken: their probabilities.
+        mistake_probabilities: theirs.
         score: (n_sample,) of the sample.
-        putative: ``near`` and ``random`` -> keys of false positives at recall 20 %, a few drawn for people to judge.
+        false_positives: ``near`` and ``random`` -> keys of false positives at recall 20 %, a few drawn for people to judge.
     """
 
     numbers: dict[str, float]
     reliability: list[dict[str, float]]
     mistakes: Keys
-    mistaken: Floats
+    mistake_probabilities: Floats
     score: Floats32
-    putative: dict[str, Keys]
+    false_positives: dict[str, Keys]
 
 
-def score(task: Task, split: str, sample: Sample, read: Read, calibration: Calibration) -> Scored:
+def score(task: Task, split: str, sample: Sample, vectors: UtteranceVectors, calibration: Calibration) -> RoundScore:
     """Score a model on all pairs of a split, by its sample, and on the split's stated pairs."""
     space = task.space(split)
-    cosine = read.cosine(space, sample.keys)
+    cosine = vectors.cosine(space, sample.keys)
     found = curve(sample, cosine)
     probability = calibration.probability(cosine)
     threshold = found.threshold_at()
@@ -145,12 +145,12 @@ def score(task: Task, split: str, sample: Sample, read: Read, calibration: Calib
         "true_positives": float(sample.weight[above & (sample.kind == POSITIVE)].sum()),
         "false_positives.near": float(sample.weight[above & (sample.kind == NEAR)].sum()),
         "false_positives.random": float(sample.weight[above & (sample.kind == RANDOM)].sum()),
-        **_balanced(task, split, read, calibration),
+        **_balanced(task, split, vectors, calibration),
     }
     negative = np.flatnonzero(sample.kind != POSITIVE)
     worst = negative[np.lexsort((sample.keys[negative], -cosine[negative]))[:_SHOWN]]
-    drawn = putative(sample, np.asarray(cosine, np.float64), threshold, np.random.default_rng(0))
-    return Scored(numbers, _reliability(sample, probability), sample.keys[worst], probability[worst], cosine, drawn)
+    drawn = draw_false_positives(sample, np.asarray(cosine, np.float64), threshold, np.random.default_rng(0))
+    return RoundScore(numbers, _reliability(sample, probability), sample.keys[worst], probability[worst], cosine, drawn)
 
 
 def balanced_pairs(task: Task, split: str) -> Keys | None:
@@ -159,13 +159,13 @@ def balanced_pairs(task: Task, split: str) -> Keys | None:
     return np.union1d(stated, task.positives(split)) if (label == 0).any() else None
 
 
-def _balanced(task: Task, split: str, read: Read, calibration: Calibration) -> dict[str, float]:
+def _balanced(task: Task, split: str, vectors: UtteranceVectors, calibration: Calibration) -> dict[str, float]:
     space = task.space(split)
     keys = balanced_pairs(task, split)
     if keys is None:
         return {}
     labels = task.labels(keys)
-    probability = calibration.probability(read.cosine(space, keys))
+    probability = calibration.probability(vectors.cosine(space, keys))
     accuracy, f1 = accuracy_and_f1(labels, probability)
     numbers = {"stated.pairs": float(len(keys)), "stated.positives": float(labels.sum()), "stated.accuracy": accuracy, "stated.f1": f1}
     mean = None if task.symmetric else clean_map(space.pairs(keys)[0], labels, probability)

@@ -1,4 +1,4 @@
-"""Train, dev and test parts of a pairwise task, such that no stated pair stands across two of them."""
+"""Train, dev and test splits of a pairwise task that part no stated pair."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ SHARES = (0.5, 0.25, 0.25)
 def split_components(component: Integers, rng: np.random.Generator, shares: Sequence[float] = SHARES) -> Integers8:
     """Return each node's split, ``(n_nodes,)`` of 0, 1, …; nodes of one component share it.
 
-    Components are lined up in random order and the line is cut where the shares are reached; one that lies across a cut goes where its
-    middle is.
+    Components are put in random order and cut where the shares are reached; one that spans a cut goes to the split of its middle.
 
     Args:
         component: (n_nodes,) component of each node, of all stated pairs, positive or not.

@@ -1,4 +1,4 @@
-"""A pairwise task from the pairs that somebody stated, and from tables of entities where pairs name ids."""
+"""A pairwise task from stated pairs, and from entity tables where pairs name ids."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _NONE = -1
 
 
 @dataclass(frozen=True)
-class Columns:
+class PairColumns:
     """Which column holds what.
 
     Attributes:
         left: text of the left utterance; where there are entity tables, nothing reads it.
         right: text of the right one.
         label: 1 or 0; None: all pairs are positive.
-        left_id: what tells left utterances apart; None: their texts do.
+        left_id: ids of the left utterances; None: their texts are their ids.
         right_id: likewise of the right ones.
         prefix: a column put before the right text where a file has it, such as a document's title.
     """
@@ -51,12 +51,12 @@ class StatedFile:
 
 
 @dataclass(frozen=True)
-class Built:
-    """A task and what its making found.
+class BuiltTask:
+    """A task, its ids, and the records left out.
 
     Attributes:
         task: the task.
-        left_ids: what tells the left utterances apart.
+        left_ids: id, or else text, of each left utterance.
         right_ids: likewise of the right ones; ``left_ids`` where symmetric.
         unreadable: records that could not be read.
         dropped: counts of pairs left out, by reason.
@@ -106,14 +106,14 @@ def entity_side(name: str, batch: Batch, id_column: str, text_columns: Sequence[
 
 def build_task(
     files: Sequence[StatedFile],
-    columns: Columns,
+    columns: PairColumns,
     *,
     symmetric: bool,
     transitive: bool,
     contradictions: Contradictions,
     rng: np.random.Generator,
     tables: Mapping[str, tuple[str, dict[str, int], list[str]]] | None = None,
-) -> Built:
+) -> BuiltTask:
     """Return the task that stated pairs make.
 
     Args:
@@ -121,14 +121,14 @@ def build_task(
         columns: of each of them.
         symmetric: whether both sides are one set.
         transitive: whether what equals the same is equal.
-        contradictions: what becomes of a pair that is stated both positive and negative.
+        contradictions: ``fail``, or ``drop`` pairs that are stated both positive and negative.
         rng: of the drawn splits, where files have none: half, a quarter, a quarter of the left utterances; where symmetric, by connected
             components of all stated pairs.
         tables: ``left`` and ``right`` (or ``left`` alone where symmetric) entity tables: name, id -> row, texts.
 
     Raises:
-        InputError: a pair names an unknown id or has a label that is none; a pair contradicts another, where that fails; or no pair is
-            positive.
+        InputError: a pair names an unknown id or has a label other than 0 and 1; a pair contradicts another, where that fails; or no
+            pair is positive.
     """
     left, right = _sides(tables or {}, symmetric)
     stated: dict[tuple[int, int], tuple[int, str]] = {}
@@ -165,7 +165,7 @@ def build_task(
         dropped["utterance of another split"] = int(across.sum())
         pairs, labels = pairs[~across], labels[~across]
     task = Task(left.texts, right.texts, split, symmetric, symmetric and transitive, pairs[:, 0].copy(), pairs[:, 1].copy(), labels)
-    return Built(task, list(left.known), list(right.known), sum(len(file.batch.rejected) for file in files), dropped)
+    return BuiltTask(task, list(left.known), list(right.known), sum(len(file.batch.rejected) for file in files), dropped)
 
 
 def _sides(tables: Mapping[str, tuple[str, dict[str, int], list[str]]], symmetric: bool) -> tuple[_Side, _Side]:
@@ -174,7 +174,7 @@ def _sides(tables: Mapping[str, tuple[str, dict[str, int], list[str]]], symmetri
     return left, left if symmetric else sides.get("right", _Side())
 
 
-def _pairs(file: StatedFile, columns: Columns, left: _Side, right: _Side):  # type: ignore[no-untyped-def]
+def _pairs(file: StatedFile, columns: PairColumns, left: _Side, right: _Side):  # type: ignore[no-untyped-def]
     batch, name = file.batch, file.name
     left_ids = _column(batch, columns.left_id or columns.left, name)
     right_ids = _column(batch, columns.right_id or columns.right, name)
@@ -221,5 +221,5 @@ def _given(split_of: Mapping[int, int], n_left: int) -> Integers8:
 def _drawn(pairs: Integers, n_left: int, symmetric: bool, rng: np.random.Generator) -> Integers8:
     if symmetric:
         return split_components(components(pairs[:, 0], pairs[:, 1], n_left), rng)
-    # The right side is shared by all splits, so a stated pair stands where its left utterance does, and none can cross.
+    # The right side is shared by all splits, so a stated pair is in the split of its left utterance.
     return split_components(np.arange(n_left), rng)

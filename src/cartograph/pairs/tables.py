@@ -23,9 +23,10 @@ STATED = schema_of({"left": "int64", "right": "int64", "label": "int8"})
 """Stated pairs: rows of the two sides, and 1 or 0."""
 
 COLLECTED = schema_of({"left": "int64", "right": "int64", "label": "int8", "round": "int32"})
-"""Pairs that were asked about, in the order of their rounds and within one of their choice; ``label`` 1, 0, or −1 (nobody could tell)."""
+"""Pairs that were asked about, in the order of their rounds and within one of their choice; ``label`` 1, 0, or ``SKIPPED``."""
 
 SKIPPED = -1
+"""The label of a pair that people skipped."""
 
 
 def save_task(task: Task, left_ids: Sequence[str], right_ids: Sequence[str], folder: Path) -> None:
@@ -71,7 +72,7 @@ def load_sample(path: Path) -> Sample:
     return Sample(table["key"].to_numpy(), table["kind"].to_numpy(), table["weight"].to_numpy(), pairs)
 
 
-def collected(keys: Keys, labels: Ids, number: int, width: int) -> pa.Table:
+def collected_table(keys: Keys, labels: Ids, number: int, width: int) -> pa.Table:
     """Return the pairs of one round as ``COLLECTED``."""
     rounds = np.full(len(keys), number, np.int32)
     return pa.Table.from_arrays(

@@ -1,4 +1,4 @@
-"""A pairwise task: its texts, its splits, the pairs that somebody stated, and the labels that follow from them for every pair."""
+"""A pairwise task: texts, splits, stated pairs, and the labels that follow from them for every pair."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from cartograph.data.arrays import Integers, Integers8
 from cartograph.pairs.closure import components
-from cartograph.pairs.pair_space import Keys, Space, is_among
+from cartograph.pairs.pair_space import Keys, PairSpace, is_among
 from cartograph.pairs.splits import SPLITS
 
 
@@ -40,10 +40,10 @@ class Task:
     stated_right: Integers
     stated_label: Integers8
 
-    def space(self, split: str) -> Space:
+    def space(self, split: str) -> PairSpace:
         """Return all pairs of a split."""
         left = np.flatnonzero(self.split == SPLITS.index(split)).astype(np.int64)
-        return Space(left, left if self.symmetric else np.arange(len(self.right)), len(self.right), self.symmetric)
+        return PairSpace(left, left if self.symmetric else np.arange(len(self.right)), len(self.right), self.symmetric)
 
     def stated(self, split: str) -> tuple[Keys, Integers8]:
         """Return the keys of a split's stated pairs, ascending, each once, and their imputed labels."""
@@ -82,5 +82,5 @@ class Task:
     @cached_property
     def _positive(self) -> Keys:
         positive = self.stated_label == 1
-        space = Space(np.arange(len(self.left)), np.arange(len(self.right)), len(self.right), self.symmetric)
+        space = PairSpace(np.arange(len(self.left)), np.arange(len(self.right)), len(self.right), self.symmetric)
         return np.unique(space.keys(self.stated_left[positive], self.stated_right[positive]))

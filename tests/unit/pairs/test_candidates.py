@@ -13,7 +13,7 @@ from cartograph.errors import InputError
 from cartograph.pairs import candidates as module
 from cartograph.pairs import methods
 from cartograph.pairs.candidates import Candidates, kind_for, nearest, recall
-from cartograph.pairs.pair_space import Space
+from cartograph.pairs.pair_space import PairSpace
 
 
 def unit(rows: int, width: int, seed: int) -> np.ndarray:
@@ -21,11 +21,11 @@ def unit(rows: int, width: int, seed: int) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def whole(n: int) -> Space:
-    return Space(np.arange(n), np.arange(n), n, True)
+def whole(n: int) -> PairSpace:
+    return PairSpace(np.arange(n), np.arange(n), n, True)
 
 
-def exact(space: Space, left: np.ndarray, right: np.ndarray, m: int) -> dict[int, int]:
+def exact(space: PairSpace, left: np.ndarray, right: np.ndarray, m: int) -> dict[int, int]:
     """Pair -> by how many of its sides it was found."""
     found: dict[int, int] = {}
     for row, similarity in enumerate(left @ right.T):
@@ -40,7 +40,7 @@ def exact(space: Space, left: np.ndarray, right: np.ndarray, m: int) -> dict[int
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_the_nearest_are_those_of_exact_search(symmetric: bool) -> None:
     left, right = unit(60, 8, 1), unit(60 if symmetric else 45, 8, 1 if symmetric else 2)
-    space = whole(60) if symmetric else Space(np.arange(60), np.arange(45), 45, False)
+    space = whole(60) if symmetric else PairSpace(np.arange(60), np.arange(45), 45, False)
     found = nearest(space, left, right, 5)
     assert dict(zip(found.keys.tolist(), found.orders.tolist(), strict=True)) == exact(space, left, right, 5)
     rows, others = space.pairs(found.keys)
@@ -74,7 +74,7 @@ class Short:
 
 def test_places_that_faiss_left_empty_are_no_pair_with_the_last_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_index", lambda *_: Short())
-    found = nearest(Space(np.arange(3), np.arange(9), 9, False), unit(3, 4, 0), unit(9, 4, 1), 4)
+    found = nearest(PairSpace(np.arange(3), np.arange(9), 9, False), unit(3, 4, 0), unit(9, 4, 1), 4)
     assert found.keys.tolist() == [1, 10, 19]
     symmetric = nearest(whole(3), unit(3, 4, 0), unit(3, 4, 0), 2)
     assert symmetric.keys.tolist() == [1, 5]
@@ -125,7 +125,7 @@ def test_methods_choose_by_their_own_lights_and_never_again_what_was_asked() -> 
     asked = np.array([10, 16])
     assert methods.most_similar(some(), 3, asked).tolist() == [14, 19, 12]
     probability = np.linspace(0, 1, 10)
-    assert methods.least_sure(some(), probability, 4, asked).tolist() == [14, 15, 13, 17]
+    assert methods.least_certain(some(), probability, 4, asked).tolist() == [14, 15, 13, 17]
 
 
 def test_ties_are_broken_by_key() -> None:
@@ -148,24 +148,24 @@ def test_stratified_takes_positives_first_and_fills_up_with_negatives() -> None:
     space = whole(30)
     positives = space.keys(np.arange(10), np.arange(10) + 15)
     asked = np.sort(positives[:3])
-    batch = methods.stratified(space, np.sort(positives), 5, 12, asked, np.random.default_rng(0))
+    batch = methods.stratified_pairs(space, np.sort(positives), 5, 12, asked, np.random.default_rng(0))
     assert len(set(batch.tolist())) == 12
     assert np.isin(batch, positives).sum() == 5
     assert not np.isin(batch, asked).any()
-    assert np.isin(methods.stratified(space, np.sort(positives), 99, 12, asked, np.random.default_rng(0)), positives).sum() == 7
+    assert np.isin(methods.stratified_pairs(space, np.sort(positives), 99, 12, asked, np.random.default_rng(0)), positives).sum() == 7
 
 
 def test_nothing_hangs_on_the_hash_seed() -> None:
     code = (
         "from cartograph.planted.paraphrases import generate\n"
         "import numpy as np, pyarrow as pa\n"
-        "from cartograph.pairs.stated_pairs import Columns, StatedFile, build_task\n"
+        "from cartograph.pairs.stated_pairs import PairColumns, StatedFile, build_task\n"
         "from cartograph.read.source import Batch\n"
         "made = generate(300, 1)\n"
         "stated = made.stated\n"
         "file = StatedFile('x', Batch(stated, pa.array(range(stated.num_rows))), None)\n"
         "how = dict(symmetric=True, transitive=True, contradictions='fail', rng=np.random.default_rng(1))\n"
-        "task = build_task([file], Columns('left', 'right'), **how).task\n"
+        "task = build_task([file], PairColumns('left', 'right'), **how).task\n"
         "print(task.left[:50], task.split.tolist(), task.positives('train').tolist(), task.stated_left.tolist(), made.questions)\n"
     )
     found = set()

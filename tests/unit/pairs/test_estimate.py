@@ -11,11 +11,11 @@ from sklearn.metrics import average_precision_score, f1_score
 from cartograph.errors import InputError
 from cartograph.pairs.balanced import accuracy_and_f1, balanced_draws, clean_map
 from cartograph.pairs.candidates import nearest
-from cartograph.pairs.comparison import MEASURES, Arm, differences, summary
-from cartograph.pairs.estimate import NEAR, POSITIVE, RANDOM, Sample, curve, draw_sample, resampled
-from cartograph.pairs.manual_correction import corrected_precision, putative, share_of_real
+from cartograph.pairs.comparison import MEASURES, RoundResult, differences, summary
+from cartograph.pairs.estimate import NEAR, POSITIVE, RANDOM, Sample, bootstrap_scores, curve, draw_sample
+from cartograph.pairs.manual_correction import corrected_precision, draw_false_positives, share_of_real
 from cartograph.pairs.models.calibration import Calibration, calibrate
-from cartograph.pairs.pair_space import Space
+from cartograph.pairs.pair_space import PairSpace
 from cartograph.pairs.task import Task
 
 
@@ -118,9 +118,9 @@ def test_precision_and_recall_by_hand() -> None:
 
 def test_only_false_positives_above_the_threshold_are_drawn_to_be_judged() -> None:
     sample, score = literal()
-    drawn = putative(sample, score, 0.55, np.random.default_rng(0))
+    drawn = draw_false_positives(sample, score, 0.55, np.random.default_rng(0))
     assert {name: keys.tolist() for name, keys in drawn.items()} == {"near": [2], "random": [4]}
-    assert len(putative(sample, score, 0.0, np.random.default_rng(0), most=1)["near"]) == 1
+    assert len(draw_false_positives(sample, score, 0.0, np.random.default_rng(0), most=1)["near"]) == 1
 
 
 def test_judged_false_positives_correct_the_precision_as_the_paper_does() -> None:
@@ -158,7 +158,7 @@ def test_draws_spread_around_the_estimate_and_are_the_same_for_every_scoring() -
     space = task.space("test")
     sample = draw_sample(task, "test", nearest(space, vectors, vectors, 4), 300, np.random.default_rng(0))
     score = (vectors[sample.keys // 120] * vectors[sample.keys % 120]).sum(axis=1)
-    first, second = resampled(sample, space, [score, score], 300, np.random.default_rng(1))
+    first, second = bootstrap_scores(sample, space, [score, score], 300, np.random.default_rng(1))
     assert np.array_equal(first, second)
     value = curve(sample, score).average_precision
     low, high = np.quantile(first[:, 0], [0.025, 0.975])
@@ -172,7 +172,7 @@ def test_a_draw_is_the_curve_of_the_pairs_as_often_as_their_utterances_were_draw
     space = task.space("test")
     sample = draw_sample(task, "test", nearest(space, vectors, vectors, 4), 10_000, np.random.default_rng(0))
     score = np.round((vectors[sample.keys // 60] * vectors[sample.keys % 60]).sum(axis=1), 2)
-    [draws] = resampled(sample, space, [score], 5, np.random.default_rng(3))
+    [draws] = bootstrap_scores(sample, space, [score], 5, np.random.default_rng(3))
     rng = np.random.default_rng(3)
     for found in draws:
         times = np.bincount(rng.integers(0, 60, 60), minlength=60)
@@ -197,7 +197,7 @@ def test_balanced_scores() -> None:
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_a_draw_of_the_balanced_test_is_the_scores_of_the_pairs_as_often_as_they_were_drawn(symmetric: bool) -> None:
     n, rng = 30, np.random.default_rng(5)
-    space = Space(np.arange(n), np.arange(n), n, symmetric)
+    space = PairSpace(np.arange(n), np.arange(n), n, symmetric)
     keys = space.draw(80, np.empty(0, np.int64), rng)
     label, probability = rng.integers(0, 2, 80), rng.uniform(size=80).round(2)
     draws = balanced_draws(space, keys, label, probability, 6, np.random.default_rng(3))
@@ -245,7 +245,7 @@ def test_calibration_survives_a_file(tmp_path) -> None:  # type: ignore[no-untyp
 def test_an_interval_of_a_share_stays_one_where_seeds_differ_much() -> None:
     draws = np.random.default_rng(0).uniform(0.0, 0.2, (100, 2))
     numbers = [{"test.average_precision": share, "test.precision_at_recall_20": share, "labels": 5, "positive": 1} for share in (0.0, 0.6)]
-    arms = [Arm("random", seed, 1, number, draws) for seed, number in enumerate(numbers)]
+    arms = [RoundResult("random", seed, 1, number, draws) for seed, number in enumerate(numbers)]
     for row in summary(arms, 0).to_pylist():
         assert row["mean"] == pytest.approx(0.3)
         assert (row["low"], row["high"]) == (0.0, 1.0)
@@ -253,11 +253,11 @@ def test_an_interval_of_a_share_stays_one_where_seeds_differ_much() -> None:
 
 def test_draws_vary_as_the_sampled_negatives_do() -> None:
     """One left utterance, so that nothing else varies: of 100 sampled negatives that stand for ten each, 40 are above the positive."""
-    space = Space(np.arange(1), np.arange(2000), 2000, False)
+    space = PairSpace(np.arange(1), np.arange(2000), 2000, False)
     kind = np.repeat(np.array([POSITIVE, RANDOM], np.int8), [1, 100])
     sample = Sample(np.arange(101), kind, np.where(kind == POSITIVE, 1.0, 10.0), 1001)
     score = np.concatenate([[0.5], np.repeat([0.9, 0.1], [40, 60])])
-    [draws] = resampled(sample, space, [score], 4000, np.random.default_rng(0))
+    [draws] = bootstrap_scores(sample, space, [score], 4000, np.random.default_rng(0))
     above = (1 / draws[:, 0] - 1) / 10
     assert above.mean() == pytest.approx(40, abs=0.5)
     assert above.var() == pytest.approx(40, rel=0.1)
@@ -266,9 +266,9 @@ def test_draws_vary_as_the_sampled_negatives_do() -> None:
 def test_methods_are_compared_seed_by_seed_and_draw_by_draw() -> None:
     draws = [np.random.default_rng(seed).uniform(0.2, 0.6, (100, 2)) for seed in (1, 2, 3)]
 
-    def arms(method: str, more: float, number: int = 2) -> list[Arm]:
+    def arms(method: str, more: float, number: int = 2) -> list[RoundResult]:
         numbers = [{f"test.{name}": 0.3 + seed / 10 + more for name in MEASURES} for seed in range(3)]
-        return [Arm(method, seed, number, numbers[seed], draws[seed] + more) for seed in range(3)]
+        return [RoundResult(method, seed, number, numbers[seed], draws[seed] + more) for seed in range(3)]
 
     table = differences([*arms("random", 0.9, number=1), *arms("random", 0.0), *arms("stated", 0.05), *arms("uncertainty", 0.15)], 0)
     assert [(row["method"], row["against"]) for row in table.to_pylist()[::2]] == [("uncertainty", "random"), ("uncertainty", "stated")]

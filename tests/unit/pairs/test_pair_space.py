@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cartograph.pairs.closure import components
-from cartograph.pairs.pair_space import Space, is_among
+from cartograph.pairs.pair_space import PairSpace, is_among
 from cartograph.pairs.splits import SPLITS, split_components
 from cartograph.pairs.task import Task
 
 
-def symmetric(rows: list[int], width: int = 20) -> Space:
+def symmetric(rows: list[int], width: int = 20) -> PairSpace:
     found = np.array(sorted(rows), np.int64)
-    return Space(found, found, width, True)
+    return PairSpace(found, found, width, True)
 
 
-def every_pair(space: Space) -> set[tuple[int, int]]:
+def every_pair(space: PairSpace) -> set[tuple[int, int]]:
     if space.symmetric:
         return set(combinations(space.left.tolist(), 2))
     return set(product(space.left.tolist(), space.right.tolist()))
@@ -30,7 +30,7 @@ def test_mirror_pairs_are_one_and_a_row_with_itself_is_none() -> None:
     space = symmetric([2, 5, 7])
     assert space.keys(np.array([2, 5, 7, 7]), np.array([5, 2, 7, 2])).tolist() == [2 * 20 + 5, 2 * 20 + 5, 2 * 20 + 7]
     assert space.size == 3
-    bipartite = Space(np.array([1]), np.array([1, 3]), 4, False)
+    bipartite = PairSpace(np.array([1]), np.array([1, 3]), 4, False)
     assert bipartite.keys(np.array([1, 1]), np.array([1, 3])).tolist() == [5, 7]
     assert bipartite.size == 2
 
@@ -40,7 +40,7 @@ def test_mirror_pairs_are_one_and_a_row_with_itself_is_none() -> None:
 def test_draws_are_different_pairs_of_the_space_and_none_that_was_excluded(
     same: bool, left: set[int], right: set[int], data: st.DataObject
 ) -> None:
-    space = symmetric(sorted(left), 12) if same else Space(np.array(sorted(left)), np.array(sorted(right)), 12, False)
+    space = symmetric(sorted(left), 12) if same else PairSpace(np.array(sorted(left)), np.array(sorted(right)), 12, False)
     pairs = sorted(every_pair(space))
     excluded = data.draw(st.lists(st.sampled_from(pairs), unique=True))
     keys = np.array([one * 12 + other for one, other in excluded], np.int64)
@@ -54,7 +54,7 @@ def test_draws_are_different_pairs_of_the_space_and_none_that_was_excluded(
 
 @pytest.mark.parametrize("same", [True, False])
 def test_every_pair_is_drawn_as_often_as_any_other(same: bool) -> None:
-    space = symmetric(list(range(40)), 40) if same else Space(np.arange(20), np.arange(40), 40, False)
+    space = symmetric(list(range(40)), 40) if same else PairSpace(np.arange(20), np.arange(40), 40, False)
     counts = np.zeros(1600)
     for seed in range(400):
         counts[space.draw(50, np.array([1], np.int64), np.random.default_rng(seed))] += 1

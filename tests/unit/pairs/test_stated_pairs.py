@@ -15,7 +15,7 @@ import pytest
 from cartograph.errors import InputError, WaitingError
 from cartograph.pairs.answers import answer_sheet, read_answers, require_consistent
 from cartograph.pairs.rounds import require_budget
-from cartograph.pairs.stated_pairs import Built, Columns, StatedFile, build_task, entity_side
+from cartograph.pairs.stated_pairs import BuiltTask, PairColumns, StatedFile, build_task, entity_side
 from cartograph.pairs.tables import load_task, save_task
 from cartograph.planted.paraphrases import generate
 from cartograph.read.source import Batch
@@ -28,9 +28,9 @@ def batch(**columns: list[str]) -> Batch:
     return Batch(table, pa.array(range(1, table.num_rows + 1)))
 
 
-def build(*files: StatedFile, columns: Columns | None = None, **given: Any) -> Built:
+def build(*files: StatedFile, columns: PairColumns | None = None, **given: Any) -> BuiltTask:
     how = {"symmetric": True, "transitive": True, "contradictions": "fail", "rng": np.random.default_rng(0), **given}
-    return build_task(files, columns or Columns("q1", "q2"), **how)
+    return build_task(files, columns or PairColumns("q1", "q2"), **how)
 
 
 def pairs(*rows: tuple[str, str, str], name: str = "pairs.csv", split: str | None = None) -> StatedFile:
@@ -42,13 +42,13 @@ def test_texts_tell_utterances_apart_unless_ids_do() -> None:
     task = build(pairs(("a", "b", "1"), ("b", "c", "0"), ("c", "d", "1"))).task
     assert list(task.left) == ["a", "b", "c", "d"]
     file = StatedFile("q.tsv", batch(qid1=["1", "3"], qid2=["2", "4"], q1=["a", "a"], q2=["b", "c"], label=["1", "0"]), None)
-    task = build(file, columns=Columns("q1", "q2", "label", "qid1", "qid2")).task
+    task = build(file, columns=PairColumns("q1", "q2", "label", "qid1", "qid2")).task
     assert list(task.left) == ["a", "b", "a", "c"]
 
 
 def test_no_stated_pair_crosses_a_drawn_split() -> None:
     stated = generate(400, 3).stated
-    built = build(StatedFile("x", Batch(stated, pa.array(range(stated.num_rows))), None), columns=Columns("left", "right"))
+    built = build(StatedFile("x", Batch(stated, pa.array(range(stated.num_rows))), None), columns=PairColumns("left", "right"))
     task = built.task
     assert (task.split[task.stated_left] == task.split[task.stated_right]).all()
     assert built.dropped == {"the same utterance twice": 0, "contradictory": 0, "utterance of another split": 0}
@@ -63,7 +63,7 @@ def test_an_utterance_of_two_given_splits_belongs_to_the_later_one() -> None:
 
 
 def test_positives_alone_are_enough() -> None:
-    task = build(StatedFile("p.tsv", batch(q1=list("acegik"), q2=list("bdfhjl")), None), columns=Columns("q1", "q2", None)).task
+    task = build(StatedFile("p.tsv", batch(q1=list("acegik"), q2=list("bdfhjl")), None), columns=PairColumns("q1", "q2", None)).task
     assert task.stated_label.tolist() == [1] * 6
 
 
@@ -71,7 +71,7 @@ def test_a_title_goes_before_the_right_text_where_a_file_has_one() -> None:
     titled = StatedFile("dev.tsv", batch(Q=["q"], T=["Cave"], S=["It is cold."], label=["1"]), "dev")
     plain = StatedFile("train.tsv", batch(Q=["p"], S=["It is cold."], label=["1"]), "train")
     other = StatedFile("test.tsv", batch(Q=["r"], T=["Ice"], S=["Warm."], label=["1"]), "test")
-    task = build(plain, titled, other, columns=Columns("Q", "S", prefix="T"), symmetric=False).task
+    task = build(plain, titled, other, columns=PairColumns("Q", "S", prefix="T"), symmetric=False).task
     assert list(task.right) == ["It is cold.", "Cave It is cold.", "Ice Warm."]
     assert task.split.tolist() == [0, 1, 2]
 
@@ -86,7 +86,7 @@ def entities() -> dict[str, Any]:
 
 def test_entities_that_nobody_paired_are_there_too() -> None:
     file = StatedFile("train.csv", batch(l=["1", "3"], r=["7", "8"], label=["1", "1"]), None)
-    task = build(file, columns=Columns("", "", "label", "l", "r"), symmetric=False, tables=entities()).task
+    task = build(file, columns=PairColumns("", "", "label", "l", "r"), symmetric=False, tables=entities()).task
     assert list(task.left) == ["sony tv 9", "lg tv", "pen 1"]
     assert list(task.right) == ["sony television", "biro"]
     assert sum(task.space(split).size for split in ("train", "dev", "test")) == 6
@@ -96,7 +96,7 @@ def test_a_pair_with_an_unknown_id_is_named() -> None:
     file = StatedFile("train.csv", batch(l=["1", "9"], r=["7", "8"], label=["1", "1"]), None)
     wanted = "train.csv row 2 names `9`, which is not an id of tableA.csv; correct the pair, or add the entity."
     with pytest.raises(InputError, match=f"^{re.escape(wanted)}$"):
-        build(file, columns=Columns("", "", "label", "l", "r"), symmetric=False, tables=entities())
+        build(file, columns=PairColumns("", "", "label", "l", "r"), symmetric=False, tables=entities())
 
 
 def test_contradictory_labels_are_named_whichever_way_round_the_pair_stands() -> None:

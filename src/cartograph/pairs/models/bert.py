@@ -11,7 +11,7 @@ import torch
 from cartograph.models.base import Field, Ragged, Side
 from cartograph.models.frozen.text_encoder import Encoder, require_device
 from cartograph.models.pretrained import padded_tokens, tokens_of
-from cartograph.pairs.models.cosine import Embedder, Encoded
+from cartograph.pairs.models.cosine import Embedder, Encoding
 
 LONGEST = 128
 
@@ -40,7 +40,7 @@ class CosineBert(Embedder):
         require_device(device)
         return cls(Encoder.load(pretrained, pooling="mean", max_length=LONGEST)).to(device)
 
-    def encode(self, texts: Sequence[str]) -> Encoded:
+    def encode(self, texts: Sequence[str]) -> Encoding:
         """Return the tokens of each text."""
         tokens = tokens_of(self.encoder.tokenizer, [Side(text) for text in texts], self.encoder.max_length)
         # First what tells a text's length.

@@ -1,4 +1,4 @@
-"""``cosine-bow``: a text is the sum of its n-grams' vectors, weighed by how rare they are; for machines without an accelerator.
+"""``cosine-bow``: a text is the sum of its n-grams' vectors, weighted by rarity; for machines without an accelerator.
 
 Before training the vectors are random, so a cosine is roughly that of the texts' TF-IDF vectors (Johnson & Lindenstrauss 1984): what a
 pretrained encoder is to CosineBERT. Training moves what n-grams mean.
@@ -20,7 +20,7 @@ from torch.nn import functional
 from cartograph.data.arrays import Floats32, Hashes, Integers
 from cartograph.models.base import Field, Ragged
 from cartograph.models.ngrams import Counts, Vocabulary, Words, mix
-from cartograph.pairs.models.cosine import Embedder, Encoded
+from cartograph.pairs.models.cosine import Embedder, Encoding
 
 WIDTH = 128
 _MOST = 32_768
@@ -66,7 +66,7 @@ class CosineBow(Embedder):
             model.weight.copy_(torch.randn(model.weight.shape, generator=generator) / WIDTH**0.5)
         return model
 
-    def encode(self, texts: Sequence[str]) -> Encoded:
+    def encode(self, texts: Sequence[str]) -> Encoding:
         """Return the ids of each text's features."""
         parts = []
         for block in _blocks(texts):

@@ -19,7 +19,7 @@ _LABELS = ("no", "yes")
 
 
 def concat_scores(task: Task, keys: Keys, labels: Ids, scored: Keys, recipe: Recipe, folder: Path) -> Floats32:
-    """Train a model that reads both texts of a pair together; return what it says of other pairs: logit of yes less that of no.
+    """Train a model that reads both texts of a pair together; return its scores of other pairs: logit of yes less that of no.
 
     Unlike a cosine model it must read every pair that it scores, so it can score a sample, but find no neighbours.
 
@@ -38,8 +38,8 @@ def concat_scores(task: Task, keys: Keys, labels: Ids, scored: Keys, recipe: Rec
 
     train = _examples(task, keys, np.asarray(labels, np.int32), "train", "train")
     test = _examples(task, scored, np.zeros(len(scored), np.int32), "test", "id")
-    fitted = fit(recipe, train, {"test": test}, folder)
-    table = pq.read_table(fitted.predictions / "test.parquet")
+    trained = fit(recipe, train, {"test": test}, folder)
+    table = pq.read_table(trained.predictions / "test.parquet")
     logits = logits_of(table)
     places = np.array([int(uid) for uid in table["uid"].to_pylist()])
     score = np.empty(len(scored), np.float32)

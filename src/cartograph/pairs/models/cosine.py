@@ -1,7 +1,7 @@
 """Models of pairs by the cosine of two embeddings: CosineBERT's head and training, over any embedder.
 
 p(positive | a, b) = σ(w · cos(e(a), e(b)) + b) with w > 0 (Mussmann, Jia & Liang 2020, eq. 7): p rises with the cosine, so the pairs
-that a model holds most likely positive are nearest neighbours.
+with the highest probability are nearest neighbours.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cartograph.models.base import Field
 from cartograph.models.isolation import isolated
 from cartograph.pairs.models.calibration import Calibration, calibrate
 
-Encoded = dict[str, Field]
+Encoding = dict[str, Field]
 
 CALIBRATION, CONFIG = "calibration.json", "config.json"
 _EPSILON = 1e-6
@@ -31,12 +31,12 @@ _BLOCK = 65_536
 
 
 class Embedder(nn.Module, ABC):
-    """What turns texts into vectors, one and the same for both sides of a pair.
+    """A map from texts to vectors, shared by both sides of a pair.
 
     Attributes:
         name: its name in ``COSINE_MODELS``.
         learning_rate: of AdamW, to start from.
-        head_factor: by how much the head learns faster than the embedder.
+        head_factor: the head's learning rate over the embedder's.
         batch_size: pairs per step, to start from.
         read_size: texts embedded together.
     """
@@ -48,7 +48,7 @@ class Embedder(nn.Module, ABC):
     read_size: ClassVar[int]
 
     @abstractmethod
-    def encode(self, texts: Sequence[str]) -> Encoded:
+    def encode(self, texts: Sequence[str]) -> Encoding:
         """Return how the embedder reads some texts; done once for all rounds."""
 
     @abstractmethod
@@ -64,7 +64,7 @@ class Embedder(nn.Module, ABC):
     def load(cls, folder: Path) -> Self:
         """Return what ``save`` wrote."""
 
-    def vectors(self, encoded: Encoded, progress: Callable[[int, int], None] | None = None) -> Floats32:
+    def vectors(self, encoded: Encoding, progress: Callable[[int, int], None] | None = None) -> Floats32:
         """Return (n_texts, width) unit vectors; texts of like length are read together."""
         first = next(iter(encoded.values()))
         order = np.argsort(-first.lengths, kind="stable")
@@ -142,8 +142,8 @@ class CosineModel:
 
 def train_cosine(
     embedder: Embedder,
-    left: Encoded,
-    right: Encoded,
+    left: Encoding,
+    right: Encoding,
     pairs: tuple[Integers, Integers],
     label: Ids,
     recipe: CosineRecipe,
@@ -181,7 +181,7 @@ def train_cosine(
     return CosineModel(embedder, calibrate(cosine, label))
 
 
-def cosines(embedder: Embedder, left: Encoded, right: Encoded, pairs: tuple[Integers, Integers]) -> Floats32:
+def cosines(embedder: Embedder, left: Encoding, right: Encoding, pairs: tuple[Integers, Integers]) -> Floats32:
     """Return the cosine of each pair; every text that occurs is embedded once."""
     if left is right:
         rows, where = np.unique(np.concatenate(pairs), return_inverse=True)
@@ -208,8 +208,8 @@ def _step(
     embedder: Embedder,
     head: Head,
     optimiser: torch.optim.Optimizer,
-    left: Encoded,
-    right: Encoded,
+    left: Encoding,
+    right: Encoding,
     pairs: tuple[Integers, Integers],
     label: Ids,
 ) -> None:

@@ -13,11 +13,11 @@ from torch import nn
 from cartograph.data.arrays import Floats32
 from cartograph.errors import InputError
 from cartograph.models.base import Dense, Field
-from cartograph.pairs.models.cosine import Embedder, Encoded
+from cartograph.pairs.models.cosine import Embedder, Encoding
 
 
 class CosineFrozen(Embedder):
-    """A linear map of given vectors, the identity before training; texts are read by whoever made the vectors."""
+    """A linear map of given vectors, the identity before training; the texts are read by the encoder that made the vectors."""
 
     name: ClassVar[str] = "cosine-frozen"
     learning_rate: ClassVar[float] = 0.0005
@@ -29,12 +29,12 @@ class CosineFrozen(Embedder):
         super().__init__()
         self.weight = nn.Parameter(torch.eye(width))
 
-    def encode(self, texts: Sequence[str]) -> Encoded:
+    def encode(self, texts: Sequence[str]) -> Encoding:
         """Refuse: vectors are given, not made."""
         raise InputError("`cosine-frozen` reads vectors that an encoder has made, not texts; make them with that encoder.")
 
     @staticmethod
-    def encode_vectors(vectors: Floats32) -> Encoded:
+    def encode_vectors(vectors: Floats32) -> Encoding:
         """Return (n_texts, width) vectors as what the model reads."""
         return {"vectors": Dense(vectors)}
 

@@ -1,4 +1,4 @@
-"""A cosine model of a task: trained anew every round from the same start, and read off for all utterances."""
+"""A cosine model of a task: trained every round from the same start, then applied to all utterances."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 from cartograph.data.arrays import Array, Floats32
 from cartograph.errors import InputError
-from cartograph.pairs.pair_space import Keys, Space
+from cartograph.pairs.pair_space import Keys, PairSpace
 from cartograph.pairs.task import Task
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Training:
-    """What decides a training; None = as the model has it."""
+class TrainingOptions:
+    """How a model is trained; None = the model's own value."""
 
     epochs: int
     batch_size: int | None = None
@@ -27,7 +27,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Read:
+class UtteranceVectors:
     """Unit vectors of all utterances under one state of the model.
 
     Attributes:
@@ -38,12 +38,12 @@ class Read:
     left: Floats32
     right: Floats32
 
-    def sides(self, space: Space) -> tuple[Floats32, Floats32]:
+    def sides(self, space: PairSpace) -> tuple[Floats32, Floats32]:
         """Return the vectors of a split's utterances, in the order of its rows."""
         left = self.left[space.left]
         return left, left if space.symmetric else self.right[space.right]
 
-    def cosine(self, space: Space, keys: Keys) -> Floats32:
+    def cosine(self, space: PairSpace, keys: Keys) -> Floats32:
         """Return the cosine of each pair."""
         from cartograph.pairs.models.cosine import pair_cosines
 
@@ -51,17 +51,17 @@ class Read:
 
 
 class Learner:
-    """A task read once, and the embedder's state before any training.
+    """A task's texts, encoded once, and the embedder's state before any training.
 
     Args:
         model: a name in ``COSINE_MODELS``.
         task: the task.
         start: the folder of the embedder before training (``cosine-bow``: a saved one); for ``cosine-bert`` an encoder's folder or hub id.
-        vectors: for ``cosine-frozen``: what the encoder made of the two sides.
+        vectors: for ``cosine-frozen``: the encoder's vectors of the two sides.
         device: for ``cosine-bert``: ``cpu`` or ``cuda``.
     """
 
-    def __init__(self, model: str, task: Task, start: str, *, vectors: Read | None = None, device: str = "cpu") -> None:
+    def __init__(self, model: str, task: Task, start: str, *, vectors: UtteranceVectors | None = None, device: str = "cpu") -> None:
         from cartograph.pairs.models.bert import CosineBert
         from cartograph.pairs.models.bow import CosineBow
         from cartograph.pairs.models.frozen import CosineFrozen
@@ -79,12 +79,12 @@ class Learner:
             self.right = self.left if task.symmetric else self.embedder.encode(task.right)
         self._start = {name: tensor.detach().clone() for name, tensor in self.embedder.state_dict().items()}
 
-    def read(self, progress: Progress | None = None) -> Read:
+    def vectors(self, progress: Progress | None = None) -> UtteranceVectors:
         """Return all vectors under the embedder's present state; every utterance is embedded once."""
         left = self.embedder.vectors(self.left, progress)
-        return Read(left, left if self.right is self.left else self.embedder.vectors(self.right, progress))
+        return UtteranceVectors(left, left if self.right is self.left else self.embedder.vectors(self.right, progress))
 
-    def train(self, pairs: tuple[Keys, Keys], labels: Array, how: Training, seed: int, progress: Progress | None = None) -> Any:
+    def train(self, pairs: tuple[Keys, Keys], labels: Array, how: TrainingOptions, seed: int, progress: Progress | None = None) -> Any:
         """Train from the start on labelled pairs of rows; return the ``CosineModel``."""
         from cartograph.pairs.models.cosine import CosineRecipe, train_cosine
 

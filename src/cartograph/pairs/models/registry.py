@@ -22,10 +22,10 @@ def embedder_class(name: str) -> type[Embedder]:
     """Return the class of an embedder.
 
     Raises:
-        InputError: none has this name.
+        InputError: there is no such model.
     """
     if name not in COSINE_MODELS:
-        raise InputError(f"no model of pairs is called `{name}`; known: {', '.join(COSINE_MODELS)}.")
+        raise InputError(f"there is no model of pairs `{name}`; known: {', '.join(COSINE_MODELS)}.")
     from cartograph.pairs.models.bert import CosineBert
     from cartograph.pairs.models.bow import CosineBow
     from cartograph.pairs.models.frozen import CosineFrozen

@@ -15,7 +15,7 @@ from cartograph.pairs.models.bow import CosineBow
 from cartograph.pairs.models.cosine import CosineModel, CosineRecipe, Embedder, Head, cosines, train_cosine
 from cartograph.pairs.models.frozen import CosineFrozen
 from cartograph.pairs.models.registry import COSINE_MODELS, embedder_class, load_model
-from cartograph.pairs.models.untrained import encoder_vectors
+from cartograph.pairs.models.untrained import untrained_encoder_vectors
 from cartograph.pairs.task import Task
 
 WORDS = ["sofa", "couch", "bike", "bicycle", "red", "blue", "old", "new", "big", "small"]
@@ -139,13 +139,13 @@ def test_there_is_no_dropout_in_training(encoder: str) -> None:
 
 
 def test_an_unknown_model_is_named() -> None:
-    with pytest.raises(InputError, match=r"^no model of pairs is called `cosine`; known: cosine-bow, cosine-frozen, cosine-bert\.$"):
+    with pytest.raises(InputError, match=r"^there is no model of pairs `cosine`; known: cosine-bow, cosine-frozen, cosine-bert\.$"):
         embedder_class("cosine")
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_not_there_is_named(encoder: str) -> None:
     task = Task(["a"], ["b"], np.zeros(1, np.int8), False, False, np.array([0]), np.array([0]), np.ones(1, np.int8))
-    for make in (lambda: CosineBert.create(encoder, "cuda"), lambda: encoder_vectors(encoder, task, "cuda")):
+    for make in (lambda: CosineBert.create(encoder, "cuda"), lambda: untrained_encoder_vectors(encoder, task, "cuda")):
         with pytest.raises(InputError, match=r"^device is `cuda`, but torch sees no GPU here; set it to `cpu`\.$"):
             make()
