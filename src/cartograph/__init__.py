@@ -9,6 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # true for type checkers; the module `typing` alone would be most of the time that this import takes
 if TYPE_CHECKING:
     from cartograph.adversarial_filter.algorithm import aflite
+    from cartograph.dynamics.callback import DynamicsCallback
     from cartograph.dynamics.epoch_files import read_dynamics
     from cartograph.dynamics.recorder import DynamicsRecorder
     from cartograph.errors import InputError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "DynamicsCallback",
     "DynamicsRecorder",
     "InputError",
     "__version__",
@@ -41,6 +43,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "DynamicsCallback": "dynamics.callback",
     "DynamicsRecorder": "dynamics.recorder",
     "InputError": "errors",
     "aflite": "adversarial_filter.algorithm",

@@ -119,7 +119,7 @@ def compute_measures(
     include_ci: bool = False,
     block: int | None = None,
 ) -> Measures:
-    """Return every measure of every example.
+    """Return every measure of every example: confidence, variability, correctness and more (Swayamdipta et al., EMNLP 2020, §2.1).
 
     Args:
         uids: names of the rows, for error messages; length n_examples.
