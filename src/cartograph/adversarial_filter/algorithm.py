@@ -44,8 +44,8 @@ def aflite(
 ) -> Result:
     """Filter out the rows whose label is easiest to predict from their features (Le Bras et al., ICML 2020, Algorithm 1).
 
-    ``result.rows`` are the places of the rows that remain: harder, not cleaner, since mislabelled rows also survive. The default classifiers
-    need PyTorch; with an ``estimator`` of scikit-learn the filter does not.
+    ``result.rows`` are the places of the rows that remain: harder, not cleaner, since mislabelled rows also survive. The default
+    classifiers need PyTorch; with an ``estimator`` of scikit-learn the filter does not.
 
     Args:
         features: (n_examples, d) floating point; may be a memory map, which is read in blocks.
