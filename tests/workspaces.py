@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from cartograph.config import Section
+from cartograph.config import Section, Settings
 from cartograph.schema import dataset_info
 from tasks.engine.workspace import Workspace
 from tasks.pipelines import open_workspace
@@ -21,7 +21,21 @@ Given = Section | Mapping[str, Any]
 """A section of params.yaml: its model, or what the file would say."""
 
 
-def workspace(path: Path, *sets: pa.Table, **sections: Given) -> Workspace:
+def settings_of(**sections: Given) -> Settings:
+    """Return the settings that have these sections."""
+    models = models_of(sections)
+    return Settings({name: given if isinstance(given, Section) else models[name].model_validate(given) for name, given in sections.items()})
+
+
+def ingest_of(train: pa.Table, *evaluation: pa.Table, **more: Any) -> dict[str, Any]:
+    """Return the section ``ingest`` that reads such sets from files."""
+    info, others = dataset_info(train.schema), [dataset_info(table.schema) for table in evaluation]
+    columns = {"text": info.text, "options": info.options, "label": "label"} | ({"image": info.images} if info.images else {})
+    files = {other.name: {"files": [f"{other.name}.csv"], "domain": other.domain} for other in others}
+    return {"source": "files", "train": "train.csv", "evaluation": files, **columns, **more}
+
+
+def make_workspace(path: Path, *sets: pa.Table, **sections: Given) -> Workspace:
     """Return the workspace in a folder.
 
     Args:
@@ -31,13 +45,12 @@ def workspace(path: Path, *sets: pa.Table, **sections: Given) -> Workspace:
     """
     for table in sets:
         save(table, path / f"data/ingest/{dataset_info(table.schema).name}.parquet")
-    given = ({"ingest": _ingest(*sets)} if sets else {}) | sections
-    return Workspace(path, {name: _validated(name, section, given) for name, section in given.items()})
+    return Workspace(path, settings_of(**({"ingest": ingest_of(*sets)} if sets else {}) | sections))
 
 
 def with_sections(space: Workspace, **sections: Given) -> Workspace:
     """Return the same workspace with other sections."""
-    return workspace(space.path, **{**space.settings, **sections})
+    return make_workspace(space.path, **{**space.settings, **sections})
 
 
 def open_new(path: Path, **sections: Mapping[str, Any]) -> Workspace:
@@ -57,14 +70,3 @@ def save(table: pa.Table, path: Path) -> None:
     """Write a table to a file, in folders that are made for it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(table, path)
-
-
-def _validated(name: str, section: Given, all_of_them: Mapping[str, Any]) -> Section:
-    return section if isinstance(section, Section) else models_of(all_of_them)[name].model_validate(section)
-
-
-def _ingest(train: pa.Table, *evaluation: pa.Table) -> dict[str, Any]:
-    info, others = dataset_info(train.schema), [dataset_info(table.schema) for table in evaluation]
-    columns = {"text": info.text, "options": info.options, "label": "label"} | ({"image": info.images} if info.images else {})
-    files = {other.name: {"files": [f"{other.name}.csv"], "domain": other.domain} for other in others}
-    return {"source": "files", "train": "train.csv", "evaluation": files, **columns}

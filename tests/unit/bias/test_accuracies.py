@@ -8,7 +8,7 @@ import pytest
 
 from cartograph.bias.accuracies import ACCURACIES, EvaluationRows, accuracies_table, held_out
 from cartograph.bias.partial import WHOLE
-from tests.training_sets import small_set
+from tests.training_sets import small_images, small_set
 
 
 def test_versions_are_tested_where_they_were_trained_and_crosswise() -> None:
@@ -41,3 +41,15 @@ def test_data_without_evaluation_sets_hold_a_part_out() -> None:
     assert (rest.num_rows, len(stays), part.rows.num_rows) == (40, 40, 10)
     assert set(rest["uid"].to_pylist()).isdisjoint(part.rows["uid"].to_pylist())
     assert stays.sum() + part.kept.sum() == 20
+
+
+def test_five_best_labels_are_counted() -> None:
+    pool, tests = small_images(20), EvaluationRows(small_images(4, seed=3), np.ones(4, bool))
+    gold = tests.rows["label"].to_numpy()
+    scores = np.zeros((4, 6), np.float32)
+    scores[:, 2:] = 1.0  # five classes before the label where it is 1, four and a tie where it is 0
+    scores[np.arange(4), gold] = [2.0, 0.5, 0.5, 0.0]
+    expected = {"accuracy": 0.25, "top5": np.mean([True, True, True, gold[3] == 0])}
+    found = accuracies_table(pool, np.ones(20, bool), {"dev": tests}, [("m", "whole input")], (1,), lambda *_: {"dev": scores})
+    assert found.schema.equals(ACCURACIES)
+    assert {key: found.to_pylist()[0][key] for key in expected} == expected

@@ -4,7 +4,7 @@ import pytest
 
 from cartograph.bias.guess import guess
 from cartograph.schema import Task
-from tests.training_sets import small_set
+from tests.training_sets import small_images, small_set
 
 
 @pytest.mark.parametrize("task", ["single", "pair", "choice"])
@@ -14,3 +14,8 @@ def test_quick_models_learn_a_give_away_word(task: Task, model: str) -> None:
     predicted = guess(model, train, test, smoothing=1.0)
     predicted = predicted.argmax(axis=1) if model == "linear" else predicted
     assert (predicted == test["label"].to_numpy()).mean() > 0.95
+
+
+def test_a_linear_model_reads_pixels() -> None:
+    train, test = small_images(150), small_images(60, seed=9)
+    assert (guess("linear", train, test, smoothing=1.0).argmax(axis=1) == test["label"].to_numpy()).mean() > 0.95

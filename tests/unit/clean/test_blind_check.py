@@ -11,6 +11,7 @@ from cartograph.data.spreadsheet import read_sheet, write_sheet
 from cartograph.errors import InputError
 from cartograph.statistics.proportion import wilson_interval
 from tests.cleaning import make_examples, make_noise
+from tests.training_sets import small_images
 
 EXAMPLES = make_examples([(f"bad-{number}", f"=text {number}", number % 3) for number in range(200)])
 NOISE = make_noise(EXAMPLES, {f"bad-{number}": (1, 0.5) for number in range(60)})
@@ -155,3 +156,9 @@ def test_what_was_hidden_is_shown_beside_the_answers() -> None:
         "b000000-001,u1,noise,x,x,y",
         "b000000-002,u2,noise,x,,",
     ]
+
+
+def test_a_blind_sheet_shows_pictures() -> None:
+    rows = small_images(6)
+    _, blind = draw(rows, make_noise(rows, {"u0000": (1, 0.8), "u0001": (1, 0.8)}), np.random.default_rng(0), per_class=2)
+    assert blind.decode("utf-8-sig").count("data:image/png;base64,") == 4

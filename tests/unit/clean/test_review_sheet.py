@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from xml.etree import ElementTree
@@ -18,6 +20,7 @@ from cartograph.data.spreadsheet import header_of, read_sheet
 from cartograph.errors import InputError
 from cartograph.schema import DatasetInfo, dataset_info, examples_schema
 from tests.cleaning import make_examples, make_noise
+from tests.training_sets import info_of, small_images
 
 EXAMPLES = make_examples([("d", "=cmd|' /C calc'!A0", 0), ("a", 'say "x",\r\ny', 1), ("-1", "@three", 0), ("b", "four", 2)])
 NOISE = make_noise(EXAMPLES, {"-1": (1, 0.95), "a": (0, 0.5), "d": (2, math.nan)})
@@ -160,3 +163,14 @@ def test_an_answer_that_does_not_fit_is_named_by_its_task() -> None:
     export = [{"uid": "a", "decision": "relabel"}, {"uid": "b", "decision": ["keep"]}]
     with pytest.raises(InputError, match=r"^e\.json task 1 \(uid 'a'\): `decision` is relabel, but `new_label` is empty"):
         check(entries_of_export(json.dumps(export).encode(), "e.json", LABELS), "e.json", GIVEN, LABELS)
+
+
+def test_people_review_pictures() -> None:
+    rows = small_images(6)
+    found = suspects(rows, make_noise(rows, {"u0000": (1, 0.8), "u0001": (1, 0.8)}), 10)
+    sheet = list(csv.DictReader(io.StringIO(review_sheet(info_of("image"), found).decode("utf-8-sig"))))
+    assert [row["uid"] for row in sheet] == ["u0000", "u0001"]
+    assert all(row["image"].startswith("data:image/png;base64,") and len(row["image"]) < 32_767 for row in sheet)
+    assert tasks(found)[0]["data"]["text_1"] == sheet[0]["image"]
+    image = ElementTree.fromstring(configuration(info_of("image"))).find("Image")
+    assert image is not None and image.attrib["value"] == "$text_1"

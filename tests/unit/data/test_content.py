@@ -7,6 +7,7 @@ import pytest
 
 from cartograph.data.content import content_digest, profile
 from cartograph.schema import DatasetInfo, examples_schema
+from tests.training_sets import small_images
 
 ROWS = [
     {"uid": "a", "text": "one", "label": 0, "source": "x.csv", "row": 1},
@@ -53,3 +54,9 @@ def test_the_profile_counts_rows_and_classes() -> None:
 def test_a_foreign_table_is_refused() -> None:
     with pytest.raises(ValueError, match="not written by the ingest step"):
         content_digest(pa.table({"uid": ["a"]}))
+
+
+def test_contents_of_images() -> None:
+    rows = small_images(6)
+    assert content_digest(rows) == content_digest(rows.take([5, 4, 3, 2, 1, 0])) != content_digest(small_images(6, seed=1))
+    assert profile(rows)["mean_pixels"] == {"image": 80.0} and "mean_characters" not in profile(rows)

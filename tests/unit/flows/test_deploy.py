@@ -12,11 +12,11 @@ import yaml
 from cartograph.errors import InputError
 from flows import deploy, serve
 from tasks.engine.workspace import Workspace
-from tests.workspaces import workspace
+from tests.workspaces import make_workspace
 
 
 def space(project: Path, name: str) -> Workspace:
-    return workspace(project / "workspaces" / name)
+    return make_workspace(project / "workspaces" / name)
 
 
 def refused(capsys: pytest.CaptureFixture[str], **options: Any) -> str:

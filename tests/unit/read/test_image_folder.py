@@ -18,19 +18,13 @@ from cartograph.errors import InputError
 from cartograph.read.formats import format_of, read
 from cartograph.read.source import Batch, Source
 from tests.ingesting import run_ingest
+from tests.training_sets import write_files
 
 RNG = np.random.default_rng(3)
 
 
 def picture(value: int = 0, side: int = 9) -> bytes:
     return png_of(np.full((side, side), value, np.uint8), 256)
-
-
-def write(folder: Path, files: dict[str, bytes]) -> Path:
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-    return folder
 
 
 def archive(path: Path, files: dict[str, bytes]) -> Path:
@@ -65,7 +59,7 @@ def test_sub_folders_are_classes(tmp_path: Path, archived: bool, around: str) ->
         files = {name.replace("deep/", ""): content for name, content in files.items()}
         files |= {f"{around}dogs/more/d.png": picture(4)}
         del files[f"{around}dogs/more/d.png"]
-    path = archive(tmp_path / "set.zip", files) if archived else write(tmp_path / "set", files)
+    path = archive(tmp_path / "set.zip", files) if archived else write_files(tmp_path / "set", files)
     assert format_of(str(path)) == "image-folder"
     batch = batch_of(path)
     assert batch.table["label"].to_pylist() == ["cats", "cats", "dogs"]
@@ -78,7 +72,7 @@ def test_a_split_is_a_sub_folder(tmp_path: Path, archived: str) -> None:
     files = {f"{split}/{name}": content for split in ("train", "test") for name, content in CLASSES.items()}
     around = archived.strip(".")
     path = archive(tmp_path / "set", {f"{around}{name}": content for name, content in files.items()}) if archived else tmp_path / "set"
-    assert archived or write(path, files)
+    assert archived or write_files(path, files)
     batch = batch_of(path, split="test", format="image-folder")
     assert batch.table["label"].to_pylist() == ["cats", "cats", "dogs"] and batch.table["file"][0].as_py() == "cats/a.png"
     for split in ("dev", "..", "tes"):
@@ -99,7 +93,7 @@ def test_an_archive_with_names_as_windows_writes_them(tmp_path: Path) -> None:
 
 def test_a_table_beside_the_images_names_them(tmp_path: Path) -> None:
     table = b"file_name,label,annotator\nx/1.png,cat,ann\nx/2.png,dog,bob\nx/3.png,dog,bob\n"
-    path = write(tmp_path / "set", {"metadata.csv": table, "x/1.png": picture(1), "x/2.png": picture(2), "unlisted.png": picture(9)})
+    path = write_files(tmp_path / "set", {"metadata.csv": table, "x/1.png": picture(1), "x/2.png": picture(2), "unlisted.png": picture(9)})
     batch = batch_of(path)
     assert batch.table.column_names == ["image", "file", "label", "annotator"]
     assert batch.table["label"].to_pylist() == ["cat", "dog"] and values(batch) == [1, 2]
@@ -117,16 +111,16 @@ def test_a_table_in_the_one_folder_of_an_archive(tmp_path: Path) -> None:
 def test_lines_of_a_table_that_cannot_be_read_are_set_aside(tmp_path: Path) -> None:
     long = f"{'x' * 300}.png"
     csv = f"file_name,label\n1.png,cat\n2.png,dog,more\n{long},cat\n"
-    batch = batch_of(write(tmp_path / "one", {"metadata.csv": csv.encode(), "1.png": picture(1), "2.png": picture(2)}))
+    batch = batch_of(write_files(tmp_path / "one", {"metadata.csv": csv.encode(), "1.png": picture(1), "2.png": picture(2)}))
     assert values(batch) == [1] and batch.rows.to_pylist() == [1]
     assert reasons(batch) == {"2.png,dog,more": "wrong number of fields", long: "file cannot be read"}
     jsonl = b'{"file_name": "1.png", "label": "cat"}\n{"file_name": \n'
-    batch = batch_of(write(tmp_path / "other", {"metadata.jsonl": jsonl, "1.png": picture(1)}))
+    batch = batch_of(write_files(tmp_path / "other", {"metadata.jsonl": jsonl, "1.png": picture(1)}))
     assert values(batch) == [1] and reasons(batch) == {'{"file_name": ': "not valid JSON"}
 
 
 def test_a_table_without_files_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "set", {"labels.csv": b"picture,label\n1.png,a\n", "1.png": picture()})
+    path = write_files(tmp_path / "set", {"labels.csv": b"picture,label\n1.png,a\n", "1.png": picture()})
     with pytest.raises(
         InputError, match=r"set/labels.csv names no files: it has no column file_name or file .*its columns are picture, label"
     ):
@@ -135,19 +129,19 @@ def test_a_table_without_files_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("archived", [False, True])
 def test_a_table_leads_nowhere_outside(tmp_path: Path, archived: bool) -> None:
-    write(tmp_path, {"secret.png": picture(7)})
+    write_files(tmp_path, {"secret.png": picture(7)})
     names = ["../secret.png", str(tmp_path / "secret.png"), "x/../../secret.png", "C:\\secret.png", "..\\secret.png", "in.png"]
     table = "file_name,label\n" + "".join(f"{name},a\n" for name in names)
     files = {"metadata.csv": table.encode(), "in.png": picture(1)}
-    path = archive(tmp_path / "set.zip", files) if archived else write(tmp_path / "set", files)
+    path = archive(tmp_path / "set.zip", files) if archived else write_files(tmp_path / "set", files)
     batch = batch_of(path)
     assert values(batch) == [1]
     assert reasons(batch) == dict.fromkeys(names[:-1], "file outside the folder")
 
 
 def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
-    outside = write(tmp_path / "outside", {"secret.png": picture(7), "more/deep.png": picture(8)})
-    path = write(tmp_path / "set", {"cats/a.png": picture(1)})
+    outside = write_files(tmp_path / "outside", {"secret.png": picture(7), "more/deep.png": picture(8)})
+    path = write_files(tmp_path / "set", {"cats/a.png": picture(1)})
     (path / "cats" / "link.png").symlink_to(outside / "secret.png")
     (path / "cats" / "inside.png").symlink_to(path / "cats" / "a.png")
     (path / "dogs").symlink_to(outside, target_is_directory=True)
@@ -203,7 +197,7 @@ def test_bad_files_are_set_aside_with_their_reasons(tmp_path: Path) -> None:
     Image.fromarray(RNG.integers(0, 255, (64, 64, 3), dtype=np.uint8)).save(photo, "JPEG")
     files = {f"{label}/{number}.png": picture(number + 9 * (label == "a")) for label in "ab" for number in range(20)}
     files |= {"a/cut.jpg": photo.getvalue()[:900], "a/page.png": b"<html>", "b/empty.png": b"", "loose.png": picture(200)}
-    found = run_ingest(tmp_path, source="files", train=[str(write(tmp_path / "set", files))], image="image", quarantine_limit=0.2)
+    found = run_ingest(tmp_path, source="files", train=[str(write_files(tmp_path / "set", files))], image="image", quarantine_limit=0.2)
     aside = {row["record"].strip('"'): (row["reason"], row["row"]) for row in found.rows("quarantine")}
     assert aside["a/cut.jpg"] == ("image cut short or damaged", 21)
     assert aside["a/page.png"] == ("not an image", 22) and aside["b/empty.png"][0] == "not an image"
@@ -221,9 +215,9 @@ def test_bad_files_are_set_aside_with_their_reasons(tmp_path: Path) -> None:
 def test_uids_follow_from_the_image_and_its_label(tmp_path: Path) -> None:
     noise = RNG.integers(0, 255, (6, 9, 9), dtype=np.uint8)
     pngs = [png_of(image, 99) for image in noise]
-    one = write(tmp_path / "one", {f"{'ab'[place % 2]}/{place}.png": png for place, png in enumerate(pngs)})
-    other = write(tmp_path / "other", {f"{'ab'[place % 2]}/z{9 - place}.png": png for place, png in enumerate(pngs)})
-    write(other, {"b/again.png": pngs[0]})
+    one = write_files(tmp_path / "one", {f"{'ab'[place % 2]}/{place}.png": png for place, png in enumerate(pngs)})
+    other = write_files(tmp_path / "other", {f"{'ab'[place % 2]}/z{9 - place}.png": png for place, png in enumerate(pngs)})
+    write_files(other, {"b/again.png": pngs[0]})
     first, second = (
         run_ingest(tmp_path / f"out-{path.name}", source="files", train=[str(path)], image="image", min_class_count=1)
         for path in (one, other)
@@ -239,7 +233,7 @@ def test_a_column_of_texts_is_no_image_and_the_other_way_round(tmp_path: Path) -
     csv.write_text("image,label\nhello,a\nthere,b\n")
     with pytest.raises(InputError, match=r"column `image` of rows.csv holds no images; name a folder of images, an NPZ archive"):
         run_ingest(tmp_path, source="files", train=[str(csv)], image="image")
-    path = write(tmp_path / "set", CLASSES)
+    path = write_files(tmp_path / "set", CLASSES)
     with pytest.raises(InputError, match="column `image` of set holds images, expected one text or label per row"):
         run_ingest(tmp_path, source="files", train=[str(path)], text="image")
 
@@ -369,7 +363,7 @@ def test_parquet_cells_that_are_no_images(tmp_path: Path) -> None:
 
 def test_a_data_sets_folder_with_a_picture_in_it(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["a", "b"], "label": ["x", "y"]}), tmp_path / "train.parquet")
-    write(tmp_path, {"assets/figure.png": picture()})
+    write_files(tmp_path, {"assets/figure.png": picture()})
     assert format_of(str(tmp_path)) == "huggingface"
     assert read(Source(str(tmp_path), "set")).table["text"].to_pylist() == ["a", "b"]
 

@@ -14,11 +14,13 @@ from cartograph.data.folds import assign_folds
 from cartograph.errors import InputError
 from cartograph.features import linear_models
 from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_logistic
+from cartograph.features.pixels import sparse_pixels
 from cartograph.features.text import text_features
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.committee import committee_scores
 from cartograph.suspects.label_doubt import label_doubt, suggested_labels
 from cartograph.suspects.mixture import fit_mixture
+from tests.training_sets import small_images
 
 NO_YES = ["no", "yes"]
 
@@ -371,3 +373,12 @@ def test_planted_flips_of_trec_are_found(real_data: Path) -> None:
     # .89 when written; cleanlab on cross-validated logistic regression .86, chance .10.
     assert average_precision(planted, found.doubt.score) > 0.85
     assert np.mean(found.doubt.suggested[planted] == truth[planted]) > 0.75
+
+
+def test_the_committee_reads_pixels() -> None:
+    train = small_images(150)
+    given = train["label"].to_numpy().copy()
+    wrong = np.arange(0, 150, 15)
+    given[wrong] = 1 - given[wrong]
+    scores = committee_scores(sparse_pixels(train), given, ["left", "right"], np.random.default_rng(0), folds=3)
+    assert set(np.argsort(-scores.doubt.score)[: len(wrong)]) == set(wrong)

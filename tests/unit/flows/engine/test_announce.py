@@ -13,7 +13,7 @@ from flows import audit
 from flows.engine import announce
 from tasks.audit.summary import audit_summary, plain
 from tasks.engine.workspace import Workspace
-from tests.workspaces import workspace
+from tests.workspaces import make_workspace
 
 FINDING = {"gate": "suspects", "outcome": "warned", "value": 0.3, "sentence": "3 of 10 labels look wrong."}
 
@@ -122,7 +122,7 @@ def test_what_an_earlier_audit_found_is_not_told_as_this_one_s(project: Path, mo
         path = project / "workspaces" / "reviews" / "data" / name
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(content))
-    space = workspace(project / "workspaces" / "reviews")
+    space = make_workspace(project / "workspaces" / "reviews")
     told: list[str] = []
     monkeypatch.setattr(announce, "_artifact", lambda *_: None)
     monkeypatch.setattr(announce, "emit_event", lambda name, *_, **__: told.append(name))
@@ -143,7 +143,7 @@ def test_a_warning_is_said_at_the_end_and_an_audit_that_ended_early_shows_no_ear
         path = project / name
         path.parent.mkdir(parents=True)
         path.write_text(text)
-    monkeypatch.setattr(audit, "open_workspace", lambda _: workspace(project))
+    monkeypatch.setattr(audit, "open_workspace", lambda _: make_workspace(project))
     ends: list[CartographError | None] = [GateError("train: 9 of 10 rows cannot be used."), None]
     monkeypatch.setattr(audit, "run_flow", lambda *_, **__: (None, ends.pop()))
     audit.conduct(audit.audit, ".", None, verbose=False, debug=False)

@@ -28,7 +28,7 @@ from tasks.engine.running import Outcome, run_step
 from tasks.engine.workspace import project_root
 from tests.cleaning import make_examples, make_noise
 from tests.ingesting import run_ingest
-from tests.workspaces import save, with_sections, workspace
+from tests.workspaces import make_workspace, save, with_sections
 
 pytestmark = pytest.mark.usefixtures("project")
 ROWS = [f"this is sentence number {number},{('bad', 'good', 'odd')[number % 3]},{number}.50" for number in range(30)]
@@ -40,7 +40,7 @@ class Audit:
     def __init__(self, flagged: dict[int, tuple[str, float]], **params: Any) -> None:
         section = Ingest.model_validate({"source": "files", "text": "text", **params})
         self.path = path = project_root() / "workspaces" / "reviews"
-        self.space = workspace(path, ingest=section, clean={})
+        self.space = make_workspace(path, ingest=section, clean={})
         inputs = {name: self.space.resolve(name) for name in ingest.inputs_of(self.space.settings)}
         [train, *_] = canonical(ingest.read_sets(section, inputs)[0], ingest.columns_of(section), ingest.labelling_of(section))
         save(train.examples, path / "data/ingest/train.parquet")

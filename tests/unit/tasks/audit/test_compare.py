@@ -12,12 +12,10 @@ import pytest
 from cartograph.errors import GateError
 from cartograph.schema import MEASURES
 from tasks.audit import compare, gates
-from tasks.audit.noise import Noise
-from tasks.audit.parameters.ingest import Ingest
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.cleaning import make_examples, make_noise
-from tests.workspaces import save
+from tests.workspaces import make_workspace, save
 
 SIZE = 40
 SOURCES = {"source": "files", "train": "x.csv", "text": "text", "evaluation": {"test": ["y.csv"]}}
@@ -32,13 +30,7 @@ class Space:
 
     @property
     def space(self) -> Workspace:
-        settings = {
-            "ingest": Ingest.model_validate({"source": "files", "train": "x.csv", "text": "text", "evaluation": {"test": ["y.csv"]}}),
-            "noise": Noise(),
-            "compare": compare.Compare(),
-            "gates": gates.Gates.model_validate(self.gates),
-        }
-        return Workspace(self.path, settings)
+        return make_workspace(self.path, ingest=SOURCES, noise={}, compare={}, gates=self.gates)
 
     def fill(self, rows: int, suspects: list[str], accuracy: float = 0.9, wrong: str = "", failed: str = "") -> None:
         """Write what the steps before leave; the row ``wrong`` has another label than in other calls."""

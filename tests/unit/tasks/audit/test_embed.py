@@ -17,26 +17,25 @@ from cartograph.train.fit import fit
 from tasks.audit import recipes
 from tasks.audit.embed import STEP, Embed
 from tasks.audit.parameters.ablate import Ablate
-from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.parameters.select import Select
 from tasks.audit.parameters.train import Train
 from tasks.audit.parameters.tune import Tune
 from tasks.engine.running import run_step
-from tasks.engine.workspace import Workspace
 from tests.training_sets import info_of, small_set
+from tests.workspaces import make_workspace, settings_of
 
 SETS = ("data/ingest/train.parquet", "data/ingest/challenge.parquet", "data/ingest/validation.parquet")
 
 
-def settings_of(embed: dict[str, object], **section: object) -> Settings:
-    return Settings({"ingest": Ingest(), "embed": Embed(**embed), "train": Train(**section)})
+def settings(embed: dict[str, object], **train: object) -> Settings:
+    return settings_of(ingest={}, embed=embed, train=train)
 
 
 def test_only_a_probe_has_it() -> None:
-    assert STEP.when(settings_of({}, model="probe"))
-    assert not STEP.when(settings_of({}))
-    assert not STEP.when(settings_of({}, model="probe", dynamics="mine"))
+    assert STEP.when(settings({}, model="probe"))
+    assert not STEP.when(settings({}))
+    assert not STEP.when(settings({}, model="probe", dynamics="mine"))
 
 
 @pytest.mark.parametrize(
@@ -51,19 +50,19 @@ def test_only_a_probe_has_it() -> None:
     ],
 )
 def test_where_dynamics_are_brought_along_it_serves_the_trainings_besides(section: dict[str, config.Section], wanted: bool) -> None:
-    assert STEP.when(settings_of({}, model="probe", dynamics="mine") | section) == wanted
+    assert STEP.when(settings({}, model="probe", dynamics="mine") | section) == wanted
 
 
 def test_it_reads_every_set_and_an_encoder_that_is_a_folder(tmp_path: Path) -> None:
-    assert STEP.inputs_of(settings_of({"pretrained": "owner/name"}, model="probe")) == SETS
-    assert STEP.inputs_of(settings_of({"pretrained": str(tmp_path)}, model="probe")) == (*SETS, f"file:{tmp_path}")
-    assert STEP.inputs_of(settings_of({"pretrained": "./nowhere"}, model="probe")) == (*SETS, "file:./nowhere")
-    assert STEP.inputs_of(settings_of({})) == SETS
+    assert STEP.inputs_of(settings({"pretrained": "owner/name"}, model="probe")) == SETS
+    assert STEP.inputs_of(settings({"pretrained": str(tmp_path)}, model="probe")) == (*SETS, f"file:{tmp_path}")
+    assert STEP.inputs_of(settings({"pretrained": "./nowhere"}, model="probe")) == (*SETS, "file:./nowhere")
+    assert STEP.inputs_of(settings({})) == SETS
 
 
 def test_a_probe_without_an_encoder_is_refused() -> None:
     with pytest.raises(InputError) as raised:
-        STEP.inputs_of(settings_of({}, model="probe"))
+        STEP.inputs_of(settings({}, model="probe"))
     assert str(raised.value) == "model `probe` needs `embed.pretrained`: the folder of an encoder, or a hub id; set it in params.yaml."
 
 
@@ -88,28 +87,19 @@ class Space:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.source = folder, folder / "source"
-        (folder / "data/ingest").mkdir(parents=True)
         self.draw_encoder(0)
-        self.write("held", small_set(rows=20, seed=9, name="held", domain="id"))
-        self.write("train", small_set())
+        self.sets = (small_set(), small_set(rows=20, seed=9, name="held", domain="id"))
 
     def draw_encoder(self, seed: int) -> None:
-        self.source.mkdir(exist_ok=True)
+        self.source.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(seed)
         Tiny.create(info_of("single"), small_set(), max_length=32).save(self.source)
 
-    def write(self, name: str, rows: pa.Table) -> None:
-        pq.write_table(rows, self.folder / f"data/ingest/{name}.parquet")
-
     def embed(self, **values: object) -> str:
         """Run the step; return what it says."""
-        ingested = Ingest.model_validate({"source": "files", "train": "x", "text": "t", "label": "l", "evaluation": {"held": ["y"]}})
-        settings = {
-            "ingest": ingested,
-            "embed": Embed(pretrained=str(self.source), device="cpu", **values),
-            "train": Train(model="probe"),
-        }
-        return run_step(STEP, Workspace(self.folder, settings), force=True).receipt.summary
+        embed = {"pretrained": str(self.source), "device": "cpu", **values}
+        workspace = make_workspace(self.folder, *self.sets, embed=embed, train={"model": "probe"})
+        return run_step(STEP, workspace, force=True).receipt.summary
 
     def vectors(self, name: str = "train") -> dict[str, list[float]]:
         table = pq.read_table(self.folder / f"data/embed/{name}.parquet")
@@ -125,10 +115,9 @@ def test_what_it_writes_is_what_a_probe_is_trained_on(tmp_path: Path) -> None:
     assert space.embed() == f"{len(distinct)} texts, 128 numbers each"
     section = Train(model="probe", epochs=1, device="cpu")
     assert recipes.pretrained_files(section) == ("data/embed",)
-    workspace = Workspace(tmp_path, {})
+    workspace = make_workspace(tmp_path)
     assert recipes.recipe_of(section, workspace).pretrained == str(tmp_path / "data/embed")
-    rows = pq.read_table(tmp_path / "data/ingest/train.parquet")
-    assert fit(recipes.recipe_of(section, workspace), rows, {}, tmp_path / "fit").metrics["epochs"] == 1
+    assert fit(recipes.recipe_of(section, workspace), small_set(), {}, tmp_path / "fit").metrics["epochs"] == 1
 
 
 def test_a_grown_set_keeps_the_vectors_it_has(tmp_path: Path) -> None:
@@ -140,7 +129,7 @@ def test_a_grown_set_keeps_the_vectors_it_has(tmp_path: Path) -> None:
     rows[3] |= {"text": "The dog barks where nobody hears it"}
     rows[5] |= {"uid": "renamed", "label": 1 - rows[5]["label"]}
     grown = [*rows[:40], {**rows[0], "uid": "new", "text": "A goose sleeps in an attic of its own"}, *rows[41:]]
-    space.write("train", pa.Table.from_pylist(grown, small_set().schema))
+    space.sets = (pa.Table.from_pylist(grown, small_set().schema), space.sets[1])
     assert space.embed() == "2 texts, 128 numbers each; vectors of 78 rows kept"
     assert space.counts() == {"held": {"kept": 20, "made": 0}, "train": {"kept": 58, "made": 2}}
     now = space.vectors()
@@ -159,7 +148,7 @@ def test_a_grown_set_keeps_the_vectors_it_has(tmp_path: Path) -> None:
 def test_nothing_is_kept_of_another_encoder_or_way_of_reading(tmp_path: Path, change: str) -> None:
     space = Space(tmp_path)
     space.embed()
-    space.write("train", small_set().slice(1))
+    space.sets = (small_set().slice(1), space.sets[1])
     record = tmp_path / "data/embed/made.json"
     if change == "encoder":
         space.draw_encoder(1)

@@ -16,40 +16,35 @@ from cartograph.config import Settings
 from cartograph.dynamics.epoch_files import dynamics_table
 from cartograph.errors import InputError
 from cartograph.schema import EVALUATION
-from tasks.audit.evaluate import STEP, Evaluate
-from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.evaluate import STEP
 from tasks.audit.parameters.retrain import Retrain
-from tasks.audit.parameters.select import Select
 from tasks.audit.plan import retrained_models
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.training_sets import small_set
+from tests.workspaces import ingest_of, make_workspace, with_sections
 
 RIGHT = {"original": 12, "cleaned": 16, "random": 12, "ambiguous": 18}
 
 
-def ingest_params(sets: dict[str, str]) -> Ingest:
-    """The section of sets that were ingested from files."""
-    evaluation = {name: {"files": [f"{name}.csv"], "domain": domain} for name, domain in sets.items()}
-    return Ingest(source="files", train="train.csv", evaluation=evaluation, text="text", label="label", groups=["Rest", "None", "Logic"])
-
-
 def space(path: Path, *, failed: tuple[str, ...] = (), selections: bool = False, **own: object) -> Workspace:
     """Of 20 rows of each set the models get the first ``RIGHT`` plus their seed right; ``far`` has one more each, and groups."""
-    sets = {"held": "id", "far": "ood"}
-    retrain = Retrain(seeds=(1, 2), selections=selections)
-    select = Select(strategies=("random", "ambiguous", "mix-0.5"), fractions=(0.25, 0.5))
-    settings = Settings({"ingest": ingest_params(sets), "select": select, "retrain": retrain})
-    (path / "data/ingest").mkdir(parents=True)
-    for name, domain in sets.items():
-        rows = small_set(rows=20, seed=3, name=name, domain=domain)  # type: ignore[arg-type]
-        listed = rows
-        if name == "far" and selections:
-            groups = pa.array([["Logic"] if row < 5 else ["Logic", "Rest"] if row == 5 else None for row in range(20)])
-            listed = rows.append_column("groups", groups)
-        pq.write_table(listed.take(list(reversed(range(20)))), path / f"data/ingest/{name}.parquet")
+    held = small_set(rows=20, seed=3, name="held", domain="id")
+    far = small_set(rows=20, seed=3, name="far", domain="ood")
+    groups = pa.array([["Logic"] if row < 5 else ["Logic", "Rest"] if row == 5 else None for row in range(20)])
+    listed = [rows.take(list(reversed(range(20)))) for rows in (held, far.append_column("groups", groups) if selections else far)]
+    space = make_workspace(
+        path,
+        small_set(),
+        *listed,
+        ingest=ingest_of(small_set(), held, far, groups=["Rest", "None", "Logic"]),
+        select={"strategies": ("random", "ambiguous", "mix-0.5"), "fractions": (0.25, 0.5)},
+        retrain={"seeds": (1, 2), "selections": selections},
+        evaluate=own,
+    )
+    for name, rows in (("held", held), ("far", far)):
         gold = rows["label"].to_numpy()
-        for (subset, seed), place in retrained_models(settings).items():
+        for (subset, seed), place in retrained_models(space.settings).items():
             folder = path / place
             (folder / "predictions").mkdir(parents=True, exist_ok=True)
             right = np.arange(20) < RIGHT.get(subset.partition("-0")[0], 10) + seed + (name == "far")
@@ -57,7 +52,7 @@ def space(path: Path, *, failed: tuple[str, ...] = (), selections: bool = False,
             pq.write_table(dynamics_table(rows["uid"].combine_chunks(), gold, logits), folder / f"predictions/{name}.parquet")
             metrics = {"train.failed": int(f"{subset}-{seed}" in failed), "rows": 58 if subset == "original" else 50}
             (folder / "metrics.json").write_text(json.dumps(metrics))
-    return Workspace(path, {"ingest": ingest_params(sets), "select": select, "retrain": retrain, "evaluate": Evaluate(**own)})
+    return space
 
 
 def test_tables_page_and_numbers(tmp_path: Path) -> None:
@@ -110,8 +105,7 @@ def test_only_the_metrics_asked_for(tmp_path: Path) -> None:
 
 def test_without_the_original_there_is_no_difference_to_it(tmp_path: Path) -> None:
     workspace = space(tmp_path)
-    settings = workspace.settings | {"retrain": Retrain(seeds=(1, 2), subsets=("cleaned",))}
-    done = run_step(STEP, Workspace(tmp_path, settings))
+    done = run_step(STEP, with_sections(workspace, retrain={"seeds": (1, 2), "subsets": ("cleaned",)}))
     assert done.receipt.summary == "2 models on 2 sets"
     assert pq.read_table(tmp_path / "data/evaluate/differences.parquet").num_rows == 0
 

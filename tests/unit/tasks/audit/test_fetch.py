@@ -25,7 +25,7 @@ from tasks.audit.sources import fetched_name
 from tasks.commands.dvc_yaml import _stage
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
-from tests.workspaces import workspace
+from tests.workspaces import make_workspace
 
 ROWS = "text,label\n" + "".join(f"row {number},{'yes' if number % 2 else 'no'}\n" for number in range(40))
 
@@ -111,7 +111,7 @@ def digest(content: bytes | str) -> str:
 
 
 def audit(path: Path, *train: Any, **params: Any) -> Workspace:
-    return workspace(path, ingest={"source": "files", "train": list(train), "text": "text"}, fetch=params)
+    return make_workspace(path, ingest={"source": "files", "train": list(train), "text": "text"}, fetch=params)
 
 
 def test_what_a_server_has_is_fetched_once_until_it_changes(server: Server, tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from tasks.audit.ingested_sets import ingested_sets
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.ingesting import some_rows, write_csv
-from tests.workspaces import workspace
+from tests.workspaces import make_workspace
 
 
 def space(train: str, **params: Any) -> Workspace:
-    return workspace(Path(train).parent / "space", ingest={"source": "files", "train": train, "text": "text", **params})
+    return make_workspace(Path(train).parent / "space", ingest={"source": "files", "train": train, "text": "text", **params})
 
 
 def test_runs_again_only_when_a_file_changes(tmp_path: Path) -> None:

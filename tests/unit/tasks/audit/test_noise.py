@@ -16,15 +16,13 @@ from cartograph.figures.saving import save_figure
 from cartograph.schema import NOISE, dataset_info
 from cartograph.suspects.figures import EXPERIMENT, noise_figure, shares
 from tasks.audit import measure, noise, train
-from tasks.audit.parameters.ingest import Ingest
-from tasks.audit.parameters.measure import Measure
 from tasks.audit.parameters.train import Train
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
-from tests.training_sets import small_set
-from tests.workspaces import with_sections
+from tests.training_sets import SMALL_TRAINING, small_set
+from tests.workspaces import make_workspace, with_sections
 
-TRAIN = {"epochs": 4, "batch_size": 8, "learning_rate": 0.02, "device": "cpu", "threads": 1}
+TRAIN = SMALL_TRAINING | {"epochs": 4, "learning_rate": 0.02}
 ROWS, ERRORS = 240, 8
 
 
@@ -42,22 +40,10 @@ def mislabelled(task: str = "single") -> tuple[pa.Table, list[str]]:
 
 def space(path: Path, rows: pa.Table, *, trained: dict[str, object] | None = None, **own: object) -> Workspace:
     """A workspace whose rows are ingested, trained on and measured."""
-    (path / "data/ingest").mkdir(parents=True)
-    pq.write_table(rows, path / "data/ingest/train.parquet")
-    settings = {
-        "ingest": Ingest(source="files", train="train.csv", evaluation={}, text="text", label="label"),
-        "train": Train(**TRAIN | (trained or {})),
-        "measure": Measure(),
-        "noise": noise.Noise(**own),
-    }
-    workspace = Workspace(path, settings)
+    workspace = make_workspace(path, rows, train=TRAIN | (trained or {}), measure={}, noise=own)
     for step in (train.STEP, measure.STEP):
         run_step(step, workspace)
     return workspace
-
-
-def again(workspace: Workspace, **own: object) -> Workspace:
-    return Workspace(workspace.path, workspace.settings | {"noise": noise.Noise(**own)})
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +62,7 @@ def test_k_fold_training_is_repeated_on_the_flipped_labels_and_its_measures_are_
     held_out = ["out_of_fold_confidence", "out_of_fold_variability", "out_of_fold_margin"]
     assert chosen["features"][-3:] == held_out and all(chosen["weights"][-3:])
     assert set(found(workspace)["suggestions"]["right"]) == {"in-sample", "k-fold", "out-of-fold"}
-    plain = again(workspace)
-    plain = with_sections(plain, train=Train(**TRAIN | {"epochs": 2}))
+    plain = with_sections(workspace, noise={}, train=TRAIN | {"epochs": 2})
     for step in (train.STEP, measure.STEP, noise.STEP):
         run_step(step, plain)
     assert not set(held_out) & set(found(workspace)["detectors"]["measures"]["features"])
@@ -143,7 +128,7 @@ def test_the_same_again_is_the_same_bytes(audited: tuple[Workspace, str, list[st
 def test_the_threshold_decides_who_is_flagged(audited: tuple[Workspace, str, list[str]]) -> None:
     workspace, _, _ = audited
     before = found(workspace)
-    run_step(noise.STEP, again(workspace, threshold=0.95, detector="confidence"))
+    run_step(noise.STEP, with_sections(workspace, noise={"threshold": 0.95, "detector": "confidence"}))
     after = found(workspace)
     assert after["detector"] == "confidence" and after["threshold"] == 0.95
     table = pq.read_table(workspace.path / "data/noise/noise.parquet")
@@ -164,7 +149,7 @@ def test_what_cannot_be_done_is_said(audited: tuple[Workspace, str, list[str]], 
     workspace, _, _ = audited
     before = (workspace.path / "data/noise/noise.json").read_bytes()
     with pytest.raises(InputError, match=message):
-        run_step(noise.STEP, again(workspace, **own))
+        run_step(noise.STEP, with_sections(workspace, noise=own))
     assert (workspace.path / "data/noise/noise.json").read_bytes() == before
 
 
@@ -182,7 +167,7 @@ def test_texts_of_multiple_choice_have_no_committee(tmp_path: Path) -> None:
     run_step(noise.STEP, workspace)
     assert set(found(workspace)["detectors"]) == {"confidence", "measures"}
     with pytest.raises(InputError, match="which cannot be had here: texts of multiple-choice rows do not tell"):
-        run_step(noise.STEP, again(workspace, detector="committee"))
+        run_step(noise.STEP, with_sections(workspace, noise={"detector": "committee"}))
 
 
 # --- imported

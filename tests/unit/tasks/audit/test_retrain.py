@@ -14,9 +14,8 @@ import yaml
 from cartograph.config import load_settings
 from cartograph.dynamics.epoch_files import logits_of
 from cartograph.errors import InputError
-from cartograph.schema import SUBSET, dynamics_schema
+from cartograph.schema import SUBSET, Domain, dynamics_schema
 from cartograph.train.fit import fit
-from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.parameters.select import Select
 from tasks.audit.parameters.train import Train
@@ -28,34 +27,19 @@ from tasks.engine.receipt import fresh
 from tasks.engine.running import run_step
 from tasks.engine.step import Step
 from tasks.engine.workspace import Workspace
-from tests.training_sets import info_of, small_set, table
-from tests.workspaces import with_sections
-
-TRAIN = {"epochs": 3, "batch_size": 8, "learning_rate": 0.01, "device": "cpu", "threads": 1}
+from tests.training_sets import SMALL_TRAINING, info_of, small_set, table
+from tests.workspaces import make_workspace, save, with_sections
 
 
-def ingest_params(sets: dict[str, str]) -> Ingest:
-    """The section of sets that were ingested from files."""
-    evaluation = {name: {"files": [f"{name}.csv"], "domain": domain} for name, domain in sets.items()}
-    return Ingest(source="files", train="train.csv", evaluation=evaluation, text="text", label="label")
-
-
-def space(path: Path, *, evaluation: dict[str, str] | None = None, train: dict[str, object] | None = None, **own: object) -> Workspace:
+def space(path: Path, *, evaluation: dict[str, Domain] | None = None, train: dict[str, object] | None = None, **own: object) -> Workspace:
     """A workspace with ingested sets and subsets: ``cleaned`` has the first 40 rows, ``random`` the last 40."""
-    sets = {"held": "id", "far": "ood"} if evaluation is None else evaluation
-    ingest, subsets = path / "data/ingest", path / "data/select"
-    if not ingest.exists():
-        ingest.mkdir(parents=True)
-        subsets.mkdir(parents=True)
-        rows = small_set()
-        pq.write_table(rows, ingest / "train.parquet")
-        for seed, (name, domain) in enumerate(sets.items(), start=5):
-            pq.write_table(small_set(rows=20, seed=seed, name=name, domain=domain), ingest / f"{name}.parquet")  # type: ignore[arg-type]
-        whole = rows.select(["uid", "label"]).cast(SUBSET)
-        for name, part in (("original", whole), ("cleaned", whole.slice(0, 40)), ("random", whole.slice(20))):
-            pq.write_table(part, subsets / f"{name}.parquet")
-    settings = {"ingest": ingest_params(sets), "train": Train(**TRAIN | (train or {})), "retrain": Retrain(**own)}
-    return Workspace(path, settings)
+    sets: dict[str, Domain] = {"held": "id", "far": "ood"} if evaluation is None else evaluation
+    rows = small_set()
+    whole = rows.select(["uid", "label"]).cast(SUBSET)
+    for name, part in (("original", whole), ("cleaned", whole.slice(0, 40)), ("random", whole.slice(20))):
+        save(part, path / f"data/select/{name}.parquet")
+    held = [small_set(rows=20, seed=seed, name=name, domain=domain) for seed, (name, domain) in enumerate(sets.items(), start=5)]
+    return make_workspace(path, rows, *held, train=SMALL_TRAINING | (train or {}), retrain=own)
 
 
 def cell(workspace: Workspace, name: str) -> Step:
@@ -89,7 +73,7 @@ def test_it_trains_as_the_section_train_with_the_cells_seed(tmp_path: Path) -> N
     run_step(cell(workspace, "original-3"), workspace)
     sets = {name: pq.read_table(tmp_path / f"data/ingest/{name}.parquet") for name in ("train", "held", "far")}
     train = sets.pop("train")
-    fitted = fit(recipe_of(Train(**TRAIN, seed=3)), train, sets, tmp_path / "by-hand")
+    fitted = fit(recipe_of(Train(**SMALL_TRAINING, seed=3)), train, sets, tmp_path / "by-hand")
     for name in sets:
         mine, its = (
             logits_of(pq.read_table(folder / f"predictions/{name}.parquet"))

@@ -17,14 +17,13 @@ from cartograph.maps.regions import assign_regions
 from cartograph.maps.table import coordinates, map_table
 from cartograph.schema import COORDINATES, MEASURES, NOISE, SELECTION
 from tasks.audit.parameters.select import Select
-from tasks.audit.parameters.train import Train
 from tasks.audit.select import STEP
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
-from tests.training_sets import info_of, small_set, table
-from tests.workspaces import with_sections
+from tests.training_sets import SMALL_TRAINING, info_of, small_set, table
+from tests.workspaces import make_workspace, save, with_sections
 
-TRAIN = {"epochs": 2, "batch_size": 8, "learning_rate": 0.01, "device": "cpu", "threads": 1}
+TRAIN = SMALL_TRAINING | {"epochs": 2}
 NEED_COORDINATES = [
     "random",
     "high-confidence",
@@ -58,15 +57,12 @@ def measures(rows: pa.Table, *, dynamics: bool = True) -> pa.Table:
 
 def space(path: Path, *, dynamics: bool = True, noise: bool = False, **own: object) -> Workspace:
     rows = small_set(rows=60)
-    for name in ("ingest", "measure", "noise"):
-        (path / "data" / name).mkdir(parents=True, exist_ok=True)
-    pq.write_table(rows, path / "data/ingest/train.parquet")
-    pq.write_table(measures(rows, dynamics=dynamics), path / "data/measure/measures.parquet")
+    save(measures(rows, dynamics=dynamics), path / "data/measure/measures.parquet")
     if noise:
         flagged = [uid < "u0006" for uid in rows["uid"].to_pylist()]
         columns = [rows["uid"], [0.5] * 60, flagged, [0] * 60, [0.5] * 60, list(range(1, 61)), ["-"] * 60]
-        pq.write_table(pa.table(columns, schema=NOISE), path / "data/noise/noise.parquet")
-    return Workspace(path, {"train": Train(**TRAIN), "select": Select(**own)})
+        save(pa.table(columns, schema=NOISE), path / "data/noise/noise.parquet")
+    return make_workspace(path, rows, train=TRAIN, select=own)
 
 
 def kept(path: Path, name: str) -> pa.Table:
@@ -125,7 +121,7 @@ def test_what_cannot_be_selected_is_said(tmp_path: Path, own: dict[str, object],
 
 def test_a_model_of_the_random_share_that_diverges_is_said(tmp_path: Path) -> None:
     workspace = space(tmp_path, strategies=["AL-greedyK"], acquisition_share=0.4, acquisition_epochs=3)
-    workspace = with_sections(workspace, train=Train(**TRAIN | {"learning_rate": 1e38}))
+    workspace = with_sections(workspace, train=TRAIN | {"learning_rate": 1e38})
     with pytest.raises(InputError, match=r"its training diverged; lower `train.learning_rate`, or leave the AL strategies out"):
         run_step(STEP, workspace)
 
@@ -190,11 +186,8 @@ def test_the_published_winogrande_map(real_data: Path, tmp_path: Path) -> None:
     train = small_set(rows=2)
     rows = rows.append_column("text", pa.array(["-"] * len(uids))).append_column("source", pa.array(["-"] * len(uids)))
     rows = rows.append_column("row", pa.array(range(1, len(uids) + 1))).select(train.column_names).cast(train.schema)
-    for name in ("ingest", "measure"):
-        (tmp_path / "data" / name).mkdir(parents=True)
-    pq.write_table(rows, tmp_path / "data/ingest/train.parquet")
-    pq.write_table(map_table(table["uid"].to_numpy(), gold, found, regions), tmp_path / "data/measure/measures.parquet")
-    run_step(STEP, Workspace(tmp_path, {"train": Train(), "select": Select(strategies=NEED_COORDINATES)}))
+    save(map_table(table["uid"].to_numpy(), gold, found, regions), tmp_path / "data/measure/measures.parquet")
+    run_step(STEP, make_workspace(tmp_path, rows, train={}, select={"strategies": NEED_COORDINATES}))
     metrics = json.loads((tmp_path / "reports/select.metrics.json").read_text())
     assert {metrics[f"{name}-0.33.rows"] for name in NEED_COORDINATES} == {13_331}
     assert metrics["low-correctness-0.33.tied"] == 12_215

@@ -11,25 +11,19 @@ import pyarrow.parquet as pq
 import pytest
 
 from cartograph.errors import InputError
+from cartograph.schema import Domain
 from cartograph.train import fit as training
-from tasks.audit.parameters.ingest import Ingest
-from tasks.audit.parameters.train import Train
 from tasks.audit.parameters.tune import Tune
 from tasks.audit.tune import STEP
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
-from tests.training_sets import info_of, small_set, table
+from tests.training_sets import SMALL_TRAINING, info_of, small_set, table
+from tests.workspaces import make_workspace
 
 
-def space(path: Path, domain: str = "id", **own: object) -> Workspace:
-    (path / "data/ingest").mkdir(parents=True, exist_ok=True)
-    pq.write_table(small_set(rows=60), path / "data/ingest/train.parquet")
-    pq.write_table(small_set(rows=20, seed=5, name="held", domain=domain), path / "data/ingest/held.parquet")  # type: ignore[arg-type]
-    ingest = Ingest(
-        source="files", train="train.csv", evaluation={"held": {"files": ["h.csv"], "domain": domain}}, text="text", label="label"
-    )
-    train = Train(epochs=2, batch_size=8, learning_rate=0.01, device="cpu", threads=1)
-    return Workspace(path, {"ingest": ingest, "train": train, "tune": Tune(**own)})
+def space(path: Path, domain: Domain = "id", **own: object) -> Workspace:
+    held = small_set(rows=20, seed=5, name="held", domain=domain)
+    return make_workspace(path, small_set(), held, train=SMALL_TRAINING | {"epochs": 2}, tune=own)
 
 
 def test_it_tries_rates_and_names_the_best(tmp_path: Path) -> None:
@@ -99,12 +93,8 @@ def test_where_all_have_failed_it_says_so(tmp_path: Path) -> None:
 
 
 def test_it_is_held_against_a_validation_set_before_a_test_set(tmp_path: Path) -> None:
-    place = space(tmp_path, trials=1)
-    for name in ("a-test", "validation"):
-        pq.write_table(small_set(rows=20, seed=5, name=name, domain="id"), tmp_path / f"data/ingest/{name}.parquet")
-    sets = {name: {"files": ["h.csv"], "domain": "id"} for name in ("a-test", "held", "validation")}
-    ingest = Ingest(source="files", train="train.csv", evaluation=sets, text="text", label="label")
-    run_step(STEP, Workspace(tmp_path, place.settings | {"ingest": ingest}))
+    sets = [small_set(rows=20, seed=5, name=name, domain="id") for name in ("a-test", "held", "validation")]
+    run_step(STEP, make_workspace(tmp_path, small_set(), *sets, train=SMALL_TRAINING | {"epochs": 2}, tune={"trials": 1}))
     assert json.loads((tmp_path / "data/tune/best.json").read_text())["set"] == "validation"
 
 

@@ -6,9 +6,11 @@ import gzip
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
+from cartograph.data.images import png_of
 from cartograph.errors import InputError
 from tasks.audit import fetch, ingest
 from tasks.commands.init import init
@@ -18,6 +20,7 @@ from tasks.engine.running import run_step
 from tasks.engine.workspace import CODE
 from tasks.pipelines import STEPS, open_workspace, steps_of
 from tests.ingesting import some_rows, write_csv
+from tests.training_sets import write_files
 
 
 @pytest.fixture(autouse=True)
@@ -309,3 +312,16 @@ def test_a_file_at_a_url_is_fetched_once_for_init_and_the_first_audit(space: Pat
     assert run_step(fetch.STEP, audit).receipt.summary == "1 files, 0.0 MB, 0 fetched"
     run_step(ingest.STEP, audit)
     assert not run_step(fetch.STEP, audit).executed
+
+
+def test_a_workspace_for_a_folder_of_images(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    files = {
+        f"{label}/{number}.png": png_of(rng.integers(0, 255, (9, 12, 3), dtype=np.uint8), 99) for label in "ab" for number in range(12)
+    }
+    init("workspaces/reviews", [str(write_files(tmp_path / "photos", files))], image="image")
+    said = capsys.readouterr().out.splitlines()
+    assert said[:3] == ["train: 24 rows from photos", "  classes  a 12, b 12", "  image  12 to 12 pixels wide, 9 to 9 high, colour"]
+    content = yaml.safe_load((space / "params.yaml").read_text(encoding="utf-8"))
+    assert content["train"]["model"] == "cnn" and content["features"]["source"] == "pixels" and content["ingest"]["text"] == []
+    assert open_workspace(space).settings["ingest"].image == ("image",)  # type: ignore[attr-defined]

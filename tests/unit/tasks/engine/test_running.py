@@ -19,7 +19,7 @@ from tasks.engine.receipt import fingerprint, fresh, read_receipt
 from tasks.engine.running import run_step
 from tasks.engine.step import Hints, Inputs, Matrix, Out, Step
 from tasks.engine.workspace import Workspace
-from tests.workspaces import with_sections, workspace
+from tests.workspaces import make_workspace, with_sections
 
 
 class Doubling(Section):
@@ -41,7 +41,7 @@ def space(path: Path, factor: int = 2) -> Workspace:
     if not source.exists():
         source.mkdir(parents=True)
         (source / "x.txt").write_text("ab")
-    return workspace(path, double=Doubling(factor=factor))
+    return make_workspace(path, double=Doubling(factor=factor))
 
 
 def test_a_step_runs_once_and_leaves_outputs_and_a_receipt(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_receipts_carry_no_time(tmp_path: Path) -> None:
 
 def test_a_missing_input_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"step `double` needs .*data/source, which an earlier step makes"):
-        fingerprint(STEP, workspace(tmp_path, double=Doubling()))
+        fingerprint(STEP, make_workspace(tmp_path, double=Doubling()))
 
 
 def failing(params: Doubling, inputs: Inputs, out: Out) -> str:
@@ -214,7 +214,7 @@ def test_a_matrix_step_is_a_step_per_cell_each_cached_on_its_own(tmp_path: Path)
     for factor in (2, 3):
         (tmp_path / f"data/{factor}").mkdir(parents=True)
         (tmp_path / f"data/{factor}/x.txt").write_text("ab")
-    grid = workspace(tmp_path, grid=Grid())
+    grid = make_workspace(tmp_path, grid=Grid())
     cells = GRID.expand(grid.settings)
     assert [cell.name for cell in cells] == ["grid@2-1", "grid@2-2", "grid@3-1", "grid@3-2"]
     assert [run_step(cell, grid).executed for cell in cells] == [True] * 4
@@ -228,7 +228,7 @@ def test_one_more_value_of_an_axis_runs_the_new_cells_alone(tmp_path: Path) -> N
     for factor in (2, 3):
         (tmp_path / f"data/{factor}").mkdir(parents=True)
         (tmp_path / f"data/{factor}/x.txt").write_text("ab")
-    first, more = (workspace(tmp_path, grid=Grid(seeds=seeds)) for seeds in ((1,), (1, 2)))
+    first, more = (make_workspace(tmp_path, grid=Grid(seeds=seeds)) for seeds in ((1,), (1, 2)))
     assert [run_step(cell, first).executed for cell in GRID.expand(first.settings)] == [True, True]
     assert {cell.name: run_step(cell, more).executed for cell in GRID.expand(more.settings)} == {
         "grid@2-1": False,
@@ -275,7 +275,7 @@ def test_dvc_depends_on_an_optional_input_once_it_is_there_and_leaves_persistent
     outputs = ("data/double", "reports/double.csv")
     hints = Hints(persistent=("reports/double.csv",))
     step = Step("double", shout, Doubling, ("data/source",), ("review/decisions.csv",), outputs, hints=hints)
-    audit = workspace(folder, double=Doubling())
+    audit = make_workspace(folder, double=Doubling())
     assert "workspaces/reviews/review/decisions.csv" not in _stage(step, audit)["deps"]
     (folder / "review" / "decisions.csv").write_text("one")
     stage = _stage(step, audit)

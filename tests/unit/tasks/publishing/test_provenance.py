@@ -9,7 +9,7 @@ import yaml
 
 from tasks.engine.workspace import Workspace
 from tasks.publishing import provenance
-from tests.workspaces import workspace
+from tests.workspaces import make_workspace
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def lock(project: Path) -> Workspace:
     ]
     stages = {"make": {"cmd": "x", "outs": outs}, "publish": {"cmd": "y", "outs": [{"path": "data/gone", "md5": "1", "size": 1}]}}
     (project / "dvc.lock").write_text(yaml.safe_dump({"schema": "2.0", "stages": stages}))
-    return workspace(project)
+    return make_workspace(project)
 
 
 def test_the_lock_is_told_but_for_the_stage_that_tells_it(project: Path) -> None:
