@@ -138,7 +138,7 @@ def _built_in(params: Ingest) -> tuple[list[RawSet], pa.Table]:
 def _check_quarantine(params: Ingest, sets: Sequence[IngestedSet], quarantine: pa.Table, out: Out) -> None:
     import pyarrow.parquet as pq
 
-    from cartograph.ingest.canonical import described
+    from cartograph.ingest.canonical import reasons_phrase
 
     for item in sets:
         share = len(item.quarantine) / item.rows_read
@@ -148,7 +148,7 @@ def _check_quarantine(params: Ingest, sets: Sequence[IngestedSet], quarantine: p
             pq.write_table(quarantine, path)
             raise GateError(
                 f"{item.info.name}: {len(item.quarantine):,} of {item.rows_read:,} rows ({share:.1%}) cannot be used, more than the "
-                f"{params.quarantine_limit:.1%} of `ingest.quarantine_limit`: {described(item)}. They are listed in {path}."
+                f"{params.quarantine_limit:.1%} of `ingest.quarantine_limit`: {reasons_phrase(item)}. They are listed in {path}."
             )
 
 

@@ -41,10 +41,10 @@ def validate(sets: Sequence[IngestedSet], *, limit: float, min_class_count: int,
     Returns:
         the content of validation.json: ``passed`` (no critical check failed), ``sets`` with their ``checks``, and ``quarantine``.
     """
-    from cartograph.ingest.identity import content_keys
+    from cartograph.ingest.identity import normalised_texts
 
     run = runner(_WHERE)
-    train_keys = content_keys(sets[0].raw, sets[0].info.fields)
+    train_keys = normalised_texts(sets[0].raw, sets[0].info.fields)
     entries, pages = [], {}
     for item in sets:
         frame = _frame(item, train_keys)
@@ -65,9 +65,9 @@ def _frame(item: IngestedSet, train_keys: pd.Series) -> pd.DataFrame:
     import numpy as np
 
     from cartograph.data.images import are_of_one_colour, sizes_of
-    from cartograph.ingest.identity import content_keys, contradicting, repeated
+    from cartograph.ingest.identity import contradicting, normalised_texts, repeated
 
-    keys = train_keys if item.info.domain == "train" else content_keys(item.raw, item.info.fields)
+    keys = train_keys if item.info.domain == "train" else normalised_texts(item.raw, item.info.fields)
     frame = item.raw.select([*item.info.text, *item.info.options, "label", "uid"]).to_pandas()
     for name in item.info.images:
         frame[name] = keys

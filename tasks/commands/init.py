@@ -244,7 +244,7 @@ def made_whole(folder: Path) -> Iterator[None]:
 
 
 def _tell(folder: Path, params: Ingest, sets: list[IngestedSet]) -> None:
-    from cartograph.ingest.canonical import described
+    from cartograph.ingest.canonical import reasons_phrase
 
     for item in sets:
         domain = {"train": "", "id": ", in distribution", "ood": ", out of distribution"}[item.info.domain]
@@ -257,7 +257,7 @@ def _tell(folder: Path, params: Ingest, sets: list[IngestedSet]) -> None:
             beyond = (
                 f"; the audit stops above {params.quarantine_limit:.1%} (`quarantine_limit`)" if share > params.quarantine_limit else ""
             )
-            say(f"  set aside  {len(item.quarantine):,} of {item.rows_read:,} rows ({share:.1%}): {described(item)}{beyond}")
+            say(f"  set aside  {len(item.quarantine):,} of {item.rows_read:,} rows ({share:.1%}): {reasons_phrase(item)}{beyond}")
     info = sets[0].info
     say("First rows of train:")
     for row in sets[0].examples.slice(0, 3).to_pylist():

@@ -1,4 +1,4 @@
-"""What a set of examples is, whatever file it stands in: a digest of its content, and its profile."""
+"""Digests of the content of sets and rows, independent of files and order, and profiles of sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BLOCK = 50_000
 
 
 def content_digest(table: pa.Table) -> str:
-    """Return the SHA-256 of what the rows say: uid, texts, images' pixels, the label's name, annotators' labels; 64 hexadecimal digits.
+    """Return the SHA-256 of the rows' content: uid, texts, images' pixels, the label's name, annotators' labels; 64 hexadecimal digits.
 
     The order of the rows, the ids behind the label names, the files that the rows came from and how Parquet stores them do
     not count.
@@ -40,7 +40,7 @@ def content_digest(table: pa.Table) -> str:
 
 
 def content_keys(table: pa.Table) -> list[str]:
-    """Return a key per row of what its texts say and its images show, whatever its uid and label are: 32 hexadecimal digits.
+    """Return a key per row of its texts and images, without its uid and label: 32 hexadecimal digits.
 
     Args:
         table: a set of examples (``schema.examples_schema``).

@@ -1,4 +1,4 @@
-"""Parts of a train set, each scored by a model that was trained on the others."""
+"""Folds of a train set, balanced by class."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Images as rows of a set: files of any kind made safe and uniform once, read again as pixels, as digests, and as small pictures to show.
+"""Images as rows of a set: canonical PNGs made once from files of any kind, and their pixels, digests and thumbnails.
 
-A canonical image is a PNG without any metadata, grey or RGB, upright, its longer side bounded. It is made when a set is read; what
-cannot be made one is set aside with a reason.
+A canonical image is a PNG without any metadata, grey or RGB, upright, its longer side bounded. It is made when a set is read; a
+file that cannot be converted is set aside with a reason.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from cartograph.schema import DatasetInfo
 MAX_BYTES = 50_000_000
 """Largest file that is read as an image."""
 MAX_PIXELS = 50_000_000
-"""Most pixels that are decoded, told from an image's header before anything is unpacked."""
+"""Most pixels that are decoded, by an image's header, before anything is unpacked."""
 SHOWN_SIDE = 64
 """Longer side, in pixels, of a picture that is shown to people outside of the page."""
 
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
-# What Pillow's decoders raise for files that somebody has cut or tampered with.
+# What Pillow's decoders raise for files that are cut short or damaged.
 _DAMAGED = (OSError, ValueError, SyntaxError, EOFError, MemoryError, ArithmeticError, LookupError, TypeError, struct.error)
 _ORIENTATION = 0x0112
 _TURNS = dict(
@@ -48,7 +48,7 @@ _PREFIX = "data:image/png;base64,"
 
 
 class Unusable(Exception):
-    """What was given is no image that can be used: the reason as it stands in quarantine, and the particulars."""
+    """An image that cannot be used, with the reason for its quarantine and the details."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -58,8 +58,8 @@ class Unusable(Exception):
 def canonical_png(content: bytes, side: int) -> bytes:
     """Return an image file as a canonical PNG.
 
-    PNG, JPEG, WebP, GIF (first frame), BMP and TIFF are read, whatever the file is called. Turned by its EXIF orientation, laid on white
-    where it is transparent, scaled down where its longer side has more than ``side`` pixels.
+    PNG, JPEG, WebP, GIF (first frame), BMP and TIFF are read, whatever the file's name. The image is turned by its EXIF orientation, put on
+    white where it is transparent, and scaled down where its longer side has more than ``side`` pixels.
 
     Raises:
         Unusable: the file or the image is too large, is no image, or is cut short or damaged.
@@ -132,7 +132,7 @@ def _plain(image: Image.Image) -> Image.Image:
     if image.mode.startswith("I;16"):
         return Image.fromarray(np.rint(np.asarray(image, dtype=np.float64) / 257.0).astype(np.uint8))
     if image.mode in ("I", "F"):
-        raise Unusable("not an image", f"{image.mode}, 32 bits a pixel: nobody can tell which value is white; save it with 8 or 16")
+        raise Unusable("not an image", f"{image.mode}, 32 bits a pixel: which value is white is not known; save it with 8 or 16")
     grey = image.mode in ("1", "L", "LA")
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
         over = image.convert("RGBA")

@@ -46,7 +46,7 @@ def unguarded(cell: str) -> str:
 
 
 def _needs_guard(text: str) -> bool:
-    """Whether a text must not stand in a cell as it is; true of ``'x`` wherever it is true of ``x``, so that guards can be undone."""
+    """Return whether a text is unsafe as a cell; true of ``'x`` wherever it is true of ``x``, so that guards can be undone."""
     if _FORMULA.match(text):
         return True
     return bool(_REWRITTEN.fullmatch(text)) and not _PLAIN_NUMBER.fullmatch(text)
@@ -60,7 +60,7 @@ def shortened(text: str) -> str:
 
 
 def write_sheet(header: Sequence[str], rows: Iterable[Sequence[str | float]]) -> bytes:
-    """Return a CSV file; every text is guarded and cut to what spreadsheets hold, a number stands as it is."""
+    """Return a CSV file; every text is guarded and cut to what spreadsheets hold, numbers are written as they are."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\r\n")
     for row in (header, *rows):
@@ -84,7 +84,7 @@ class Record:
 
     @property
     def place(self) -> str:
-        """Where it stands, for messages."""
+        """Its line, for messages."""
         return f"line {self.line}" if self.line == self.row else f"line {self.line} (row {self.row} of a spreadsheet)"
 
 

@@ -41,7 +41,7 @@ def take_subset(examples: pa.Table, subset: pa.Table, what: str = "the subset") 
         what: the subset's name, for messages.
 
     Raises:
-        InputError: a uid is not in the train set, or twice in the subset, or a label is none of the train set's.
+        InputError: a uid is not in the train set, or twice in the subset, or a label is not one of the train set's.
     """
     info = dataset_info(examples.schema)
     wanted = subset[UID].combine_chunks()

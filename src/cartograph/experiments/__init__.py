@@ -1,1 +1,1 @@
-"""Experiments with data maps, each by its name: one module each."""
+"""Experiments with data maps, one module each."""

@@ -1,4 +1,4 @@
-"""Burn-out: how many epochs until the map is what it will be (App. A.1, Fig. 6)?"""
+"""Burn-out: after how many epochs is the map settled (App. A.1, Fig. 6)?"""
 
 from __future__ import annotations
 

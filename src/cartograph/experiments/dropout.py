@@ -1,4 +1,4 @@
-"""MC dropout: do the map's coordinates go with what dropout says of intrinsic and model uncertainty (App. B.1, Fig. 7)?"""
+"""MC dropout: do the map's coordinates correlate with dropout's intrinsic and model uncertainty (App. B.1, Fig. 7)?"""
 
 from __future__ import annotations
 
@@ -74,4 +74,4 @@ def _named(examples: pa.Table) -> DatasetInfo:
     return replace(dataset_info(examples.schema), name="train and held-out")
 
 
-EXPERIMENT = Experiment("dropout", "do coordinates go with dropout's uncertainty?", run, "App. B.1, Fig. 7")
+EXPERIMENT = Experiment("dropout", "do coordinates correlate with dropout's uncertainty?", run, "App. B.1, Fig. 7")

@@ -1,4 +1,4 @@
-"""What every experiment is: a question about a data map, answered on one train set with tables, a figure and numbers."""
+"""The parts of an experiment: its question, the train set and map it works on, and its finding with tables, a figure and numbers."""
 
 from __future__ import annotations
 
@@ -43,21 +43,19 @@ class Material:
         """Return an evaluation set of the train set's distribution.
 
         Raises:
-            InputError: there is none.
+            InputError: the audit has no such set.
         """
         from cartograph.schema import dataset_info
 
         for known, table in sorted(self.evaluation.items()):
             if dataset_info(table.schema).domain == "id":
                 return known, table
-        raise InputError(
-            f"experiment `{name}` needs an evaluation set of the train set's distribution, and there is none; add one to `evaluation`."
-        )
+        raise InputError(f"experiment `{name}` needs an evaluation set of the train set's distribution; add one to `evaluation`.")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What an experiment found.
+    """The answer of an experiment.
 
     Attributes:
         answer: in one sentence, with numbers.
@@ -80,7 +78,7 @@ class Experiment:
         name: as in params.yaml.
         meaning: the question, in one line.
         run: answers it.
-        source: where in the paper it stands.
+        source: its place in the paper.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""How many ambiguous rows it takes, and what easy ones add to them (§4, Fig. 3)."""
+"""Fractions: how many ambiguous rows does training need, and what do easy rows add (§4, Fig. 3)?"""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run(material: Material) -> Finding:
         InputError: there is no evaluation set.
     """
     if not material.evaluation:
-        raise InputError("experiment `fractions` scores models on evaluation sets, and there is none; add one to `evaluation`.")
+        raise InputError("experiment `fractions` scores models on evaluation sets; add one to `evaluation`.")
     parts = list(_parts(material.options))
     seeds = [material.options["seed"] + number for number in range(material.options["seeds"])]
     found: list[Row] = []

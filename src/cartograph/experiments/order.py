@@ -1,4 +1,4 @@
-"""Easy first: does a model learn in fewer epochs if the easy rows of each epoch come first (the reading notes; §4)?"""
+"""Order: does a model learn in fewer epochs if the easy rows of each epoch come first (§4)?"""
 
 from __future__ import annotations
 

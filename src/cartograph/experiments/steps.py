@@ -1,4 +1,4 @@
-"""Finer than an epoch: is the map of dynamics at every so many steps the map of dynamics per epoch?"""
+"""Steps: is the map the same if dynamics are recorded every few optimiser steps (§2.1)?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cartograph.statistics.correlation import pearson
 
 
 def run(material: Material) -> Finding:
-    """Record a fixed set of train rows at every so many optimiser steps; compare that map with the audit's.
+    """Record a fixed set of train rows every few optimiser steps; compare that map with the audit's.
 
     Raises:
         InputError: the training ends before the first reading.
@@ -38,7 +38,7 @@ def run(material: Material) -> Finding:
     probe = material.examples.take(pa.array(drawn))
     dynamics = read_dynamics(step_dynamics(material.recipe, material.examples, probe, material.folder, every=every))
     material.progress(1, 1)
-    # The audit's map leaves out as many epochs at its front.
+    # The burn-in of the audit's map, in readings.
     left_out = min(int(material.options["burn_in"]) * steps_per_epoch // every, dynamics.logits.shape[1] - 1)
     fine = compute_measures(dynamics.uids, dynamics.logits, dynamics.gold, burn_in=left_out)
     own = material.measures.take(

@@ -1,4 +1,4 @@
-"""Maps that experiments train for themselves."""
+"""Maps from trainings of an experiment's own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cartograph.train.recipe import Recipe
 
 
 def trained_map(recipe: Recipe, examples: pa.Table, folder: Path, *, burn_in: int = 0) -> Measures:
-    """Train a model from scratch and return its map of the train set, rows by uid; what is in the folder already is taken up."""
+    """Train a model from scratch and return its map of the train set, rows by uid; a training that the folder already has is continued."""
     from cartograph.train.fit import fit
 
     fitted = fit(replace(recipe, evaluate="end", live=False), examples, {}, folder)

@@ -1,4 +1,4 @@
-"""Two maps by two models: where do they put the same rows (App. C.1)?"""
+"""Two models: where do their maps put the same rows (App. C.1)?"""
 
 from __future__ import annotations
 

@@ -36,13 +36,13 @@ def interactive_map(
     """Draw the data map with Plotly: variability across, confidence up, one trace per level of correctness.
 
     A point's ``customdata`` is the index of its row in ``measures``. Coordinates are float32, so that 25,000 points
-    take half a megabyte of page. Beside the plane stand the densities of all rows: variability above it, confidence to the
+    take half a megabyte of page. Beside the plane are the densities of all rows: variability above it, confidence to the
     right, correctness in the corner, bars in the colours of the levels. Backgrounds are transparent and colours hold on light
     and on dark pages; the page sets the colour of the type (``layout.font.color``). ``layout.meta`` has the numbers of rows and of points.
 
     Args:
         measures: a table of ``schema.MEASURES``, as ``map_table`` returns it.
-        texts: what hovering shows, one plain text per row (markup in it is shown, never obeyed), with the label given
+        texts: what hovering shows, one plain text per row (markup in it is escaped), with the label given
             and the label predicted; None where the page shows its own card: hovering then gives the coordinates alone.
         max_points: most points drawn.
         seed: of the sample.

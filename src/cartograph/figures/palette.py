@@ -1,4 +1,4 @@
-"""What every figure of a data map shares: colours, markers, bins, and which points are drawn."""
+"""Colours, markers, levels of correctness, and the sample of points, shared by all figures of a data map."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MUTED = "#6a737d"
 RULE = "#d0d7de"
 DENSITY = "#6a6fb0"
 
-# Vermilion (never right) over grey to blue (always right): told apart under every common colour blindness, and each with
+# Vermilion (never right) over grey to blue (always right): distinct under every common colour blindness, and each with
 # a contrast of 3 : 1 or more both on white and on near-black.
 _SCALE = ((0.0, 0xC8372D), (0.25, 0xC97B34), (0.5, 0x8A8A8A), (0.75, 0x3A98BD), (1.0, 0x2C6CBC))
 

@@ -16,7 +16,7 @@ from cartograph.figures.palette import INK, MUTED
 _LOCK = RLock()
 
 
-_STYLE: dict[Any, Any] = {
+STYLE: dict[Any, Any] = {
     "axes.edgecolor": MUTED,
     "axes.labelcolor": INK,
     "axes.labelsize": 10,
@@ -41,7 +41,7 @@ def figure_style() -> Iterator[None]:
     with _LOCK, matplotlib.rc_context():
         # From the defaults, so that a matplotlibrc of the user's changes nothing.
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_STYLE)
+        matplotlib.rcParams.update(STYLE)
         yield
 
 

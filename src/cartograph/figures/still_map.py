@@ -18,7 +18,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from cartograph.figures.palette import DENSITY, INK, MUTED, RULE, Level, correctness_levels, sample_points
-from cartograph.figures.saving import _STYLE, figure_style
+from cartograph.figures.saving import STYLE, figure_style
 from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, UNASSIGNED, region_edges
 from cartograph.wording import percent
 
@@ -151,7 +151,7 @@ def _density(axes: Axes, values: Any, name: str, plane: Axes) -> None:
 def _bars(axes: Axes, levels: list[Level], n_rows: int) -> None:
     axes.bar(range(len(levels)), [len(level.rows) / n_rows for level in levels], 0.8, color=[level.colour for level in levels], linewidth=0)
     labels = [level.label for level in levels]
-    if len(labels) > 6:  # as many would overlap; the colours say which is which
+    if len(labels) > 6:  # more would overlap; the colours identify them
         labels[1:-1] = [label if 2 * index == len(labels) - 1 else "" for index, label in enumerate(labels)][1:-1]
     axes.set_xticks(range(len(levels)), labels)
     axes.tick_params(axis="x", length=0)
@@ -172,7 +172,7 @@ def _finish(axes: Axes, name: str) -> None:
 def _one_line(title: str) -> str:
     line = " ".join(title.split())
     line = line if len(line) <= _TITLE_WIDTH else line[: _TITLE_WIDTH - 1] + "…"
-    known = get_font(findfont(FontProperties(family=_STYLE["font.family"], weight="bold"))).get_charmap()
+    known = get_font(findfont(FontProperties(family=STYLE["font.family"], weight="bold"))).get_charmap()
     return "".join(character if ord(character) in known else "?" for character in line)
 
 

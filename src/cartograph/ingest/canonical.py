@@ -1,4 +1,4 @@
-"""Raw columns to the canonical table of a set, and the rows that could not be used, each with its reason."""
+"""The canonical table of a set from its raw columns, and the rows that could not be used, each with its reason."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class IngestedSet:
         files: the names of its sources.
         rows_read: number of records in the files, those that could not be read included.
         raw: every record that could be read, under canonical names, before any was taken out: texts, ``label`` as a class
-            name (null where there is none), ``uid``, ``source``, ``row``.
+            name (null for a row without a label), ``uid``, ``source``, ``row``.
         used: (len(raw),) whether the row is in ``examples``.
         examples: the canonical table, ``schema.examples_schema(info)``.
         quarantine: the other records, ``schema.QUARANTINE``.
@@ -189,13 +189,13 @@ def _unused(raw_set: RawSet, selected: pa.Table, faults: Ids, kinds: Sequence[Ki
         rows = selected.take(pa.array(indices)).to_pylist()
         for row, record, fault in zip(rows, records, faults[indices], strict=True):
             reason, column = kinds[fault - 1]
-            text = json.dumps(record, ensure_ascii=False, default=_told)
+            text = json.dumps(record, ensure_ascii=False, default=_size)
             yield {"file": file.name, "row": row[ROW], "column": column, "value": row[column], "reason": reason, "record": text}
         start = end
 
 
-def _told(value: Any) -> str:
-    """Return what stands for an image in a record's JSON."""
+def _size(value: Any) -> str:
+    """Return the size of an image, for the JSON of its record."""
     return f"{len(value):,} bytes"
 
 
@@ -215,10 +215,10 @@ def _require_usable(ingested: IngestedSet, columns: Columns) -> None:
             "another column in `ingest.uid`, or leave it out and uids are made from the content."
         )
     if not len(ingested.examples):
-        raise InputError(f"{where}: none of its {ingested.rows_read:,} rows can be used: {described(ingested)}.")
+        raise InputError(f"{where}: none of its {ingested.rows_read:,} rows can be used: {reasons_phrase(ingested)}.")
 
 
-def described(ingested: IngestedSet) -> str:
+def reasons_phrase(ingested: IngestedSet) -> str:
     """Return the reasons in words: ``3 empty text, 1 label not in train (`x`)``."""
     parts = []
     for reason, count in ingested.reasons.items():

@@ -1,4 +1,4 @@
-"""Which raw columns are the texts, the options, the label, the uid: chosen by name, one name or several alternatives."""
+"""The choice of raw columns for texts, options, label and uid, by one name or several alternatives."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Columns:
         options: at least two entries for multiple choice, else none.
         label: the gold label.
         uid: what identifies a row; empty where uids are to be made from the content.
-        annotators: the annotators' labels, a list or text; ``a+b+c`` joins several columns. Empty where there are none.
+        annotators: the annotators' labels, a list or text; ``a+b+c`` joins several columns. Empty for a set without annotators.
         image: the images; empty for texts.
         groups: columns that part an evaluation set's rows: a row is in the group of that name where the cell is not blank. A file may lack
             any of them.
@@ -70,7 +70,7 @@ class Columns:
         return tuple(_canonical(names) for names in self.options)
 
     def available(self, files: Sequence[File]) -> Columns:
-        """Return the columns without those that an evaluation set may lack and that none of its files has: uid, annotators."""
+        """Return the columns without uid and annotators where none of an evaluation set's files has them."""
 
         def kept(alternatives: Alternatives) -> Alternatives:
             there = {column for file in files for column in file.batch.table.column_names}
@@ -85,7 +85,7 @@ def _canonical(names: Alternatives) -> str:
 
 @dataclass(frozen=True)
 class File:
-    """A source as it was read, and the name it goes by."""
+    """A source as it was read, and its name in tables and messages."""
 
     name: str
     batch: Batch

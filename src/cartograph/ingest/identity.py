@@ -1,4 +1,4 @@
-"""What makes two rows the same: uids from content, repeated texts, labels that contradict each other."""
+"""Rows with the same content: uids, repeated texts, and labels that contradict each other."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def content_uids(table: pa.Table, fields: Sequence[str], label: str) -> pa.Array
     return pa.array(digests, pa.string())
 
 
-def content_keys(table: pa.Table, fields: Sequence[str]) -> pd.Series:
-    """Return what a row's texts have in common with others': joined, lower case, white space made single; of images their digests."""
+def normalised_texts(table: pa.Table, fields: Sequence[str]) -> pd.Series:
+    """Return each row's texts as one, in lower case and with single spaces; of images their digests."""
     parts = []
     for name in fields:
         text = pc.utf8_trim_whitespace(pc.utf8_lower(pc.fill_null(as_texts(table[name]), "")))
@@ -38,7 +38,7 @@ def content_keys(table: pa.Table, fields: Sequence[str]) -> pd.Series:
 
 
 def as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return texts as they are, and for images what identifies each."""
+    """Return texts as they are, and images as their digests."""
     if not pa.types.is_binary(column.type):
         return column
     from cartograph.data.images import image_digests

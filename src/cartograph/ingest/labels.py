@@ -1,4 +1,4 @@
-"""Labels as given, and the class names and ids they stand for."""
+"""Labels as given, and their class names and ids."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Labelling:
         separator: a label ends before it (``:`` makes ``DESC`` of ``DESC:manner``); None to take it whole.
         names: given label -> class name, for sets that name the same classes otherwise; others stay as they are.
         order: the class names in the order of their ids; empty for numeric, else alphabetical order of those in train.
-        unlabelled: values that say that there is no gold label.
+        unlabelled: values that mean that a row has no gold label.
     """
 
     separator: str | None = None
@@ -57,7 +57,7 @@ def classes(names: pa.ChunkedArray, labelling: Labelling) -> tuple[str, ...]:
     """Return the class names of a train set in the order of their ids.
 
     Raises:
-        InputError: the column holds so many different values that it cannot be a label.
+        InputError: the column has too many different values to be a label.
     """
     if labelling.order:
         return labelling.order

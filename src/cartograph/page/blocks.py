@@ -63,7 +63,7 @@ class Table(Block):
 
 @dataclass(frozen=True)
 class Check:
-    """One check of the data and what came of it."""
+    """One check of the data and its outcome."""
 
     set: str
     check: str

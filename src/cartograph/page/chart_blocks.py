@@ -47,7 +47,7 @@ class Dot:
         value: the number; ``low`` and ``high`` are the ends of its interval.
         text: the number as it is written beside.
         marks: numbers drawn small on the same line.
-        group: heading that it stands under; dots of one group follow one another.
+        group: the heading above it; dots of one group follow one another.
         style: which colour and shape, from 0; None for the text's own colour.
     """
 

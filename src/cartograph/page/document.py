@@ -23,7 +23,7 @@ from cartograph.page.verdict import Verdict, verdict
 BASE_BYTES = 6_000_000
 ROW_BYTES = 200
 IMAGE_BYTES = 4_000_000
-"""What a page of images may have besides."""
+"""What a page of images may have in addition."""
 
 _SCRIPTS = ("dom", "content", "rows", "chart", "card", "tables", "sections", "canvas", "map", "top", "page")
 _PLAIN = ("dom", "content", "chart", "tables", "sections", "top", "plain")

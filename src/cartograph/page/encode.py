@@ -1,4 +1,4 @@
-"""Values into a page: JSON that cannot leave its script element, columns as bytes, pictures as data URIs."""
+"""Values as parts of a page: JSON that cannot leave its script element, columns as bytes, pictures as data URIs."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def map_content(figure: go.Figure, carried: Sequence[int] | Array) -> dict[str, 
     The template is left out too: the page's own style sets colours for light and dark.
 
     Args:
-        figure: from ``plots.interactive_map``.
+        figure: from ``figures.interactive_map``.
         carried: places of the carried rows, sorted.
     """
     content: dict[str, Any] = json.loads(figure.to_json())

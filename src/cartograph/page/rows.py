@@ -81,10 +81,10 @@ def _votes(names: list[str | None] | None) -> str | None:
 
 
 def _pictures(audit: Audit, places: Integers, listed: Bools, allowance: int) -> list[list[str]]:
-    """Return each row's image as a small picture, of the largest size at which all of them fit, as far as a sample tells.
+    """Return each row's image as a small picture, of the largest size at which all of them fit, by a sample.
 
     Where no size fits, the listed rows have theirs at the largest size at which they take half of what there is, and of the others
-    as many as there is room for have theirs at the smallest size; an empty text stands for a picture that is not carried.
+    as many as there is room for have theirs at the smallest size; a picture that is not carried is an empty text.
     """
     column = audit.examples[audit.info.images[0]].take(places)
     first, others = np.flatnonzero(listed), np.flatnonzero(~listed)

@@ -109,7 +109,7 @@ class ExperimentAnswer:
     Attributes:
         name: the experiment's.
         question: what it asks; empty where it failed before it could say.
-        source: where in the paper it stands.
+        source: its place in the paper.
         answer: in a sentence, with numbers; where it failed: why.
         failed: whether it did.
         tables: its tables by name.

@@ -1,4 +1,4 @@
-"""The second built-in data set: real images of handwritten digits that scikit-learn brings along, with planted label errors.
+"""The second built-in data set: scikit-learn's images of handwritten digits, with planted label errors.
 
 The 1,797 images of 8 x 8 grey levels are the test part of the UCI set *Optical Recognition of Handwritten Digits* (Alpaydin and Kaynak
 1998). Of the train rows a share is given a wrong label. Images that are in no other set are altered, each in one of four ways, to make a
@@ -16,7 +16,7 @@ from PIL import Image
 from cartograph import schema
 from cartograph.data.arrays import Integers, Objects, Pixels
 from cartograph.data.images import png_of
-from cartograph.planted.nli import FLIPPED, Planted
+from cartograph.planted.nli import FLIPPED, PlantedCorpus
 
 MOST = 1200
 """Train rows at most; the other 597 images are those of the evaluation sets."""
@@ -25,7 +25,7 @@ _VALIDATION = 297
 _BRIGHTEST = 16
 
 
-def generate(rows: int, seed: int) -> Planted:
+def generate(rows: int, seed: int) -> PlantedCorpus:
     """Return the images in three sets; the same arguments give the same sets.
 
     ``train``; ``validation``, in distribution; and ``altered``, out of distribution: images that are shifted by one or two pixels, turned
@@ -57,7 +57,7 @@ def generate(rows: int, seed: int) -> Planted:
     sets = {name: _table(images[places], given[places], places) for name, places in parts.items() if name != "altered"}
     sets["altered"] = _altered(images[parts["altered"]], given[parts["altered"]], parts["altered"], rng)
     truth = [_truth(name, places, kinds[places], labels[places]) for name, places in parts.items()]
-    return Planted(sets, pa.concat_tables(truth))
+    return PlantedCorpus(sets, pa.concat_tables(truth))
 
 
 def _table(images: Pixels, labels: Integers, places: Integers) -> pa.Table:

@@ -2,8 +2,8 @@
 
 Three things are planted. *Flipped* rows carry a wrong label. *Ambiguous* rows have no single right one: they come as nearly
 equal twins with two different labels. *Give-away* words in the hypothesis change no label, but in three quarters of the train
-and validation rows one is there that goes with the label the writer had in mind; in the challenge set as many are strewn
-without regard to it. A flip is an error of the label, made after the hypothesis was written: the word in a flipped row goes
+and validation rows one goes with the label that the writer had in mind; the challenge set has as many,
+scattered at random. A flip is an error of the label, made after the hypothesis was written: the word in a flipped row goes
 with the true label, not with the given one. Ambiguous rows carry no such word.
 """
 
@@ -21,7 +21,7 @@ from cartograph.planted import nli_words
 from cartograph.planted.nli_grammar import LABELS, Dice, Grammar, Pair
 from cartograph.planted.nli_scene import with_word
 
-__all__ = ["LABELS", "SMALLEST", "Planted", "generate"]
+__all__ = ["LABELS", "SMALLEST", "PlantedCorpus", "generate"]
 
 SMALLEST = 60
 """Fewest train rows: with these the smallest set has ten rows."""
@@ -35,7 +35,7 @@ Kind = Literal["plain", "flipped", "ambiguous"]
 
 
 @dataclass(frozen=True)
-class Planted:
+class PlantedCorpus:
     """A generated corpus.
 
     Attributes:
@@ -58,13 +58,13 @@ class _Row(NamedTuple):
     give_away: bool = False
 
 
-def generate(rows: int, seed: int) -> Planted:
+def generate(rows: int, seed: int) -> PlantedCorpus:
     """Generate the corpus; the same arguments give the same corpus.
 
     Of the train rows, 3 % are flipped, uniformly to another label; of every set, 8 % are ambiguous. The other rows are
     balanced over the labels. The challenge set also uses words held out from the others, and its give-away words are
     independent of the label. No premise occurs twice in the whole corpus. A claim, its give-away word left aside, occurs at
-    most three times, or ``rows / 1000`` times where that is more: a pair that would break this is drawn anew.
+    most three times, or ``rows / 1000`` times where that is more: a pair that would break this is drawn again.
 
     Args:
         rows: number of train rows; each evaluation set has a sixth of that.
@@ -89,7 +89,7 @@ def generate(rows: int, seed: int) -> Planted:
         columns = {field: [getattr(row, field) for row in content] for field in ("premise", "hypothesis", "label")}
         sets[name] = pa.table({schema.UID: own} | columns)
         truth += [(uid, name, row.kind, row.true_label, row.give_away) for uid, row in zip(own, content, strict=True)]
-    return Planted(sets, pa.table([list(column) for column in zip(*truth, strict=True)], schema=schema.TRUTH))
+    return PlantedCorpus(sets, pa.table([list(column) for column in zip(*truth, strict=True)], schema=schema.TRUTH))
 
 
 def _uids(count: int, rng: np.random.Generator) -> list[str]:

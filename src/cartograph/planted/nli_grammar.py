@@ -1,7 +1,7 @@
 """Premises and claims: a label follows from how the claim's tested slot relates to the scene.
 
 A claim repeats who acts and what is done, and tests one slot: the *same* as in the scene (entailment), *missing* from it
-(neutral) or in *conflict* with it (contradiction). It is said exactly, in general terms (people, outdoors, at least two), or
+(neutral) or in *conflict* with it (contradiction). It is stated exactly, in general terms (people, outdoors, at least two), or
 negated, which exchanges same and conflict. As in crowd-sourced inference corpora (Bowman et al. 2015, section 2.1), a claim
 is about the scene of its premise: the boy in the claim is the boy of the premise.
 """
@@ -25,7 +25,7 @@ Pair = tuple[str, str]
 LABELS = ("entailment", "neutral", "contradiction")
 
 _OPTIONAL = ("look", "garment", "detail", "place", "time", "company", "purpose")
-_TOLD = 0.2
+_OPTIONAL_SHARE = 0.2
 _RELATION: dict[str, Relation] = {"entailment": "same", "neutral": "missing", "contradiction": "conflict"}
 _NEGATED: dict[Relation, Relation] = {"same": "conflict", "missing": "missing", "conflict": "same"}
 
@@ -112,7 +112,7 @@ class Grammar:
         return sentence(self._premise(scene)), sentence(claim)
 
     def contested(self, situation: nli_words.Contested) -> tuple[Pair, Pair]:
-        """Return two pairs of one claim about one situation, their premises told apart by a colour alone."""
+        """Return two pairs of one claim about one situation, whose premises differ in a colour alone."""
         dice = self._dice
         number = dice.pick((1, 1, 1, 1, 0, 2, 3))
         look = dice.pick(flat(nli_words.LOOKS)) if dice.chance(0.5) else None
@@ -129,8 +129,8 @@ class Grammar:
         if slot == "number":
             number = 0 if relation == "missing" else dice.pick((1, 2, 3, 4, 5))
         scene = Scene(number, dice.pick(self._nouns), dice.pick(self._actions))
-        told = {name: dice.chance(_TOLD) for name in _OPTIONAL} | {slot: relation != "missing"}
-        return replace(scene, **{name: self._value(name, scene) for name in _OPTIONAL if told[name]})
+        given = {name: dice.chance(_OPTIONAL_SHARE) for name in _OPTIONAL} | {slot: relation != "missing"}
+        return replace(scene, **{name: self._value(name, scene) for name in _OPTIONAL if given[name]})
 
     def _related(self, slot: str, scene: Scene, relation: Relation) -> Any:
         if relation == "same":

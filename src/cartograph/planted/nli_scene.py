@@ -1,4 +1,4 @@
-"""What a sentence of the generated corpus tells, and the phrases it is told in."""
+"""The scene of a sentence of the generated corpus, slot by slot, and its phrases."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Scene:
         return join(determiner, self.look, self.bare)
 
     def tail(self, without: str = "") -> tuple[str | None, ...]:
-        """Company, place, time and purpose as far as told, in the order of a sentence, one of them left out."""
+        """Company, place, time and purpose where the scene has them, in the order of a sentence, one of them left out."""
         phrases = {"company": self.company, "place": phrase(self.place), "time": phrase(self.time), "purpose": self.purpose}
         return tuple(text for slot, text in phrases.items() if slot != without)
 

@@ -1,4 +1,4 @@
-"""A generated pairwise task: questions, of which some ask the same in other words. What asks the same is planted, so it is known.
+"""A generated pairwise task: questions, some of which are planted paraphrases of one another.
 
 A question is a wording of its kind with a synonym in each slot. Stated are a chain of pairs through the questions of one meaning, and
 negatives that somebody thought of: pairs about the same thing that ask something else. What nobody stated are pairs that ask in nearly the

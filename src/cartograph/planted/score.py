@@ -1,4 +1,4 @@
-"""Where what was planted lies on a data map, and how well the suspects, and low confidence alone, find the flipped labels."""
+"""The score against the planted truth: where each kind lies on the map, and how well suspects and low confidence find flipped labels."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def score(
         A table of ``SCORE``, and flat numbers. Against the flipped rows: ``average_precision`` of the suspects' ranking, ``precision`` and
         ``recall`` of the flagged ones (precision 0 where none is); ``low_confidence.average_precision`` of ranking by low
         confidence, ``low_confidence.precision`` and ``.recall`` of as many least confident rows as there are flipped ones (so
-        the two are equal). Without suspects low confidence stands in for them under all three names.
+        the two are equal). Without suspects the three are those of low confidence.
         Of the filter, where any row has a planted give-away word, ``give_away.odds_ratio``: the odds that such a row is taken out, over
         those of a row without one (higher than 1 = taken out by preference), the ends of its 95 % interval (``.low``, ``.high``), and
         the shares taken out (``give_away.filtered``, ``no_give_away.filtered``).

@@ -20,7 +20,7 @@ from cartograph.read.jsonl import as_text
 from cartograph.read.source import BROKEN_ARCHIVE, Batch, Rejected, Source
 
 MAX_ROWS = 10_000_000
-"""Most rows of one archive: what claims more is not read."""
+"""Most rows of one archive; one that claims more is not read."""
 
 _BATCH = 1_000
 _ROW_BYTES = 200_000_000
@@ -39,7 +39,7 @@ def read(source: Source) -> Iterator[Batch]:
     numbers as a square has pixels, bytes of image files, or Hugging Face's ``{bytes, path}``. Values as in ``images.png_of``.
 
     Raises:
-        InputError: it is neither, holds no images, or arrays that cannot be read without running code.
+        InputError: it is neither, holds no images, or holds arrays that cannot be read without running code.
     """
     with open(source.path, "rb") as file:  # noqa: PTH123
         start = file.read(4)
@@ -150,7 +150,7 @@ def image_batch(source: Source, table: pa.Table, start: int) -> Batch:
     if not images:
         kinds = ", ".join(f"{field.name} ({field.type})" for field in table.schema)
         raise InputError(f"{source.name} has no column of arrays or image files; its columns are {kinds}.")
-    # What might be images too and is not asked for is no text either, but for lists of numbers: votes, for one.
+    # Other columns of images are left out; plain lists of numbers, such as votes, are texts.
     others = [field.name for field in table.schema if _is_nested(field.type) and field.name not in images]
     rest = raw_columns(table.drop_columns([*images, *others]), source.name)
     texts = {name: rest[name].to_pylist() for name in rest.column_names}
@@ -163,7 +163,7 @@ def image_batch(source: Source, table: pa.Table, start: int) -> Batch:
 
 
 def _wanted(source: Source, names: list[str]) -> list[str]:
-    """Return those columns that are read as images: boxes, masks and votes look like them. All, where none has a wanted name."""
+    """Return those columns that are read as images: boxes, masks and votes look like them. All where no column has a wanted name."""
     return [name for name in names if name in source.image_columns] or names
 
 
@@ -180,7 +180,7 @@ def _holds_images(kind: pa.DataType) -> bool:
 
 
 def _is_nested(kind: pa.DataType) -> bool:
-    """Return whether it is an image that no text can stand for: lists of lists of numbers."""
+    """Return whether a column holds lists of lists of numbers, which cannot be written as a text."""
     return _holds_images(kind) and pa.types.is_nested(kind) and hasattr(kind, "value_type") and pa.types.is_nested(kind.value_type)
 
 

@@ -1,4 +1,4 @@
-"""CSV and TSV: a header line, then one record per line; a record that does not fit is rejected and the next one read."""
+"""CSV and TSV: a header line, then one record per line; a record with another number of fields is rejected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read_tsv(source: Source) -> Iterator[Batch]:
 
 
 class _Lines:
-    """The lines of a file for ``csv.reader``; what a broken record has swallowed can be given back."""
+    """The lines of a file for ``csv.reader``; the lines that a broken record consumed can be given back."""
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file
@@ -57,7 +57,7 @@ class _Lines:
 
 @dataclass(frozen=True)
 class _Layout:
-    """How a file is delimited, and its header as it stands there."""
+    """How a file is delimited, and its header as written."""
 
     delimiter: str
     quoting: str
@@ -73,7 +73,7 @@ def _read(source: Source, delimiter: str | None, *, quoting: str) -> Iterator[Ba
 
 
 def _opened(source: Source, lines: _Lines, delimiter: str | None, quoting: str) -> tuple[_Layout, Iterator[list[str]]]:
-    """Return how the file is laid out, and a reader that stands behind the header."""
+    """Return how the file is laid out, and a reader placed after the header."""
     delimiter = delimiter or _delimiter(lines.peek())
     try:
         reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL, strict=True)
@@ -84,7 +84,7 @@ def _opened(source: Source, lines: _Lines, delimiter: str | None, quoting: str) 
 
 
 def rewrite(source: Source, kind: str, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
-    """Yield the text of a CSV or TSV file with some of its records, each as it stands there but for new labels.
+    """Yield the text of a CSV or TSV file with some of its records, byte for byte but for new labels.
 
     Args:
         kind: ``csv`` or ``tsv``.

@@ -1,4 +1,4 @@
-"""One reader per format; each yields batches of raw columns."""
+"""The readers by format, and how a format is guessed; each reader yields batches of raw columns."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def format_of(path: str, name: str | None = None) -> str:
         name: what messages call it.
 
     Raises:
-        InputError: the format cannot be told; the message lists those there are.
+        InputError: the format cannot be guessed; the message lists the known ones.
     """
     if path.startswith(hub.PREFIX):
         return "hub"
     if lines.fields_of(path):
         return "lines"
     if Path(path).is_dir():
-        # A data set's folder may have pictures beside its shards, such as those of its README.
+        # The folder of a data set may have pictures beside its shards, for its README.
         return "image-folder" if image_folder.holds_images(path) and not huggingface.holds_shards(path) else "huggingface"
     if suffix_of(path) in _SUFFIXES:
         return _SUFFIXES[suffix_of(path)]
@@ -80,7 +80,7 @@ def format_of(path: str, name: str | None = None) -> str:
     if b"\t" in start.split(b"\n", 1)[0]:
         return "tsv"
     known = ", ".join(READERS | IMAGE_READERS)
-    raise InputError(f"the format of {name or path} cannot be told from its name or content; set `format` to one of {known}.")
+    raise InputError(f"the format of {name or path} cannot be guessed from its name or content; set `format` to one of {known}.")
 
 
 def _kind(source: Source) -> str:
@@ -89,7 +89,7 @@ def _kind(source: Source) -> str:
 
 
 def first_columns(source: Source) -> set[str]:
-    """Return the columns of the first batch of a source; none where it cannot be read, which ``read`` says why."""
+    """Return the columns of the first batch of a source; empty where it cannot be read: ``read`` says why."""
     try:
         batch = next(iter(_EVERY[_kind(source)](source)), None)
     except (InputError, OSError, KeyError):

@@ -1,4 +1,4 @@
-"""A data set of a hub, where one can be reached: ``hub:NAME[@CONFIG][:SPLIT]``. No script of it is run."""
+"""A data set of the Hugging Face hub: ``hub:NAME[@CONFIG][:SPLIT]``; none of its scripts is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Hugging Face data set on disk: a folder made by ``save_to_disk``, or one of Arrow or Parquet shards. No script in it is run."""
+"""A Hugging Face data set on disk: a folder made by ``save_to_disk``, or one of Arrow or Parquet shards. None of its scripts is run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read(source: Source) -> Iterator[Batch]:
     """Yield the rows of a data set's folder, or of one split of it.
 
     Raises:
-        InputError: the folder holds no data set, or several splits and none is named.
+        InputError: the folder holds no data set, or several splits and the source names no split.
     """
     folder = Path(source.path)
     if not folder.is_dir():
@@ -51,7 +51,7 @@ def choose(source: Source, splits: dict[str, Any]) -> Any:
     """Return the split that the source names, or the only one.
 
     Raises:
-        InputError: naming the splits there are.
+        InputError: with the names of the splits.
     """
     found = ", ".join(splits)
     if source.split is not None and source.split not in splits:

@@ -1,8 +1,8 @@
 """A folder of images, or a ZIP archive of one: a sub-folder per class, or a table beside the images that names them.
 
 The table is ``metadata.csv``, ``metadata.jsonl``, ``labels.csv`` or ``labels.jsonl`` in the folder itself, with a column ``file_name`` (or
-``file``, ``filename``, ``image``, ``path``), and whatever else the rows have. Nothing outside of the folder is read, wherever a link or a
-name in the table points, and an archive is never unpacked.
+``file``, ``filename``, ``image``, ``path``), and any other columns. Nothing outside of the folder is read, whatever a link or a
+name in the table points to, and an archive is never unpacked.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Files(ABC):
         """Return a file's bytes.
 
         Raises:
-            Unusable: there is none, it is outside, too large or damaged.
+            Unusable: the file does not exist, is outside, too large or damaged.
         """
 
 
@@ -162,7 +162,7 @@ def _split_of(source: Source, files: Files) -> Files:
 
 
 def _around(names: list[str]) -> str:
-    """Return the one folder that everything is in, with a slash; empty where there is none."""
+    """Return the one folder around all files, with a slash; empty where there are several."""
     first = {name.partition("/")[0] for name in names}
     return f"{first.pop()}/" if len(first) == 1 and all("/" in name for name in names) else ""
 
@@ -192,7 +192,7 @@ Record = tuple[int, str, dict[str, Any]] | Rejected
 
 
 def _by_folder(names: list[str]) -> Iterator[Record]:
-    """Yield the images of each class: of the files that stand beside the classes' folders, those named like images, without a label."""
+    """Yield the images of each class: of the files beside the classes' folders, those named like images, without a label."""
     alike = [name for name in names if _is_named_so(name)]
     inner = len(_common(alike or [name for name in names if len(_parts(name)) > 1]))
     chosen = [name for name in names if len(_parts(name)) > inner + 1 or _is_named_so(name)]
@@ -211,7 +211,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def _common(names: list[str]) -> tuple[str, ...]:
-    """Return the folders that all names stand in beside the class's own: an archive often has one around everything."""
+    """Return the folders around all classes' folders: an archive often has one around everything."""
     parts = [_parts(name) for name in names]
     if not parts or len({part[0] for part in parts}) > 1 or any(len(part) < 3 for part in parts):
         return ()

@@ -67,7 +67,7 @@ def _array(source: Source, file: IO[str]) -> Iterator[Batch]:
 
 
 def rewrite(source: Source, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
-    """Yield the text of a JSONL file, or of one array, with some of its records, each as it stands there but for new labels.
+    """Yield the text of a JSONL file, or of one array, with some of its records, byte for byte but for new labels.
 
     Args:
         column: the label's; dots lead into nested objects.

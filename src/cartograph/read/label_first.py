@@ -29,7 +29,7 @@ def read(source: Source) -> Iterator[Batch]:
 
 
 def rewrite(source: Source, kept: Mapping[int, str | None]) -> Iterator[str]:
-    """Yield the text of a label-first file with some of its lines, each as it stands there but for new labels.
+    """Yield the text of a label-first file with some of its lines, byte for byte but for new labels.
 
     Args:
         kept: number of each line that stays -> its new label, None where it keeps its own.

@@ -16,7 +16,7 @@ _FIELD = re.compile(r"(?:^|,)([^\W\d][\w.-]*)=")
 
 
 def fields_of(path: str) -> dict[str, str]:
-    """Return field name -> path of a ``name=PATH,name=PATH`` source, or nothing where it is none.
+    """Return field name -> path of a ``name=PATH,name=PATH`` source, or an empty mapping for any other source.
 
     >>> fields_of("premise=data/s1.dev,label=data/labels.dev")
     {'premise': 'data/s1.dev', 'label': 'data/labels.dev'}
@@ -31,7 +31,7 @@ def fields_of(path: str) -> dict[str, str]:
 
 
 def read(source: Source) -> Iterator[Batch]:
-    """Yield the records of files that run in step, one column per file.
+    """Yield the records of files that have one line per record each, one column per file.
 
     Raises:
         InputError: the source names no fields, or the files have different numbers of lines.

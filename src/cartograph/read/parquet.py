@@ -1,4 +1,4 @@
-"""Parquet files."""
+"""Parquet files, as raw columns or as typed tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read(source: Source) -> Iterator[Batch]:
 
 
 def tables(source: Source) -> Iterator[pa.Table]:
-    """Yield a Parquet file as typed tables, one under the other.
+    """Yield a Parquet file as typed tables, in order.
 
     Raises:
         InputError: as ``read``.

@@ -1,7 +1,7 @@
 """Files at URLs (``file``, ``s3``, ``http``, ``https``): fetched to disk through fsspec, no larger than allowed.
 
 Credentials are those that the libraries find in their usual environment variables and files (``AWS_ACCESS_KEY_ID``, ``AWS_PROFILE``,
-``NETRC``, …); none is taken from a URL, and none is told.
+``NETRC``, …); none is taken from a URL, and no message shows one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SCHEMES = ("file", "s3", "http", "https")
 ATTEMPTS = 3
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_TOLD_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>)]*")
+_URL_IN_TEXT = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>)]*")
 _SECRET = re.compile(r"sig|signature|token|secret|passw|pwd|key|credential|auth|session", re.IGNORECASE)
 _SECRET_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 _VERSIONS = ("ETag", "Content-MD5", "Digest", "VersionId", "LastModified", "Last-Modified", "mtime")
@@ -36,11 +36,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Version:
-    """What a server says of a file without sending it.
+    """Size and version of a file, as the server states them without sending it.
 
     Attributes:
-        size: bytes; None where it does not say.
-        mark: changes whenever the content does; None where it gives none.
+        size: bytes; None where the server does not say.
+        mark: changes whenever the content does; None where the server gives no such mark.
     """
 
     size: int | None
@@ -57,7 +57,7 @@ def is_remote(path: str) -> bool:
 
 
 def file_name(url: str) -> str:
-    """Return the name of the file at a URL, with nothing in it that means something to a file system.
+    """Return the name of the file at a URL, without characters that have a meaning in a file system.
 
     >>> file_name("https://example.org/a/rows%20of%202026.csv.gz?version=3")
     'rows_of_2026.csv.gz'
@@ -102,7 +102,7 @@ def look(url: str) -> Version:
     Raises:
         InputError: it is not there, may not be read, or the server cannot be reached.
     """
-    return _persistently(url, lambda: _version(*_opened(url)))
+    return _with_retries(url, lambda: _version(*_opened(url)))
 
 
 def fetch(url: str, target: Path, *, max_bytes: int, progress: Callable[[int, int], None] | None = None) -> str:
@@ -117,7 +117,7 @@ def fetch(url: str, target: Path, *, max_bytes: int, progress: Callable[[int, in
     Raises:
         InputError: it is not there, may not be read, is too large, or the server cannot be reached.
     """
-    return _persistently(url, lambda: _fetch(url, target, max_bytes, progress))
+    return _with_retries(url, lambda: _fetch(url, target, max_bytes, progress))
 
 
 def _fetch(url: str, target: Path, max_bytes: int, progress: Callable[[int, int], None] | None) -> str:
@@ -126,7 +126,7 @@ def _fetch(url: str, target: Path, max_bytes: int, progress: Callable[[int, int]
     if total is not None and total > max_bytes:
         raise InputError(_too_large(url, f"has {_megabytes(total)}", max_bytes))
     digest, done = hashlib.sha256(), 0
-    # Without blocks: one request that is read as it comes.
+    # Without blocks: one request, streamed.
     options = {"block_size": 0} if url.lower().startswith("http") else {}
     with system.open(path, "rb", **options) as source, target.open("wb") as file:
         while chunk := source.read(_CHUNK):
@@ -151,7 +151,7 @@ def _too_large(url: str, what: str, max_bytes: int) -> str:
 
 
 def _opened(url: str) -> tuple[Any, str]:
-    """Return the file system of a URL, with nothing remembered from before, and the file's path in it."""
+    """Return the file system of a URL, without cached listings, and the file's path in it."""
     import fsspec
 
     scheme = url.partition("://")[0].lower()
@@ -167,7 +167,7 @@ def _opened(url: str) -> tuple[Any, str]:
         options |= {"config_kwargs": {"connect_timeout": _CONNECT_SECONDS, "read_timeout": _READ_SECONDS, "retries": {"max_attempts": 2}}}
     system = fsspec.filesystem(scheme, **options)
     path = system._strip_protocol(url)
-    # A file's URL may have its path as it is, or with what is special in a URL written as %20 and the like.
+    # The path of a file URL may be percent-encoded or not.
     return system, unquote(path) if scheme == "file" and not system.exists(path) else path
 
 
@@ -180,11 +180,11 @@ def _version(system: Any, path: str) -> Version:
     return Version(None if size is None else int(size), mark)
 
 
-def _persistently(url: str, action: Callable[[], Result]) -> Result:
+def _with_retries(url: str, action: Callable[[], Result]) -> Result:
     """Return what an action returns, tried again where the network may have been at fault."""
     for left in reversed(range(ATTEMPTS)):
         try:
-            with _explained(url):
+            with _in_sentences(url):
                 return action()
         except _Unreachable as error:
             if not left:
@@ -194,12 +194,12 @@ def _persistently(url: str, action: Callable[[], Result]) -> Result:
 
 
 class _Unreachable(Exception):
-    """A failure that may be gone at the next attempt."""
+    """A failure that the next attempt may not have."""
 
 
 @contextmanager
-def _explained(url: str) -> Iterator[None]:
-    """Turn what the libraries raise into sentences without secrets."""
+def _in_sentences(url: str) -> Iterator[None]:
+    """Turn the libraries' exceptions into sentences without secrets."""
     name = shown(url)
     try:
         yield
@@ -210,7 +210,7 @@ def _explained(url: str) -> Iterator[None]:
     except IsADirectoryError as error:
         raise InputError(f"{name} is a folder; name a file.") from error
     except Exception as raised:
-        # For http, whatever went wrong comes as a file that is not there.
+        # fsspec raises FileNotFoundError for every failure over http.
         cause = raised.__cause__ if isinstance(raised, FileNotFoundError) and isinstance(raised.__cause__, Exception) else raised
         status = getattr(cause, "status", None)
         if isinstance(cause, FileNotFoundError) or status in (404, 410):
@@ -226,8 +226,8 @@ def _explained(url: str) -> Iterator[None]:
 def _reason(error: BaseException) -> str:
     """Return an error's message on one line, without what the environment keeps secret."""
     text = " ".join(str(error).split()) or type(error).__name__
-    # Where a server sends one on, the address there may carry a signature.
-    text = _TOLD_URL.sub(lambda found: shown(found[0]), text)
+    # The address of a redirect may carry a signature.
+    text = _URL_IN_TEXT.sub(lambda found: shown(found[0]), text)
     for secret in filter(None, map(os.environ.get, _SECRET_VARIABLES)):
         text = text.replace(secret, "…")
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

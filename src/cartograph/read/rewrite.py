@@ -1,4 +1,4 @@
-"""A copy of a source in its own format, with some of its records and some new labels; what is not changed stays byte for byte."""
+"""A copy of a source in its own format, with some of its records and some new labels; all else is kept byte for byte."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rewrite(source: Source, column: str, kept: Mapping[int, str | None], path: P
         source: a single CSV, TSV, JSONL or label-first file.
         column: the label's.
         kept: number of each record that stays (as in ``Batch.rows``) -> its new label, None where it keeps its own.
-        path: written anew.
+        path: of the copy.
 
     Raises:
         InputError: a new label cannot be written in the source's encoding or format.

@@ -1,4 +1,4 @@
-"""Where rows come from, and what a reader gives back."""
+"""Sources of rows, and the batches that readers make of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BROKEN_ARCHIVE = (
     lzma.LZMAError,
     struct.error,
 )
-"""What ``zipfile`` raises for archives that somebody has cut or tampered with, or locked with a password."""
+"""What ``zipfile`` raises for archives that are cut short, damaged, or locked with a password."""
 
 _OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
@@ -49,7 +49,7 @@ class Source:
         name: what messages and tables call it.
         format: a key of ``READERS``; None to guess.
         encoding: of text files; None for UTF-8, with or without a byte order mark.
-        delimiter: between fields of a delimited file; None for a tab in TSV, and in CSV whatever the header uses.
+        delimiter: between fields of a delimited file; None for a tab in TSV, and in CSV for the one that the header uses.
         quoting: ``standard`` ("…" around fields, doubled inside) or ``none`` (a quote is text); None for
             standard in CSV and none in TSV.
         columns: column names of a delimited file without a header line; empty where the first line is the header.
@@ -117,7 +117,7 @@ def open_text(path: str | Path, source: Source, *, newline: str) -> Iterator[IO[
     """Open a text file in its source's encoding.
 
     Raises:
-        InputError: there is no such encoding, or, from whatever reads inside the block, the file is not in it;
+        InputError: there is no such encoding, or a read inside the block finds that the file is not in it;
             the message names line and byte.
     """
     encoding = source.encoding or "utf-8-sig"

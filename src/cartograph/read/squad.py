@@ -26,8 +26,8 @@ _SHORT = re.compile(
 def read(source: Source) -> Iterator[Batch]:
     """Yield the pairs as the columns ``question``, ``sentence``, ``label`` and ``id`` (of the question).
 
-    The number of a row is that of its question, counted through the file. A question without an answer that stands where the file says
-    is rejected.
+    The number of a row is that of its question, counted through the file. A question is rejected where no answer is at the place
+    that the file gives.
 
     Raises:
         InputError: the file is not in SQuAD's format.
@@ -53,7 +53,7 @@ def _batch(questions: Sequence[tuple[Any, str]], first: int) -> Batch:
     for number, (question, context) in enumerate(questions, start=first):
         found = _pairs(question, context)
         if isinstance(found, str):
-            rejected.append(Rejected(number, "no answer stands where the file says", found, json.dumps(question, ensure_ascii=False)))
+            rejected.append(Rejected(number, "no answer is where the file says", found, json.dumps(question, ensure_ascii=False)))
         else:
             rows += [(number, *pair) for pair in found]
     names = ("question", "sentence", "label", "id")

@@ -1,7 +1,7 @@
 """The Winograd Schema Challenge in SuperGLUE's format (JSONL) as cloze rows: the pronoun becomes ``_``, two nouns are the options.
 
-SuperGLUE asks of one candidate at a time whether the pronoun means it. Rows about the same pronoun of the same text are brought together
-here: the candidate that is meant and the first one that is not. A row that has no such partner cannot be converted.
+SuperGLUE asks of one candidate at a time whether the pronoun means it. Rows about the same pronoun of the same text are joined
+here: the candidate that is meant and the first one that is not. A row without such a partner cannot be converted.
 """
 
 from __future__ import annotations

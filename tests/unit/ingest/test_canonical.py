@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from cartograph.errors import GateError, InputError
-from cartograph.ingest.identity import content_keys, content_uids, contradicting, repeated
+from cartograph.ingest.identity import content_uids, contradicting, normalised_texts, repeated
 from cartograph.ingest.labels import Labelling, chosen_options, class_names, classes
 from cartograph.schema import QUARANTINE, TRUTH, DatasetInfo, dataset_info, examples_schema
 from tasks.audit.parameters.ingest import Ingest
@@ -290,7 +290,7 @@ def test_contradictions_and_repeats_against_every_pair(rows: list[tuple[str, str
 
 def test_texts_are_the_same_whatever_their_case_and_white_space() -> None:
     table = pa.table({"text": ["A  Dog\n", " a dog", "a cat", None]})
-    keys = content_keys(table, ["text"])
+    keys = normalised_texts(table, ["text"])
     assert keys[0] == keys[1]
     assert len(set(keys)) == 3
 

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 
 from cartograph.data.images import open_png, pixels_of
 from cartograph.planted import digits
-from cartograph.planted.nli import Planted
+from cartograph.planted.nli import PlantedCorpus
 from cartograph.schema import TRUTH
 from tasks.engine.workspace import CODE
 from tasks.pipelines import open_workspace
@@ -19,17 +19,17 @@ from tests.ingesting import run_ingest
 
 
 @pytest.fixture(scope="module")
-def whole() -> Planted:
+def whole() -> PlantedCorpus:
     return digits.generate(rows=1200, seed=13)
 
 
-def test_every_image_is_in_one_set(whole: Planted) -> None:
+def test_every_image_is_in_one_set(whole: PlantedCorpus) -> None:
     uids = [uid for table in whole.sets.values() for uid in table["uid"].to_pylist()]
     assert sorted(uids) == [f"digit-{place:04d}" for place in range(1797)]
     assert {name: table.num_rows for name, table in whole.sets.items()} == {"train": 1200, "validation": 297, "altered": 300}
 
 
-def test_images_are_scikit_learns_and_truth_is_theirs(whole: Planted) -> None:
+def test_images_are_scikit_learns_and_truth_is_theirs(whole: PlantedCorpus) -> None:
     bundle = load_digits()
     train = whole.sets["train"]
     places = [int(uid.removeprefix("digit-")) for uid in train["uid"].to_pylist()]
@@ -40,7 +40,7 @@ def test_images_are_scikit_learns_and_truth_is_theirs(whole: Planted) -> None:
         assert row["true_label"] == str(bundle.target[int(row["uid"].removeprefix("digit-"))])
 
 
-def test_three_per_cent_of_the_train_labels_are_wrong(whole: Planted) -> None:
+def test_three_per_cent_of_the_train_labels_are_wrong(whole: PlantedCorpus) -> None:
     true = {row["uid"]: (row["kind"], row["true_label"]) for row in whole.truth.to_pylist()}
     for name, table in whole.sets.items():
         wrong = {uid for uid, label in zip(table["uid"].to_pylist(), table["label"].to_pylist(), strict=True) if label != true[uid][1]}
@@ -48,7 +48,7 @@ def test_three_per_cent_of_the_train_labels_are_wrong(whole: Planted) -> None:
         assert len(wrong) == (36 if name == "train" else 0)
 
 
-def test_altered_images_say_how(whole: Planted) -> None:
+def test_altered_images_say_how(whole: PlantedCorpus) -> None:
     bundle = load_digits()
     rows = whole.sets["altered"].to_pylist()
     assert [sum(row[name] == "yes" for row in rows) for name in digits.ALTERATIONS] == [75] * 4
@@ -60,7 +60,7 @@ def test_altered_images_say_how(whole: Planted) -> None:
             assert np.array_equal(after, 255 - before)
 
 
-def test_seeds_and_sizes(whole: Planted) -> None:
+def test_seeds_and_sizes(whole: PlantedCorpus) -> None:
     assert digits.generate(rows=1200, seed=13).sets["altered"].equals(whole.sets["altered"])
     assert not digits.generate(rows=1200, seed=14).sets["train"].equals(whole.sets["train"])
     assert digits.generate(rows=100, seed=13).sets["train"].num_rows == 100

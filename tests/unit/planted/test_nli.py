@@ -9,18 +9,18 @@ import pytest
 
 from cartograph import schema
 from cartograph.planted import nli_words
-from cartograph.planted.nli import SMALLEST, Planted, generate
+from cartograph.planted.nli import SMALLEST, PlantedCorpus, generate
 from cartograph.planted.nli_grammar import LABELS, Dice, Grammar
 
 CLASS_OF = {word: label for label, known in nli_words.GIVE_AWAY.items() for word in known}
 
 
 @pytest.fixture(scope="module")
-def corpus() -> Planted:
+def corpus() -> PlantedCorpus:
     return generate(6000, 13)
 
 
-def rows(corpus: Planted, name: str) -> list[dict[str, Any]]:
+def rows(corpus: PlantedCorpus, name: str) -> list[dict[str, Any]]:
     truth = {row["uid"]: row for row in corpus.truth.to_pylist()}
     return [row | truth[row["uid"]] for row in corpus.sets[name].to_pylist()]
 
@@ -38,7 +38,7 @@ def test_the_same_arguments_give_the_same_corpus() -> None:
     assert not one.sets["train"].equals(generate(300, 8).sets["train"])
 
 
-def test_sizes_and_columns(corpus: Planted) -> None:
+def test_sizes_and_columns(corpus: PlantedCorpus) -> None:
     assert {name: table.num_rows for name, table in corpus.sets.items()} == {"train": 6000, "validation": 1000, "challenge": 1000}
     for table in corpus.sets.values():
         assert table.schema == pa.schema([(name, pa.string()) for name in ("uid", "premise", "hypothesis", "label")])
@@ -61,7 +61,7 @@ def test_too_few_rows_are_refused() -> None:
         generate(59, 0)
 
 
-def test_uids_are_unique_and_reveal_nothing(corpus: Planted) -> None:
+def test_uids_are_unique_and_reveal_nothing(corpus: PlantedCorpus) -> None:
     uids = corpus.truth.column("uid").to_pylist()
     assert len(set(uids)) == len(uids)
     assert all(re.fullmatch("r[0-9a-f]{10}", uid) for uid in uids)
@@ -73,7 +73,7 @@ def test_uids_are_unique_and_reveal_nothing(corpus: Planted) -> None:
     assert abs(in_order - 240) < 60
 
 
-def test_texts_hardly_repeat(corpus: Planted) -> None:
+def test_texts_hardly_repeat(corpus: PlantedCorpus) -> None:
     premises = Counter(text for table in corpus.sets.values() for text in table.column("premise").to_pylist())
     hypotheses = Counter(text for table in corpus.sets.values() for text in table.column("hypothesis").to_pylist())
     assert max(premises.values()) == 1
@@ -81,7 +81,7 @@ def test_texts_hardly_repeat(corpus: Planted) -> None:
     assert len(hypotheses) > 0.9 * hypotheses.total()
 
 
-def test_flips_are_wrong_labels_of_train_rows_alone(corpus: Planted) -> None:
+def test_flips_are_wrong_labels_of_train_rows_alone(corpus: PlantedCorpus) -> None:
     flipped = [row for row in rows(corpus, "train") if row["kind"] == "flipped"]
     assert len(flipped) == 180
     assert all(row["label"] != row["true_label"] for row in flipped)
@@ -93,7 +93,7 @@ def test_flips_are_wrong_labels_of_train_rows_alone(corpus: Planted) -> None:
         assert {row["kind"] for row in rows(corpus, name)} == {"plain", "ambiguous"}
 
 
-def test_give_away_words_go_with_the_true_label_in_three_quarters(corpus: Planted) -> None:
+def test_give_away_words_go_with_the_true_label_in_three_quarters(corpus: PlantedCorpus) -> None:
     for name in ("train", "validation"):
         content = rows(corpus, name)
         assert sum(row["give_away"] for row in content) == 0.75 * len(content)
@@ -101,7 +101,7 @@ def test_give_away_words_go_with_the_true_label_in_three_quarters(corpus: Plante
             assert word_class(row["hypothesis"]) == (row["true_label"] if row["give_away"] else None)
 
 
-def test_give_away_words_say_nothing_in_the_challenge_set(corpus: Planted) -> None:
+def test_give_away_words_say_nothing_in_the_challenge_set(corpus: PlantedCorpus) -> None:
     content = [row for row in rows(corpus, "challenge") if word_class(row["hypothesis"])]
     assert len(content) == 750
     agreeing = sum(word_class(row["hypothesis"]) == row["label"] for row in content)
@@ -109,7 +109,7 @@ def test_give_away_words_say_nothing_in_the_challenge_set(corpus: Planted) -> No
     assert all(row["give_away"] == (word_class(row["hypothesis"]) == row["label"]) for row in content)
 
 
-def test_ambiguous_rows_are_twins_with_two_labels(corpus: Planted) -> None:
+def test_ambiguous_rows_are_twins_with_two_labels(corpus: PlantedCorpus) -> None:
     ambiguous = [row for row in rows(corpus, "train") if row["kind"] == "ambiguous"]
     assert len(ambiguous) == 480
     assert all(row["true_label"] is None and word_class(row["hypothesis"]) is None for row in ambiguous)
@@ -121,13 +121,13 @@ def test_ambiguous_rows_are_twins_with_two_labels(corpus: Planted) -> None:
     assert both >= 0.9 * len(twins)
 
 
-def test_the_classes_are_balanced(corpus: Planted) -> None:
+def test_the_classes_are_balanced(corpus: PlantedCorpus) -> None:
     for table in corpus.sets.values():
         counts = Counter(table.column("label").to_pylist())
         assert max(counts.values()) - min(counts.values()) < 0.05 * table.num_rows
 
 
-def test_only_the_challenge_set_has_held_out_words(corpus: Planted) -> None:
+def test_only_the_challenge_set_has_held_out_words(corpus: PlantedCorpus) -> None:
     held_out = {noun.one for noun in nli_words.NOUNS[len(nli_words.NOUNS) * 4 // 5 :]}
 
     def found(name: str) -> set[str]:
@@ -138,7 +138,7 @@ def test_only_the_challenge_set_has_held_out_words(corpus: Planted) -> None:
     assert found("challenge") == held_out
 
 
-def test_sentences_are_well_formed(corpus: Planted) -> None:
+def test_sentences_are_well_formed(corpus: PlantedCorpus) -> None:
     for table in corpus.sets.values():
         for text in (*table.column("premise").to_pylist(), *table.column("hypothesis").to_pylist()):
             assert re.fullmatch(r"[A-Z][a-z,' -]*[a-z]\.", text), text
@@ -147,7 +147,7 @@ def test_sentences_are_well_formed(corpus: Planted) -> None:
             assert not re.search(r"\b(one|a|an) \w+s (is|are)\b|None", text), text
 
 
-def test_labels_do_not_stand_in_the_claim_alone(corpus: Planted) -> None:
+def test_labels_do_not_stand_in_the_claim_alone(corpus: PlantedCorpus) -> None:
     """A tested value is as much at home in one label's claims as in another's: no phrase of a slot belongs to one label."""
     plain = [row for row in rows(corpus, "train") if row["kind"] == "plain"]
     for phrase in ("at noon", "young", "red", "in a park", "not"):

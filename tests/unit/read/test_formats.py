@@ -305,7 +305,9 @@ def test_a_hub_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_format_told_from_content(tmp_path: Path) -> None:
     assert format_of(source(tmp_path, "a.txt", '{"a": 1}\n').path) == "jsonl"
     assert format_of(source(tmp_path, "b.txt", "a\tb\n1\t2\n").path) == "tsv"
-    with pytest.raises(InputError, match=r"the format of c\.txt cannot be told from its name or content; set `format` to one of csv, tsv"):
+    with pytest.raises(
+        InputError, match=r"the format of c\.txt cannot be guessed from its name or content; set `format` to one of csv, tsv"
+    ):
         read(source(tmp_path, "c.txt", "label and text\n"))
     with pytest.raises(InputError, match="there is no format `excel`; there are csv"):
         read(source(tmp_path, "c.txt", "label and text\n", format="excel"))

@@ -50,8 +50,8 @@ def test_questions_without_an_answer_are_listed(tmp_path: Path) -> None:
     batch = read(squad_file(tmp_path, sound, wrong, {"id": "q3"}))
     assert batch.table.num_rows == 3
     assert [(one.row, one.reason, one.detail) for one in batch.rejected] == [
-        (2, "no answer stands where the file says", "1 answers, none of them in the paragraph"),
-        (3, "no answer stands where the file says", "KeyError: 'question'"),
+        (2, "no answer is where the file says", "1 answers, none of them in the paragraph"),
+        (3, "no answer is where the file says", "KeyError: 'question'"),
     ]
 
 

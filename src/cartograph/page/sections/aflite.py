@@ -13,7 +13,7 @@ from cartograph.page.chart_blocks import Chart, Charts, Series
 from cartograph.page.row_blocks import RowList, RowTables
 from cartograph.page.step_results import Aflite
 from cartograph.schema import UID
-from cartograph.wording import count, counted, cut, percent, probability, share
+from cartograph.wording import count, counted, cut, percent, share
 
 _SOURCES = {
     "bow": "a bag of words (TF-IDF and SVD)",
@@ -113,7 +113,7 @@ def _lists(audit: Audit, filtered: Aflite) -> list[RowList]:
     remaining = order[: min(number, int((removed == 0).sum()))]
     lists = []
     if len(removed_first):
-        most = f"guessed by {probability(float(np.nanmax(last[removed_first])))} of the models or nearly as many"
+        most = f"{percent(float(np.nanmax(last[removed_first])), 0)} of the models or slightly fewer guessed them"
         lists.append(RowList("Removed first", f"removed in the first rounds, {most}", places[removed_first].tolist()))
     if len(remaining):
         lists.append(RowList("Remain", "kept to the end, least predictable first: hard, ambiguous or wrong", places[remaining].tolist()))

@@ -1,4 +1,4 @@
-"""From a cosine to a probability: a logistic regression on the standardised cosine, fitted to convergence (section A.1 of the paper)."""
+"""The calibration of a cosine model: a logistic regression on the standardised cosine, fitted to convergence (section A.1 of the paper)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The models of pairs by name, known without loading torch: one module each, two lines here."""
+"""The models of pairs by name, without loading torch: one module each, two lines here."""
 
 from __future__ import annotations
 
