@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
 
-from cartograph.data.arrays import Integers
+from cartograph.data.arrays import Array, Integers
 from cartograph.models.base import IGNORED, Classifier, Examples
 
 _MEGABATCH = 50
+_STRETCH = 10
+
+BatchOrder = Callable[[int], list[Integers]]
+"""The rows of each batch of an epoch (from 0), one batch per optimiser step."""
 
 
 def epoch_batches(n_examples: int, batch_size: int, seed: int, epoch: int, lengths: Integers | None = None) -> list[Integers]:
@@ -36,6 +40,18 @@ def _by_length(rows: Integers, lengths: Integers) -> Integers:
     return ordered
 
 
+def ranked_batches(rank: Array, batch_size: int, seed: int, epoch: int) -> list[Integers]:
+    """Return an epoch's batches with the lowest rank first, (n_examples,).
+
+    Rows are shuffled within stretches of ten batches, so that an epoch is no exact repeat of another.
+    """
+    rng = np.random.default_rng([seed, epoch])
+    order = np.argsort(rank, kind="stable")
+    stretch = _STRETCH * batch_size
+    parts = [rng.permutation(order[start : start + stretch]) for start in range(0, len(order), stretch)]
+    return [part[start : start + batch_size] for part in parts for start in range(0, len(part), batch_size)]
+
+
 class EpochLoader:
     """One process's batches of an epoch, collated.
 
@@ -44,17 +60,13 @@ class EpochLoader:
     ``rows``), because all processes must make the same number of passes.
     """
 
-    def __init__(
-        self, model: Classifier, examples: Examples, *, batch_size: int, pieces: int, seed: int, rank: int, processes: int
-    ) -> None:
+    def __init__(self, model: Classifier, examples: Examples, order: BatchOrder, *, pieces: int, rank: int, processes: int) -> None:
         self.dataset = examples
         self._model = model
-        self._batch_size = batch_size
+        self._order = order
         self._pieces = pieces
-        self._seed = seed
         self._rank = rank
         self._processes = processes
-        self._lengths = examples.lengths if model.pads else None
         self._epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
@@ -62,10 +74,10 @@ class EpochLoader:
         self._epoch = epoch
 
     def __len__(self) -> int:
-        return -(-len(self.dataset) // self._batch_size) * self._pieces
+        return len(self._order(self._epoch)) * self._pieces
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        for batch in epoch_batches(len(self.dataset), self._batch_size, self._seed, self._epoch, self._lengths):
+        for batch in self._order(self._epoch):
             shares = np.array_split(batch, self._pieces * self._processes)
             for piece in range(self._pieces):
                 yield self._collate(shares[piece * self._processes + self._rank], batch)

@@ -13,6 +13,7 @@ import torch
 import torch.distributed
 from torch.nn import functional
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers.trainer import OPTIMIZER_NAME, SCHEDULER_NAME, TRAINER_STATE_NAME
 
 from cartograph.data.arrays import Array, Floats32, Integers
 from cartograph.dynamics.epoch_files import logits_of
@@ -20,7 +21,7 @@ from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.base import IGNORED, Classifier, Examples
 from cartograph.models.isolation import seed_everything
 from cartograph.statistics.metrics import accuracy, cross_entropy
-from cartograph.train.batch_order import EpochLoader
+from cartograph.train.batch_order import BatchOrder, EpochLoader, epoch_batches
 from cartograph.train.checkpoints import Checkpoints
 from cartograph.train.recipe import Recipe
 
@@ -61,6 +62,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         watch: where dynamics, checkpoints, history and progress go.
         held_out: rows that are not trained on, whose dynamics are recorded in place of the train set's: logits of an
             inference pass after every epoch, whatever the recipe records.
+        order: the batches of each epoch; None = shuffled by the recipe's seed, rows of like length together where the model pads.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         start_epoch: int = 0,
         watch: Watch | None = None,
         held_out: Examples | None = None,
+        order: BatchOrder | None = None,
     ) -> None:
         self.recipe = recipe
         self.examples = examples
@@ -81,6 +84,8 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         self.held_out = held_out
         self.watch = watch or Watch()
         self.epoch = start_epoch
+        lengths = examples.lengths if model.pads else None
+        self.order = order or (lambda epoch: epoch_batches(len(examples), recipe.batch_size, recipe.seed, epoch, lengths))
         super().__init__(model=model, args=_arguments(recipe, model, len(examples), folder), compute_loss_func=_mean_loss)
         self.remove_callback(PrinterCallback)
         self.add_callback(_Hooks(self))
@@ -88,16 +93,8 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
 
     def get_train_dataloader(self) -> EpochLoader:
         """Return this process's share of the batches."""
-        recipe = self.recipe
-        return EpochLoader(
-            self.model,
-            self.examples,
-            batch_size=recipe.batch_size,
-            pieces=recipe.gradient_accumulation,
-            seed=recipe.seed,
-            rank=self.args.process_index,
-            processes=self.args.world_size,
-        )
+        pieces, rank, processes = self.recipe.gradient_accumulation, self.args.process_index, self.args.world_size
+        return EpochLoader(self.model, self.examples, self.order, pieces=pieces, rank=rank, processes=processes)
 
     def compute_loss(
         self, model: torch.nn.Module, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
@@ -119,13 +116,23 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         seed_everything(self.recipe.seed, self.epoch + 1, self.args.process_index)
 
     def end_epoch(self) -> None:
-        """Write the epoch's dynamics, then score the sets."""
+        """Write the epoch's dynamics, score the sets, then keep the state."""
         if self.recorder is not None:
             self._record_epoch(self.recorder)
         if self.recipe.evaluate == "epoch" or self.epoch == self.recipe.epochs - 1:
             for name, examples in self.evaluation.items():
                 self._note(name, self.predict_logits(examples), examples.labels)
         self.epoch += 1
+        if self.watch.checkpoints is not None and self.args.should_save:
+            with self.watch.checkpoints.write(self.epoch - 1) as folder:
+                self._write_state(folder)
+
+    def _write_state(self, folder: Path) -> None:
+        self.model.save_state(folder)
+        torch.save(self.optimizer.state_dict(), folder / OPTIMIZER_NAME)
+        torch.save(self.lr_scheduler.state_dict(), folder / SCHEDULER_NAME)
+        self.state.save_to_json(str(folder / TRAINER_STATE_NAME))
+        (folder / "history.json").write_text(json.dumps(self.watch.history), encoding="utf-8")
 
     def _record_epoch(self, recorder: DynamicsRecorder) -> None:
         name, examples = ("train", self.examples) if self.held_out is None else (HELD_OUT, self.held_out)
@@ -159,25 +166,13 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         batches = [order[start : start + size] for start in range(0, len(order), size)]
         self.model.eval()
         for rows in batches[self.args.process_index :: self.args.world_size]:
-            inputs = self._prepare_inputs(self.model.batch(examples, rows))
-            inputs.pop("labels")
+            batch = self.model.batch(examples, rows)
+            inputs = {name: tensor.to(self.args.device) for name, tensor in batch.items() if name != "labels"}
             with torch.no_grad():
                 yield rows, self.model(**inputs)["logits"].float()
 
-    def _save_checkpoint(self, model: torch.nn.Module, trial: Any) -> None:
-        if self.watch.checkpoints is None or not self.args.should_save:
-            return
-        with self.watch.checkpoints.write(self.epoch - 1) as folder:
-            self.model.save_state(folder)
-            self._save_optimizer_and_scheduler(str(folder))
-            self.state.save_to_json(str(folder / "trainer_state.json"))
-            (folder / "history.json").write_text(json.dumps(self.watch.history), encoding="utf-8")
-
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: torch.nn.Module | None = None) -> None:
-        """Do nothing: the model was loaded from the checkpoint before it came here."""
-
-    def _load_rng_state(self, checkpoint: str | None) -> None:
-        """Do nothing: each epoch seeds its own generators."""
+        """Load no weights: the model was made from the checkpoint, whose files are not named as the Trainer would name them."""
 
 
 class _Hooks(TrainerCallback):  # type: ignore[misc]
@@ -222,7 +217,7 @@ def _arguments(recipe: Recipe, model: Classifier, n_examples: int, folder: Path)
         bf16=not on_cpu and model.mixed_precision and torch.cuda.is_bf16_supported(),
         use_cpu=on_cpu,
         seed=recipe.seed,
-        save_strategy="epoch",
+        save_strategy="no",
         eval_strategy="no",
         report_to="mlflow" if recipe.live else "none",
         logging_strategy="steps" if recipe.live else "no",

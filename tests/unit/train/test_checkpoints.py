@@ -22,7 +22,7 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 from cartograph.train.recipe import Recipe
-from cartograph.train import fit
+from cartograph.train.fit import fit
 from tests.training_sets import small_set
 
 def tell(done, total):

@@ -8,15 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.errors import InputError
-from cartograph.models.base import IGNORED, Examples, Ragged
 from cartograph.models.bow import Bow
 from cartograph.schema import HISTORY, DatasetInfo, Domain, dynamics_schema
-from cartograph.train.batch_order import EpochLoader, epoch_batches
 from cartograph.train.fit import fit
 from cartograph.train.recipe import Recipe
 from cartograph.train.result import Fitted
@@ -31,52 +27,6 @@ def recipe(**changes: object) -> Recipe:
 
 def train(folder: Path, evaluation: dict[str, pa.Table] | None = None, **changes: object) -> Fitted:
     return fit(recipe(**changes), small_set(), evaluation or {}, folder)
-
-
-@given(st.integers(1, 200), st.integers(1, 20), st.integers(0, 5), st.integers(0, 3), st.booleans())
-def test_an_epoch_meets_every_row_once(n: int, size: int, seed: int, epoch: int, grouped: bool) -> None:
-    lengths = np.arange(n) % 17 if grouped else None
-    batches = epoch_batches(n, size, seed, epoch, lengths)
-    assert sorted(np.concatenate(batches).tolist()) == list(range(n))
-    assert sorted(len(batch) for batch in batches)[1:] == [size] * (len(batches) - 1)
-    again = epoch_batches(n, size, seed, epoch, lengths)
-    assert all(np.array_equal(one, other) for one, other in zip(batches, again, strict=True))
-
-
-def test_the_order_changes_with_epoch_and_seed() -> None:
-    orders = {tuple(np.concatenate(epoch_batches(50, 8, seed, epoch))) for seed in range(3) for epoch in range(3)}
-    assert len(orders) == 9
-
-
-def test_rows_of_like_length_come_together() -> None:
-    lengths = np.random.default_rng(0).integers(1, 100, 2_000)
-    padded = [sum(lengths[batch].max() * len(batch) for batch in epoch_batches(2_000, 16, 1, 0, by)) for by in (None, lengths)]
-    assert padded[1] < 1.1 * lengths.sum() < padded[0]
-    firsts = [lengths[batch].mean() for batch in epoch_batches(2_000, 16, 1, 0, lengths)]
-    assert np.any(np.diff(firsts) > 0) and np.any(np.diff(firsts) < 0)
-
-
-@given(st.integers(2, 40), st.integers(1, 9), st.integers(1, 4), st.integers(1, 3))
-def test_processes_share_every_batch_and_make_the_same_number_of_passes(n: int, size: int, pieces: int, processes: int) -> None:
-    examples = Examples(
-        np.arange(n).astype(str).astype(object), np.zeros(n, np.int64), {"first": Ragged(np.zeros(n, np.int32), np.arange(n + 1))}
-    )
-    loaders = [
-        EpochLoader(_Echo(), examples, batch_size=size, pieces=pieces, seed=0, rank=rank, processes=processes) for rank in range(processes)
-    ]
-    passes = [list(loader) for loader in loaders]
-    assert {len(made) for made in passes} == {len(loaders[0])}
-    seen = [row for made in passes for batch in made if batch["rows"] is not None for row in batch["rows"].tolist()]
-    assert sorted(seen) == list(range(n))
-    fillers = [batch for made in passes for batch in made if batch["rows"] is None]
-    assert all((batch["labels"] == IGNORED).all() and len(batch["labels"]) == 1 for batch in fillers)
-
-
-class _Echo:
-    pads = False
-
-    def batch(self, examples: Examples, rows: np.ndarray) -> dict[str, torch.Tensor]:
-        return {"labels": torch.from_numpy(examples.labels[rows])}
 
 
 def test_what_a_training_leaves(tmp_path: Path) -> None:
