@@ -135,7 +135,8 @@ def _cell(value: Any) -> str:
 def _inputs(settings: Settings) -> tuple[str, ...]:
     params = settings.of(Ablate)
     other = params.other_pretrained if "models" in params.experiments else None
-    own = (*recipes.pretrained_files(settings.of(Train)), *((user_file(other),) if local_folder(other) else ()))
+    others = (user_file(other),) if other is not None and local_folder(other) else ()
+    own = (*recipes.pretrained_files(settings.of(Train)), *others)
     # The names are filled in with the cell's values: a brace of the user's own must come out as it is.
     return (*ingested_sets(settings), _MEASURES, _DYNAMICS, *(name.replace("{", "{{").replace("}", "}}") for name in dict.fromkeys(own)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from cartograph.config import Settings
 from cartograph.errors import InputError
@@ -71,7 +71,13 @@ def _loaded(path: Path, table: pa.Table) -> tuple[pa.Table, np.ndarray]:
     return rows_of(table, uids, f"{features.DATA}/{path.name}"), vectors
 
 
-def _sizes(params: Aflite, rows: int) -> dict[str, int]:
+class _Sizes(TypedDict):
+    train_size: int
+    target_size: int
+    slice_size: int
+
+
+def _sizes(params: Aflite, rows: int) -> _Sizes:
     train_size = params.train_size or max(2, round(params.train_share * rows))
     return {
         "train_size": train_size,
@@ -106,7 +112,7 @@ def _write_tables(result: Result, rows: pa.Table, evaluation: dict[str, pa.Table
         write_parquet(rows_table(table["uid"], result.evaluation[name], counts), folder / "evaluation" / f"{name}.parquet")
 
 
-def _record(params: Aflite, sizes: dict[str, int], result: Result, made: dict[str, Any]) -> dict[str, Any]:
+def _record(params: Aflite, sizes: _Sizes, result: Result, made: dict[str, Any]) -> dict[str, Any]:
     removed = int((~result.kept).sum())
     return {
         **sizes,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -144,40 +144,40 @@ def _before_and_after(
     measures = map_measures(places)
     if trained.dynamics is None:
         after = assumed_measures(measures, flips.planted, len(names))
-        both = ((labels, measures, None, None, None), (flips.labels, after, None, None, None))
-    else:
-        # Without a retraining the flips are judged by what the model said of them under their own labels.
-        again = trained if trained.assumed else _retrained(out, rows, by_uid, flips)
-        before = _read(out, trained, labels)
-        both = ((labels, measures, *before[1:]), (flips.labels, *_read(out, again, flips.labels)))
-    original, noised = (
-        Evidence(given, names, place, in_sample, n_epochs, committee, held_out)
-        for (given, place, in_sample, n_epochs, held_out), committee in zip(both, committees, strict=True)
-    )
-    return original, noised
-
-
-def _read(out: Out, trained: _Trained, labels: np.ndarray) -> tuple[Any, np.ndarray, int, np.ndarray | None]:
-    """Return the measures under these labels, mean predicted probabilities, the number of epochs used, and probabilities out of fold."""
-    from cartograph.maps.measures import compute_measures, epoch_window
-    from cartograph.suspects.listing import mean_probabilities
-
+        original = Evidence(labels, names, measures, None, None, committees[0])
+        return original, Evidence(flips.labels, names, after, None, None, committees[1])
     section = out.workspace.settings.of(Measure)
+    original = replace(_evidence(section, trained.dynamics, trained.out_of_fold, labels, names, committees[0]), measures=measures)
+    # Without a retraining the flips are judged by what the model said of them under their own labels.
+    dynamics, out_of_fold = (trained.dynamics, trained.out_of_fold) if trained.assumed else _train_on_flips(out, rows, by_uid, flips)
+    return original, _evidence(section, dynamics, out_of_fold, flips.labels, names, committees[1])
+
+
+def _evidence(
+    section: Measure,
+    dynamics: Dynamics,
+    out_of_fold: Dynamics | None,
+    labels: np.ndarray,
+    names: Sequence[str],
+    committee: Committee | None,
+) -> Evidence:
+    """Return what dynamics say of the rows under these labels."""
+    from cartograph.maps.measures import compute_measures, epoch_window
+    from cartograph.suspects.listing import Evidence, mean_probabilities
+
+    uids, _, logits = dynamics
     window = section.window
-    uids, _, logits = trained.dynamics
     used = epoch_window(logits.shape[1], **window)
     measures, held_out = compute_measures(uids, logits, labels, include_ci=section.include_ci, **window), None
-    if trained.out_of_fold is not None:
-        _, _, held = trained.out_of_fold
+    if out_of_fold is not None:
+        held = out_of_fold.logits
         measures = measures.with_out_of_fold(compute_measures(uids, held, labels, include_ci=section.include_ci, **window))
         held_out = mean_probabilities(held[:, used])
-    return measures, mean_probabilities(logits[:, used]), used.stop - used.start, held_out
+    return Evidence(labels, names, measures, mean_probabilities(logits[:, used]), used.stop - used.start, committee, held_out)
 
 
-def _retrained(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) -> _Trained:
-    """Return what training from scratch on the flipped labels leaves, by the recipe of the section ``train``, its folds included."""
-    from dataclasses import replace
-
+def _train_on_flips(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) -> tuple[Dynamics, Dynamics | None]:
+    """Train from scratch on the flipped labels by the recipe of the section ``train``; return the dynamics, and those out of fold."""
     import pyarrow as pa
 
     from cartograph.data.parquet import write_parquet
@@ -200,7 +200,7 @@ def _retrained(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) -> _Tra
         fitted = fit_files(
             recipe, out.checkpoints / "flipped.parquet", {}, out.checkpoints, processes=section.process_count, progress=tell_rest
         )
-    return _Trained(read_dynamics(fitted.dynamics), held, assumed=False)
+    return read_dynamics(fitted.dynamics), held
 
 
 def _committees(params: Noise, by_uid: pa.Table, flips: Flips, trained: _Trained) -> tuple[Committee | None, Committee | None]:

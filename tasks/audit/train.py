@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cartograph.config import Settings
 from tasks.audit.ingested_sets import ingested_sets
@@ -89,7 +89,14 @@ def _import(params: Train, inputs: Inputs, out: Out) -> str:
     found = read_imported(inputs[user_file(params.dynamics or "")], pq.read_table(inputs[_ROWS]), epochs=params.dynamics_epochs)
     metrics = _write_imported(found, params, out[_DATA])
     write_parquet(HISTORY.empty_table(), out[_DATA] / "history.parquet")
-    training = {"model": None, "record": None, "epochs": metrics.get("epochs"), "source": "imported", "parameters": None, "device": None}
+    training: dict[str, Any] = {
+        "model": None,
+        "record": None,
+        "epochs": metrics.get("epochs"),
+        "source": "imported",
+        "parameters": None,
+        "device": None,
+    }
     if found.classes:
         training["classes"] = list(found.classes)
     for path, content in ((out[_DATA] / "training.json", training), (out[_METRICS], metrics)):
@@ -108,10 +115,11 @@ def _write_imported(found: Imported, params: Train, folder: Path) -> dict[str, f
     from cartograph.dynamics.epoch_files import dynamics_table, epoch_file
     from cartograph.statistics.metrics import accuracy, cross_entropy
 
-    if found.dynamics is None:
+    if found.coordinates is not None:
         write_parquet(found.coordinates, folder / "coordinates.parquet")
         known = {} if params.dynamics_epochs is None else {"epochs": params.dynamics_epochs}
         return {"rows": found.coordinates.num_rows, **known}
+    assert found.dynamics is not None
     uids, gold, logits = found.dynamics
     (folder / "dynamics").mkdir()
     for epoch in range(logits.shape[1]):

@@ -62,7 +62,7 @@ def _cleaning_frame(original: pa.Table, cleaned: pa.Table, changes: pa.Table) ->
     before = original.select(["uid", "label"]).to_pandas().rename(columns={"label": "before"})
     after = cleaned.select(["uid", "label"]).to_pandas().rename(columns={"label": "label_id"})
     after[_TWICE] = after["uid"].duplicated(keep=False)
-    frame = before.merge(after, on="uid", how="outer", indicator=True)
+    frame: pd.DataFrame = before.merge(after, on="uid", how="outer", indicator=True)
     reasons = changes.select(["uid", "what"]).to_pandas()
     dropped, relabelled = (frame["uid"].isin(reasons["uid"][reasons["what"] == what]) for what in ("drop", "relabel"))
     here = frame["_merge"] == "both"

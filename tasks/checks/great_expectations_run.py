@@ -41,7 +41,8 @@ def runner(where: str) -> Callable[[str, pd.DataFrame, Sequence[Check]], dict[st
             batch_parameters={"dataframe": frame},
             result_format={"result_format": "SUMMARY", "unexpected_index_column_names": [where], "partial_unexpected_count": MAX_EXAMPLES},
         )
-        return json.loads(json.dumps(outcome.to_json_dict(), default=str))  # type: ignore[no-any-return]
+        found: dict[str, Any] = json.loads(json.dumps(outcome.to_json_dict(), default=str))
+        return found
 
     return run
 

@@ -68,7 +68,7 @@ def _frame(item: IngestedSet, train_keys: pd.Series) -> pd.DataFrame:
     from cartograph.ingest.identity import contradicting, normalised_texts, repeated
 
     keys = train_keys if item.info.domain == "train" else normalised_texts(item.raw, item.info.fields)
-    frame = item.raw.select([*item.info.text, *item.info.options, "label", "uid"]).to_pandas()
+    frame: pd.DataFrame = item.raw.select([*item.info.text, *item.info.options, "label", "uid"]).to_pandas()
     for name in item.info.images:
         frame[name] = keys
         frame[_SIDE], frame[_ONE_COLOUR] = sizes_of(item.raw[name])[:, :2].min(axis=1), are_of_one_colour(item.raw[name])
@@ -94,6 +94,7 @@ def _titles(fields: Sequence[str]) -> dict[str, str]:
 
 def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_count: int, max_characters: int) -> list[Check]:
     import great_expectations.expectations as gxe
+    from great_expectations.expectations.metadata_types import FailureSeverity
 
     info = item.info
     titles = _titles(info.fields)
@@ -111,41 +112,44 @@ def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_coun
         checks += _image_checks(name, titles[name], limit)
     for name in (*info.text, *info.options):
         checks += _text_checks(name, titles[name], limit, max_characters, words=name in info.text)
-    usual = {"mostly": 1 - limit}
-    rare = {"mostly": 1 - DOUBTFUL, "severity": "warning"}
+    usual, rare, warning = 1 - limit, 1 - DOUBTFUL, FailureSeverity.WARNING
     most, few = _at_most(limit), _at_most(DOUBTFUL)
     known = ", ".join(info.labels[:10]) + (", …" if len(info.labels) > 10 else "")
     held = "images" if info.images else "texts"
     flags = [(_REPEATS, "rows do not repeat others"), (_CONTRADICTS, f"equal {held} have equal labels")]
     flags += [(_IN_TRAIN, f"{held} are not in the train set too")] if info.domain != "train" else []
     checks += [
-        Check("labels are not null", most, gxe.ExpectColumnValuesToNotBeNull(column="label", **usual)),
+        Check("labels are not null", most, gxe.ExpectColumnValuesToNotBeNull(column="label", mostly=usual)),
         Check(
             "labels are known",
             f"{known}; {most} others",
-            gxe.ExpectColumnValuesToBeInSet(column="label", value_set=list(info.labels), **usual),
+            gxe.ExpectColumnValuesToBeInSet(column="label", value_set=list(info.labels), mostly=usual),
         ),
-        Check("uids are not null", most, gxe.ExpectColumnValuesToNotBeNull(column="uid", **usual)),
-        Check("uids are unique", most, gxe.ExpectColumnValuesToBeUnique(column="uid", **usual)),
+        Check("uids are not null", most, gxe.ExpectColumnValuesToNotBeNull(column="uid", mostly=usual)),
+        Check("uids are unique", most, gxe.ExpectColumnValuesToBeUnique(column="uid", mostly=usual)),
         Check(
             "every class occurs",
             known,
-            gxe.ExpectColumnDistinctValuesToContainSet(column="label", value_set=list(info.labels), severity="warning"),
+            gxe.ExpectColumnDistinctValuesToContainSet(column="label", value_set=list(info.labels), severity=warning),
         ),
-        *(Check(words, few, gxe.ExpectColumnValuesToBeInSet(column=name, value_set=[False], **rare)) for name, words in flags),
+        *(
+            Check(words, few, gxe.ExpectColumnValuesToBeInSet(column=name, value_set=[False], mostly=rare, severity=warning))
+            for name, words in flags
+        ),
     ]
     if info.domain == "train":
-        smallest = gxe.ExpectColumnMinToBeBetween(column=_CLASS_ROWS, min_value=min_class_count, severity="warning")
+        smallest = gxe.ExpectColumnMinToBeBetween(column=_CLASS_ROWS, min_value=min_class_count, severity=warning)
         checks.append(Check("every class has enough rows", f"at least {min_class_count:,}", smallest))
     return checks
 
 
 def _image_checks(name: str, title: str, limit: float) -> list[Check]:
     import great_expectations.expectations as gxe
+    from great_expectations.expectations.metadata_types import FailureSeverity
 
-    few, rare = _at_most(DOUBTFUL), {"mostly": 1 - DOUBTFUL, "severity": "warning"}
-    side = gxe.ExpectColumnValuesToBeBetween(column=_SIDE, min_value=SMALLEST_SIDE, **rare)
-    colours = gxe.ExpectColumnValuesToBeInSet(column=_ONE_COLOUR, value_set=[False], **rare)
+    few, rare, warning = _at_most(DOUBTFUL), 1 - DOUBTFUL, FailureSeverity.WARNING
+    side = gxe.ExpectColumnValuesToBeBetween(column=_SIDE, min_value=SMALLEST_SIDE, mostly=rare, severity=warning)
+    colours = gxe.ExpectColumnValuesToBeInSet(column=_ONE_COLOUR, value_set=[False], mostly=rare, severity=warning)
     return [
         Check(f"`{name}` is not null", _at_most(limit), gxe.ExpectColumnValuesToNotBeNull(column=title, mostly=1 - limit)),
         Check(f"`{name}` has {SMALLEST_SIDE} pixels each way at least", f"{few} smaller", side),
@@ -155,19 +159,21 @@ def _image_checks(name: str, title: str, limit: float) -> list[Check]:
 
 def _text_checks(name: str, title: str, limit: float, max_characters: int, *, words: bool) -> list[Check]:
     import great_expectations.expectations as gxe
+    from great_expectations.expectations.metadata_types import FailureSeverity
 
-    usual = {"column": title, "mostly": 1 - limit}
-    rare = {"column": title, "severity": "warning"}
+    usual, warning = 1 - limit, FailureSeverity.WARNING
     most, few = _at_most(limit), _at_most(DOUBTFUL)
-    shape = gxe.ExpectColumnValueLengthsToBeBetween(min_value=1, max_value=max_characters, mostly=1 - DOUBTFUL, **rare)
+    shape = gxe.ExpectColumnValueLengthsToBeBetween(
+        column=title, min_value=1, max_value=max_characters, mostly=1 - DOUBTFUL, severity=warning
+    )
     checks = [
         Check(f"`{name}` is text", "text", gxe.ExpectColumnValuesToBeOfType(column=title, type_="str")),
-        Check(f"`{name}` is not null", most, gxe.ExpectColumnValuesToNotBeNull(**usual)),
-        Check(f"`{name}` is not empty", most, gxe.ExpectColumnValuesToNotMatchRegex(regex=r"^\s*\Z", **usual)),
+        Check(f"`{name}` is not null", most, gxe.ExpectColumnValuesToNotBeNull(column=title, mostly=usual)),
+        Check(f"`{name}` is not empty", most, gxe.ExpectColumnValuesToNotMatchRegex(column=title, regex=r"^\s*\Z", mostly=usual)),
         Check(f"`{name}` has at most {max_characters:,} characters", f"{few} longer", shape),
     ]
     if words:
-        numbers = gxe.ExpectColumnValuesToNotMatchRegex(regex=r"^\s*[-+]?[\d.,]+\s*\Z", mostly=0.5, **rare)
+        numbers = gxe.ExpectColumnValuesToNotMatchRegex(column=title, regex=r"^\s*[-+]?[\d.,]+\s*\Z", mostly=0.5, severity=warning)
         checks.append(Check(f"`{name}` holds words, not numbers", "fewer than half numbers", numbers))
     return checks
 

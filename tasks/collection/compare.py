@@ -42,7 +42,7 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
     collect = out.workspace.settings.of(Collect)
     arms, folder = _arms(inputs, collect), out[DATA]
     versions = _versions(inputs, collect, folder)
-    findings = {method: _json(_last(inputs, collect, method) / "findings.json") for method in collect.methods}
+    findings: dict[str, Any] = {method: _json(_last(inputs, collect, method) / "findings.json") for method in collect.methods}
     out[SHEET].write_bytes(_sheet(inputs, findings))
     tables = {"results": results(arms), "summary": summary(arms, params.seed), "differences": differences(arms, params.seed)}
     for name, table in tables.items():
@@ -71,9 +71,10 @@ def _arms(inputs: Inputs, collect: Collect) -> list[RoundResult]:
         for number in range(1, collect.rounds + 1):
             for seed in collect.seeds:
                 folder = inputs[folder_of(method, seed, number)]
-                draws, balanced = (folder / name for name in ("resampled.npy", "balanced.npy"))
-                loaded = [np.load(path, allow_pickle=False) if path.exists() else None for path in (draws, balanced)]
-                found.append(RoundResult(method, seed, number, _json(folder / "scores.json")["numbers"], *loaded))
+                draws = np.load(folder / "resampled.npy", allow_pickle=False)
+                path = folder / "balanced.npy"
+                balanced = np.load(path, allow_pickle=False) if path.exists() else None
+                found.append(RoundResult(method, seed, number, _json(folder / "scores.json")["numbers"], draws, balanced))
     return found
 
 

@@ -17,10 +17,11 @@ from cartograph.errors import InputError
 from tasks.audit.parameters.files import FileEntry
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.sources import FETCHED, files_of, sources_of
+from tasks.commands.dvc_yaml import write
 from tasks.commands.params_yaml import encoder, recipe, render
 from tasks.commands.presets import converted, preset_keys
 from tasks.engine.workspace import Workspace, project_root
-from tasks.pipelines import open_workspace
+from tasks.pipelines import STEPS, open_workspace
 from tasks.presentation.console import say
 
 if TYPE_CHECKING:
@@ -84,8 +85,6 @@ def init(
         sets = _read(params, Path(fetched))
         with made_whole(folder):
             (folder / "params.yaml").write_text(content, encoding="utf-8")
-            from tasks.commands.dvc_yaml import write
-
             write(open_workspace(folder))
             _keep(Path(fetched), folder)
     _tell(folder, params, sets)
@@ -188,8 +187,6 @@ def _evaluation(given: list[str], preset: str = "") -> dict[str, dict[str, Any]]
 
 
 def _validated(content: str, folder: Path) -> Ingest:
-    from tasks.pipelines import STEPS
-
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "params.yaml"
         path.write_text(content, encoding="utf-8")

@@ -12,10 +12,11 @@ import typer
 
 from cartograph.config import load_settings
 from cartograph.errors import InputError
+from tasks.commands.dvc_yaml import write
 from tasks.commands.init import made_whole, new_folder, stored
 from tasks.commands.params_yaml import render_sections
 from tasks.engine.workspace import project_root
-from tasks.pipelines import open_workspace
+from tasks.pipelines import COLLECTION_SECTIONS, open_workspace
 from tasks.presentation.console import say
 
 if TYPE_CHECKING:
@@ -62,12 +63,19 @@ def init_pairs(
     folder = new_folder(workspace, force=force)
     if preset not in PRESETS:
         raise InputError(f"--preset {preset}: there is none; there are {', '.join(name for name in PRESETS if name)}.")
-    pairs = {"source": "files", "train": [_on_disk(path) for path in train], "dev": [_on_disk(path) for path in dev]}
+    pairs: dict[str, Any] = {"source": "files", "train": [_on_disk(path) for path in train], "dev": [_on_disk(path) for path in dev]}
     pairs |= {"test": [_on_disk(path) for path in test], **PRESETS[preset]}
-    read_as = {key: value for key, value in (("format", format), ("encoding", encoding)) if value}
-    pairs |= {key: value for key, value in (("left", left), ("right", right), ("label", label)) if value} | read_as
-    pairs |= {f"{side}_table": _table(path, read_as) for side, path in (("left", left_table), ("right", right_table)) if path}
-    encode = {"model": model, "pretrained": stored(pretrained) if Path(pretrained).exists() and pretrained else pretrained or None}
+    named = {"left": left, "right": right, "label": label, "format": format, "encoding": encoding}
+    pairs |= {key: value for key, value in named.items() if value}
+    pairs |= {
+        f"{side}_table": _table(path, format or None, encoding or None)
+        for side, path in (("left", left_table), ("right", right_table))
+        if path
+    }
+    encode: dict[str, Any] = {
+        "model": model,
+        "pretrained": stored(pretrained) if Path(pretrained).exists() and pretrained else pretrained or None,
+    }
     collect: dict[str, Any] = {"rounds": _ROUNDS, "growth": _GROWTH, "oracle": oracle}
     if oracle == "people":
         collect["methods"] = ["uncertainty"]
@@ -78,15 +86,11 @@ def init_pairs(
     encode["neighbours"] = max(1, min(_NEAR, len(space.right) - space.symmetric))
     with made_whole(folder):
         (folder / "params.yaml").write_text(_rendered(given), encoding="utf-8")
-        from tasks.commands.dvc_yaml import write
-
         write(open_workspace(folder))
     _tell(folder, task, collect["first_round"])
 
 
 def _rendered(given: Mapping[str, Mapping[str, Any]]) -> str:
-    from tasks.pipelines import COLLECTION_SECTIONS
-
     return render_sections("collection", COLLECTION_SECTIONS, given)
 
 
@@ -98,15 +102,17 @@ def _on_disk(path: str) -> str:
     return stored(path)
 
 
-def _table(path: str, read_as: Mapping[str, str]) -> dict[str, Any]:
+def _table(path: str, format: str | None, encoding: str | None) -> dict[str, Any]:
     from cartograph.read.formats import read
     from cartograph.read.source import Source
 
     name = _on_disk(path)
-    columns = read(Source(str(project_root() / name), Path(path).name, **read_as)).table.column_names
+    columns = read(Source(str(project_root() / name), Path(path).name, format, encoding)).table.column_names
     if "id" not in columns or len(columns) < 2:
         raise InputError(f"{path} needs a column `id` and a column of text; its columns are {', '.join(columns)}.")
-    return {"path": name, "id": "id", "text": [column for column in columns if column != "id"], **read_as}
+    read_as = {"format": format, "encoding": encoding}
+    known = {key: value for key, value in read_as.items() if value}
+    return {"path": name, "id": "id", "text": [column for column in columns if column != "id"], **known}
 
 
 def _read(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
@@ -116,7 +122,6 @@ def _read(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
         InputError: they make none, or a parameter is wrong.
     """
     from tasks.collection.pairs import Pairs, inputs_of, read_pairs, require_positives
-    from tasks.pipelines import COLLECTION_SECTIONS
 
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "params.yaml"

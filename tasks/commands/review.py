@@ -78,10 +78,10 @@ def _write_sheet(space: Workspace, out: str) -> None:
     decisions = clean.decisions_in(_decisions_file(space), examples)
     if out:
         sheet = _new(out)
-        names = (sheet, sheet.with_suffix(".labelstudio.json"), sheet.with_suffix(".labelstudio.xml"))
+        names = [sheet, sheet.with_suffix(".labelstudio.json"), sheet.with_suffix(".labelstudio.xml")]
     else:
         clean.require_sheet_saved(space, decisions, examples)
-        sheet, names = space.resolve(clean.SHEET), tuple(space.resolve(name) for name in (clean.SHEET, clean.TASKS, clean.CONFIGURATION))
+        sheet, *_ = names = [space.resolve(name) for name in (clean.SHEET, clean.TASKS, clean.CONFIGURATION)]
     sheet.parent.mkdir(parents=True, exist_ok=True)
     written = [path.with_name(path.name + ".tmp") for path in names]
     count = clean.write_review(space.settings.of(clean.Clean), examples, noise, decisions, *written)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
+from cartograph.data.json_files import read_json
 from tasks.collection.encode import PAIRS
 from tasks.collection.parameters import SECTION, Collect, folder_of
 from tasks.engine.running import run_step
@@ -60,11 +60,11 @@ def _collected(space: Workspace, path: Path, seed_set: str) -> list[Any]:
             outcome = run_step(step, own)
             if outcome.executed:
                 say(f"{seed_set}: {step.name}: {outcome.receipt.summary}")
-            if step.section == SECTION:
-                done = own.resolve(folder_of(_METHOD, step.cell.values["seed"], step.cell.values["round"]))
-                numbers = json.loads((done / "scores.json").read_text(encoding="utf-8"))["numbers"]
-                draws = np.load(done / "resampled.npy", allow_pickle=False)
-                found.append(RoundResult(seed_set, step.cell.values["seed"], step.cell.values["round"], numbers, draws))
+            if step.cell is not None:
+                seed, number = step.cell.values["seed"], step.cell.values["round"]
+                folder = own.resolve(folder_of(_METHOD, seed, number))
+                draws = np.load(folder / "resampled.npy", allow_pickle=False)
+                found.append(RoundResult(seed_set, seed, number, read_json(folder / "scores.json")["numbers"], draws))
     return found
 
 

@@ -177,9 +177,9 @@ def _keys(names: Iterable[str]) -> list[str]:
 def _dataset_input(dataset: Dataset) -> DatasetInput:
     from mlflow.entities import Dataset as Entity
     from mlflow.entities import DatasetInput, InputTag
-    from mlflow.types.schema import Array, ColSpec, DataType, Schema
+    from mlflow.types.schema import Array, ColSpec, DataType, Schema, TensorSpec
 
-    columns = [
+    columns: list[ColSpec | TensorSpec] = [
         ColSpec(Array(DataType.string) if kind.startswith("list") else DataType[_TYPES.get(kind, "string")], name)
         for name, kind in dataset.columns.items()
     ]

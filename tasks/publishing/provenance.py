@@ -57,9 +57,10 @@ def dvc_lock(workspace: Workspace, without: str) -> str | None:
 def _is_there(entry: dict[str, Any]) -> bool:
     """Return whether a recorded output is on disk as recorded; of folders, whose files a receipt vouches for, only the size."""
     path = project_root() / entry["path"]
-    if str(entry["md5"]).endswith(".dir"):
-        return path.is_dir() and _size(path) == entry.get("size", _size(path))
-    return path.is_file() and hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest() == entry["md5"]
+    md5 = str(entry["md5"])
+    if md5.endswith(".dir"):
+        return path.is_dir() and entry.get("size") in (None, _size(path))
+    return path.is_file() and hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest() == md5
 
 
 def _size(folder: Path) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
-from scipy import sparse  # type: ignore[import-untyped]
+from scipy import sparse
 
 from cartograph.data.arrays import Floats32
 from cartograph.data.images import pixels_of, sizes_of

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-from scipy import sparse  # type: ignore[import-untyped]
+from scipy import sparse
 
 from cartograph.data.arrays import Integers
 from cartograph.errors import InputError

@@ -32,7 +32,7 @@ def scores(gold: Ids, predicted: Ids, weights: Reals, metrics: Sequence[str]) ->
     Raises:
         ValueError: an unknown metric.
     """
-    from scipy.sparse import csr_array  # type: ignore[import-untyped]
+    from scipy.sparse import csr_array
 
     unknown = set(metrics) - set(METRICS)
     if unknown:

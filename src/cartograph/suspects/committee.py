@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from scipy import sparse  # type: ignore[import-untyped]
+from scipy import sparse
 
 from cartograph.data.arrays import Floats, Floats32, Ids, Integers
 from cartograph.data.folds import assign_folds

@@ -34,6 +34,9 @@ def _text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
+Domain = Literal["train", "id", "ood"]
+"""Of a set: the train set, or in or out of its distribution."""
+
 Text = Annotated[str, BeforeValidator(_text)]
 Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(listed)]
 
@@ -150,9 +153,9 @@ class Ingest(Section):
         if self.source == "digits" and self.image != ("image",):
             raise ValueError("`source: digits` has the image column `image`; leave `image` and `text` out")
 
-    def sets(self) -> dict[str, tuple[str, tuple[FileEntry, ...]]]:
+    def sets(self) -> dict[str, tuple[Domain, tuple[FileEntry, ...]]]:
         """Return set name -> (domain, files): ``train`` first, then the evaluation sets by name."""
-        named: dict[str, tuple[str, tuple[FileEntry, ...]]] = {"train": ("train", self.train)}
+        named: dict[str, tuple[Domain, tuple[FileEntry, ...]]] = {"train": ("train", self.train)}
         for name, entry in sorted(self.evaluation.items()):
             named[name] = (entry.domain, entry.files)
         return named

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.special import expit  # type: ignore[import-untyped]
+from scipy.special import expit
 
 from cartograph.data.arrays import Floats, Ids, Reals
 from cartograph.data.json_files import read_json, write_json

@@ -122,7 +122,7 @@ def test_nothing_half_made_is_left(space: Path, train: str, tmp_path: Path, monk
     def full(workspace: object) -> Path:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tasks.commands.dvc_yaml.write", full)
+    monkeypatch.setattr("tasks.commands.init.write", full)
     with pytest.raises(OSError, match="No space"):
         init("workspaces/reviews/deeper", [train])
     assert not space.exists()
