@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from tasks.audit.ingest import STEP
 from tasks.audit.parameters.ingest import Ingest
 from tasks.engine.step import Inputs, Out
-from tasks.engine.workspace import CODE, Workspace
+from tests.workspaces import make_workspace
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Ingested:
 def run_ingest(folder: Path, **params: Any) -> Ingested:
     """Run the step with these parameters; its outputs stand in ``folder/out`` as they would in a workspace."""
     model = Ingest.model_validate(params)
-    space = Workspace(CODE / "workspaces" / "test", {"ingest": model})
+    space = make_workspace(folder, ingest=model)
     staged = {name: folder / "out" / name for name in STEP.outputs_of(space.settings)}
     for name, path in staged.items():
         (path.parent if Path(name).suffix else path).mkdir(parents=True, exist_ok=True)

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from matplotlib.figure import Figure
 
-from cartograph.config import Settings
 from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.errors import InputError
 from cartograph.experiments.experiment import Experiment, Material
@@ -26,13 +24,10 @@ from cartograph.train.fit import fit
 from cartograph.train.recipe import Recipe
 from tasks.audit.ablate import STEP, run_beside
 from tasks.audit.parameters.ablate import Ablate
-from tasks.audit.parameters.ingest import Ingest
-from tasks.audit.parameters.measure import Measure
-from tasks.audit.parameters.train import Train
 from tasks.engine.running import run_step
-from tasks.engine.workspace import Workspace
 from tests import training_sets
 from tests.training_sets import info_of, small_set
+from tests.workspaces import ingest_of, make_workspace, save, settings_of
 
 RECIPE = Recipe(epochs=3, batch_size=8, learning_rate=0.02, seed=1, device="cpu", threads=1, max_length=32)
 SHARES = {"easy": 0.33, "ambiguous": 0.33, "hard": 0.1}
@@ -140,29 +135,25 @@ def test_measures_that_say_too_little_are_refused(material: Material, confidence
 def test_the_second_models_folder_is_an_input_of_the_experiment_that_reads_it(tmp_path: Path) -> None:
     (tmp_path / "{mine}").mkdir()
     named = {"other_model": "transformer", "other_pretrained": str(tmp_path / "{mine}")}
-    settings = Settings({"ingest": Ingest(source="files", train="train.csv", text="text", label="label"), "train": Train()})
     for experiments, wanted in ((("models",), True), (("seeds",), False)):
-        [cell] = STEP.expand(settings | {"ablate": Ablate(experiments=experiments, **named)})
-        found = cell.inputs_of(settings | {"ablate": Ablate(experiments=experiments, **named)})
+        settings = settings_of(ingest=ingest_of(training_sets.small_set()), train={}, ablate={"experiments": experiments, **named})
+        [cell] = STEP.expand(settings)
+        found = cell.inputs_of(settings)
         assert (f"file:{tmp_path}/{{mine}}" in found) == wanted
 
 
 def test_the_step_writes_them_a_cell_each(material: Material, tmp_path: Path) -> None:
-    for name, table in (("ingest/train", material.examples), ("measure/measures", material.measures)):
-        (tmp_path / f"data/{name}").parent.mkdir(parents=True)
-        pq.write_table(table, tmp_path / f"data/{name}.parquet")
+    save(material.measures, tmp_path / "data/measure/measures.parquet")
     shutil.copytree(material.dynamics, tmp_path / "data/train/dynamics")  # type: ignore[arg-type]
-    settings = Settings(
-        {
-            "ingest": Ingest(source="files", train="train.csv", text="text", label="label"),
-            "train": Train(epochs=3, device="cpu", threads=1),
-            "measure": Measure(),
-            "ablate": Ablate(experiments=("burn-out", "agreement", "nothing")),
-        }
+    space = make_workspace(
+        tmp_path,
+        material.examples,
+        train={"epochs": 3, "device": "cpu", "threads": 1},
+        measure={},
+        ablate={"experiments": ("burn-out", "agreement", "nothing")},
     )
-    cells = {step.name: step for step in STEP.expand(settings)}
+    cells = {step.name: step for step in STEP.expand(space.settings)}
     assert list(cells) == ["ablate@burn-out", "ablate@agreement", "ablate@nothing"]
-    space = Workspace(tmp_path, settings)
     done = run_step(cells["ablate@burn-out"], space)
     folder = tmp_path / "data/ablate/burn-out"
     assert {path.name for path in folder.iterdir()} == {
@@ -185,7 +176,7 @@ def test_the_step_writes_them_a_cell_each(material: Material, tmp_path: Path) ->
         run_beside("burn-out", space, by_hand)
     assert run_beside("burn-out", space, by_hand) == done.receipt.summary
     with pytest.raises(InputError, match=r"experiment `burn-out` is about an audit, and .* is a collection of pairs"):
-        run_beside("burn-out", Workspace(tmp_path, {}), by_hand)
+        run_beside("burn-out", make_workspace(tmp_path), by_hand)
     with pytest.raises(
         InputError, match=r"`ablate.experiments` names `nothing`; there are burn-out, seeds, steps, dropout, agreement, models"
     ):

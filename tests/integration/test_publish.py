@@ -37,7 +37,7 @@ from tasks.engine.surroundings import SILENT
 from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import STEPS
 from tasks.publishing import mlflow_runs, tracking_uri
-from tests.workspaces import use_project
+from tests.workspaces import make_workspace, use_project, with_sections
 
 HOSTILE = "</script><script>document.title='taken'</script>"
 LABELS = ("no", "yes")
@@ -141,8 +141,8 @@ class Audit:
     """A workspace below the project's root, with its inputs, and the store it publishes to."""
 
     def __init__(self, path: Path, store: Path) -> None:
-        settings = {step.name: step.params() for step in steps()} | {"retrain": Retrain(seeds=(1,))}
-        self.workspace = Workspace(path, settings)
+        sections = {step.name: step.params() for step in steps()}
+        self.workspace = make_workspace(path, **sections | {"retrain": Retrain(seeds=(1,))})
         self.inputs = Inputs(self.workspace, STEP.inputs_of(self.workspace.settings))
         self.store = store
         (path / "params.yaml").write_text("ingest: {}\n")
@@ -330,11 +330,11 @@ def test_a_deleted_model_comes_back_and_the_others_stay(audit: Audit) -> None:
 
 
 def test_an_audit_that_retrains_nothing_has_no_models(audit: Audit) -> None:
-    settings = audit.workspace.settings | {"retrain": Retrain(subsets=())}
-    names = STEP.inputs_of(settings)
+    workspace = with_sections(audit.workspace, retrain={"subsets": ()})
+    names = STEP.inputs_of(workspace.settings)
     assert not [name for name in names if "retrain" in name or "evaluate" in name]
     assert "data/clean" in names
-    audit.workspace = Workspace(audit.workspace.path, settings)
+    audit.workspace = workspace
     audit.inputs = Inputs(audit.workspace, names)
     summary = audit.publish()
     assert summary.endswith(" metrics, 5 datasets")

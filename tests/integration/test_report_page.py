@@ -17,8 +17,9 @@ from tasks.audit.parameters.ablate import Ablate
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.parameters.measure import Measure
 from tasks.engine.step import Out
-from tasks.engine.workspace import CODE, Workspace
+from tasks.engine.workspace import CODE
 from tests.report_audit import HOSTILE, write_audit
+from tests.workspaces import make_workspace
 
 pytestmark = pytest.mark.browser
 
@@ -62,7 +63,7 @@ def build(folder: Path, **options: Any) -> Path:
     files = {"source": "files", "train": "train.csv"} if imported else {}
     settings = {"ingest": Noted(**files), **sections}
     target = folder / "report.html"
-    out = Out(Workspace(CODE, settings), {report.PAGE: target}, folder / "checkpoints", folder, folder / "failed")
+    out = Out(make_workspace(CODE, **settings), {report.PAGE: target}, folder / "checkpoints", folder, folder / "failed")
     summary = report.run(report.Report(), inputs, out)  # type: ignore[arg-type]
     assert summary == f"reports/report.html, {target.stat().st_size / 1e6:.1f} MB"
     return target

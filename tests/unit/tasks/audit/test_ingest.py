@@ -1,4 +1,4 @@
-"""The step in a real workspace: when it runs again, and what a failed run leaves."""
+"""The step in a real workspace: when it runs again, what a failed run leaves, and what it says of real datasets."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from cartograph.errors import GateError, InputError
+from cartograph.schema import dataset_info
 from tasks.audit.ingest import STEP
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
-from tests.ingesting import some_rows, write_csv
+from tests.ingesting import Ingested, run_ingest, some_rows, write_csv
 from tests.workspaces import make_workspace
 
 
@@ -49,3 +50,72 @@ def test_too_many_unusable_rows_leave_the_old_tables_and_the_list(tmp_path: Path
     assert (data / "ingest" / "train.parquet").read_bytes() == before
     run_step(STEP, space(train, quarantine_limit=0.5))
     assert not (data / "ingest.failed").exists()
+
+
+def classes_of(done: Ingested, name: str) -> dict[str, int]:
+    return next(entry["classes"] for entry in done.validation["sets"] if entry["set"] == name)
+
+
+def failed_checks(done: Ingested) -> list[tuple[str, str]]:
+    return [(entry["set"], one["check"]) for entry in done.validation["sets"] for one in entry["checks"] if not one["passed"]]
+
+
+def ingest_file(folder: Path, train: Path, **params: Any) -> Ingested:
+    return run_ingest(folder, source="files", train=str(train), **params)
+
+
+@pytest.mark.realdata
+def test_trec_repeats_some_questions_and_shares_some_with_its_test_set(real_data: Path, tmp_path: Path) -> None:
+    evaluation = {"test": {"files": str(real_data / "trec/TREC.test")}}
+    options = {"format": "label-first", "encoding": "latin-1", "label_separator": ":"}
+    done = ingest_file(tmp_path, real_data / "trec/TREC.train", text="text", evaluation=evaluation, **options)
+    assert done.summary == "5,452 rows, 6 classes, 0 quarantined"
+    assert classes_of(done, "test") == {"ABBR": 9, "DESC": 138, "ENTY": 94, "HUM": 65, "LOC": 81, "NUM": 113}
+    assert failed_checks(done) == [("train", "rows do not repeat others"), ("test", "texts are not in the train set too")]
+
+
+@pytest.mark.realdata
+def test_chaosnli_nested_fields_and_annotators(real_data: Path, tmp_path: Path) -> None:
+    folder = real_data / "chaosnli"
+    names = {"e": "entailment", "n": "neutral", "c": "contradiction"}
+    evaluation = {"mnli": {"files": str(folder / "chaosNLI_mnli_m.jsonl"), "domain": "ood"}}
+    columns = {"text": ["example.premise", "example.hypothesis"], "label": "majority_label", "uid": "uid", "annotators": "old_labels"}
+    done = ingest_file(tmp_path, folder / "chaosNLI_snli.jsonl", evaluation=evaluation, label_names=names, **columns)
+    assert done.summary == "1,514 rows, 3 classes, 0 quarantined"
+    assert classes_of(done, "train") == {"contradiction": 280, "entailment": 421, "neutral": 813}
+    assert classes_of(done, "mnli") == {"contradiction": 275, "entailment": 741, "neutral": 583}
+    first = done.rows("train")[0]
+    assert first["uid"] == "2407214681.jpg#0r1n"
+    assert first["example.hypothesis"] == "Two kids at a ballgame wash their hands."
+    assert first["annotator_labels"] == ["neutral", "neutral", "neutral", "entailment", "entailment"]
+
+
+@pytest.mark.realdata
+def test_winogrande_multiple_choice(real_data: Path, tmp_path: Path) -> None:
+    folder = real_data / "winogrande"
+    evaluation = {"dev": {"files": str(folder / "dev.jsonl")}}
+    columns = {"text": "sentence", "options": ["option1", "option2"], "label": "answer", "uid": ["guid", "qID"]}
+    done = ingest_file(tmp_path, folder / "train_xl.jsonl", evaluation=evaluation, **columns)
+    assert done.summary == "40,398 rows, 2 classes, 0 quarantined"
+    assert classes_of(done, "dev") == {"option1": 628, "option2": 639}
+    first = done.rows("train")[0]
+    assert (first["uid"], first["option1"], first["option2"], first["label"]) == ("10000", "Ian", "Dennis", 1)
+    assert dataset_info(done.table("train").schema).task == "choice"
+
+
+@pytest.mark.realdata
+def test_sst2_and_qnli(real_data: Path, tmp_path: Path) -> None:
+    sst2 = ingest_file(tmp_path, real_data / "sst2/stsa.binary.train", text="text", format="label-first")
+    assert classes_of(sst2, "train") == {"0": 3310, "1": 3610}
+    qnli = ingest_file(tmp_path, real_data / "qnli/dev.tsv", text=["question", "sentence"], uid="index")
+    assert qnli.summary == "5,463 rows, 2 classes, 0 quarantined"
+    assert classes_of(qnli, "train") == {"entailment": 2702, "not_entailment": 2761}
+    assert sum('"' in row["sentence"] for row in qnli.rows("train")) > 100
+
+
+@pytest.mark.realdata
+def test_wikiqa_malformed_rows_are_set_aside(real_data: Path, tmp_path: Path) -> None:
+    done = ingest_file(tmp_path, real_data / "wikiqa/WikiQA-train.tsv", text=["Question", "Sentence"], label="Label")
+    assert done.summary == "20,347 rows, 2 classes, 13 quarantined"
+    assert done.validation["quarantine"] == {"wrong number of fields": 13}
+    assert done.rows("quarantine")[0]["row"] == 4092
