@@ -165,7 +165,7 @@ def _accuracy_drop(comparison: Mapping[str, Any]) -> GateValue:
     before, now = comparison.get("before", {}), comparison.get("now", {})
     drops = {name: before[name] - now[name] for name in before if name.endswith(".accuracy") and name in now}
     if not drops:
-        return GateValue("accuracy_drop", None)
+        return GateValue("accuracy_drop", None, "No evaluation set that the audit before has too" if comparison else "")
     name = max(drops, key=lambda name: drops[name])
     told = f"Accuracy on {name.removesuffix('.accuracy')} went from {before[name]:.3f} to {now[name]:.3f}"
     return GateValue("accuracy_drop", drops[name], told, unit="points")

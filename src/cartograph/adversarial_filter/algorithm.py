@@ -69,7 +69,7 @@ def aflite(
 
     Raises:
         InputError: an argument out of range, features that do not fit the labels or are not finite, one class or one group only, too
-            little memory, or ``cuda`` where there is none.
+            little memory, or ``cuda`` on a machine without a GPU.
 
     >>> rng = np.random.default_rng(0)
     >>> labels = np.arange(400) % 2

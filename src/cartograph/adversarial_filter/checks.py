@@ -1,4 +1,4 @@
-"""What a filter is asked for, checked before anything is computed."""
+"""Checks of a filter's arguments and of the free memory, before anything is computed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def require_data(features: Any, labels: Array, groups: Array | None) -> None:
 
 
 def require_evaluation(name: str, features: Any, labels: Array, width: int) -> None:
-    """Check a set that is filtered alongside.
+    """Check an evaluation set that is filtered with the pool.
 
     Raises:
         InputError: its features are of another width than the pool's, not finite, or not one row per label.

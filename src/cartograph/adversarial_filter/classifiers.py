@@ -1,4 +1,4 @@
-"""Who predicts: all partitions' logistic regressions at once, or any scikit-learn estimator, one partition after the other."""
+"""The filter's classifiers: all partitions' logistic regressions at once, or any scikit-learn estimator, one partition after the other."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class Classifier(Protocol):
         """Return how many out-of-sample predictions of each row are right: of the pool's rows, and of each other set's.
 
         Args:
-            pool: the rows in play, of at least two classes that all occur.
+            pool: the rows that are left, of at least two classes that all occur.
             train: (n_examples, n_partitions) which rows each partition trains on.
             others: sets that no partition trains on.
-            seed: for whatever is random in it.
+            seed: of everything that is random in it.
         """
         ...
 
@@ -59,7 +59,7 @@ class JointLogistic:
 
     def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Integers32, list[Integers32]]:
         """See ``Classifier``."""
-        # Torch is imported when it is needed: who only reads results can do without.
+        # Torch is slow to import, and reading results does not need it.
         from cartograph.adversarial_filter.solver.joint_fit import correct_predictions
         from cartograph.adversarial_filter.solver.problem import problem
 

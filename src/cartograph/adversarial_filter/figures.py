@@ -37,8 +37,8 @@ def history_figure(history: Sequence[Round]) -> Figure:
         size.yaxis.set_major_formatter(lambda rows, _: f"{rows:,.0f}")
         _finish(size, "rows in play")
         figure.text(0.066, 0.935, "What the features give away, round by round", fontsize=13, weight="bold", va="center")
-        told = f"{history[0].size:,} rows, {history[-1].size - history[-1].removed:,} kept"
-        figure.text(0.985, 0.935, told, color=MUTED, ha="right", va="center")
+        subtitle = f"{history[0].size:,} rows, {history[-1].size - history[-1].removed:,} kept"
+        figure.text(0.985, 0.935, subtitle, color=MUTED, ha="right", va="center")
     return figure
 
 
@@ -69,8 +69,8 @@ def synthetic_figure(found: Experiment) -> Figure:
                     f"{row['rows']:,} rows, {row['artefacts']:,} with artefacts{flipped}", fontsize=7.5, color=MUTED, labelpad=3
                 )
         figure.text(0.035, 0.955, "Circles with artefacts, before the filter and after it", fontsize=13, weight="bold", va="center")
-        told = "per cent right, cross-validated; the artefacts' own dimensions are not drawn; crosses: flipped labels"
-        figure.text(0.035, 0.905, told, color=MUTED, va="center")
+        subtitle = "per cent right, cross-validated; the artefacts' own dimensions are not drawn; crosses: flipped labels"
+        figure.text(0.035, 0.905, subtitle, color=MUTED, va="center")
     return figure
 
 

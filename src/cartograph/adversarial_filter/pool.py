@@ -1,4 +1,4 @@
-"""The rows in play, round by round: a pool, and the sets that are filtered alongside."""
+"""The rows that are left after each round: of the pool, and of evaluation sets that are filtered with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cartograph.data.arrays import Array, Bools, Floats, Integers, Integers32
 
 
 class Pool:
-    """The rows in play, and what is known of all rows so far."""
+    """The rows that are left, and the predictability of all rows so far."""
 
     def __init__(
         self,
@@ -40,20 +40,20 @@ class Pool:
 
     @property
     def one_class(self) -> bool:
-        """Whether all rows in play have the same label."""
+        """Whether all rows that are left have the same label."""
         own = self._labels[self.rows]
         return bool((own == own[0]).all())
 
     @property
     def one_group(self) -> bool:
-        """Whether all rows in play are of one group, so that none can be held out."""
+        """Whether all rows that are left are of one group, so that none can be held out."""
         if self._groups is None:
             return False
         own = self._groups[self.rows]
         return bool((own == own[0]).all())
 
     def measure(self) -> None:
-        """Split, fit and predict: set the predictability of the rows in play, NaN where a row was never held out."""
+        """Split, fit and predict: set the predictability of the rows that are left, NaN where a row was never held out."""
         self.number += 1
         names, labels = np.unique(self._labels[self.rows], return_inverse=True)
         groups = None if self._groups is None else self._groups[self.rows]
@@ -75,7 +75,7 @@ class Pool:
         self._n_predictions[rows] = counts
 
     def remove(self, chosen: Integers, threshold: float) -> None:
-        """Take these places out of play, and record the round."""
+        """Remove the rows at these places, and record the round."""
         known = self.predictability[~np.isnan(self.predictability)]
         self.history.append(
             Round(
@@ -96,7 +96,7 @@ class Pool:
         self.rows = self.rows[stays]
 
     def result(self, stop_reason: str) -> Result:
-        """Return everything that is known."""
+        """Return the result of all rounds."""
         return Result(
             kept=self._removed_in_round == 0,
             removed_in_round=self._removed_in_round,
@@ -110,7 +110,7 @@ class Pool:
 
 
 class EvaluationPool:
-    """A set that is filtered as the pool is."""
+    """An evaluation set that is filtered with the pool."""
 
     def __init__(self, features: Any, labels: Array) -> None:
         self._features, self._labels = features, labels
@@ -125,17 +125,17 @@ class EvaluationPool:
         return Rows(self._features, self._rows, np.where(names[places] == own, places, -1).astype(np.int64))
 
     def note(self, predictability: Floats) -> None:
-        """Keep what the round said of the rows that are left."""
+        """Store this round's predictability of the rows that are left."""
         fresh = np.isnan(self._first[self._rows])
         self._first[self._rows[fresh]] = predictability[fresh]
         self._last[self._rows] = predictability
 
     def remove(self, pool: Floats, gone: Bools, number: int, rng: np.random.Generator) -> None:
-        """Let rows go as the pool's rows of like predictability went."""
+        """Remove as large a share of the rows at each predictability as of the pool's."""
         chosen = choose_alike(self._last[self._rows], pool, gone, rng)
         self._removed_in_round[self._rows[chosen]] = number
         self._rows = self._rows[~chosen]
 
     def filtered(self) -> FilteredSet:
-        """Return what is known."""
+        """Return the result of all rounds."""
         return FilteredSet(self._removed_in_round == 0, self._removed_in_round, self._first, self._last)

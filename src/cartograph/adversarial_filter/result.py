@@ -1,4 +1,4 @@
-"""What a filter leaves: who stayed, who went when, and how every round went."""
+"""The result of a filter: which rows were kept, in which round each other one was removed, and numbers of every round."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Round:
 
     Attributes:
         number: from 1 on.
-        size: rows in play before anything was removed.
+        size: rows before anything was removed.
         bias: representation bias R: mean predictability of these rows, in [0, 1] (eqs 2-5).
         accuracy: share of all out-of-sample predictions that were right, in [0, 1].
         eligible: rows whose predictability was at least the threshold.
@@ -40,7 +40,7 @@ class Round:
 
 @dataclass(frozen=True)
 class FilteredSet:
-    """A set that was filtered alongside: arrays as in ``Result``, of its own rows."""
+    """An evaluation set that was filtered with the pool: arrays as in ``Result``, of its own rows."""
 
     kept: Bools
     removed_in_round: Integers32
@@ -55,12 +55,12 @@ class Result:
     Attributes:
         kept: (n_examples,) which rows stayed.
         removed_in_round: (n_examples,) number of the round, 0 for a row that stayed.
-        predictability_first: (n_examples,) in the first round that held the row out, NaN where none did.
-        predictability_last: (n_examples,) in the last round that held the row out, NaN where none did.
+        predictability_first: (n_examples,) in the first round that held the row out, NaN where no round did.
+        predictability_last: (n_examples,) in the last round that held the row out, NaN where no round did.
         n_predictions: (n_examples,) out-of-sample predictions of the row in the last round that it was part of.
         history: the rounds in their order.
         stop_reason: one of the ``STOPPED_…`` texts.
-        evaluation: the sets that were filtered alongside, by name.
+        evaluation: the evaluation sets that were filtered with the pool, by name.
     """
 
     kept: Bools
@@ -81,7 +81,7 @@ class Result:
 def hardest_first(removed_in_round: Integers32, predictability_last: Floats, rng: np.random.Generator) -> Integers:
     """Return the order in which rows resist: those that stayed, least predictable first, then those removed last.
 
-    The first rows of any number are what AFLite would keep of that many, as far as one run can tell. Ties in random order; a row
+    The first rows of any number are what AFLite would keep of that many, as far as one run shows. Ties in random order; a row
     never held out counts as the least predictable of its round.
     """
     last = np.where(removed_in_round == 0, np.iinfo(np.int32).max, removed_in_round)

@@ -1,4 +1,4 @@
-"""The synthetic experiment of Le Bras et al. 2020, §3.1 and Fig. 2: circles that a line cannot part, and artefacts that give them away."""
+"""The synthetic experiment of Le Bras et al. 2020, §3.1 and Fig. 2: circles that no line separates, and artefacts that reveal the label."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ def history_table(result: Result) -> pa.Table:
 
 
 def resistance(rows: pa.Table, uids: pa.Array) -> Floats:
-    """Return how long each row withstood the filter, ``(n_examples,)``, higher = longer: the number of its round plus what its last
-    predictability lacks to 1, in (round, round + 1]; a row that stayed has a round more than the last. −1 for a row outside the pool.
+    """Return how long the filter kept each row, ``(n_examples,)``, higher = longer: the number of its round plus 1 − its last
+    predictability, in (round, round + 1]; a row that stayed has a round more than the last. −1 for a row outside the pool.
 
     Args:
         rows: ``schema.AFLITE``.

@@ -34,7 +34,7 @@ def match_rows(old: pa.Table, new: pa.Table) -> RowMatch:
 
     Args:
         old: ``schema.RECORD``.
-        new: likewise.
+        new: ``schema.RECORD``.
 
     >>> import pyarrow as pa
     >>> old, new = pa.table({"uid": ["a", "b"], "content": ["1", "2"]}), pa.table({"uid": ["b", "c"], "content": ["9", "1"]})

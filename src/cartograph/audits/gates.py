@@ -1,4 +1,4 @@
-"""Gates: numbers of an audit held against bounds, each with a sentence that names the number, the bound and the rows."""
+"""Gates: numbers of an audit compared with bounds, each with a sentence that names the number, the bound and the rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Bound:
             raise InputError(f"a gate warns from {self.warn:g} on, but fails from {self.fail:g} on; set `warn` to no more than `fail`.")
 
     def outcome(self, value: float) -> Outcome:
-        """Return what a value comes to; one that is exactly at a bound is beyond it."""
+        """Return the outcome of a value; one that is exactly at a bound is beyond it."""
         if self.fail is not None and value >= self.fail:
             return "failed"
         return "warned" if self.warn is not None and value >= self.warn else "passed"
@@ -40,8 +40,8 @@ class GateValue:
     Attributes:
         gate: the gate's name.
         value: the number, higher = worse; None where it is not known: no earlier audit, no suspects looked for.
-        statement: what it is of, with the number as a person reads it: ``317 of 5,652 labels look wrong (5.6 %)``.
-        unit: ``share``, in [0, 1], ``points`` likewise but written in points, or ``count``.
+        statement: the number in words: ``317 of 5,652 labels look wrong (5.6 %)``.
+        unit: ``share``, in [0, 1], ``points``, in [0, 1] but written in points, or ``count``.
         rows: which rows, classes, sets or checks, the worst first.
         where: the file that has them all.
     """
@@ -56,7 +56,7 @@ class GateValue:
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of a gate; ``sentence`` says it in words."""
+    """The outcome of a gate; ``sentence`` says it in words."""
 
     gate: str
     value: float | None
@@ -71,7 +71,7 @@ class Finding:
 
 
 def evaluate_gates(measured: Sequence[GateValue], bounds: Mapping[str, Bound]) -> list[Finding]:
-    """Hold each number against its bounds; a gate without bounds is left out.
+    """Compare each number with its bounds; a gate without bounds is left out.
 
     >>> [found] = evaluate_gates([GateValue("suspects", 0.25, "1 of 4 labels looks wrong (25 %)", rows=["a"])], {"suspects": Bound(0.1)})
     >>> found.outcome, found.sentence
@@ -94,7 +94,7 @@ def _finding(item: GateValue, bound: Bound) -> Finding:
 
 def _sentence(item: GateValue, bound: Bound, outcome: Outcome) -> str:
     if outcome in ("passed", "unknown"):
-        return f"{item.statement}." if item.statement else "There is nothing to hold against it yet."
+        return f"{item.statement}." if item.statement else "No earlier audit to compare with."
     which = "fail" if outcome == "failed" else "warn"
     limit = bound.fail if outcome == "failed" else bound.warn
     assert limit is not None

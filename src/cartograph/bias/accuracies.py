@@ -1,7 +1,7 @@
-"""Before and after: models trained on all rows, on as many random rows as a filter kept, and on those it kept.
+"""Accuracy before and after a filter: of models trained on all rows, on as many random rows as it kept, and on those it kept.
 
 Tested where they were trained, as Le Bras et al. 2020 do (Tables 1, 2): the first two on a whole evaluation set, the last on what the same
-filter left of it; and crosswise, to tell a harder test from a poorer train set.
+filter left of it; and crosswise, to separate a harder test set from a poorer train set.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Predicted = Integers | Floats32
 """Label ids, ``(n_examples,)``; or scores of all classes, ``(n_examples, n_classes)``, higher = more likely."""
 
 Predict = Callable[[str, str, int, pa.Table, Mapping[str, pa.Table]], Mapping[str, Predicted]]
-"""(model, input, seed, train set, evaluation sets) -> what it says of each evaluation set."""
+"""(model, input, seed, train set, evaluation sets) -> its predictions of each evaluation set."""
 
 _TOP = 5
 
@@ -85,10 +85,10 @@ def accuracies_table(
         tests = {name: with_input(tested.rows, given) for name, tested in evaluation.items()}
         predicted = predict(model, given, seed, train, tests)
         for name, tested in evaluation.items():
-            told = {"model": model, "input": given, "trained_on": version, "train_rows": train.num_rows, "seed": seed, "set": name}
+            cell = {"model": model, "input": given, "trained_on": version, "train_rows": train.num_rows, "seed": seed, "set": name}
             gold = tested.rows[LABEL].to_numpy()
             for part, used in ((FULL, np.ones(len(gold), bool)), (FILTERED, tested.kept)):
-                rows.append(told | {"tested_on": part, **_scores(gold[used], predicted[name][used])})
+                rows.append(cell | {"tested_on": part, **_scores(gold[used], predicted[name][used])})
         if progress is not None:
             progress(number + 1, len(every))
     return pa.Table.from_pylist(rows, schema=ACCURACIES)

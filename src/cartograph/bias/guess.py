@@ -16,7 +16,7 @@ _PENALTY = 1.0
 
 
 def guess(model: str, train: pa.Table, test: pa.Table, *, smoothing: float) -> Integers | Floats32:
-    """Return what a quick model, fitted on one set, says of another: scores ``(n_test, n_classes)``; of ``max-pmi`` labels ``(n_test,)``.
+    """Return a quick model's predictions of a set, fitted on another: scores ``(n_test, n_classes)``; of ``max-pmi`` labels ``(n_test,)``.
 
     Args:
         model: ``linear`` (logistic regression on TF-IDF of words and word pairs, or on pixels) or ``max-pmi`` (of texts).

@@ -1,4 +1,4 @@
-"""Sets of examples with a part of the input left out: what can be told from the rest alone."""
+"""Sets of examples with a part of the input left out, to see what the rest alone predicts."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _SEPARATOR = ": "
 
 @dataclass(frozen=True)
 class WordTable:
-    """How words and labels go together in a train set.
+    """Counts and mutual information of words and labels in a train set.
 
     Attributes:
         words: distinct words, sorted; with several fields the field's name, a colon and a blank stand before each.

@@ -1,4 +1,4 @@
-"""The check by people: rows of both predicted kinds, shuffled, shown without label or prediction, and what the answers say.
+"""The blind check: rows of both predicted kinds, shuffled, shown to people without label or prediction, and the numbers of their answers.
 
 Source: Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), §5: fifty rows predicted as noise and fifty as clean, annotated by two
 people; agreement, and the share that is mislabelled or ambiguous of each kind (67 % and 13 % on WinoGrande, 76 % and 4 % on SNLI).
@@ -68,7 +68,7 @@ def key_from_json(text: str, name: str) -> Key:
     """Read a key back.
 
     Raises:
-        InputError: it is none.
+        InputError: the text is not such a key.
     """
     try:
         content = json.loads(text)
@@ -131,7 +131,7 @@ def read_answers(content: bytes, name: str, key: Key) -> dict[str, str]:
     """Return item -> answer from a filled sheet, rows without an answer left out.
 
     Raises:
-        InputError: an item is none of the sheet's or there twice, or an answer is none of those possible; the message names the line.
+        InputError: an item is unknown or there twice, or an answer is not possible; the message names the line.
     """
     answers: dict[str, str] = {}
     items = {item.item for item in key.items}
@@ -139,13 +139,13 @@ def read_answers(content: bytes, name: str, key: Key) -> dict[str, str]:
     for record in read_sheet(content, name, COLUMNS):
         item, answer = record.cells["item"].strip(), record.cells["answer"].strip()
         if item not in items:
-            raise InputError(f"{name} {record.place}: {item!r} is none of the {len(items)} items of the blind sheet {key.sheet}.")
+            raise InputError(f"{name} {record.place}: {item!r} is not one of the {len(items)} items of the blind sheet {key.sheet}.")
         if item in seen:
             raise InputError(f"{name} {record.place}: item {item} is there already, on {seen[item]}; leave one of them.")
         seen[item] = record.place
         meant = find_class(answer, key.answers) if answer else None
         if answer and meant is None:
-            raise InputError(f"{name} {record.place}: the answer {answer!r} to {item} is none of {class_list(key.answers)}.")
+            raise InputError(f"{name} {record.place}: the answer {answer!r} to {item} is not one of {class_list(key.answers)}.")
         if meant is not None:
             answers[item] = meant
     if not answers:
@@ -199,7 +199,7 @@ def _shares(key: Key, kind: str, settled: Mapping[str, str]) -> dict[str, float]
 
 
 def answered_sheet(key: Key, answers: Sequence[Mapping[str, str]], names: Sequence[str]) -> bytes:
-    """Return what was hidden beside what was answered, as CSV: item, uid, predicted kind, given label, and an answer per annotator."""
+    """Return the answers with what the sheet did not show, as CSV: item, uid, predicted kind, given label, and an answer per annotator."""
     header = ("item", "uid", "predicted", "given_label", *(f"answer of {name}" for name in names))
     rows = ((item.item, item.uid, item.predicted, item.given, *(one.get(item.item, "") for one in answers)) for item in key.items)
     return write_sheet(header, rows)

@@ -28,7 +28,7 @@ VERSION_DIGITS = 12
 
 @dataclass(frozen=True)
 class Cleaning:
-    """What becomes of each row of a train set.
+    """The outcome for each row of a train set.
 
     Attributes:
         kept: (n_examples,) whether the row stays.
@@ -47,7 +47,7 @@ def clean(examples: pa.Table, noise: pa.Table, decisions: Mapping[str, Decision]
     """Decide about every row: by people where they decided, by the recipe where the row is a suspect, else it stays.
 
     ``drop-flagged`` drops the suspects. ``relabel`` gives a suspect its suggested label where that has a probability above
-    ``relabel_above`` and drops it otherwise: a label that is thought wrong does not stay. ``decisions-only`` does neither.
+    ``relabel_above`` and drops it otherwise: a doubted label does not stay. ``decisions-only`` does neither.
 
     Args:
         examples: the train set (``schema.examples_schema``).
@@ -158,7 +158,7 @@ def cleaned_examples(examples: pa.Table, cleaning: Cleaning) -> pa.Table:
 
 
 def subsets(examples: pa.Table, cleaned: pa.Table, rng: np.random.Generator) -> dict[str, pa.Table]:
-    """Return ``original``, ``cleaned``, and ``random``: as many rows of the original as cleaned has, under their original labels.
+    """Return ``original``, ``cleaned``, and ``random``: rows of the original, in number those of cleaned, under their original labels.
 
     Each is a ``schema.SUBSET`` by uid; the rows in the train set's order do not matter to what is drawn.
     """
@@ -174,7 +174,7 @@ def _subset(examples: pa.Table) -> pa.Table:
 def version(examples: pa.Table, cleaned: pa.Table, changes: pa.Table) -> dict[str, Any]:
     """Return what a cleaned version is: its name, that of the train set it comes from, and how they differ.
 
-    The name is the first digits of the content's digest (``contents.content_digest``): the same rows under the same labels are
+    The name is the first digits of the content's digest (``content.content_digest``): the same rows under the same labels are
     the same version, whoever decided it and in which order.
     """
     digest, parent = content_digest(cleaned), content_digest(examples)

@@ -1,4 +1,4 @@
-"""What people decided about single rows: kept, dropped, or given another label. Read from a sheet, checked, and brought together."""
+"""People's decisions about single rows, to keep, drop or relabel them: read from a sheet, checked, and merged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AND = "; "
 
 @dataclass(frozen=True)
 class Entry:
-    """One row as it was filled in, whatever it was filled in with.
+    """One row of a sheet as it was filled in, before it is checked.
 
     Attributes:
         place: the file and where in it, for messages.
@@ -38,7 +38,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of a row.
+    """A decision about a row.
 
     Attributes:
         uid: of the row.
@@ -90,7 +90,7 @@ def check(entries: Sequence[Entry], name: str, given: Mapping[str, str], labels:
     """Return the decisions of the entries that hold one.
 
     Raises:
-        InputError: an entry names a row that there is not, is filled in by half, or names an unknown class; the message says where.
+        InputError: an entry names an unknown row, is incomplete, or names an unknown class; the message says where.
     """
     filled = [entry for entry in entries if entry.filled]
     _require_known(filled, name, given)
@@ -145,7 +145,7 @@ def _decision(entry: Entry, given: Mapping[str, str], labels: Sequence[str]) -> 
 
 
 def find_class(text: str, labels: Sequence[str]) -> str | None:
-    """Return the class that is meant, or None; upper and lower case are told apart only where two classes differ by nothing else."""
+    """Return the class of this name, or None; case matters only where two classes differ by nothing else."""
     if text in labels:
         return text
     near = [label for label in labels if label.casefold() == text.casefold()]
@@ -158,9 +158,9 @@ def class_list(labels: Sequence[str]) -> str:
 
 
 def merge_decisions(old: Sequence[Decision], new: Sequence[Decision]) -> list[Decision]:
-    """Return old and new decisions by uid and name; what somebody decides anew about a row replaces what they decided before."""
-    anew = {(decision.uid, person) for decision in new for person in decision.by.split(_AND)}
-    kept = {decision for decision in old if not anew & {(decision.uid, person) for person in decision.by.split(_AND)}}
+    """Return old and new decisions by uid and name; a person's new decision about a row replaces their earlier one."""
+    again = {(decision.uid, person) for decision in new for person in decision.by.split(_AND)}
+    kept = {decision for decision in old if not again & {(decision.uid, person) for person in decision.by.split(_AND)}}
     return sorted(kept | set(new), key=lambda one: (one.uid, one.by, one.what, one.label or "", one.comment))
 
 

@@ -19,7 +19,7 @@ from cartograph.schema import LABEL, ROW, SOURCE, dataset_info
 
 @dataclass(frozen=True)
 class KeptRows:
-    """What stays of one file.
+    """The rows of one file that stay.
 
     Attributes:
         file: as it was read.
@@ -89,7 +89,7 @@ def kept_rows(
 
 
 def _places(file: File, columns: Columns, rows: pa.Table) -> Integers:
-    """Return where each row stands in the file's table."""
+    """Return each row's position in the file's table."""
     places = pc.index_in(rows[ROW].combine_chunks(), value_set=file.batch.rows)
     texts = select([file], columns)
     changed = places.null_count > 0

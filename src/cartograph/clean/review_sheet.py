@@ -23,7 +23,7 @@ _EMPTY = ("",) * len(COLUMNS[1:])
 
 @dataclass(frozen=True)
 class Suspect:
-    """A row whose label is thought wrong, and all that a reviewer is shown of it.
+    """A row whose label is doubted, and all that a reviewer is shown of it.
 
     Attributes:
         texts: of ``DatasetInfo.fields``, in order; an image as a small picture (``images.shown_fields``).
@@ -135,6 +135,6 @@ def require_saved(
         lost = len(entries)
     if lost:
         raise InputError(
-            f"{name} holds decisions about {lost:,} rows that were not taken in and would be lost, for the sheet is made anew. Take them "
-            f"in with `{way}`, or delete the file."
+            f"{name} holds decisions about {lost:,} rows that were not taken in and would be lost, since the sheet is written again. "
+            f"Take them in with `{way}`, or delete the file."
         )

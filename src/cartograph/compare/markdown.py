@@ -1,4 +1,4 @@
-"""A comparison of retrained models in words and in Markdown; differences are in points: hundredths of accuracy or of macro F1."""
+"""A comparison of versions as a line and as Markdown; differences are in points: hundredths of accuracy or of macro F1."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def points(value: float, decimals: int, *, signed: bool = False) -> str:
 
 
 def in_points(row: Row) -> tuple[float, float, float]:
-    """Return difference, low and high of a row of ``comparison.DIFFERENCES`` in points."""
+    """Return difference, low and high of a row of ``versions.DIFFERENCES`` in points."""
     return 100 * row["difference"], 100 * row["low"], 100 * row["high"]
 
 
@@ -55,17 +55,17 @@ def plus_minus(row: Row) -> str:
 
 
 def differences_line(rows: Sequence[Row], metric: str) -> str:
-    """Return the differences of cleaned and original, set by set, on one line; empty where there is none."""
+    """Return the differences of cleaned and original, set by set, on one line; empty where there are none."""
     wanted = [row for row in rows if (row["subset"], row["against"], row["metric"]) == ("cleaned", "original", metric)]
-    told = ", ".join(f"{row['set']} {plus_minus(row)}" for row in wanted)
-    return f"cleaned {_MINUS} original: {told} points" if told else ""
+    listed = ", ".join(f"{row['set']} {plus_minus(row)}" for row in wanted)
+    return f"cleaned {_MINUS} original: {listed} points" if listed else ""
 
 
 def markdown(comparison: Comparison, train_rows: Mapping[str, int]) -> str:
     """Return the comparison as a page of Markdown.
 
     Args:
-        comparison: from ``comparison.compare``.
+        comparison: from ``versions.compare_versions``.
         train_rows: version -> rows it was trained on; one that every training of broke off is absent.
     """
     summary, differences = comparison.summary.to_pylist(), comparison.differences.to_pylist()
@@ -93,7 +93,7 @@ def _means(summary: Sequence[Row], train_rows: Mapping[str, int]) -> str:
 
 
 def mean_text(row: Row) -> str:
-    """Return mean ± s.d. of a row of ``comparison.SUMMARY`` in per cent, and how many of its seeds failed."""
+    """Return mean ± s.d. of a row of ``versions.SUMMARY`` in per cent, and how many of its seeds failed."""
     if row["mean"] is None:
         return "failed"
     spread = "" if row["sd"] is None else f" ± {100 * row['sd']:.1f}"
@@ -121,5 +121,5 @@ def broken_lines(broken: Sequence[Row]) -> list[str]:
     """
     if not broken:
         return []
-    told = [f"- `{row['subset']}`, seed {row['seed']}: {row['reason']}" for row in broken]
-    return ["## Broken off", "", "These trainings failed with an error; they are in no mean.", "", *told, ""]
+    lines = [f"- `{row['subset']}`, seed {row['seed']}: {row['reason']}" for row in broken]
+    return ["## Broken off", "", "These trainings failed with an error; they are in no mean.", "", *lines, ""]

@@ -35,13 +35,13 @@ class TrainedSelections:
         return sorted({fraction for _, fraction in self.named.values()})
 
     def random_of(self, name: str) -> str | None:
-        """Return the random selection of as many rows; None where there is none, or for itself."""
+        """Return the random selection of the same size; None where there is no such selection, or for itself."""
         strategy, fraction = self.named[name]
         found = next((other for other, own in self.named.items() if own == (RANDOM, fraction)), None)
         return None if strategy == RANDOM else found
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Return what is compared: every selection with random rows, as many, and with all rows."""
+        """Return the pairs to compare: every selection with as many random rows, and with all rows."""
         against = [(name, self.random_of(name)) for name in self.named] + [(name, WHOLE) for name in self.named]
         return [(name, other) for name, other in against if other is not None]
 
@@ -52,11 +52,11 @@ class Line:
 
     Attributes:
         name: the version's.
-        title: as the table says it.
+        title: in the table.
         fraction: of the train set; 1 for all of it.
         rows: rows it was trained on; None where every training of it broke off.
-        cells: set -> row of ``comparison.SUMMARY``.
-        against_random: set -> row of ``comparison.DIFFERENCES`` with the random selection of as many rows.
+        cells: set -> row of ``versions.SUMMARY``.
+        against_random: set -> row of ``versions.DIFFERENCES`` with the random selection of the same size.
         against_whole: set -> the same with the whole train set.
     """
 
@@ -148,7 +148,7 @@ def _differences(lines: Sequence[Line]) -> str:
 
 
 def difference_cells(row: Row | None) -> tuple[str, str, str]:
-    """Return a difference in points, its interval and its p as texts; empty where there is none."""
+    """Return a difference in points, its interval and its p as texts; empty where there is no difference to show."""
     if row is None:
         return "", "", ""
     difference, low, high = in_points(row)

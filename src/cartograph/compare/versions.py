@@ -1,6 +1,6 @@
-"""Models retrained on versions of a train set, compared: the numbers of each, their means, and paired bootstrap intervals.
+"""Models trained on versions of a train set, compared: the numbers of each, their means, and paired bootstrap intervals.
 
-A version is trained with several seeds, every model says something of the same evaluation rows, and so all of them are compared on
+A version is trained with several seeds, every model predicts the same evaluation rows, and so all of them are compared on
 the same resampled rows (Efron and Tibshirani 1993, ch. 6 and 13; Koehn 2004 for paired comparison of systems on one test set).
 """
 
@@ -45,12 +45,12 @@ paired test that they do not differ (``resampling.paired_test``)."""
 
 
 Run = tuple[str, int]
-"""A retrained model: subset and seed."""
+"""A model: the subset that it was trained on, and the seed."""
 
 
 @dataclass(frozen=True)
 class EvaluationSet:
-    """What every retrained model says of one evaluation set.
+    """The predictions of every model for one evaluation set.
 
     Attributes:
         name: the set's.
@@ -104,7 +104,7 @@ def compare_versions(
 ) -> Comparison:
     """Compare the versions on every set by every metric.
 
-    **The interval.** In each of ``resamples`` rounds the rows of a set are drawn anew, with replacement and as many as there are, once
+    **The interval.** In each of ``resamples`` rounds the rows of a set are drawn with replacement, as many as there are, once
     for all models; every model is scored on that draw, and the scores are averaged over seeds. So a round is paired over
     rows, and a difference is one of models of the same seed. What seeds differ by beyond that is added (``resampling.interval``):
     the interval says where the difference would lie with other rows of the same kind and with other seeds. It says nothing of other

@@ -1,4 +1,4 @@
-"""How far annotators agree on a row, and how that goes with where the row lies on the data map.
+"""How far annotators agree on a row, for comparison with where the row lies on the data map.
 
 Source: Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), §6 and Fig. 5.
 """

@@ -1,4 +1,4 @@
-"""How settled a data map is: against fewer epochs (burn-out), and between random seeds.
+"""Stability of a data map: between fewer epochs and all (burn-out), and between random seeds.
 
 Source: Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), App. A.1 with Fig. 6, and footnote 6.
 """

@@ -1,4 +1,4 @@
-"""The model that active learning asks: trained on a small random share of a train set, it says what it makes of all of it.
+"""The model that active learning asks: trained on a small random share of a train set, and its predictions and features of all rows.
 
 Source: Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), §3: the baselines AL-uncertainty and AL-greedyK.
 """

@@ -11,7 +11,7 @@ def choose(candidates: Candidates, n: int, rng: np.random.Generator, share: floa
     """Return round(share · n) of the easiest rows behind the n − round(share · n) most ambiguous ones.
 
     The easy rows are those of highest confidence among the rows that are not taken for their variability; the score is the
-    measure that a row was taken for. ``tied`` counts the ties at the cut of the easy rows, or of the ambiguous where none is easy.
+    measure that a row was taken for. ``tied`` counts the ties at the cut of the easy rows, or of the ambiguous where no easy row is taken.
     """
     easy = round(share * n)
     ambiguous, tied = highest(candidates, candidates.measures["variability"], n - easy, rng)

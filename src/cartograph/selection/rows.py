@@ -36,7 +36,7 @@ def select(
         measures: of n_examples rows, as ``compute_measures`` returns them.
         fraction: of the rows, in (0, 1].
         uids: (n_examples,) unique names, which make the lots independent of the rows' order; None: the rows' places.
-        suspect: (n_examples,) whether a label is thought wrong; ``compose`` needs it.
+        suspect: (n_examples,) whether a label is doubted; ``compose`` needs it.
         seed: of the lots: the same seed keeps the same rows.
 
     Returns:

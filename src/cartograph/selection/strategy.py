@@ -16,7 +16,7 @@ SUSPECT, ACQUISITION, RESISTANCE = "suspect", "acquisition", "resistance"
 
 @dataclass(frozen=True)
 class Acquisition:
-    """What a model that saw a small random share of the train set says of all of it.
+    """Predictions and features of all rows by a model that was trained on a small random share of them.
 
     Attributes:
         probabilities: (n_examples, n_classes), in [0, 1].
@@ -29,7 +29,7 @@ class Acquisition:
     seen: Bools
 
     def take(self, rows: Integers) -> Acquisition:
-        """Return what is said of these rows, in this order."""
+        """Return those of these rows, in this order."""
         return Acquisition(self.probabilities[rows], self.features[rows], self.seen[rows])
 
 
@@ -42,8 +42,8 @@ class Candidates:
         labels: (n_examples,) label ids.
         measures: name of a column of ``schema.MEASURES`` -> (n_examples,); a column that was not measured is absent. Beside them
             ``RESISTANCE`` to the filter, as ``aflite.tables.resistance`` has it, where there is one.
-        suspect: (n_examples,): whether the label is thought wrong; None where nobody looked.
-        acquisition: what a model of a random share says; None where there is none.
+        suspect: (n_examples,): whether the label is doubted; None where suspects were not looked for.
+        acquisition: by a model of a random share; None where no such model was trained.
     """
 
     uids: Objects

@@ -1,4 +1,4 @@
-"""A selection as a table: which rows, in which order, by which score and why; exact counts, ties by lot, classes kept in sight.
+"""A selection as a table: which rows, in which order, by which score and why; exact counts, ties by lot, and a check that no class is lost.
 
 Source: Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), §3. The reference code takes a row too many and sorts unstably; here a
 fraction f of N rows is exactly round(f · N) of them, half to even, and equal scores are drawn by lot.
@@ -77,7 +77,7 @@ def make_selection(
         fraction: of the rows, in (0, 1].
         labels: class names.
         seed: of the lots.
-        balance: take as many rows of each class as of any other, as far as a class has them (suspects not counted where the strategy leaves
+        balance: take equally many rows of each class, as far as a class has them (suspects not counted where the strategy leaves
             them out), each class by its own ranking.
         may_lose_class: allow that a class of the candidates has no row in the selection.
 
@@ -104,7 +104,7 @@ def _balanced(strategy: Strategy, candidates: Candidates, number: int, rng: np.r
     """Return the picks of each class in turn, the best of every class first."""
     free = np.ones(len(candidates), bool) if candidates.suspect is None or SUSPECT not in strategy.needs else ~candidates.suspect
     if np.count_nonzero(free) < number:
-        # The strategy says what it lacks.
+        # The strategy's own error names what is missing.
         return strategy.pick(candidates, number, rng)
     parts, ranks = [], []
     for label, count in enumerate(shares_of_classes(np.bincount(candidates.labels[free]), number)):

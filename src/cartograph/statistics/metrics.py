@@ -15,7 +15,7 @@ def accuracy(logits: Reals, gold: Ids) -> float:
         gold: (n_examples,) label ids.
 
     Raises:
-        ValueError: no rows, or as many of the one as not of the other.
+        ValueError: no rows, or arrays of different lengths.
 
     >>> accuracy(np.array([[2.0, 0.0], [0.0, 1.0], [3.0, 1.0], [0.0, 9.0]]), np.array([0, 1, 1, 1]))
     0.75
@@ -32,7 +32,7 @@ def cross_entropy(logits: Reals, gold: Ids) -> float:
         gold: (n_examples,) label ids.
 
     Raises:
-        ValueError: no rows, or as many of the one as not of the other.
+        ValueError: no rows, or arrays of different lengths.
 
     >>> round(cross_entropy(np.array([[0.0, 0.0]]), np.array([1])), 6)
     0.693147
@@ -52,7 +52,7 @@ def macro_f1(logits: Reals, gold: Ids) -> float:
         gold: (n_examples,) label ids.
 
     Raises:
-        ValueError: no rows, or as many of the one as not of the other.
+        ValueError: no rows, or arrays of different lengths.
 
     >>> round(macro_f1(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]), np.array([0, 0, 1])), 4)
     0.6667
@@ -90,7 +90,7 @@ def average_precision(relevant: Bools, score: Reals) -> float:
         score: (n_examples,) higher = ranked before.
 
     Raises:
-        ValueError: no relevant row, or as many of the one as not of the other.
+        ValueError: no relevant row, or arrays of different lengths.
 
     >>> round(average_precision(np.array([True, False, True, False]), np.array([0.9, 0.8, 0.7, 0.1])), 4)
     0.8333
@@ -113,7 +113,7 @@ def precision_recall_at(relevant: Bools, rank: Ids, k: int) -> tuple[float, floa
         k: number of rows taken, from 1 to n_examples.
 
     Raises:
-        ValueError: no relevant row, ``k`` out of range, or as many of the one as not of the other.
+        ValueError: no relevant row, ``k`` out of range, or arrays of different lengths.
 
     >>> precision_recall_at(np.array([True, False, True]), np.array([1, 2, 3]), k=1)
     (1.0, 0.5)

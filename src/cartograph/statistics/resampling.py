@@ -85,7 +85,7 @@ def interval(values: Reals, rounds: Reals, rng: np.random.Generator) -> dict[str
     The middle 95 % of the rounds, each averaged over the seeds and moved by sqrt(σ²/n_seeds) times a draw of Student's t with
     n_seeds − 1 degrees of freedom. σ² is what the seeds differ by beyond what rows explain, 0 or more: the variance of ``values`` over
     the seeds (ddof = 1), less the variance that drawing rows gives to a seed's departure from the mean of all. (To draw seeds with
-    replacement as well would count the part of the variance that hangs on row and seed together three times: Owen 2007, The
+    replacement as well would count the variance that row and seed have together three times: Owen 2007, The
     pigeonhole bootstrap.) With one seed the interval is for other rows alone.
 
     Args:
@@ -97,7 +97,7 @@ def interval(values: Reals, rounds: Reals, rng: np.random.Generator) -> dict[str
 
 
 def paired_test(values: Reals, rounds: Reals, rng: np.random.Generator) -> dict[str, float]:
-    """Return ``low`` and ``high`` of the mean of a difference as ``interval`` does, and ``p``: how well it goes with no difference.
+    """Return ``low`` and ``high`` of the mean of a difference as ``interval`` does, and ``p`` of the test that there is no difference.
 
     ``p`` is twice the share of the moved rounds on the rarer side of 0, the difference as it is counted among them: in (0, 1], two-sided
     (Davison and Hinkley 1997, ch. 4). The interval leaves 0 out where p is below .05, but for rounding.

@@ -30,7 +30,7 @@ def detector_columns(measures: Measures, committee: Committee | None, labels: Id
 
     Args:
         measures: of the map; those that are None are left out.
-        committee: of the same rows and labels; None where texts do not tell classes apart.
+        committee: of the same rows and labels; None for multiple choice, whose texts do not distinguish the classes.
         labels: label ids, ``(n_examples,)``.
     """
     columns = {name: np.asarray(values, dtype=np.float64) for name in _MAP if (values := getattr(measures, name)) is not None}
@@ -47,8 +47,8 @@ def detector_columns(measures: Measures, committee: Committee | None, labels: Id
 def feature_sets(columns: Columns) -> dict[Candidate, tuple[str, ...]]:
     """Return which columns each candidate reads; a candidate whose columns are missing is left out.
 
-    The committee's goes with one measure of the map, the margin in sample (AUM): more of them, near-copies of one another, outvoted what
-    is known out of fold (mean average precision over 13 planted sets .748 with all, .765 with one, .668 without committee).
+    The committee's are joined by one measure of the map, the in-sample margin (AUM): more of them, near-copies of one another,
+    outvoted what is known out of fold (mean average precision over 13 planted sets .748 with all, .765 with one, .668 without committee).
     """
     sets: dict[Candidate, tuple[str, ...]] = {"confidence": ("confidence",), "measures": tuple(name for name in _MAP if name in columns)}
     if "doubt" in columns:

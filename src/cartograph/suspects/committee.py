@@ -1,6 +1,6 @@
 """Class probabilities of every row by a committee of cheap models that never saw the row, and the doubt that follows.
 
-In-sample dynamics of a model that memorises hide label errors: it learns them by heart. Here each row is scored by
+A model that memorises its train set hides label errors from its in-sample dynamics. Here each row is scored by
 logistic regressions fitted on the other folds and by naive Bayes on all other rows, on one sparse TF-IDF matrix; their
 scores are mixed so that the given labels are most likely, and ``cartograph.suspects.label_doubt`` turns that into the probability that a
 label is wrong. On planted flips of TREC, Subj and SST-2 it ranks better than cross-validated logistic regression in every
@@ -33,7 +33,7 @@ _MIXTURE_ROWS = 20_000
 
 @dataclass(frozen=True)
 class Committee:
-    """What the committee says of n examples.
+    """The committee's opinion of n examples.
 
     Attributes:
         probabilities: mean opinion, out of fold, ``(n_examples, n_classes)``; rows sum to 1.

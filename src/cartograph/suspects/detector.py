@@ -1,4 +1,4 @@
-"""Logistic classifiers that know label errors by their place on the map: fitted on planted flips, applied to the original rows.
+"""Logistic classifiers that find label errors by their place on the map: fitted on planted flips, applied to the original rows.
 
 Source: Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), §5: a logistic classifier of one feature, the confidence of the model
 trained again on flipped labels, fitted on as many flipped as clean rows and tested on a second such sample. Here further candidates read
@@ -32,8 +32,8 @@ from cartograph.suspects.columns import Candidate, Columns, column_table, featur
 from cartograph.suspects.flips import balanced_samples
 
 PREFERRED: tuple[Candidate, ...] = ("committee", "measures", "confidence")
-"""Which is used where several are equally good: first the one whose models never saw the row, so that they cannot have learnt an error by
-heart; then the one that sees more of the map."""
+"""Which is used where several are equally good: first the one whose models never saw the row, so that they cannot have memorised an
+error; then the one that reads more of the map."""
 
 _PARTS = 5
 # One feature has two parameters and needs no penalty; several that say nearly the same do. The paper's fit has scikit-learn's default.
@@ -145,7 +145,7 @@ def choose_detector(
     sets = feature_sets(noised)
     if asked != "auto" and asked not in sets:
         raise InputError(
-            f"`noise.detector` is {asked}, which cannot be had here: texts of multiple-choice rows do not tell their classes apart; use "
+            f"`noise.detector` is {asked}, which is not possible here: texts of multiple-choice rows do not distinguish their classes; use "
             f"auto, {' or '.join(sets)}."
         )
     if assumed:

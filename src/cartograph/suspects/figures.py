@@ -65,7 +65,7 @@ def _distributions(axes: Axes, flipped: pa.Table, name: str) -> None:
     for when, colour, label in (("before", _BEFORE, "right label"), ("after", _AFTER, "flipped label")):
         share, edges = shares(flipped[f"{name}_{when}"].to_numpy(), name)
         axes.stairs(share, edges, fill=True, color=colour, alpha=0.28, linewidth=0)
-        # The second line is dashed, so that colour is not all that tells the two apart.
+        # The second line is dashed, so that colour alone does not distinguish the two.
         axes.stairs(share, edges, color=colour, linewidth=1.6, linestyle="-" if when == "before" else (0, (4, 1.5)), label=label)
     axes.set_xlim(*RANGES[name])
     axes.set_ylim(bottom=0)

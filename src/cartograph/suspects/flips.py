@@ -73,7 +73,7 @@ def choose_flips(easy: Bools, labels: Ids, n_classes: int, share: float, rng: np
 
 
 def balanced_samples(planted: Bools, rng: np.random.Generator) -> tuple[Integers, Integers]:
-    """Return the rows of two samples without a row in common, each of as many flipped as clean rows, ascending (§5).
+    """Return the rows of two samples without a row in common, each with equally many flipped and clean rows, ascending (§5).
 
     Half the flips go into each; with an odd number one is left out.
 

@@ -1,4 +1,4 @@
-"""How doubtful a given label is, from out-of-fold class probabilities and an estimate of how labels go wrong.
+"""How doubtful a given label is, from out-of-fold class probabilities and the estimated rates at which labels are confused.
 
 A classifier that predicts the *given* labels well still mixes two things: what it finds hard, and what is wrong. Here the
 rate at which the true class y was written down as z is estimated for the whole set, T[y, z], and a row's doubt is the
@@ -48,7 +48,7 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
         pseudo_rows: > 0; the larger, the closer to ranking by 1 − probability of the given label.
 
     Raises:
-        InputError: shapes that do not fit, probabilities that are none, or a label outside the classes.
+        InputError: shapes that do not fit, probabilities that are negative or do not sum to 1, or a label outside the classes.
 
     >>> p = np.array([[0.9, 0.1], [0.8, 0.2], [0.2, 0.8], [0.9, 0.1]])
     >>> label_doubt(p, np.array([0, 0, 1, 1])).score.argmax()

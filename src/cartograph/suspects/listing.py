@@ -1,4 +1,4 @@
-"""From a detector's scores to the list of suspects: how suspect each label is, what it should be instead, and why, in plain words."""
+"""The list of suspects: how doubtful each label is by a detector, what it should be instead, and why, in plain words."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Evidence:
         measures: of the map.
         in_sample: mean predicted probabilities over the used epochs, ``(n_examples, n_classes)``; None where only coordinates are known.
         n_epochs: number of used epochs; None where not known.
-        committee: of the same labels; None where there is none.
-        held_out: as ``in_sample``, by K-fold training, whose models never saw the row; None where there was none.
+        committee: of the same labels; None without one.
+        held_out: as ``in_sample``, by K-fold training, whose models never saw the row; None without it.
     """
 
     labels: Ids
@@ -51,7 +51,7 @@ class Evidence:
 
     @property
     def from_coordinates(self) -> Floats:
-        """Class probabilities as far as coordinates tell: confidence for the label, the rest shared evenly."""
+        """Class probabilities from coordinates alone: confidence for the label, the rest shared evenly."""
         others = len(self.names) - 1
         shares = np.repeat(((1.0 - self.measures.confidence) / others)[:, None], others + 1, axis=1)
         shares[np.arange(len(self.labels)), self.labels] = self.measures.confidence
@@ -121,8 +121,8 @@ def assumed_measures(measures: Measures, planted: Bools, n_classes: int) -> Meas
     """Return a map as it would be if flipped labels were doubted as firmly as the right ones were believed (coordinates alone).
 
     A flipped row's new label had (1 − confidence) / (n_classes − 1) of the probability, a share of the variability, and was the first
-    choice in a share of the epochs in which the old one was not. This is what retraining finds where the model does not learn
-    a small share of flips by heart (Swayamdipta et al. 2020, §5, Fig. 4).
+    choice in a share of the epochs in which the old one was not. This is what retraining finds where the model does not memorise
+    a small share of flips (Swayamdipta et al. 2020, §5, Fig. 4).
     """
 
     def turned(values: Floats, rest: Floats) -> Floats:
@@ -143,11 +143,11 @@ def suspects_table(
 
     Args:
         uids: names of the rows, ``(n_examples,)``.
-        detector: fitted on planted flips; its probability is that of a world in which every second label is wrong.
+        detector: fitted on planted flips; its probability assumes that every second label is wrong.
         evidence: of the original rows.
         suggest_from: class probabilities that suggestions are taken from, ``(n_examples, n_classes)``.
-        threshold: probability from which on a row is flagged, in (0, 1).
-        assumption: what is assumed of wrong labels instead of learnt, as a phrase; stands in every reason.
+        threshold: probability at or above which a row is flagged, in (0, 1).
+        assumption: what is assumed of wrong labels instead of learnt, as a phrase; part of every reason.
 
     Raises:
         InputError: as ``Detector.log_odds``, or class probabilities that do not fit the labels.
@@ -170,7 +170,7 @@ def suspects_table(
 
 
 def reasons(evidence: Evidence, *, committee: bool, assumption: str = "") -> list[str]:
-    """Return for each row what speaks for or against its label, in plain words.
+    """Return for each row the evidence for or against its label, in plain words.
 
     Args:
         evidence: what is known of the rows.
@@ -181,8 +181,8 @@ def reasons(evidence: Evidence, *, committee: bool, assumption: str = "") -> lis
     if committee and evidence.committee is not None:
         own = evidence.committee.probabilities
         given = own[np.arange(len(evidence.labels)), evidence.labels].tolist()
-        told = _preferred(own, evidence, "prefer", "more than any other")
-        parts.append([f"models that never saw the row give it {percent(p)}{rest}" for p, rest in zip(given, told, strict=True)])
+        others = _preferred(own, evidence, "prefer", "more than any other")
+        parts.append([f"models that never saw the row give it {percent(p)}{rest}" for p, rest in zip(given, others, strict=True)])
     rows = ["; ".join(part) for part in zip(*parts, strict=True)]
     return [f"{row}; {assumption}" for row in rows] if assumption else rows
 

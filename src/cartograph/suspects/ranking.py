@@ -49,8 +49,8 @@ def find_suspects(
         pseudo_rows: > 0; how many rows of evenly wrong labels the estimate starts from.
 
     Raises:
-        InputError: labels that are no integers or outside the classes, probabilities that are none, shapes that do not fit, or a
-            number out of range.
+        InputError: labels that are no integers or outside the classes, probabilities that are negative or do not sum to 1, shapes
+            that do not fit, or a number out of range.
 
     >>> suspects = find_suspects([0, 0, 1, 1], [[0.9, 0.1], [0.8, 0.2], [0.2, 0.8], [0.9, 0.1]])
     >>> suspects.rows.tolist(), suspects.suggested[suspects.rows].tolist()

@@ -121,10 +121,10 @@ def test_answers_are_read_whatever_their_case_and_order() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([("b000000-001", "z")], r"^f\.csv line 2: the answer 'z' to b000000-001 is none of x, y, ambiguous\.$"),
+        ([("b000000-001", "z")], r"^f\.csv line 2: the answer 'z' to b000000-001 is not one of x, y, ambiguous\.$"),
         (
             [("b000000-001", "x"), ("b000000-009", "x")],
-            r"^f\.csv line 3: 'b000000-009' is none of the 8 items of the blind sheet",
+            r"^f\.csv line 3: 'b000000-009' is not one of the 8 items of the blind sheet",
         ),
         (
             [("b000000-001", "x"), ("b000000-001", "y")],

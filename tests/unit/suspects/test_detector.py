@@ -129,7 +129,7 @@ def test_without_a_committee_the_paper_and_the_map_are_compared() -> None:
     original, noised, flips, _ = (without_committee(side) if isinstance(side, Evidence) else side for side in planted_set())
     choice = choose_detector(noised.columns, original.columns, flips.planted, np.random.default_rng(3))
     assert set(choice.candidates) == {"confidence", "measures"}
-    with pytest.raises(InputError, match=r"`noise.detector` is committee, which cannot be had here: .* use auto, confidence or measures"):
+    with pytest.raises(InputError, match=r"`noise.detector` is committee, which is not possible here: .* use auto, confidence or measures"):
         choose_detector(noised.columns, original.columns, flips.planted, np.random.default_rng(3), asked="committee")
 
 

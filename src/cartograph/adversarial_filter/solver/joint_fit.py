@@ -45,7 +45,7 @@ class Weights:
         classes: number of classes.
         passes: evaluations of the joint objective.
         unconverged: partitions that ran out of passes.
-        absent: (classes, n_partitions), a huge negative score for each class that a partition never saw; None where none lacks any.
+        absent: (classes, n_partitions), a huge negative score for each class that a partition never saw; None where all saw all.
     """
 
     coefficients: Tensor

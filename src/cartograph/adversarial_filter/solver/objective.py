@@ -107,7 +107,7 @@ def _with_penalty(value: Tensor, gradient: Tensor, weights: Tensor, smooth: Tens
 
 
 def absent_classes(given: Problem, train: Bools) -> Tensor | None:
-    """Return (classes, k): a huge negative score for each class that a partition's training rows lack; None where none lacks any."""
+    """Return (classes, k): a huge negative score for each class that a partition's training rows lack; None without such a class."""
     if given.classes == 2:
         return None
     seen = np.stack([train[given.labels == label].any(axis=0) for label in range(given.classes)])

@@ -1,4 +1,4 @@
-"""The data of a round as the solver reads it: rows of a matrix that may lie on a disk, in blocks, by every core."""
+"""The data of a round: rows of a matrix that may lie on a disk, read in blocks, one part per core."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Problem:
 
     Attributes:
         features: (n_rows_in_all, d), an array or a memory map.
-        rows: (n_examples,) which of its rows are in play, rising.
+        rows: (n_examples,) which of its rows are left, rising.
         labels: (n_examples,) label ids in [0, classes).
         classes: two or more, each of which occurs.
         device: where it is computed.
-        resident: whether the rows in play are copied once, onto the device, instead of read in blocks at every pass.
+        resident: the rows that are left, copied once onto the device; None where they are read in blocks at every pass.
     """
 
     features: Any
@@ -80,7 +80,7 @@ def problem(features: Any, rows: Integers, labels: Integers, classes: int, devic
     """Return a round's data; rows that take at most ``keep_bytes`` are copied onto the device once.
 
     Raises:
-        InputError: ``cuda`` is asked for where there is none.
+        InputError: ``cuda`` is asked for on a machine without a GPU.
     """
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`.")

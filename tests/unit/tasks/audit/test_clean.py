@@ -204,8 +204,8 @@ def test_decisions_that_are_on_the_sheet_alone_are_not_overwritten(tmp_path: Pat
     with pytest.raises(InputError) as error:
         audit.clean(recipe="relabel")
     assert str(error.value) == (
-        "workspaces/reviews/reports/review.csv holds decisions about 1 rows that were not taken in and would be lost, for the sheet "
-        "is made anew. Take them in with `python -m tasks review --workspace workspaces/reviews --import "
+        "workspaces/reviews/reports/review.csv holds decisions about 1 rows that were not taken in and would be lost, since the "
+        "sheet is written again. Take them in with `python -m tasks review --workspace workspaces/reviews --import "
         "workspaces/reviews/reports/review.csv --by NAME`, or delete the file."
     )
     assert "keep" in sheet.read_text()

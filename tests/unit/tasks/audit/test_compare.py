@@ -77,7 +77,17 @@ def test_a_first_audit_has_nothing_to_be_held_against(space: Space) -> None:
     assert space.run()[0] == "the first audit of this workspace"
     assert not (space.path / "data/compare/comparison.json").exists()
     assert space.read("reports/compare.metrics.json") == {"audit.number": 1}
-    assert {space.outcome(gate)[0] for gate in ("new_suspects", "changed_suspects", "class_shift", "accuracy_drop")} == {"unknown"}
+    later = ("new_suspects", "changed_suspects", "class_shift", "accuracy_drop")
+    assert {space.outcome(gate) for gate in later} == {("unknown", "No earlier audit to compare with.")}
+
+
+def test_an_accuracy_on_another_set_than_before_is_not_compared(space: Space) -> None:
+    space.fill(SIZE, ["u001"])
+    space.run()
+    space.fill(SIZE, ["u001"])
+    space.write("reports/train.metrics.json", {"other.accuracy": 0.1})
+    space.run()
+    assert space.outcome("accuracy_drop") == ("unknown", "No evaluation set that the audit before has too.")
 
 
 def test_the_second_audit_is_held_against_the_first_and_the_third_against_the_second(space: Space) -> None:

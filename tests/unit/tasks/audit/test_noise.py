@@ -166,7 +166,7 @@ def test_texts_of_multiple_choice_have_no_committee(tmp_path: Path) -> None:
     workspace = space(tmp_path, rows)
     run_step(noise.STEP, workspace)
     assert set(found(workspace)["detectors"]) == {"confidence", "measures"}
-    with pytest.raises(InputError, match="which cannot be had here: texts of multiple-choice rows do not tell"):
+    with pytest.raises(InputError, match="which is not possible here: texts of multiple-choice rows do not distinguish"):
         run_step(noise.STEP, with_sections(workspace, noise={"detector": "committee"}))
 
 
