@@ -52,12 +52,12 @@ def percent_range(low: float, high: float) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return a share in per cent, with a decimal only where the whole has at least a thousand.
+    """Return a share of a count in per cent.
 
-    >>> share(184, 6000).replace(chr(160), " "), share(3, 40).replace(chr(160), " "), share(1, 6000).replace(chr(160), " ")
-    ('3.1 %', '8 %', 'under 0.1 %')
+    >>> share(184, 6000).replace(chr(160), " "), share(17, 40).replace(chr(160), " "), share(0, 0).replace(chr(160), " ")
+    ('3.1 %', '42 %', '0 %')
     """
-    return percent(part / whole if whole > 0 else 0.0, digits=1 if whole >= 1000 else 0)
+    return percent(part / whole if whole > 0 else 0.0)
 
 
 def probability(value: float, digits: int = 2) -> str:

@@ -11,9 +11,9 @@ _MEASURE = "average_precision"
 _STATIC = "static-retrieval"
 
 
-def top(found: Collection) -> Verdict:
+def top(collection: Collection) -> Verdict:
     """Return the sentence, the lines under it, and four figures."""
-    best, metrics, task = found.best, found.metrics, found.task
+    best, metrics, task = collection.best, collection.metrics, collection.task
     ratio = round(task["test.pairs"] / max(task["test.positives"], 1))
     precision = percent(metrics[f"{best}.{_MEASURE}"], 1)
     sentence = (
@@ -32,29 +32,29 @@ def top(found: Collection) -> Verdict:
             count(int(metrics[f"{best}.labels"])),
             f"{count(round(metrics[f'{best}.positive']))} of them positive, for each method and seed",
         ),
-        Figure("Candidates found", percent(found.encoded["recall"], 1), "of the exact nearest neighbours, on a sample"),
+        Figure("Candidates found", percent(collection.encoded["recall"], 1), "of the exact nearest neighbours, on a sample"),
     )
-    return Verdict(f"{sentence}.", tuple(line for line in (_hidden(found), _saved(found)) if line), figures)
+    return Verdict(f"{sentence}.", tuple(line for line in (_hidden(collection), _saved(collection)) if line), figures)
 
 
-def _hidden(found: Collection) -> str:
+def _hidden(collection: Collection) -> str:
     """Return what the balanced test hides; empty where the task has no such test."""
-    name = "stated" if "stated" in found.methods else found.best
-    accuracy = found.metrics.get(f"{name}.stated.accuracy")
+    name = "stated" if "stated" in collection.methods else collection.best
+    accuracy = collection.metrics.get(f"{name}.stated.accuracy")
     if accuracy is None:
         return ""
     return (
         f"On the stated test pairs, which somebody balanced, the model of {phrase_of(name)} labels scores {percent(accuracy, 1)} accuracy; "
-        f"over all pairs its average precision is {percent(found.metrics[f'{name}.{_MEASURE}'], 1)}."
+        f"over all pairs its average precision is {percent(collection.metrics[f'{name}.{_MEASURE}'], 1)}."
     )
 
 
-def _saved(found: Collection) -> str:
-    needed = found.metrics.get(f"{found.best}.labels_to_static")
-    if _STATIC not in found.methods or found.best == _STATIC or needed is None:
+def _saved(collection: Collection) -> str:
+    needed = collection.metrics.get(f"{collection.best}.labels_to_static")
+    if _STATIC not in collection.methods or collection.best == _STATIC or needed is None:
         return ""
-    whole = found.metrics[f"{_STATIC}.labels"]
+    whole = collection.metrics[f"{_STATIC}.labels"]
     return (
-        f"{phrase_of(found.best).capitalize()} needed {count(int(needed))} labels for the average precision that static retrieval has "
+        f"{phrase_of(collection.best).capitalize()} needed {count(int(needed))} labels for the average precision that static retrieval has "
         f"after {count(int(whole))}: {whole / needed:.1f} times fewer."
     )

@@ -56,19 +56,19 @@ class Waiting:
     how_made: HowMade
 
 
-def waiting_top(found: Waiting) -> Verdict:
+def waiting_top(waiting: Waiting) -> Verdict:
     """Return the sentence, the lines under it, and four figures."""
-    asked, left = (sum(found.answers.values()), found.answers["open"]) if found.answers else (0, 0)
-    if found.waits and found.answers and not left:
-        sentence = f"Round {found.number} of {found.rounds} has all its answers from before: look at them, and run the command again"
-    elif found.waits:
-        sentence = f"Round {found.number} of {found.rounds} waits for answers to {counted(left, 'pair')}"
+    asked, left = (sum(waiting.answers.values()), waiting.answers["open"]) if waiting.answers else (0, 0)
+    if waiting.waits and waiting.answers and not left:
+        sentence = f"Round {waiting.number} of {waiting.rounds} has all its answers from before: look at them, and run the command again"
+    elif waiting.waits:
+        sentence = f"Round {waiting.number} of {waiting.rounds} waits for answers to {counted(left, 'pair')}"
     else:
-        sentence = f"Round {found.number} of {found.rounds} could not be done"
-    last = found.summary[-2:]
+        sentence = f"Round {waiting.number} of {waiting.rounds} could not be done"
+    last = waiting.summary[-2:]
     figures = (
-        Figure("Answered", f"{count(asked - left)} of {count(asked)}" if found.answers else "\u2013", f"in {found.sheet}"),
-        Figure("Labels so far", count(found.labels), f"from {counted(found.number - 1, 'round')}"),
+        Figure("Answered", f"{count(asked - left)} of {count(asked)}" if waiting.answers else "\u2013", f"in {waiting.sheet}"),
+        Figure("Labels so far", count(waiting.labels), f"from {counted(waiting.number - 1, 'round')}"),
         Figure("Positives found", count(round(last[0]["positive"])) if last else "\u2013", "among them"),
         Figure(
             "Average precision",
@@ -76,22 +76,24 @@ def waiting_top(found: Waiting) -> Verdict:
             f"over all test pairs; 95 % interval {interval_of(last[0])}" if last else "the first model needs the answers of round 1",
         ),
     )
-    return Verdict(f"{sentence}.", (found.why,), figures)
+    return Verdict(f"{sentence}.", (waiting.why,), figures)
 
 
-def waiting_sections(found: Waiting) -> list[Section]:
+def waiting_sections(waiting: Waiting) -> list[Section]:
     """Return the sections in their order."""
-    return [section for section in (_asked(found), _so_far(found), _mistakes(found), how_made(found.how_made)) if section is not None]
+    return [
+        section for section in (_asked(waiting), _so_far(waiting), _mistakes(waiting), how_made(waiting.how_made)) if section is not None
+    ]
 
 
-def _asked(found: Waiting) -> Section:
-    facts = [("Sheet", found.sheet)]
-    if found.answers is not None:
-        facts += [(name.capitalize(), count(number)) for name, number in found.answers.items()]
-    blocks: list[Block] = [Facts(facts), Definitions(_ANSWERS), Command(found.how_made.command)]
-    cells = [(cut(left, found.texts), cut(right, found.texts), answer) for left, right, answer in found.pairs[:_SHOWN]]
+def _asked(waiting: Waiting) -> Section:
+    facts = [("Sheet", waiting.sheet)]
+    if waiting.answers is not None:
+        facts += [(name.capitalize(), count(number)) for name, number in waiting.answers.items()]
+    blocks: list[Block] = [Facts(facts), Definitions(_ANSWERS), Command(waiting.how_made.command)]
+    cells = [(cut(left, waiting.texts), cut(right, waiting.texts), answer) for left, right, answer in waiting.pairs[:_SHOWN]]
     if cells:
-        shown = f"The first {len(cells)} of its {count(len(found.pairs))} pairs" if len(cells) < len(found.pairs) else "Its pairs"
+        shown = f"The first {len(cells)} of its {count(len(waiting.pairs))} pairs" if len(cells) < len(waiting.pairs) else "Its pairs"
         blocks.append(Table(shown, (Column("Left"), Column("Right"), Column("Answer")), cells))
     lead = (
         "Fill in the column “label” of the sheet in any spreadsheet, save it as CSV under the same name, and run the command again. "
@@ -100,11 +102,11 @@ def _asked(found: Waiting) -> Section:
     return Section("asked", "What is asked of you", lead, blocks, short="To answer")
 
 
-def _so_far(found: Waiting) -> Section | None:
-    if not found.summary:
+def _so_far(waiting: Waiting) -> Section | None:
+    if not waiting.summary:
         return None
-    rows = {(row["round"], row["measure"]): row for row in found.summary}
-    numbers = list(dict.fromkeys(row["round"] for row in found.summary))
+    rows = {(row["round"], row["measure"]): row for row in waiting.summary}
+    numbers = list(dict.fromkeys(row["round"] for row in waiting.summary))
     first, second = MEASURES
     cells = [
         (
@@ -141,10 +143,10 @@ def _chart(measure: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
     return Chart(called[0].upper() + called[1:], "over all test pairs", "labels", [round(row["labels"]) for row in rows], [line])
 
 
-def _mistakes(found: Waiting) -> Section | None:
-    if not found.mistakes:
+def _mistakes(waiting: Waiting) -> Section | None:
+    if not waiting.mistakes:
         return None
-    cells = [(cut(one["left"], found.texts), cut(one["right"], found.texts), one["probability"]) for one in found.mistakes]
+    cells = [(cut(one["left"], waiting.texts), cut(one["right"], waiting.texts), one["probability"]) for one in waiting.mistakes]
     lead = "Test pairs with the highest probability of being positive that no label calls positive."
     table = Table("After the last round", (Column("Left"), Column("Right"), Column("Probability", "probability")), cells)
     return Section("mistakes", "The surest false positives", lead, [table], short="Mistakes")

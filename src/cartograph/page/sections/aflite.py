@@ -19,7 +19,7 @@ _SOURCES = {
     "bow": "a bag of words (TF-IDF and SVD)",
     "pixels": "plain pixels (and SVD)",
     "frozen": "a frozen encoder",
-    "finetuned": "a model trained on {held_back} of the rows, which left the pool",
+    "finetuned": "the vectors of a model trained on {held_back} held-back rows",
     "file": "a file of the user's",
 }
 _LONGEST_NAME = 40
@@ -113,10 +113,12 @@ def _lists(audit: Audit, filtered: Aflite) -> list[RowList]:
     remaining = order[: min(number, int((removed == 0).sum()))]
     lists = []
     if len(removed_first):
-        most = f"{percent(float(np.nanmax(last[removed_first])), 0)} of the models or slightly fewer guessed them"
-        lists.append(RowList("Removed first", f"removed in the first rounds, {most}", places[removed_first].tolist()))
+        most = percent(float(np.nanmax(last[removed_first])), 0)
+        lists.append(
+            RowList("Removed first", f"most predictable first: up to {most} of the models guess them right", places[removed_first].tolist())
+        )
     if len(remaining):
-        lists.append(RowList("Remain", "kept to the end, least predictable first: hard, ambiguous or wrong", places[remaining].tolist()))
+        lists.append(RowList("Remaining", "kept to the end, least predictable first: hard, ambiguous or wrong", places[remaining].tolist()))
     return lists
 
 

@@ -11,11 +11,11 @@ def test_the_section_says_what_was_guessed_and_lists_what_remains(audit: Audit) 
     section = aflite_section(with_aflite(audit))
     assert section is not None
     lead = section.lead.replace("\u00a0", " ")
-    assert "nothing but a model trained on 1 of the rows, which left the pool guess 70 % of the labels" in lead
+    assert "nothing but the vectors of a model trained on 1 held-back rows guess 70 % of the labels" in lead
     assert "29 % of 7; of the 5 that remain they guess 44 %" in lead
     first, remaining = block_of(section, RowTables).lists  # type: ignore[attr-defined]
     assert (first.name, list(first.rows)) == ("Removed first", [7, 6])
-    assert (remaining.name, list(remaining.rows)[:2]) == ("Remain", [2, 3])
+    assert (remaining.name, list(remaining.rows)[:2]) == ("Remaining", [2, 3])
     assert 0 not in section.listed()
     facts = dict(block_of(section, Facts).facts)  # type: ignore[attr-defined]
     assert facts["dev"].replace("\u00a0", " ") == "filtered the same way: 3 of 4 rows remain (75 %)"
