@@ -69,7 +69,7 @@ def experiment(request: pytest.FixtureRequest) -> Experiment:
     return request.param
 
 
-def test_it_says_what_it_asks_and_answers_with_tables_a_figure_and_numbers(
+def test_an_experiment_has_a_question_and_an_answer_with_tables_a_figure_and_numbers(
     experiment: Experiment, material: Material, tmp_path: Path
 ) -> None:
     assert EXPERIMENTS[experiment.name] is experiment
@@ -102,7 +102,7 @@ def test_a_class_that_the_most_ambiguous_rows_lack_breaks_nothing_off(material: 
     assert {(row["strategy"], row["rows"]) for row in found.tables["means"].to_pylist()} >= {("ambiguous", 6), ("all", 64)}
 
 
-def test_what_it_needs_is_said(material: Material) -> None:
+def test_what_an_experiment_lacks_is_named(material: Material) -> None:
     with pytest.raises(InputError, match=r"`burn-out` needs dynamics per epoch, but only coordinates were imported"):
         EXPERIMENTS["burn-out"].run(replace(material, dynamics=None))
     with pytest.raises(InputError, match=r"`dropout` needs an evaluation set of the train set's distribution"):

@@ -100,7 +100,7 @@ def test_every_reader_has_a_sample() -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_gives_back_what_was_written(name: str, tmp_path: Path) -> None:
+def test_a_reader_gives_back_what_was_written(name: str, tmp_path: Path) -> None:
     texts = [text.strip() for text in TEXTS] if name == "label-first" else TEXTS
     labels = ["good", "bad", "good", "bad", "good"]
     batch = read(MAKERS[name](tmp_path, labels, texts))

@@ -406,7 +406,7 @@ def contrast(page: Page, selector: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_light_and_dark(opened: Opener, small: Path, tmp_path: Path, scheme: str) -> None:
+def test_colours_have_contrast_in_light_and_dark(opened: Opener, small: Path, tmp_path: Path, scheme: str) -> None:
     page = opened(small, color_scheme=scheme)
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(255, 255, 255)") == (scheme == "light")
@@ -476,7 +476,7 @@ def test_the_same_audit_gives_the_same_bytes(small: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_fifty_thousand_rows(opened: Opener, tmp_path: Path) -> None:
+def test_a_page_of_fifty_thousand_rows_opens_fast(opened: Opener, tmp_path: Path) -> None:
     rows = 50_000
     file = build(tmp_path, rows=rows, epochs=6)
     assert file.stat().st_size < 6_000_000 + 200 * rows

@@ -20,7 +20,7 @@ def table(rows: list[dict[str, Any]], labels: tuple[str, ...] = ("no", "yes"), n
     return pa.Table.from_pylist(rows, schema=examples_schema(DatasetInfo(name, "train", "single", ("text",), (), labels)))
 
 
-def test_the_digest_is_of_what_the_rows_say() -> None:
+def test_the_digest_is_of_the_rows_content_alone() -> None:
     digest = content_digest(table(ROWS))
     assert len(digest) == 64
     moved = [row | {"source": "y.csv", "row": 9} for row in reversed(ROWS)]
@@ -32,7 +32,7 @@ def test_the_digest_is_of_what_the_rows_say() -> None:
 
 
 @pytest.mark.parametrize("change", [{"uid": "z"}, {"text": "One"}, {"label": 1}])
-def test_any_change_of_it_is_another_digest(change: dict[str, Any]) -> None:
+def test_any_change_of_the_content_changes_the_digest(change: dict[str, Any]) -> None:
     assert content_digest(table([ROWS[0] | change, *ROWS[1:]])) != content_digest(table(ROWS))
 
 

@@ -53,7 +53,7 @@ def test_formats_without_loss_keep_their_pixels(kind: str) -> None:
     assert np.array_equal(found if found.ndim == 2 else found[..., 0], GREY)
 
 
-def test_a_jpeg_is_told_by_its_content() -> None:
+def test_a_jpeg_is_recognised_by_its_content() -> None:
     flat = Image.new("RGB", (40, 20), (200, 10, 30))
     found = pixels(canonical_png(file_of(flat, "JPEG", quality=95), 256))
     assert found.shape == (20, 40, 3) and np.abs(found.astype(int) - (200, 10, 30)).max() < 6
@@ -78,7 +78,7 @@ def test_orientation_is_applied(orientation: int) -> None:
     assert orientation != 6 or np.array_equal(turned, np.rot90(GREY, -1))
 
 
-def test_a_damaged_note_beside_a_picture_does_no_harm() -> None:
+def test_damaged_metadata_does_no_harm() -> None:
     exif = Image.Exif()
     exif[0x0112], exif[0x010E] = 6, "taken at home"
     content = file_of(Image.new("L", (8, 4), 9), "JPEG", exif=exif).replace(b"\x01\x0e\x00\x02", b"\x01\x0e\x00\x00", 1)

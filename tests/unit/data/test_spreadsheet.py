@@ -33,7 +33,7 @@ def test_what_a_spreadsheet_would_rewrite_is_guarded(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["0", "17", "plain", "r0ab12", "march of the penguins", "may", "2 apples", "", "x=1", "a-b", "marketing", "truer"]
 )
-def test_the_rest_is_left_alone(text: str) -> None:
+def test_other_texts_are_left_alone(text: str) -> None:
     assert guarded(text) == text
 
 
@@ -99,7 +99,7 @@ def test_places_are_lines_of_the_file_and_rows_of_the_spreadsheet() -> None:
         (b"uid,decision\n" + b"x" * 200_000, r"s\.csv line 2 cannot be read \(field larger than field limit"),
     ],
 )
-def test_what_cannot_be_read_is_named(content: bytes, message: str) -> None:
+def test_sheets_that_cannot_be_read_are_named(content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_sheet(content, "s.csv", ("uid", "decision"))
 

@@ -147,7 +147,7 @@ def test_beyond_the_quarantine_limit_the_audit_stops_and_keeps_the_rows(tmp_path
         ),
     ],
 )
-def test_bad_input_says_what_is_wrong(tmp_path: Path, lines: list[str], params: dict[str, Any], message: str) -> None:
+def test_bad_input_is_refused_with_the_reason(tmp_path: Path, lines: list[str], params: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as error:
         ingest_rows(tmp_path, *lines, **({"label": "label"} | params))
     assert str(error.value) == message
@@ -235,12 +235,12 @@ def test_labels_are_cut_named_and_ordered() -> None:
         (["1", "2", "7"], ["x", "y", None]),
     ],
 )
-def test_ways_to_write_the_right_option(labels: list[str], expected: list[str | None]) -> None:
+def test_the_right_option_may_be_a_number_a_letter_a_name_or_a_text(labels: list[str], expected: list[str | None]) -> None:
     table = pa.table({"x": [f"left {index}" for index in range(3)], "y": [f"right {index}" for index in range(3)]})
     assert chosen_options(pa.chunked_array([labels]), table, ["x", "y"]).to_pylist() == expected
 
 
-def test_multiple_choice(tmp_path: Path) -> None:
+def test_multiple_choice_rows_have_options_and_the_index_of_the_right_one(tmp_path: Path) -> None:
     lines = [f"the _ is {index},cup {index},box {index},{index % 2 + 1}" for index in range(30)]
     done = ingest_rows(tmp_path, *lines, "the _,cup,box,3", header="text,first,second,label", options=["first", "second"])
     info = dataset_info(done.table("train").schema)
@@ -269,7 +269,7 @@ def test_uids_do_not_depend_on_position(rows: list[tuple[str, str | None]], rng:
     assert named(rows) == named(shuffled)
 
 
-def test_uids_are_what_they_were() -> None:
+def test_uids_stay_the_same_from_version_to_version() -> None:
     table = as_table([("a", "x"), ("a", "x"), ("a", "y"), ("a", "x")])
     first = content_uids(table, ["text"], "label").to_pylist()
     assert first[1:] == [f"{first[0]}-2", first[2], f"{first[0]}-3"]
@@ -313,7 +313,7 @@ def test_texts_are_the_same_whatever_their_case_and_white_space() -> None:
         ({"quarantine_limit": 1.5}, "less than or equal to 1"),
     ],
 )
-def test_parameters_that_do_not_fit(section: dict[str, Any], message: str) -> None:
+def test_parameters_that_do_not_fit_are_refused(section: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         Ingest.model_validate(section)
 

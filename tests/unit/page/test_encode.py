@@ -39,7 +39,7 @@ class Scripts(HTMLParser):
 
 
 @given(json_values)
-def test_any_value_comes_back_and_stays_in_its_script(value: object) -> None:
+def test_any_value_survives_the_page_and_stays_in_its_script(value: object) -> None:
     text = script_json(value)
     assert json.loads(text) == value
     assert text.isprintable() or not set(text) & set("<>&\u2028\u2029\n\r")
@@ -55,7 +55,7 @@ def test_what_could_end_a_script_is_escaped(text: str) -> None:
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_a_number_that_json_has_not_is_an_error(number: float) -> None:
+def test_a_number_that_json_cannot_write_is_an_error(number: float) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         script_json([number])
 
@@ -73,6 +73,6 @@ def test_a_column_of_another_type_is_an_error() -> None:
         column(np.zeros(2))
 
 
-def test_pictures_and_policies() -> None:
+def test_pictures_are_data_uris_and_scripts_are_allowed_by_their_hash() -> None:
     assert data_uri(b"<svg/>", "image/svg+xml") == "data:image/svg+xml;base64,PHN2Zy8+"
     assert script_hash("a()") == f"'sha256-{base64.b64encode(hashlib.sha256(b'a()').digest()).decode()}'"

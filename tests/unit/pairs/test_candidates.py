@@ -121,7 +121,7 @@ def some() -> Candidates:
     return Candidates(np.arange(10, 20), np.array([0.9, 0.1, 0.5, 0.5, 0.8, 0.2, 0.7, 0.5, 0.3, 0.6], np.float32), np.ones(10, np.int8))
 
 
-def test_methods_choose_by_their_own_lights_and_never_again_what_was_asked() -> None:
+def test_methods_choose_by_their_own_measure_and_never_the_same_pair_twice() -> None:
     asked = np.array([10, 16])
     assert methods.most_similar(some(), 3, asked).tolist() == [14, 19, 12]
     probability = np.linspace(0, 1, 10)
@@ -155,7 +155,7 @@ def test_stratified_takes_positives_first_and_fills_up_with_negatives() -> None:
     assert np.isin(methods.stratified_pairs(space, np.sort(positives), 99, 12, asked, np.random.default_rng(0)), positives).sum() == 7
 
 
-def test_nothing_hangs_on_the_hash_seed() -> None:
+def test_nothing_depends_on_the_hash_seed() -> None:
     code = (
         "from cartograph.planted.paraphrases import generate\n"
         "import numpy as np, pyarrow as pa\n"

@@ -26,7 +26,7 @@ def every_pair(space: PairSpace) -> set[tuple[int, int]]:
     return set(product(space.left.tolist(), space.right.tolist()))
 
 
-def test_mirror_pairs_are_one_and_a_row_with_itself_is_none() -> None:
+def test_mirror_pairs_are_one_pair_and_a_row_with_itself_is_not_a_pair() -> None:
     space = symmetric([2, 5, 7])
     assert space.keys(np.array([2, 5, 7, 7]), np.array([5, 2, 7, 2])).tolist() == [2 * 20 + 5, 2 * 20 + 5, 2 * 20 + 7]
     assert space.size == 3
@@ -37,7 +37,7 @@ def test_mirror_pairs_are_one_and_a_row_with_itself_is_none() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.booleans(), st.sets(st.integers(0, 11), min_size=2, max_size=8), st.sets(st.integers(0, 11), min_size=1, max_size=8), st.data())
-def test_draws_are_different_pairs_of_the_space_and_none_that_was_excluded(
+def test_draws_are_different_pairs_of_the_space_without_excluded_ones(
     same: bool, left: set[int], right: set[int], data: st.DataObject
 ) -> None:
     space = symmetric(sorted(left), 12) if same else PairSpace(np.array(sorted(left)), np.array(sorted(right)), 12, False)
@@ -73,7 +73,7 @@ def test_known_keys_are_found_by_search() -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 12), st.data())
-def test_components_are_what_can_be_reached(nodes: int, data: st.DataObject) -> None:
+def test_components_are_the_nodes_that_can_be_reached(nodes: int, data: st.DataObject) -> None:
     edges = data.draw(st.lists(st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1)), max_size=15))
     reached = np.eye(nodes, dtype=bool)
     for one, other in edges:

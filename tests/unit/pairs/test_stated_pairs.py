@@ -84,7 +84,7 @@ def entities() -> dict[str, Any]:
     return {"left": ("tableA.csv", *left), "right": ("tableB.csv", *right)}
 
 
-def test_entities_that_nobody_paired_are_there_too() -> None:
+def test_entities_in_no_stated_pair_are_utterances_too() -> None:
     file = StatedFile("train.csv", batch(l=["1", "3"], r=["7", "8"], label=["1", "1"]), None)
     task = build(file, columns=PairColumns("", "", "label", "l", "r"), symmetric=False, tables=entities()).task
     assert list(task.left) == ["sony tv 9", "lg tv", "pen 1"]
@@ -99,7 +99,7 @@ def test_a_pair_with_an_unknown_id_is_named() -> None:
         build(file, columns=PairColumns("", "", "label", "l", "r"), symmetric=False, tables=entities())
 
 
-def test_contradictory_labels_are_named_whichever_way_round_the_pair_stands() -> None:
+def test_contradictory_labels_are_named_in_either_order_of_the_pair() -> None:
     file = pairs(("a", "b", "1"), ("c", "d", "1"), ("b", "a", "0"))
     wanted = "pairs.csv row 3 states a pair as negative, pairs.csv row 1 the same pair as positive; correct one, or set"
     with pytest.raises(InputError, match=f"^{re.escape(wanted)}"):
@@ -118,7 +118,7 @@ def test_contradictory_labels_are_named_whichever_way_round_the_pair_stands() ->
         (StatedFile("p.csv", batch(q1=["a"], text=["b"]), None), "p.csv has no column `q2`; its columns are q1, text."),
     ],
 )
-def test_what_is_wrong_is_named(file: StatedFile, wanted: str) -> None:
+def test_wrong_columns_ids_and_labels_are_named(file: StatedFile, wanted: str) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(wanted)}$"):
         build(file)
 
@@ -198,7 +198,7 @@ def test_letters_that_an_old_encoding_lacks_do_not_count() -> None:
         read_answers("pair,left,right,label\np1,Zürich 三个,b,yes\n".encode(), "s.csv", task, np.array([1]))
 
 
-def test_known_answers_stand_on_the_sheet() -> None:
+def test_known_answers_are_filled_in_on_the_sheet() -> None:
     task, keys = answering()
     sheet = answer_sheet(task, keys, {1: 0, 2: -1})
     with pytest.raises(WaitingError, match=r"^s\.csv: 1 of the 3 pairs have no answer yet"):
@@ -213,7 +213,7 @@ def test_known_answers_stand_on_the_sheet() -> None:
         (("yes", "perhaps", "no"), InputError, "s.csv line 3: `perhaps` is no answer; write yes, no, or skip."),
     ],
 )
-def test_answers_that_are_none_are_named(words: tuple[str, ...], kind: type[Exception], wanted: str) -> None:
+def test_words_that_are_no_answer_are_named(words: tuple[str, ...], kind: type[Exception], wanted: str) -> None:
     task, keys = answering()
     with pytest.raises(kind, match=f"^{re.escape(wanted)}"):
         read_answers(filled(task, keys, *words), "s.csv", task, keys)
@@ -245,7 +245,7 @@ def test_answers_that_together_contradict_are_named() -> None:
         require_consistent(task, keys[[0, 2, 1]], np.array([1, 0, 1], np.int8), ["first", "first", "second"])
 
 
-def test_entities_that_all_hang_together_are_split_by_the_left_ones() -> None:
+def test_connected_entities_are_split_by_the_left_ones() -> None:
     rows = [(f"a{n}", f"b{n}", "1") for n in range(40)] + [(f"a{n}", f"b{n + 1}", "0") for n in range(39)]
     task = build(pairs(*rows), symmetric=False).task
     assert np.bincount(task.split).tolist() == [20, 10, 10]

@@ -60,7 +60,7 @@ def test_altered_images_say_how(whole: PlantedCorpus) -> None:
             assert np.array_equal(after, 255 - before)
 
 
-def test_seeds_and_sizes(whole: PlantedCorpus) -> None:
+def test_a_seed_and_a_size_decide_the_sets(whole: PlantedCorpus) -> None:
     assert digits.generate(rows=1200, seed=13).sets["altered"].equals(whole.sets["altered"])
     assert not digits.generate(rows=1200, seed=14).sets["train"].equals(whole.sets["train"])
     assert digits.generate(rows=100, seed=13).sets["train"].num_rows == 100
@@ -68,7 +68,7 @@ def test_seeds_and_sizes(whole: PlantedCorpus) -> None:
         digits.generate(rows=1201, seed=13)
 
 
-def test_it_takes_the_same_path_as_files(tmp_path: Path) -> None:
+def test_the_digits_are_ingested_like_files(tmp_path: Path) -> None:
     found = run_ingest(tmp_path, source="digits", rows=200)
     assert found.summary == "200 rows, 10 classes, 0 quarantined" and found.validation["passed"]
     assert [groups for groups in found.table("altered")["groups"].to_pylist() if len(groups) != 1] == []
@@ -82,7 +82,7 @@ def test_it_takes_the_same_path_as_files(tmp_path: Path) -> None:
             run_ingest(tmp_path, source="digits", **keys)
 
 
-def test_make_names_it() -> None:
+def test_make_has_a_target_for_the_digits() -> None:
     command = ["make", "--no-print-directory", "-n", "audit", "DATASET=digits"]
     planned = subprocess.run(command, cwd=CODE, capture_output=True, text=True, check=True).stdout
     assert planned.splitlines()[-1] == 'python -m flows.audit --workspace "workspaces/digits"'

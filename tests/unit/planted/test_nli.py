@@ -147,7 +147,7 @@ def test_sentences_are_well_formed(corpus: PlantedCorpus) -> None:
             assert not re.search(r"\b(one|a|an) \w+s (is|are)\b|None", text), text
 
 
-def test_labels_do_not_stand_in_the_claim_alone(corpus: PlantedCorpus) -> None:
+def test_a_claim_alone_does_not_give_its_label_away(corpus: PlantedCorpus) -> None:
     """A tested value is as much at home in one label's claims as in another's: no phrase of a slot belongs to one label."""
     plain = [row for row in rows(corpus, "train") if row["kind"] == "plain"]
     for phrase in ("at noon", "young", "red", "in a park", "not"):

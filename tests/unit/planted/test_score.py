@@ -116,7 +116,7 @@ def test_the_filters_preference_for_give_away_words() -> None:
     assert score(MAP, PLANTED)[0].column("filtered").null_count == 5
 
 
-def test_no_suspect_flagged_is_a_precision_of_none() -> None:
+def test_without_flagged_rows_the_precision_is_zero() -> None:
     none = suspects([(uid, rank, False) for rank, uid in enumerate("acbde", start=1)])
     metrics = score(MAP, PLANTED, none)[1]
     assert (metrics["average_precision"], metrics["precision"], metrics["recall"]) == (1.0, 0.0, 0.0)

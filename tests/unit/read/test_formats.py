@@ -60,7 +60,7 @@ def test_ragged_csv_rows_are_rejected_with_their_number(tmp_path: Path) -> None:
     assert [record.record for record in batch.rejected] == ["3", "4,5,6"]
 
 
-def test_a_quote_never_closed_costs_its_own_row_only(tmp_path: Path) -> None:
+def test_a_quote_that_is_never_closed_rejects_its_own_row_only(tmp_path: Path) -> None:
     lines = ["a,b", "1,fine", '2,"never closed', *(f"{index},fine" for index in range(3, 3000)), '3000,"closed"']
     batch = read(source(tmp_path, "x.csv", "\n".join(lines) + "\n"))
     assert [row[:2] for row in rejected(batch)] == [(2, "quotes that do not pair")]
@@ -75,14 +75,14 @@ def test_a_quoted_field_may_hold_lines(tmp_path: Path) -> None:
     assert batch.rows.to_pylist() == [1, 2]
 
 
-def test_tsv_quotes_are_text_unless_asked_otherwise(tmp_path: Path) -> None:
+def test_tsv_quotes_are_text_unless_standard_quoting_is_set(tmp_path: Path) -> None:
     content = 'a\tb\n"He said\tno\n'
     assert read(source(tmp_path, "x.tsv", content)).table["a"].to_pylist() == ['"He said']
     quoted = read(source(tmp_path, "x.tsv", 'a\tb\n"He, ""said"""\tno\n', quoting="standard"))
     assert quoted.table["a"].to_pylist() == ['He, "said"']
 
 
-def test_csv_delimiter_is_told_from_the_header(tmp_path: Path) -> None:
+def test_the_csv_delimiter_is_guessed_from_the_header(tmp_path: Path) -> None:
     assert read(source(tmp_path, "x.csv", "a;b\n1,5;2\n")).table.to_pydict() == {"a": ["1,5"], "b": ["2"]}
 
 
@@ -90,7 +90,7 @@ def test_tsv_splits_at_tabs_whatever_the_header_holds(tmp_path: Path) -> None:
     assert read(source(tmp_path, "x.tsv", "a,b\tc\n1\t2\n")).table.to_pydict() == {"a,b": ["1"], "c": ["2"]}
 
 
-def test_columns_of_a_file_without_header(tmp_path: Path) -> None:
+def test_columns_of_a_file_without_a_header_are_those_of_the_source(tmp_path: Path) -> None:
     batch = read(source(tmp_path, "x.tsv", "1\t2\n3\t4\n", columns=("a", "b")))
     assert batch.table.to_pydict() == {"a": ["1", "3"], "b": ["2", "4"]}
 
@@ -110,13 +110,13 @@ def test_wrong_encoding_names_line_and_byte(tmp_path: Path) -> None:
     assert read(source(tmp_path, "x.csv", content, encoding="latin-1")).table["text"].to_pylist() == ["fine", "café"]
 
 
-def test_wrong_encoding_far_into_a_file(tmp_path: Path) -> None:
+def test_wrong_encoding_far_into_a_file_names_line_and_byte(tmp_path: Path) -> None:
     good = "é plain line\n".encode() * 200_000
     with pytest.raises(InputError, match=rf"line 200001 has 0xff at byte {len(good) + 2} of the file"):
         read(source(tmp_path, "x.jsonl", good + b"ab\xff\n"))
 
 
-def test_utf16_and_byte_order_marks(tmp_path: Path) -> None:
+def test_utf16_and_byte_order_marks_are_read(tmp_path: Path) -> None:
     text = "label,text\nx,café\n"
     with pytest.raises(InputError, match=r"it begins with the mark of utf-16; set `encoding: utf-16`"):
         read(source(tmp_path, "x.csv", text.encode("utf-16")))
@@ -124,12 +124,12 @@ def test_utf16_and_byte_order_marks(tmp_path: Path) -> None:
     assert read(source(tmp_path, "x.csv", text.encode("utf-8-sig"))).table.column_names == ["label", "text"]
 
 
-def test_no_such_encoding(tmp_path: Path) -> None:
+def test_an_unknown_encoding_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="`utf-9` is not a text encoding; set `encoding` to one such as utf-8, latin-1"):
         read(source(tmp_path, "x.csv", "a\n1\n", encoding="utf-9"))
 
 
-def test_compressed_text(tmp_path: Path) -> None:
+def test_compressed_text_is_read(tmp_path: Path) -> None:
     whole = gzip.compress(b"a,b\n1,2\n")
     assert read(source(tmp_path, "x.csv.gz", whole)).table.to_pydict() == {"a": ["1"], "b": ["2"]}
     with pytest.raises(InputError, match=r"x\.csv\.gz is not a whole compressed file"):
@@ -167,7 +167,7 @@ def test_broken_json_lines_are_rejected(tmp_path: Path) -> None:
     assert [record[:2] for record in rejected(batch)] == reasons
 
 
-def test_json_arrays(tmp_path: Path) -> None:
+def test_json_arrays_are_read(tmp_path: Path) -> None:
     batch = read(source(tmp_path, "x.json", '\n [{"a": "1"},\n 7, {"a": "2"}]'))
     assert batch.table["a"].to_pylist() == ["1", "2"]
     assert batch.rows.to_pylist() == [1, 3]
@@ -175,33 +175,33 @@ def test_json_arrays(tmp_path: Path) -> None:
         read(source(tmp_path, "x.json", '[{"a": "1"} {'))
 
 
-def test_keys_that_are_no_columns(tmp_path: Path) -> None:
+def test_too_many_different_keys_are_refused(tmp_path: Path) -> None:
     lines = "\n".join(json.dumps({f"key{index}": "x"}) for index in range(5000))
     with pytest.raises(InputError, match="more than 4096 different keys"):
         read(source(tmp_path, "x.jsonl", lines))
 
 
-def test_nothing_readable_at_all(tmp_path: Path) -> None:
+def test_a_file_without_a_readable_record_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none of its 2 records can be read as jsonl; the first, row 1: not valid JSON \(Expecting value"):
         read(source(tmp_path, "x.jsonl", "label text\nlabel text\n"))
     with pytest.raises(InputError, match=r"x\.csv holds no rows"):
         read(source(tmp_path, "x.csv", "a,b\n"))
 
 
-def test_label_first(tmp_path: Path) -> None:
+def test_label_first_lines_become_labels_and_texts(tmp_path: Path) -> None:
     batch = read(source(tmp_path, "x.txt", "DESC:manner How  did it ?\n\n  NUM\tSeven\nLOC\n", format="label-first"))
     assert batch.table.to_pydict() == {"label": ["DESC:manner", "NUM", "LOC"], "text": ["How  did it ?", "Seven", ""]}
     assert batch.rows.to_pylist() == [1, 3, 4]
 
 
-def test_one_file_per_field_must_run_in_step(tmp_path: Path) -> None:
+def test_files_of_fields_must_have_as_many_lines(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\nthree\n")
     (tmp_path / "b.txt").write_text("1\n2\n")
     with pytest.raises(InputError, match=r"do not run in step: .*b\.txt ends after 2 lines, others go on"):
         read(Source(f"text={tmp_path}/a.txt,label={tmp_path}/b.txt", "a.txt+b.txt"))
 
 
-def test_fields_of_a_path() -> None:
+def test_a_path_names_its_fields() -> None:
     assert fields_of("premise=x/s1,2.dev,label=y=z.txt") == {"premise": "x/s1,2.dev", "label": "y=z.txt"}
     assert fields_of("year=2020/data.parquet") == {}
     assert local_paths("hub:name@config:train") == ()
@@ -233,12 +233,12 @@ def test_parquet_types_become_text(tmp_path: Path) -> None:
     }
 
 
-def test_not_parquet(tmp_path: Path) -> None:
+def test_a_file_that_is_not_parquet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"x\.parquet is not a Parquet file that can be read"):
         read(source(tmp_path, "x.parquet", b"PAR1 and then nothing"))
 
 
-def test_parquet_with_text_that_is_not_unicode(tmp_path: Path) -> None:
+def test_parquet_with_text_that_is_not_unicode_is_refused(tmp_path: Path) -> None:
     broken = pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe"))
     pq.write_table(pa.table({"text": broken}), tmp_path / "x.parquet")
     with pytest.raises(InputError, match=r"x\.parquet is damaged"):
@@ -263,7 +263,7 @@ def test_class_labels_of_a_data_set_are_named(tmp_path: Path) -> None:
         read(Source(str(tmp_path / "saved"), "saved", split="dev"))
 
 
-def test_shards_of_a_data_set(tmp_path: Path) -> None:
+def test_shards_of_a_data_set_are_read_in_order(tmp_path: Path) -> None:
     data = tmp_path / "plain_text"
     data.mkdir()
     for number, texts in enumerate((["a", "b"], ["c"])):
@@ -279,7 +279,7 @@ def test_shards_of_a_data_set(tmp_path: Path) -> None:
         read(Source(str(tmp_path), "set", split="train"))
 
 
-def test_arrow_shards_and_folders_without_data(tmp_path: Path) -> None:
+def test_arrow_shards_are_read_and_folders_without_data_refused(tmp_path: Path) -> None:
     with pa.OSFile(str(tmp_path / "name-train.arrow"), "wb") as file, pa.ipc.new_stream(file, pa.schema([("text", pa.string())])) as writer:
         writer.write_table(pa.table({"text": ["a", "b"]}))
     assert read(Source(str(tmp_path), "set")).table["text"].to_pylist() == ["a", "b"]
@@ -288,7 +288,7 @@ def test_arrow_shards_and_folders_without_data(tmp_path: Path) -> None:
         read(Source(str(tmp_path / "none"), "none"))
 
 
-def test_a_hub_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_that_cannot_be_reached_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import datasets
     import huggingface_hub.constants
 
@@ -302,7 +302,7 @@ def test_a_hub_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
         read(Source("hub:", "nothing"))
 
 
-def test_format_told_from_content(tmp_path: Path) -> None:
+def test_a_format_is_guessed_from_the_content(tmp_path: Path) -> None:
     assert format_of(source(tmp_path, "a.txt", '{"a": 1}\n').path) == "jsonl"
     assert format_of(source(tmp_path, "b.txt", "a\tb\n1\t2\n").path) == "tsv"
     with pytest.raises(
@@ -317,7 +317,7 @@ def test_format_told_from_content(tmp_path: Path) -> None:
         read(source(tmp_path, "d.csv", "a\n1\n", split="train"))
 
 
-def test_a_column_that_is_a_list_in_some_batches() -> None:
+def test_a_column_that_is_a_list_in_some_batches_becomes_text() -> None:
     def batch(values: list[object]) -> Batch:
         return Batch(pa.table({"a": pa.array(values)}), pa.array([1] * len(values), pa.int64()))
 

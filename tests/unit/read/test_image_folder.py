@@ -80,13 +80,13 @@ def test_a_split_is_a_sub_folder(tmp_path: Path, archived: str) -> None:
             batch_of(path, split=split, format="image-folder")
 
 
-def test_what_stands_beside_the_classes_is_no_class(tmp_path: Path) -> None:
+def test_files_beside_the_classes_folders_have_no_label(tmp_path: Path) -> None:
     files = {f"data/{name}": content for name, content in CLASSES.items()} | {"data/README.md": b"hello", "data/labels.txt": b"x"}
     batch = batch_of(archive(tmp_path / "set.zip", {name.replace("deep/", ""): content for name, content in files.items()}))
     assert batch.table["label"].to_pylist() == ["cats", "cats", "dogs"] and batch.rejected == ()
 
 
-def test_an_archive_with_names_as_windows_writes_them(tmp_path: Path) -> None:
+def test_an_archive_with_backslashes_in_its_names_is_read(tmp_path: Path) -> None:
     batch = batch_of(archive(tmp_path / "set.zip", {name.replace("/", "\\"): content for name, content in CLASSES.items()}))
     assert batch.table["label"].to_pylist() == ["cats", "cats", "dogs"] and values(batch) == [1, 2, 3]
 
@@ -100,7 +100,7 @@ def test_a_table_beside_the_images_names_them(tmp_path: Path) -> None:
     assert reasons(batch) == {"x/3.png": "no such file"} and batch.rejected[0].row == 3
 
 
-def test_a_table_in_the_one_folder_of_an_archive(tmp_path: Path) -> None:
+def test_a_table_in_the_one_folder_of_an_archive_is_found(tmp_path: Path) -> None:
     table = b"file;label\r\nx\\1.png;cat\r\n2.png;dog\r\n"
     path = archive(tmp_path / "set.zip", {"data/labels.csv": table, "data/x/1.png": picture(1), "data/2.png": picture(2)})
     batch = batch_of(path)
@@ -128,7 +128,7 @@ def test_a_table_without_files_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("archived", [False, True])
-def test_a_table_leads_nowhere_outside(tmp_path: Path, archived: bool) -> None:
+def test_names_in_a_table_that_lead_outside_are_set_aside(tmp_path: Path, archived: bool) -> None:
     write_files(tmp_path, {"secret.png": picture(7)})
     names = ["../secret.png", str(tmp_path / "secret.png"), "x/../../secret.png", "C:\\secret.png", "..\\secret.png", "in.png"]
     table = "file_name,label\n" + "".join(f"{name},a\n" for name in names)
@@ -151,7 +151,7 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
     assert not any("deep" in record for record in reasons(batch))
 
 
-def test_names_in_an_archive_that_would_leave_it(tmp_path: Path) -> None:
+def test_names_in_an_archive_that_lead_outside_are_set_aside(tmp_path: Path) -> None:
     files = {"a/../../evil.png": picture(), "/etc/evil.png": picture(), "b/..\\..\\evil.png": picture(), "a/good.png": picture(5)}
     path = archive(tmp_path / "set.zip", files)
     batch = batch_of(path)
@@ -160,7 +160,7 @@ def test_names_in_an_archive_that_would_leave_it(tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.rglob("*")) == ["set.zip"]
 
 
-def test_an_archive_that_grows_without_bound(tmp_path: Path) -> None:
+def test_an_entry_that_unpacks_beyond_the_bound_is_set_aside(tmp_path: Path) -> None:
     path = archive(tmp_path / "set.zip", {"a/bomb.png": bytes(60_000_000), "a/good.png": picture(5)})
     assert path.stat().st_size < 200_000
     batch = batch_of(path)
@@ -175,7 +175,7 @@ def test_an_archive_of_many_files_that_grow_is_not_read(tmp_path: Path) -> None:
         batch_of(path)
 
 
-def test_archives_that_are_damaged(tmp_path: Path) -> None:
+def test_damaged_archives_are_refused(tmp_path: Path) -> None:
     path = archive(tmp_path / "set.zip", {"a/good.png": picture(5)})
     path.write_bytes(path.read_bytes().replace(b"PK\x01\x02", b"PK\x01\x00"))
     with pytest.raises(InputError, match=r"set\.zip is not a ZIP archive that can be read \(Bad magic number for central directory\)"):
@@ -228,7 +228,7 @@ def test_uids_follow_from_the_image_and_its_label(tmp_path: Path) -> None:
     assert not contradicting["passed"] and contradicting["unexpected"] == 2
 
 
-def test_a_column_of_texts_is_no_image_and_the_other_way_round(tmp_path: Path) -> None:
+def test_texts_are_not_read_as_images_nor_images_as_texts(tmp_path: Path) -> None:
     csv = tmp_path / "rows.csv"
     csv.write_text("image,label\nhello,a\nthere,b\n")
     with pytest.raises(InputError, match=r"column `image` of rows.csv holds no images; name a folder of images, an NPZ archive"):
@@ -243,7 +243,7 @@ def npz(path: Path, **members: np.ndarray) -> Path:
     return path
 
 
-def test_arrays_of_an_archive(tmp_path: Path) -> None:
+def test_arrays_of_an_archive_are_images_and_texts(tmp_path: Path) -> None:
     images = RNG.integers(0, 255, (1_203, 4, 5, 3), dtype=np.uint8)
     path = npz(tmp_path / "set.npz", image=images, label=np.arange(1_203) % 3, who=np.array(["ann", "bob", "cid"] * 401))
     assert format_of(str(path)) == "arrays"
@@ -253,7 +253,7 @@ def test_arrays_of_an_archive(tmp_path: Path) -> None:
     assert np.array_equal(np.asarray(open_png(batch.table["image"][1_202].as_py())), images[1_202])
 
 
-def test_rows_of_an_archive_that_are_no_images(tmp_path: Path) -> None:
+def test_rows_of_an_archive_that_are_no_images_are_set_aside(tmp_path: Path) -> None:
     images = np.zeros((3, 4, 4))
     images[1] = 7.5
     batch = batch_of(npz(tmp_path / "set.npz", image=images, label=np.array([5, 6, 7])))
@@ -299,19 +299,19 @@ def header(shape: str, kind: str = "|u1") -> bytes:
         (b"hello", "is not an NPZ archive that can be read"),
     ],
 )
-def test_headers_that_lie(tmp_path: Path, content: bytes, message: str) -> None:
+def test_arrays_that_claim_too_much_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         batch_of(archive(tmp_path / "set.npz", {"image.npy": content}))
 
 
-def test_a_cut_archive_and_another_file(tmp_path: Path) -> None:
+def test_a_cut_archive_and_a_file_of_another_format_are_refused(tmp_path: Path) -> None:
     path = npz(tmp_path / "set.npz", image=np.zeros((50, 4, 4), np.uint8), label=np.zeros(50))
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(InputError, match=r"set.npz is neither an NPZ archive nor a Parquet file"):
         batch_of(path)
 
 
-def test_parquet_of_arrays_bytes_and_structs(tmp_path: Path) -> None:
+def test_parquet_columns_of_arrays_bytes_and_structs_are_images(tmp_path: Path) -> None:
     grey = RNG.integers(0, 255, (3, 4, 5))
     structs = pa.array([{"bytes": png_of(image.astype(np.uint8), 99), "path": None} for image in grey])
     columns = {
@@ -329,7 +329,7 @@ def test_parquet_of_arrays_bytes_and_structs(tmp_path: Path) -> None:
     assert batch.table["votes"].to_pylist() == [["a"], ["b", "a"], None]
 
 
-def test_columns_that_only_look_like_images(tmp_path: Path) -> None:
+def test_columns_that_only_look_like_images_are_left_out(tmp_path: Path) -> None:
     grey = RNG.integers(0, 255, (24, 5, 5))
     structs = [{"bytes": png_of(image.astype(np.uint8), 99), "path": None} for image in grey]
     columns = {
@@ -349,7 +349,7 @@ def test_columns_that_only_look_like_images(tmp_path: Path) -> None:
     assert batch_of(archived, image_columns=("photo",)).table.column_names == ["photo", "label"]
 
 
-def test_parquet_cells_that_are_no_images(tmp_path: Path) -> None:
+def test_parquet_cells_that_are_no_images_are_set_aside(tmp_path: Path) -> None:
     cells = [[[1, 2], [3]], None, [[1, 999]], [[1, 2], [3, 4]], []]
     path = tmp_path / "set.parquet"
     pq.write_table(pa.table({"image": pa.array(cells, pa.list_(pa.list_(pa.int64()))), "label": list("abcde")}), path)
@@ -361,14 +361,14 @@ def test_parquet_cells_that_are_no_images(tmp_path: Path) -> None:
         batch_of(path)
 
 
-def test_a_data_sets_folder_with_a_picture_in_it(tmp_path: Path) -> None:
+def test_a_picture_does_not_make_a_data_sets_folder_one_of_images(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["a", "b"], "label": ["x", "y"]}), tmp_path / "train.parquet")
     write_files(tmp_path, {"assets/figure.png": picture()})
     assert format_of(str(tmp_path)) == "huggingface"
     assert read(Source(str(tmp_path), "set")).table["text"].to_pylist() == ["a", "b"]
 
 
-def test_parquet_that_is_damaged(tmp_path: Path) -> None:
+def test_damaged_parquet_of_images_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "set.parquet"
     structs = [{"bytes": picture(), "path": "somewhere"}] * 3
     pq.write_table(pa.table({"picture": structs, "label": list("aba")}), path, compression="none", use_dictionary=False)
@@ -379,7 +379,7 @@ def test_parquet_that_is_damaged(tmp_path: Path) -> None:
             batch_of(path)
 
 
-def test_a_hugging_face_folder_of_images(tmp_path: Path) -> None:
+def test_a_hugging_face_folder_of_images_is_read(tmp_path: Path) -> None:
     from datasets import ClassLabel, Dataset, Features, Image, Value
 
     rows = {"image": [{"bytes": picture(shade), "path": None} for shade in (1, 2, 3)], "label": [0, 1, 0], "note": ["a", "b", "c"]}

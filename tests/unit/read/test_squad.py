@@ -62,7 +62,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
         read(Source(str(path), path.name, format="squad"))
 
 
-def test_sentences() -> None:
+def test_the_examples_of_sentences_run() -> None:
     assert doctest.testmod(squad).failed == 0
 
 

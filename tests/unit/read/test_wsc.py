@@ -46,7 +46,7 @@ def test_punctuation_beside_the_pronoun_stays(tmp_path: Path) -> None:
     assert batch.table["answer"].to_pylist() == ["2"]
 
 
-def test_rows_that_make_none_are_listed(tmp_path: Path) -> None:
+def test_candidates_without_a_partner_are_listed(tmp_path: Path) -> None:
     batch = wsc(
         tmp_path,
         schema("The cup", 0, True),

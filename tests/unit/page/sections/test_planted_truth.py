@@ -42,7 +42,7 @@ def test_the_section_shows_planted_kinds_and_flipped_labels(audit: Audit) -> Non
     assert planted_truth_section(audit) is None
 
 
-def test_suspects_against_the_planted_truth(audit: Audit) -> None:
+def test_suspects_are_scored_against_the_planted_truth(audit: Audit) -> None:
     scored = with_suspects(with_planted_truth(audit))
     table = scored.score.append_column("suspect_rank", scored.suspects.rows["rank"].cast(pa.int64()))
     scored = replace(scored, score=table.append_column("flagged", scored.suspects.rows["flagged"]))

@@ -103,7 +103,7 @@ def test_a_model_comes_back_from_its_files_with_its_calibration(made: Callable[[
     assert np.allclose(again.calibration.probability(found), model.calibration.probability(cosine), atol=1e-5)
 
 
-def test_vectors_are_units_and_do_not_hang_on_what_else_is_read(made: Callable[[], Embedder]) -> None:
+def test_vectors_have_length_one_and_do_not_depend_on_other_texts_of_the_batch(made: Callable[[], Embedder]) -> None:
     embedder = made()
     read = encoded(embedder)
     vectors = embedder.vectors(read)
