@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cartograph.config import Settings
+from cartograph.data.json_files import write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
 from tasks.audit.ingested_sets import ingested_sets
@@ -75,11 +75,10 @@ def _answer(name: str, params: Ablate, space: Workspace, inputs: Inputs, scratch
     save_small_png(found.figure, folder / f"{name}.png")
     # What is no number, such as the correlation with something constant, is left out: JSON has no word for it.
     known = {title: number for title, number in found.numbers.items() if math.isfinite(number)}
-    numbers = json.dumps(known, indent=1, sort_keys=True)
-    (folder / "numbers.json").write_text(numbers + "\n", encoding="utf-8")
+    write_json(folder / "numbers.json", known)
     experiment = EXPERIMENTS[name]
     said = {"name": name, "question": experiment.meaning, "source": experiment.source, "answer": found.answer, "tables": list(found.tables)}
-    (folder / "finding.json").write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(folder / "finding.json", said)
     (folder / "finding.md").write_text(_page(name, found), encoding="utf-8")
     return found.answer
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from cartograph.config import Settings
+from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from tasks.audit import features
 from tasks.audit.filtering import is_filtered
@@ -53,10 +53,10 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
             progress=tell,
         )
     _write_tables(result, rows, {name: table for name, (table, _) in loaded.items()}, params.n_partitions, out[DATA])
-    made = json.loads((folder / "features.json").read_text(encoding="utf-8"))
+    made = read_json(folder / "features.json")
     record = _record(params, sizes, result, made)
-    _write(record, out[DATA] / "aflite.json")
-    _write(_metrics(record), out[METRICS])
+    write_json(out[DATA] / "aflite.json", record)
+    write_json(out[METRICS], _metrics(record))
     _draw(result, out)
     told = "{rows:,} to {kept:,} rows in {rounds} rounds, R {bias_before:.2f} to {bias_after:.2f}".format(**record)
     return told.replace(" 0.", " .")
@@ -149,10 +149,6 @@ def _draw(result: Result, out: Out) -> None:
     figure = history_figure(result.history)
     for name in FIGURES:
         save_figure(figure, out[name])
-
-
-def _write(content: dict[str, Any], path: Path) -> None:
-    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartograph.config import Settings
+from cartograph.data.json_files import write_json
 from cartograph.errors import InputError
 from cartograph.models.registry import FROM_A_FOLDER
 from tasks.audit import aflite, features, recipes, train
@@ -62,7 +62,7 @@ def run(params: Bias, inputs: Inputs, out: Out) -> str:
     neighbours = _neighbours(inputs[features.DATA], pool, kept, evaluation)
     write_parquet(neighbours, out[DATA] / "neighbours.parquet")
     metrics = _metrics(accuracies)
-    out[METRICS].write_text(json.dumps(metrics, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_json(out[METRICS], metrics)
     return _summary(accuracies, len(kept), int(kept.sum())) if accuracies.num_rows else f"{neighbours.num_rows:,} distances"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from cartograph.config import Section, Settings
+from cartograph.data.json_files import write_json
 from tasks.audit.parameters.files import FileEntry
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.plan import selection_file
@@ -72,11 +72,11 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     for name, subset in subsets(examples, cleaned, np.random.default_rng(params.seed)).items():
         write_parquet(subset, out[selection_file(name)])
     described = version(examples, cleaned, cleaning.changes)
-    _write(described, folder / "version.json")
+    write_json(folder / "version.json", described)
     validation = validate_cleaning(examples, cleaned, cleaning.changes, files=files, bound=params.max_class_change)
-    _write(validation, folder / "validation.json")
+    write_json(folder / "validation.json", validation)
     write_review(params, examples, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])
-    _write(_metrics(described, decisions, cleaning, validation), out[METRICS])
+    write_json(out[METRICS], _metrics(described, decisions, cleaning, validation))
     return _summary(described)
 
 
@@ -129,7 +129,7 @@ def write_review(
     info = dataset_info(examples.schema)
     found = suspects(examples, noise, params.review_limit, decisions)
     sheet.write_bytes(review_sheet(info, found))
-    _write(label_studio.tasks(found), tasks)
+    write_json(tasks, label_studio.tasks(found), sort_keys=False)
     configuration.write_text(label_studio.configuration(info), encoding="utf-8")
     return len(found)
 
@@ -205,10 +205,6 @@ def _metrics(version: dict[str, Any], decisions: dict[str, Decision], cleaning: 
 def _summary(version: dict[str, Any]) -> str:
     parts = [f"{version[what]:,} {what}" for what in ("dropped", "relabelled") if version[what]]
     return f"{version['rows']:,} rows, {', '.join(parts) or 'nothing changed'}, version {version['version']}"
-
-
-def _write(content: Any, path: Path) -> None:
-    path.write_text(json.dumps(content, indent=1, sort_keys=isinstance(content, dict), ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from cartograph.config import Section, Settings
+from cartograph.data.json_files import read_json, write_json
 from tasks.audit.parameters.ingest import Ingest
 from tasks.engine.step import Hints, Inputs, Out, Step
 
@@ -50,10 +50,10 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
         changes = audit_changes(previous, this, np.random.default_rng(params.seed))
         write_record(previous, folder, "previous")
         write_parquet(changes.rows, folder / "rows.parquet")
-        _write(comparison_content(changes, previous, this), folder / "comparison.json")
+        write_json(folder / "comparison.json", comparison_content(changes, previous, this))
         metrics |= changes.numbers()
         summary = summary_line(changes)
-    _write(metrics, out[METRICS])
+    write_json(out[METRICS], metrics)
     return summary
 
 
@@ -67,7 +67,7 @@ def _record(inputs: Mapping[str, Path], settings: Settings) -> Record:
     numbers: dict[str, float] = {}
     for name in inputs:
         if name.endswith(".metrics.json"):
-            numbers |= json.loads(inputs[name].read_text(encoding="utf-8"))
+            numbers |= read_json(inputs[name])
     sets = settings.of(Ingest).evaluation
     wanted = (*_FOLLOWED, *(f"region.{region}.share" for region in _regions()), *(f"{name}.accuracy" for name in sorted(sets)))
     rows = record_rows(pq.read_table(inputs[ROWS]), measures, noise)
@@ -96,7 +96,7 @@ def write_record(record: Record, folder: Path, name: str) -> None:
     from cartograph.data.parquet import write_parquet
 
     write_parquet(record.rows, folder / f"{name}.parquet")
-    _write(record.facts(), folder / f"{name}.json")
+    write_json(folder / f"{name}.json", record.facts())
 
 
 def read_record(folder: Path, name: str = "record") -> Record | None:
@@ -108,7 +108,7 @@ def read_record(folder: Path, name: str = "record") -> Record | None:
     from cartograph.schema import RECORD
 
     try:
-        facts = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        facts = read_json(folder / f"{name}.json")
         rows = pq.read_table(folder / f"{name}.parquet")
         return Record(rows.cast(RECORD), facts["numbers"], int(facts["number"]), tuple(facts["earlier"]))
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
@@ -132,10 +132,6 @@ def summary_line(changes: AuditChanges) -> str:
     counts = changes.counts
     parts = [f"{counts[f'rows.{what}']:,} {what}" for what in ("added", "removed", "edited", "relabelled") if counts[f"rows.{what}"]]
     return f"{', '.join(parts) or 'the same rows'}; suspects +{counts['suspects.new']:,} -{counts['suspects.gone']:,}"
-
-
-def _write(content: Mapping[str, Any], path: Path) -> None:
-    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from cartograph.config import Section, Settings
+from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.ingest import Ingest
@@ -52,7 +52,7 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     every = retrained_models(out.workspace.settings)
     broken = _broken(every, inputs)
     runs = {run: folder for run, folder in every.items() if run not in broken}
-    found = {run: _json(inputs[folder] / "metrics.json") for run, folder in runs.items()}
+    found = {run: read_json(inputs[folder] / "metrics.json") for run, folder in runs.items()}
     failed = {run: run in broken or bool(found[run]["train.failed"]) for run in every}
     rows = {subset: int(metrics["rows"]) for (subset, _), metrics in found.items()}
     selected = TrainedSelections(
@@ -67,12 +67,12 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     listed = [{"subset": subset, "seed": seed, "reason": reason} for (subset, seed), reason in broken.items()]
     ending = "\n".join(["", *broken_lines(listed)])
     _write(comparison, markdown(comparison.only(VERSIONS), rows) + ending, out[_DATA])
-    (out[_DATA] / "broken.json").write_text(json.dumps(listed, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(out[_DATA] / "broken.json", listed)
     if selected.named:
         (out[_DATA] / "selections.md").write_text(selection_page(comparison, selected, scored) + ending, encoding="utf-8")
     metrics = _flat(comparison) | {f"{subset}.rows": number for subset, number in rows.items()}
     metrics |= {"retrain.failed": sum(failed.values()), "retrain.broken": len(broken)}
-    out[_METRICS].write_text(json.dumps(metrics, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_json(out[_METRICS], metrics)
     told = differences_line(comparison.differences.to_pylist(), params.metrics[0])
     return (told or f"{len(every)} models on {len(named)} sets") + (
         f"; {sum(failed.values())} of {len(every)} FAILED" if any(failed.values()) else ""
@@ -144,11 +144,6 @@ def _flat(comparison: Comparison) -> dict[str, float]:
         name = f"{row['subset']}_minus_{row['against']}.{row['set']}.{row['metric']}"
         metrics |= {name: row["difference"], f"{name}.low": row["low"], f"{name}.high": row["high"]}
     return {name: value for name, value in metrics.items() if value is not None}
-
-
-def _json(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cartograph.config import Settings
+from cartograph.data.json_files import write_json
 from cartograph.errors import InputError
 from cartograph.models.registry import FROM_A_FOLDER
 from tasks.audit import recipes
@@ -43,7 +43,7 @@ def run(params: Features, inputs: Inputs, out: Out) -> str:
         write_features(table["uid"], features, out[DATA] / f"{name}.parquet")
     pool, width = made["train"][0].num_rows, made["train"][1].shape[1]
     record = {"source": params.source, "width": width, "pool": pool, "held_back": tables["train"].num_rows - pool, "sets": sorted(made)}
-    (out[DATA] / "features.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_json(out[DATA] / "features.json", record)
     held = f", {record['held_back']:,} rows held back" if record["held_back"] else ""
     return f"{params.source}, {width} numbers a row{held}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from cartograph.config import Section, Settings
+from cartograph.data.json_files import read_json, write_json
 from tasks.audit.parameters.files import FileEntry
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.sources import FETCHED, check_sum, fetched_name
@@ -78,7 +78,7 @@ def fetch_all(entries: Sequence[FileEntry], root: Path, max_megabytes: float, kn
         else:
             shutil.copyfile(known / name, target)
         record[entry.path] = own
-    (root / FETCHED / _RECORD).write_text(json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(root / FETCHED / _RECORD, record)
     return fetched, sum(one["bytes"] for one in record.values())
 
 
@@ -105,7 +105,7 @@ def _fetch(entry: FileEntry, target: Path, max_megabytes: float) -> str:
 
 def _read_record(folder: Path) -> Mapping[str, dict[str, Any]]:
     try:
-        return {str(url): dict(one) for url, one in json.loads((folder / _RECORD).read_text(encoding="utf-8")).items()}
+        return {str(url): dict(one) for url, one in read_json(folder / _RECORD).items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 

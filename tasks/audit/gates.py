@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field, model_validator
 
 from cartograph.config import Section, Settings
+from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import CartographError, CellError, GateError
 from tasks.audit import compare
 from tasks.engine.step import Inputs, Out, Step
@@ -77,9 +77,9 @@ def run(params: Gates, inputs: Inputs, out: Out) -> str:
     bounds = {name: Bound(**getattr(params, name).model_dump()) for name in type(params).model_fields}
     findings = evaluate_gates(list(_measured(inputs)), bounds)
     counts = {state: sum(finding.outcome == state for finding in findings) for state in _STATES}
-    _write({"outcome": worst(findings), "gates": [finding.content() for finding in findings]}, out[DATA] / "gates.json")
+    write_json(out[DATA] / "gates.json", {"outcome": worst(findings), "gates": [finding.content() for finding in findings]})
     states = {f"gate.{finding.gate}": _STATES[finding.outcome] for finding in findings}
-    _write({**states, "gates.warned": counts["warned"], "gates.failed": counts["failed"]}, out[METRICS])
+    write_json(out[METRICS], {**states, "gates.warned": counts["warned"], "gates.failed": counts["failed"]})
     told = [f"{counts[state]} {state}" for state in ("failed", "warned", "passed") if counts[state]]
     return ", ".join(told) or "no gate is set"
 
@@ -211,12 +211,8 @@ def findings(workspace: Workspace) -> list[dict[str, Any]]:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    content: dict[str, Any] = read_json(path) if path.exists() else {}
     return content
-
-
-def _write(content: Mapping[str, Any], path: Path) -> None:
-    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

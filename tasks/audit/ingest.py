@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cartograph.config import Settings
+from cartograph.data.json_files import write_json
 from cartograph.errors import GateError
 from tasks.audit.parameters.files import FileEntry
 from tasks.audit.parameters.ingest import Ingest
@@ -66,8 +66,8 @@ def run(params: Ingest, inputs: Mapping[str, Path], out: Out) -> str:
     for item in sets:
         pq.write_table(item.examples, folder / f"{item.info.name}.parquet")
     pq.write_table(quarantine, folder / "quarantine.parquet")
-    _write_json(folder / "validation.json", validation)
-    _write_json(out["reports/ingest.metrics.json"], _metrics(sets, validation))
+    write_json(folder / "validation.json", validation, sort_keys=False)
+    write_json(out["reports/ingest.metrics.json"], _metrics(sets, validation))
     if truth is not None:
         pq.write_table(truth, out["data/truth"] / "truth.parquet")
     return f"{len(sets[0].examples):,} rows, {len(sets[0].info.labels)} classes, {len(quarantine):,} quarantined"
@@ -163,10 +163,6 @@ def _metrics(sets: Sequence[IngestedSet], validation: dict[str, Any]) -> dict[st
         "validation.passed": int(validation["passed"]),
         "validation.failed": failed,
     }
-
-
-def _write_json(path: Path, content: object) -> None:
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 STEP = Step(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from tasks.audit.parameters.measure import Measure
 from tasks.engine.step import Hints, Inputs, Out, Step
@@ -55,8 +55,7 @@ def run(params: Measure, inputs: Inputs, out: Out) -> str:
     pq.write_table(table, out[_TABLES] / "measures.parquet", compression="zstd")
     pq.write_table(burn_out_table(curve), out[_TABLES] / "burn_out.parquet", compression="zstd")
     write_csv(density_table(table), out[_TABLES] / "densities.csv")
-    metrics = json.dumps(map_metrics(measures, regions), indent=1, sort_keys=True)
-    out[_METRICS].write_text(metrics + "\n", encoding="utf-8")
+    write_json(out[_METRICS], map_metrics(measures, regions))
     figure = data_map(table, max_points=params.max_points, seed=params.seed, title=_title(rows, inputs[_DYNAMICS] / "training.json"))
     for name in _FIGURES:
         save_figure(figure, out[name])
@@ -149,7 +148,7 @@ def _some(uids: list[str]) -> str:
 
 def _title(rows: pa.Table, training: Path) -> str:
     sources = sorted(set(rows.column("source").to_pylist()))
-    facts = json.loads(training.read_text(encoding="utf-8")) if training.is_file() else {}
+    facts = read_json(training) if training.is_file() else {}
     dataset = sources[0] if len(sources) == 1 else f"{sources[0]} + {len(sources) - 1} more"
     epochs = f"{facts['epochs']} epochs" if facts.get("epochs") else None
     return " · ".join(str(part) for part in (dataset, facts.get("model"), epochs) if part)

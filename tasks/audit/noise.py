@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from cartograph.config import Section, Settings
+from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
 from tasks.audit.parameters.measure import Measure
@@ -83,8 +83,8 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     _draw(experiment, out, assumed)
     asked = {"detector": params.detector, "threshold": params.threshold}
     found = noise_record(flips, choice, suggestions, suspects, asked=asked, assumption=_ASSUMPTION if assumed else None)
-    _write(found, out[_DATA] / "noise.json")
-    _write(noise_metrics(found), out[_METRICS])
+    write_json(out[_DATA] / "noise.json", found)
+    write_json(out[_METRICS], noise_metrics(found))
     return _summary(found)
 
 
@@ -114,7 +114,7 @@ class _Trained:
 def _trained(folder: Path) -> _Trained:
     from cartograph.dynamics.epoch_files import read_dynamics
 
-    assumed = json.loads((folder / "training.json").read_text(encoding="utf-8"))["source"] == "imported"
+    assumed = read_json(folder / "training.json")["source"] == "imported"
     known = [read_dynamics(folder / name) if (folder / name).is_dir() else None for name in ("dynamics", "out_of_fold")]
     return _Trained(known[0], known[1], assumed)
 
@@ -251,10 +251,6 @@ def _summary(found: Mapping[str, Any]) -> str:
     share = 100 * found["suspects"] / found["rows"]
     how = "by assumption" if found["assumption"] else f"F1 {found['detectors'][found['detector']]['f1']:.2f}".replace(" 0.", " .")
     return f"{found['suspects']:,} suspects ({share:.1f} %), by {found['detector']}, {how}"
-
-
-def _write(content: Mapping[str, Any], path: Path) -> None:
-    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cartograph.data.json_files import read_json
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.measure import Measure
 from tasks.audit.plan import experiment_folders
@@ -59,7 +60,7 @@ def read_publication(workspace: Workspace, inputs: Mapping[str, Path]) -> Public
 def _trend(inputs: Mapping[str, Path]) -> dict[str, list[tuple[int, float]]]:
     if "data/compare" not in inputs:
         return {}
-    record = json.loads((inputs["data/compare"] / "record.json").read_text(encoding="utf-8"))
+    record = read_json(inputs["data/compare"] / "record.json")
     curves: dict[str, list[tuple[int, float]]] = {}
     for audit, numbers in enumerate([*record["earlier"], record["numbers"]], start=record["number"] - len(record["earlier"])):
         for name, value in numbers.items():
@@ -146,10 +147,10 @@ def _metrics(inputs: Mapping[str, Path]) -> Iterator[tuple[str, float]]:
     """Yield all numbers by name; those of the score against the planted truth under ``score.``."""
     for name, path in inputs.items():
         if name.startswith("data/ablate/") and failure_of(path) is None:
-            yield from json.loads((path / "numbers.json").read_text(encoding="utf-8")).items()
+            yield from read_json(path / "numbers.json").items()
         if name.endswith(".metrics.json"):
             prefix = "score." if Path(name).name == "score.metrics.json" else ""
-            for key, value in json.loads(path.read_text(encoding="utf-8")).items():
+            for key, value in read_json(path).items():
                 if isinstance(value, int | float):
                     yield f"{prefix}{key}", float(value)
 

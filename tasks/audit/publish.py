@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 from pydantic import Field
 
 from cartograph.config import Section, Settings
+from cartograph.data.json_files import write_json
 from tasks.audit.plan import experiment_folders, retrained_models, selection_file
 from tasks.audit.publication import read_publication, write_files
 from tasks.audit.published_models import cleaned_dataset, filtered_dataset, read_models, read_trials
@@ -56,16 +56,14 @@ def run(params: Publish, inputs: Inputs, out: Out) -> str:
         written = publish_runs(audit, (*models, *trials), experiment, Path(temporary))
     # Where the run is, is nobody's output: its id is another in every database.
     out.workspace.state.mkdir(exist_ok=True)
-    (out.workspace.state / RUN).write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    write_json(out.workspace.state / RUN, written)
     published = {
         "experiment": experiment,
         "fingerprint": publication.fingerprint,
         "datasets": {dataset.name: dataset.digest for dataset in publication.datasets},
     }
     published |= {name: dataset.digest for name, dataset in made.items()}
-    with (out["data/publish"] / "published.json").open("w", encoding="utf-8") as file:
-        json.dump(published, file, indent=1, ensure_ascii=False)
-        file.write("\n")
+    write_json(out["data/publish"] / "published.json", published)
     told = f"experiment {experiment}, {len(audit.metrics) + len(audit.curves)} metrics, {len(audit.datasets)} datasets"
     return f"{told}, {len(models)} retrained models" if models else told
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cartograph.data.json_files import read_json
 from tasks.audit.plan import retrained_models, selection_file
 from tasks.audit.publication import dataset_of
 from tasks.engine.digest import digest_json
@@ -38,7 +39,7 @@ def read_trials(inputs: Mapping[str, Path], publication: Publication) -> tuple[M
 
     if "data/tune" not in inputs:
         return ()
-    held = json.loads((inputs["data/tune"] / "best.json").read_text(encoding="utf-8"))["set"]
+    held = read_json(inputs["data/tune"] / "best.json")["set"]
     shared = {name: publication.tags[name] for name in _SHARED_TAGS if name in publication.tags}
     return tuple(
         Model(
@@ -81,7 +82,7 @@ def _train_set(workspace: Workspace, inputs: Mapping[str, Path], subset: str) ->
 
 def _model(subset: str, seed: int, folder: Path, train_set: Dataset, publication: Publication) -> Model:
     broken = failure_of(folder)
-    training, metrics = ({}, {"train.failed": 1}) if broken is not None else map(_content, (folder / name for name in _LEFT))
+    training, metrics = ({}, {"train.failed": 1}) if broken is not None else map(read_json, (folder / name for name in _LEFT))
     evaluation = [dataset for dataset in publication.datasets if dataset.context == "evaluation"]
     rows = train_set.profile["num_rows"]
     failed = bool(metrics["train.failed"])
@@ -104,11 +105,6 @@ def _model(subset: str, seed: int, folder: Path, train_set: Dataset, publication
         datasets=(train_set, *evaluation),
         status="FINISHED" if broken is None else "FAILED",
     )
-
-
-def _content(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
 
 
 def _known(training: Mapping[str, Any]) -> dict[str, Any]:

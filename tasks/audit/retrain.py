@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cartograph.config import Settings
+from cartograph.data.json_files import write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
 from tasks.audit.ingested_sets import ingested_sets
@@ -66,8 +66,8 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
         )
     shutil.copytree(fitted.predictions, folder / "predictions")
     shutil.copyfile(fitted.folder / "history.parquet", folder / "history.parquet")
-    _write(fitted.training | described, folder / "training.json")
-    _write(fitted.metrics | {"rows": rows.num_rows}, folder / "metrics.json")
+    write_json(folder / "training.json", fitted.training | described)
+    write_json(folder / "metrics.json", fitted.metrics | {"rows": rows.num_rows})
     return _summary(rows.num_rows, list(evaluation), fitted.metrics)
 
 
@@ -81,7 +81,7 @@ def _only_class(rows: pa.Table, recipe: Recipe, evaluation: dict[str, Path], des
         rows["label"][0].as_py(), rows.num_rows, {name: pq.read_table(path) for name, path in evaluation.items()}, folder
     )
     training = {"model": recipe.model, "record": None, "epochs": 0, "source": "one class", "parameters": None, "device": None}
-    _write(training | described, folder / "training.json")
+    write_json(folder / "training.json", training | described)
     return _summary(rows.num_rows, list(evaluation), metrics)
 
 
@@ -106,10 +106,6 @@ def _summary(rows: int, evaluation: list[str], metrics: dict[str, float]) -> str
         return f"{rows:,} rows, FAILED: {reason}"
     accuracies = ", ".join(f"{name} {metrics[f'{name}.accuracy']:.3f}".replace(" 0.", " .") for name in sorted(evaluation))
     return f"{rows:,} rows, accuracy {accuracies}"
-
-
-def _write(content: dict[str, Any], path: Path) -> None:
-    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

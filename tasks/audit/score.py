@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from cartograph.config import Section, Settings
+from cartograph.data.json_files import write_json
 from cartograph.errors import InputError
 from tasks.audit.filtering import is_filtered
 from tasks.audit.ingested_sets import is_built_in
@@ -32,9 +31,7 @@ def run(params: Score, inputs: Inputs, out: Out) -> str:
     except ValueError as error:
         raise InputError(f"the map cannot be scored: {error}; run the audit from its start with `--force ingest`.") from error
     pq.write_table(table, out["data/score"] / "score.parquet")
-    with out["reports/score.metrics.json"].open("w", encoding="utf-8") as file:
-        json.dump(metrics, file, indent=1, sort_keys=True)
-        file.write("\n")
+    write_json(out["reports/score.metrics.json"], metrics)
     told = "planted flips: average precision {average_precision:.2f}".format(**metrics)
     if suspects is not None:
         told += ", precision {precision:.2f}, recall {recall:.2f}".format(**metrics)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from cartograph.config import Settings
+from cartograph.data.json_files import write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes
 from tasks.audit.filtering import is_filtered
@@ -57,7 +57,7 @@ def run(params: Select, inputs: Inputs, out: Out) -> str:
             write_parquet(found[name].table, out[selection_file(name)])
     # A class that the train set itself has no row of cannot be lost.
     present = sorted(set(rows["label"].to_pylist()))
-    out[_METRICS].write_text(json.dumps(_metrics(found, present), indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_json(out[_METRICS], _metrics(found, present))
     return _summary(params, found, {place: labels[place] for place in present})
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import io
-import json
 import re
 from pathlib import Path
 from typing import Any
 
+from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
 from tasks.audit import compare, gates
 from tasks.engine.workspace import Workspace, project_root
@@ -125,7 +125,7 @@ def plain(text: str) -> str:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content: dict[str, Any] = read_json(path)
     except (OSError, ValueError):
         return {}
     return content

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cartograph.config import Settings
+from cartograph.data.json_files import write_json
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.train import Train
 from tasks.audit.recipes import after_folds, fit_folds_of, pretrained_files, recipe_of
@@ -99,8 +99,8 @@ def _import(params: Train, inputs: Inputs, out: Out) -> str:
     }
     if found.classes:
         training["classes"] = list(found.classes)
-    for path, content in ((out[_DATA] / "training.json", training), (out[_METRICS], metrics)):
-        path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(out[_DATA] / "training.json", training)
+    write_json(out[_METRICS], metrics)
     rows = f"{int(metrics['rows']):,} rows"
     reordered = ", labels reordered" if found.classes else ""
     return (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cartograph.config import Settings
+from cartograph.data.json_files import write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
 from tasks.audit.ingested_sets import ingested_sets
@@ -58,9 +58,9 @@ def run(params: Tune, inputs: Inputs, out: Out) -> str:
     best = max(found, key=lambda trial: (not trial["failed"], trial["accuracy"], -trial["trial"]))
     write_parquet(_table(found), out[DATA] / "trials.parquet")
     content = {"set": name, **best}
-    (out[DATA] / "best.json").write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_json(out[DATA] / "best.json", content)
     numbers = {"tune.learning_rate": best["learning_rate"], "tune.accuracy": best["accuracy"], "tune.trials": len(found)}
-    out[METRICS].write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_json(out[METRICS], numbers)
     told = f"best of {len(found)} rates {best['learning_rate']:.3g}, accuracy {name} {best['accuracy']:.3f}"
     if best["failed"]:
         return f"{told}; all of them FAILED: no better than always naming one class"

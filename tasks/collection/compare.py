@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from cartograph.config import Section, Settings
+from cartograph.data.json_files import read_json, write_json
 from tasks.collection.parameters import SECTION, Collect, folder_of
 from tasks.engine.step import Inputs, Out, Step
 
@@ -42,13 +42,13 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
     collect = out.workspace.settings.of(Collect)
     arms, folder = _arms(inputs, collect), out[DATA]
     versions = _versions(inputs, collect, folder)
-    findings: dict[str, Any] = {method: _json(_last(inputs, collect, method) / "findings.json") for method in collect.methods}
+    findings: dict[str, Any] = {method: read_json(_last(inputs, collect, method) / "findings.json") for method in collect.methods}
     out[SHEET].write_bytes(_sheet(inputs, findings))
     tables = {"results": results(arms), "summary": summary(arms, params.seed), "differences": differences(arms, params.seed)}
     for name, table in tables.items():
         write_parquet(table, folder / f"{name}.parquet")
-    _write(versions, folder / "versions.json")
-    _write(findings, folder / "findings.json")
+    write_json(folder / "versions.json", versions)
+    write_json(folder / "findings.json", findings)
     reliability = {method: found["reliability"] for method, found in findings.items()}
     for name in FIGURES:
         drawn = (
@@ -56,7 +56,7 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
         )
         save_figure(drawn, out[name])
     metrics = _metrics(params, tables["summary"], arms, collect) | _corrected(inputs, findings, arms, collect)
-    _write(metrics, out[METRICS])
+    write_json(out[METRICS], metrics)
     best = max(collect.methods, key=lambda method: metrics[f"{method}.average_precision"])
     return f"best {best}, AP {metrics[f'{best}.average_precision']:.3f} of {len(collect.methods)} methods"
 
@@ -74,7 +74,7 @@ def _arms(inputs: Inputs, collect: Collect) -> list[RoundResult]:
                 draws = np.load(folder / "resampled.npy", allow_pickle=False)
                 path = folder / "balanced.npy"
                 balanced = np.load(path, allow_pickle=False) if path.exists() else None
-                found.append(RoundResult(method, seed, number, _json(folder / "scores.json")["numbers"], draws, balanced))
+                found.append(RoundResult(method, seed, number, read_json(folder / "scores.json")["numbers"], draws, balanced))
     return found
 
 
@@ -180,14 +180,6 @@ def _corrected(inputs: Inputs, findings: Mapping[str, Any], arms: list[RoundResu
             value = np.mean([corrected_precision(*row, *real) for row in counts])
             metrics[f"{method}.precision_at_recall_20.corrected{end}"] = float(value)
     return metrics
-
-
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def _write(content: Any, path: Path) -> None:
-    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def rounds_of(settings: Settings) -> tuple[str, ...]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartograph.config import Settings
+from cartograph.data.json_files import write_json
 from tasks.audit.pretrained_folder import local_folder
 from tasks.collection.parameters import Encode
 from tasks.engine.step import Hints, Inputs, Out, Step
@@ -49,7 +49,7 @@ def run(params: Encode, inputs: Inputs, out: Out) -> str:
         sample = draw_sample(task, split, near, params.random_negatives, rng, legacy=params.legacy_counting)
         save_sample(sample, folder / f"sample-{split}.parquet")
         numbers[f"{split}.scored"] = len(sample.keys)
-    out[METRICS].write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+    write_json(out[METRICS], numbers)
     return f"{params.model}, {len(similar):,} candidates, recall {found:.3f}"
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cartograph.data.json_files import write_json
 from tasks.collection.encode import DATA as ENCODED
 from tasks.collection.encode import PAIRS, learner, similar_of
 from tasks.collection.parameters import MATCHED, Collect, Encode, folder_of, sheet_of
 from tasks.engine.step import Inputs, Out
+from tasks.engine.whole_files import write_whole
 from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Round:
         positive = int((told["label"].to_numpy() == 1).sum())
         numbers = {"labels": len(table), "told": len(told), "positive": positive, **scored}
         content = {"method": self.method, "seed": self.seed, "round": self.number, "numbers": numbers}
-        _write(content, self.folder / "scores.json")
+        write_json(self.folder / "scores.json", content)
         tested = f", AP {scored['test.average_precision']:.3f}" if "test.average_precision" in scored else ""
         return f"{len(table):,} labels, {positive:,} positive{tested}"
 
@@ -128,10 +129,7 @@ class Round:
             return read_answers(self.inputs[name].read_bytes(), name, self.task, batch)
         known = self._known(name, batch)
         path = self.space.resolve(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(path.name + ".tmp")
-        temporary.write_bytes(answer_sheet(self.task, batch, known))
-        temporary.replace(path)
+        write_whole(path, answer_sheet(self.task, batch, known))
         before = f" {len(known):,} of them were answered before, and have that answer there." if known else ""
         raise WaitingError(
             f"round {self.number} asks about {len(batch):,} pairs: answer them in {path} (yes, no, or skip), and run this again.{before}"
@@ -229,7 +227,7 @@ class Round:
             for one, other, probability in zip(left.tolist(), right.tolist(), scored.mistake_probabilities.tolist(), strict=True)
         ]
         putative = {name: keys.tolist() for name, keys in scored.false_positives.items()}
-        _write({"reliability": scored.reliability, "mistakes": mistakes, "putative": putative}, self.folder / "findings.json")
+        write_json(self.folder / "findings.json", {"reliability": scored.reliability, "mistakes": mistakes, "putative": putative})
 
     def _save_next(self, table: pa.Table, read: UtteranceVectors, calibration: Any) -> None:
         import numpy as np
@@ -240,10 +238,6 @@ class Round:
 
         asked = np.sort(keys_of(table, len(self.task.right)))
         write_parquet(pa.table({"key": self._batch(self.number + 1, asked, (read, calibration))}), self.folder / "next.parquet")
-
-
-def _write(content: Any, path: Path) -> None:
-    path.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def run(params: Collect, inputs: Inputs, out: Out) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from cartograph.config import Section, Settings
+from cartograph.data.json_files import write_json
 from cartograph.errors import GateError, InputError
 from tasks.audit.parameters.files import FileEntry, Files, listed
 from tasks.audit.sources import files_of, read_files
@@ -115,7 +115,7 @@ def run(params: Pairs, inputs: Inputs, out: Out) -> str:
         "unreadable": built.unreadable,
         **{f"dropped.{reason.replace(' ', '_')}": number for reason, number in built.dropped.items()},
     }
-    out[METRICS].write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+    write_json(out[METRICS], numbers)
     pairs, positives, _ = sizes["train"]
     return f"{pairs:,} train pairs, {positives:,} positive: 1 in {pairs // positives:,}"
 

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import Field
 
 from cartograph.config import Section, Settings
+from cartograph.data.json_files import read_json, write_json
 from tasks.collection.compare import DATA as COMPARED
 from tasks.collection.compare import FIGURES
 from tasks.collection.compare import METRICS as COMPARED_METRICS
@@ -52,7 +53,7 @@ def run(params: Publish, inputs: Inputs, out: Out) -> str:
         "fingerprint": publication.fingerprint,
         "datasets": {dataset.name: dataset.digest for dataset in publication.datasets},
     }
-    (out["data/publish"] / "published.json").write_text(json.dumps(published, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(out["data/publish"] / "published.json", published)
     return f"experiment {experiment}, {len(publication.metrics)} metrics, {len(models)} collections"
 
 
@@ -63,7 +64,7 @@ def _publication(workspace: Workspace, inputs: Inputs) -> Publication:
         if name != STEP_NAME
         for key, value in section.model_dump(mode="json").items()
     }
-    metrics = {f"{step}.{name}": float(value) for step, file in _NUMBERS.items() for name, value in _json(inputs[file]).items()}
+    metrics = {f"{step}.{name}": float(value) for step, file in _NUMBERS.items() for name, value in read_json(inputs[file]).items()}
     stated = _stated(workspace, inputs)
     fingerprint = digest_json({"params": params, "stated": stated.digest, "metrics": metrics, "compared": digest_path(inputs[COMPARED])})
     lock = dvc_lock(workspace, without=STEP_NAME)
@@ -82,7 +83,7 @@ def _publication(workspace: Workspace, inputs: Inputs) -> Publication:
 
 def _stated(workspace: Workspace, inputs: Inputs) -> Dataset:
     digest = digest_path(inputs["data/pairs"])
-    numbers = _json(inputs[PAIRS_METRICS])
+    numbers = read_json(inputs[PAIRS_METRICS])
     profile = {"num_rows": sum(numbers[f"{split}.stated"] for split in ("train", "dev", "test")), "sha256": digest}
     path = workspace.resolve("data/pairs/stated.parquet").relative_to(project_root()).as_posix()
     return Dataset(
@@ -94,7 +95,7 @@ def _models(workspace: Workspace, inputs: Inputs, publication: Publication) -> l
     import pyarrow.parquet as pq
 
     collect = workspace.settings.of(Collect)
-    versions = _json(inputs[COMPARED] / "versions.json")
+    versions = read_json(inputs[COMPARED] / "versions.json")
     results = pq.read_table(inputs[COMPARED] / "results.parquet").to_pylist()
     return [
         _model(workspace, inputs, publication, method, seed, versions[f"{method}-{seed}"], _curves(results, method, seed))
@@ -126,7 +127,7 @@ def _model(
     curves: Mapping[str, Any],
 ) -> Model:
     collect = workspace.settings.of(Collect)
-    numbers = _json(inputs[folder_of(method, seed, collect.rounds)] / "scores.json")["numbers"]
+    numbers = read_json(inputs[folder_of(method, seed, collect.rounds)] / "scores.json")["numbers"]
     path = workspace.resolve(f"{COMPARED}/collected/{method}-{seed}.parquet").relative_to(project_root()).as_posix()
     profile = {"num_rows": made["rows"], "positive": made["positive"], "version": made["version"]}
     collected = Dataset(f"{workspace.name}/{method}-{seed}", "collected", made["version"], path, _COLLECTED, profile)
@@ -167,10 +168,6 @@ def _write_files(workspace: Workspace, inputs: Inputs, folder: Path) -> None:
     shutil.copytree(inputs[COMPARED] / "collected", folder / "collected")
     if (lock := dvc_lock(workspace, without=STEP_NAME)) is not None:
         (folder / "dvc.lock").write_text(lock, encoding="utf-8")
-
-
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

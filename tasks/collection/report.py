@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from cartograph.config import Section, Settings
+from cartograph.data.json_files import read_json
 from tasks.collection.compare import DATA as COMPARED
 from tasks.collection.compare import METRICS as COMPARED_METRICS
 from tasks.collection.encode import METRICS as ENCODED_METRICS
@@ -48,11 +48,11 @@ def run(params: Report, inputs: Inputs, out: Out) -> str:
             methods=collect.methods,
             summary=pq.read_table(folder / "summary.parquet").to_pylist(),
             differences=pq.read_table(folder / "differences.parquet").to_pylist(),
-            metrics=_json(inputs[COMPARED_METRICS]),
-            task=_json(inputs[PAIRS_METRICS]),
-            encoded=_json(inputs[ENCODED_METRICS]),
-            findings=_json(folder / "findings.json"),
-            versions=_json(folder / "versions.json"),
+            metrics=read_json(inputs[COMPARED_METRICS]),
+            task=read_json(inputs[PAIRS_METRICS]),
+            encoded=read_json(inputs[ENCODED_METRICS]),
+            findings=read_json(folder / "findings.json"),
+            versions=read_json(folder / "versions.json"),
             texts=params.text_characters,
             how_made=_origin(inputs, out.workspace),
         )
@@ -74,10 +74,6 @@ def _origin(inputs: Inputs, workspace: Workspace) -> HowMade:
         versions=versions(("cartograph", *_LIBRARIES)),
         digests={name: digest_path(inputs[name]) for name in ("data/pairs", COMPARED)},
     )
-
-
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
 from tasks.collection.parameters import Collect, folder_of, sheet_of
 from tasks.collection.report import WAITING as PAGE
 from tasks.collection.report import Report
 from tasks.engine.receipt import fresh
 from tasks.engine.step import Step
+from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace, project_root
 
 if TYPE_CHECKING:
@@ -38,11 +39,7 @@ def leave_page(workspace: Workspace, steps: Sequence[Step], error: CartographErr
 
     from cartograph.page.collection.pages import waiting_page
 
-    path = workspace.resolve(PAGE)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(waiting_page(_content(workspace, number, error)), encoding="utf-8")
-    temporary.replace(path)
+    write_whole(workspace.resolve(PAGE), waiting_page(_content(workspace, number, error)))
     return True
 
 
@@ -71,7 +68,7 @@ def _content(workspace: Workspace, number: int, error: CartographError) -> Waiti
         pairs=pairs,
         summary=table,
         labels=sum(label in (0, 1) for column in labels for label in column),
-        mistakes=[one for folder in last for one in _json(folder / "findings.json")["mistakes"][:10]],
+        mistakes=[one for folder in last for one in read_json(folder / "findings.json")["mistakes"][:10]],
         texts=workspace.settings.of(Report).text_characters,
         how_made=HowMade(
             name=workspace.name,
@@ -89,7 +86,7 @@ def _arm(workspace: Workspace, number: int) -> RoundResult:
     collect = workspace.settings.of(Collect)
     folder = workspace.resolve(_folder(workspace, number))
     draws = np.load(folder / "resampled.npy", allow_pickle=False)
-    return RoundResult(collect.methods[0], collect.seeds[0], number, _json(folder / "scores.json")["numbers"], draws)
+    return RoundResult(collect.methods[0], collect.seeds[0], number, read_json(folder / "scores.json")["numbers"], draws)
 
 
 def _folder(workspace: Workspace, number: int) -> str:
@@ -113,7 +110,3 @@ def _sheet(path: Path, name: str, task: Task) -> tuple[dict[str, int] | None, li
         return None, pairs
     counts = Counter(_WORDS[answer] for answer in found.values())
     return {**{word: counts[word] for word in _WORDS.values()}, "open": len(listed) - len(found)}, pairs
-
-
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))

@@ -11,6 +11,7 @@ import yaml
 
 from cartograph.config import read_yaml
 from tasks.engine.step import Step
+from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import CODE, Workspace, project_root
 from tasks.pipelines import pipeline
 
@@ -32,9 +33,7 @@ def write(workspace: Workspace) -> Path:
     path = workspace.path / "dvc.yaml"
     text = render(workspace)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
-        temporary = path.with_name("dvc.yaml.tmp")
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
+        write_whole(path, text)
     return path
 
 

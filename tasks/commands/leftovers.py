@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cartograph.data.json_files import read_json
 from cartograph.errors import InputError
 from tasks.engine.dvc_turn import dvc_turn
 from tasks.engine.receipt import fingerprint, fresh, read_receipt
@@ -183,7 +183,7 @@ def _published(cache: HashFileDB) -> set[str]:
     for name in [name for name in found if name.endswith(".dir")]:
         listing = Path(cache.oid_to_path(name))
         if listing.exists():
-            found.update(entry["md5"] for entry in json.loads(listing.read_text(encoding="utf-8")))
+            found.update(entry["md5"] for entry in read_json(listing))
     return found
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -12,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cartograph.data.json_files import json_text
 from cartograph.errors import InputError
 from tasks.audit import clean
 from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.commands.dvc_yaml import write as write_dvc_yaml
+from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import open_workspace
 from tasks.presentation.console import say
@@ -106,7 +106,7 @@ def _draw_blind(space: Workspace, out: str) -> None:
     if sheet.exists() and sheet.read_bytes() != content:
         raise InputError(f"{sheet} is filled in already; import it, or write a fresh one elsewhere with --out FILE.")
     for path, data in ((_key_path(space, key.sheet), key.to_json().encode()), (sheet, content)):
-        _replace(path, data)
+        write_whole(path, data)
     suspects = sum(item.predicted == "noise" for item in key.items)
     say(f"{_shown(sheet)}: {suspects} suspects and {len(key.items) - suspects} other rows, shuffled.")
     say(f"Give each of two annotators a copy; the answer to each row is one of: {', '.join(key.answers)}. Then:")
@@ -174,7 +174,7 @@ def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict
     every = merge_decisions(old, new)
     kept = set(every)
     decided = settle([*(one for one in old if one in kept), *new], given)
-    _replace(space.resolve(clean.DECISIONS), write_decisions(every))
+    write_whole(space.resolve(clean.DECISIONS), write_decisions(every))
     write_dvc_yaml(space)
     counts = {what: sum(one.what == what for one in decided.values()) for what in ("keep", "drop", "relabel")}
     words = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
@@ -203,21 +203,11 @@ def _take_in_blind(space: Workspace, contents: dict[str, bytes], by: str) -> Non
     numbers = score(key, answers)
     names = [by] if by and len(contents) == 1 else [Path(name).stem for name in contents]
     names = names if len(set(names)) == len(names) else [f"{name} {number}" for number, name in enumerate(names, start=1)]
-    _replace(space.resolve(METRICS), (json.dumps(numbers, indent=1, sort_keys=True) + "\n").encode())
-    _replace(space.path / "review" / f"blind-{first}.answers.csv", answered_sheet(key, answers, names))
+    write_whole(space.resolve(METRICS), json_text(numbers))
+    write_whole(space.path / "review" / f"blind-{first}.answers.csv", answered_sheet(key, answers, names))
     for line in in_words(numbers):
         say(line)
     say(f"Written to {_shown(space.resolve(METRICS))}, and row by row to {_shown(space.path / 'review' / f'blind-{first}.answers.csv')}.")
-
-
-def _replace(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
 
 
 def _shown(path: Path) -> str:

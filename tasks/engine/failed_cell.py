@@ -5,11 +5,12 @@ There is no receipt beside it: a failed cell is never fresh, and the next run ta
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
+from cartograph.data.json_files import json_text, read_json
 from tasks.engine.step import Step
+from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace
 
 _FILE = "failure.json"
@@ -21,7 +22,7 @@ def failure_of(folder: Path) -> str | None:
     path = folder / _FILE
     if not path.exists():
         return None
-    return str(json.loads(path.read_text(encoding="utf-8"))["reason"])
+    return str(read_json(path)["reason"])
 
 
 def leave_failure(step: Step, workspace: Workspace, reason: str) -> None:
@@ -32,8 +33,4 @@ def leave_failure(step: Step, workspace: Workspace, reason: str) -> None:
     for name in step.outputs_of(workspace.settings):
         folder = workspace.resolve(name)
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True, exist_ok=True)
-        content = json.dumps({"step": step.name, "reason": line}, indent=1, sort_keys=True, ensure_ascii=False)
-        temporary = folder / f"{_FILE}.tmp"
-        temporary.write_text(content + "\n", encoding="utf-8")
-        temporary.replace(folder / _FILE)
+        write_whole(folder / _FILE, json_text({"step": step.name, "reason": line}))

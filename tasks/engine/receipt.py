@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from cartograph.data.json_files import json_text, read_json
 from cartograph.errors import InputError
 from tasks.engine.digest import COMPILED, digest_json, digest_path
 from tasks.engine.step import Paths, Step
+from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import CODE, Workspace
 
 
@@ -83,19 +84,13 @@ class Receipt:
 
     def write(self, path: Path) -> None:
         """Write the receipt in one stroke: a reader sees the old one, none, or this one."""
-        temporary = path.with_name(path.name + ".tmp")
-        with temporary.open("w", encoding="utf-8") as file:
-            json.dump(self.__dict__, file, indent=1, sort_keys=True, ensure_ascii=False)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        write_whole(path, json_text(self.__dict__))
 
 
 def read_receipt(step: Step, workspace: Workspace) -> Receipt | None:
     """Return the step's receipt, or None where there is none that can be read."""
     try:
-        return Receipt(**json.loads(workspace.resolve(step.receipt_name).read_text(encoding="utf-8")))
+        return Receipt(**read_json(workspace.resolve(step.receipt_name)))
     except (OSError, ValueError, TypeError):
         return None
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cartograph.data.json_files import read_json
 from tasks.collection.compare import METRICS
 from tasks.engine.workspace import Workspace
 
@@ -52,5 +52,5 @@ def with_ends(numbers: Any, name: str = "") -> str:
 
 def metrics_of(space: Workspace) -> dict[str, float]:
     """Return the numbers of a finished comparison."""
-    numbers: dict[str, float] = json.loads(space.resolve(METRICS).read_text(encoding="utf-8"))
+    numbers: dict[str, float] = read_json(space.resolve(METRICS))
     return numbers

@@ -15,7 +15,12 @@ def write_json(path: Path, content: Any, *, sort_keys: bool = True) -> None:
         content: JSON values.
         sort_keys: False where the order of the keys means something.
     """
-    path.write_text(json.dumps(content, indent=1, sort_keys=sort_keys, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json_text(content, sort_keys=sort_keys), encoding="utf-8")
+
+
+def json_text(content: Any, *, sort_keys: bool = True) -> str:
+    """Return JSON values as ``write_json`` writes them."""
+    return json.dumps(content, indent=1, sort_keys=sort_keys, ensure_ascii=False) + "\n"
 
 
 def read_json(path: Path) -> Any:
