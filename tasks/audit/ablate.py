@@ -6,7 +6,7 @@ import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cartograph.config import Settings
 from cartograph.data.json_files import write_json
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from cartograph.experiments.experiment import Finding, Material
 
 _ROWS, _MEASURES, _DYNAMICS = "data/ingest/train.parquet", "data/measure/measures.parquet", "data/train"
-_MOST_ROWS = 40
 
 
 def run(params: Ablate, inputs: Inputs, out: Out) -> str:
@@ -62,6 +61,7 @@ def run_beside(name: str, space: Workspace, folder: Path) -> str:
 
 def _answer(name: str, params: Ablate, space: Workspace, inputs: Inputs, scratch: Path, folder: Path) -> str:
     from cartograph.data.parquet import write_parquet
+    from cartograph.experiments.finding_markdown import finding_markdown
     from cartograph.experiments.registry import EXPERIMENTS
     from cartograph.figures.saving import save_figure, save_small_png
 
@@ -79,7 +79,7 @@ def _answer(name: str, params: Ablate, space: Workspace, inputs: Inputs, scratch
     experiment = EXPERIMENTS[name]
     said = {"name": name, "question": experiment.meaning, "source": experiment.source, "answer": found.answer, "tables": list(found.tables)}
     write_json(folder / "finding.json", said)
-    (folder / "finding.md").write_text(_page(name, found), encoding="utf-8")
+    (folder / "finding.md").write_text(finding_markdown(experiment, found), encoding="utf-8")
     return found.answer
 
 
@@ -102,33 +102,6 @@ def _material(params: Ablate, inputs: Inputs, space: Workspace, scratch: Path) -
         options=options | ({"other_pretrained": str(folder)} if folder else {}),
         folder=scratch,
     )
-
-
-def _page(name: str, found: Finding) -> str:
-    from cartograph.experiments.registry import EXPERIMENTS
-
-    experiment = EXPERIMENTS[name]
-    lines = [
-        f"# {name}: {experiment.meaning}",
-        "",
-        f"{found.answer[0].upper()}{found.answer[1:]}.",
-        "",
-        f"Source: {experiment.source}.",
-        "",
-    ]
-    for title, table in found.tables.items():
-        lines += [f"## {title}", "", f"| {' | '.join(table.column_names)} |", f"| {' | '.join('---' for _ in table.column_names)} |"]
-        lines += [f"| {' | '.join(_cell(value) for value in row.values())} |" for row in table.slice(0, _MOST_ROWS).to_pylist()]
-        if table.num_rows > _MOST_ROWS:
-            lines += ["", f"The first {_MOST_ROWS} of {table.num_rows:,} rows; all are in {title}.parquet."]
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _cell(value: Any) -> str:
-    unknown = value is None or (isinstance(value, float) and math.isnan(value))
-    text = "" if unknown else f"{value:.4g}" if isinstance(value, float) else str(value)
-    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

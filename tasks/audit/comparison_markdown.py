@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cartograph.wording import markdown_table
 from tasks.audit.compare import summary_line
 from tasks.audit.summary import plain
 
@@ -19,10 +20,9 @@ def comparison_markdown(name_before: str, name_now: str, before: Record, now: Re
     counts = changes.counts
     parts = [f"# {plain(name_before)} and {plain(name_now)}", f"{summary_line(changes)}."]
     names = list(dict.fromkeys([*before.numbers, *now.numbers]))
-    lines = ["| | before | now |", "| --- | ---: | ---: |"]
-    lines += [f"| {plain(name)} | {_number(before.numbers.get(name))} | {_number(now.numbers.get(name))} |" for name in names]
-    lines += [f"| class {plain(name)} | {one:.1%} | {other:.1%} |" for name, (one, other) in changes.classes.items()]
-    parts.append("\n".join(lines))
+    cells = [(plain(name), _number(before.numbers.get(name)), _number(now.numbers.get(name))) for name in names]
+    cells += [(f"class {plain(name)}", f"{one:.1%}", f"{other:.1%}") for name, (one, other) in changes.classes.items()]
+    parts.append(markdown_table(["", "before", "now"], cells, "lrr"))
     new, among, still, gone, away = (counts[f"suspects.{name}"] for name in ("new", "new.among_added", "still", "gone", "removed"))
     parts.append(
         f"Suspects: {new:,} new ({among:,} on added rows), {still:,} still, {gone:,} gone, {away:,} went with their rows. "

@@ -10,6 +10,7 @@ from typing import Any
 
 from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
+from cartograph.wording import cut, markdown_table
 from tasks.audit import compare, gates
 from tasks.engine.workspace import Workspace, project_root
 from tasks.publishing.tracking_uri import viewer
@@ -48,12 +49,12 @@ def _changes(workspace: Workspace, which: str) -> str:
     comparison = _json(workspace.path / compare.DATA / "comparison.json")
     record = _json(workspace.path / compare.DATA / "record.json")
     before, now = comparison.get("before", {}), record.get("numbers", {})
-    lines = [f"| | {which} | the one before |", "| --- | ---: | ---: |"]
-    for name in now:
-        if name in _SHOWN or name.endswith(".accuracy"):
-            title = _SHOWN.get(name, plain(name))
-            lines.append(f"| {title} | {_number(now[name])} | {_number(before[name]) if name in before else '–'} |")
-    return "\n".join(lines) if now else ""
+    cells = [
+        (_SHOWN.get(name, plain(name)), _number(now[name]), _number(before[name]) if name in before else "–")
+        for name in now
+        if name in _SHOWN or name.endswith(".accuracy")
+    ]
+    return markdown_table(["", which, "the one before"], cells, "lrr") if now else ""
 
 
 def _map(workspace: Workspace) -> str:
@@ -86,14 +87,14 @@ def _suspects(workspace: Workspace) -> str:
     first = noise.filter(noise["flagged"]).sort_by("rank").slice(0, _SUSPECTS).to_pylist()
     wanted = pa.array([suspect["uid"] for suspect in first], pa.string())
     rows = {row["uid"]: row for row in examples.filter(pc.is_in(examples["uid"], value_set=wanted)).to_pylist()}
-    lines = ["| Suspect | Text | Label | Suggested |", "| ---: | --- | --- | --- |"]
+    cells = []
     for suspect in first:
         if suspect["uid"] in rows:
             row = rows[suspect["uid"]]
             text = " / ".join(str(row[name]) for name in (*info.text, *info.options)) or f"{row['source']}, {row['uid']}"
             names = (info.labels[row["label"]], info.labels[suspect["suggested"]])
-            lines.append(f"| {suspect['probability']:.2f} | {plain(_cut(text))} | {plain(names[0])} | {plain(names[1])} |")
-    return "\n".join(lines) if len(lines) > 2 else ""
+            cells.append([f"{suspect['probability']:.2f}", *map(plain, (cut(text, _CHARACTERS), *names))])
+    return markdown_table(["Suspect", "Text", "Label", "Suggested"], cells, "rlll") if cells else ""
 
 
 def _places(workspace: Workspace) -> str:
@@ -109,10 +110,6 @@ def _places(workspace: Workspace) -> str:
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) > 1 else f"{value:.3f}"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _CHARACTERS else f"{text[: _CHARACTERS - 1]}…"
 
 
 def plain(text: str) -> str:

@@ -14,6 +14,7 @@ import typer
 
 from cartograph.config import Settings, load_settings
 from cartograph.errors import InputError
+from cartograph.wording import cut
 from tasks.audit.parameters.files import FileEntry
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.sources import FETCHED, files_of, sources_of
@@ -285,4 +286,4 @@ def _sizes(item: IngestedSet, name: str) -> str:
 
 def _short(text: str) -> str:
     line = "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
-    return line if len(line) <= 100 else f"{line[:99]}…"
+    return cut(line, 100)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartograph.errors import InputError
+from cartograph.wording import markdown_table
 from tasks.collection.compare import DATA
 from tasks.collection.parameters import SECTION, Collect
 from tasks.engine.receipt import fresh
@@ -63,7 +64,7 @@ def run(name: str, space: Workspace, folder: Path) -> str:
         tables = [models_table(space, WANTED[name])]
     else:
         tables = [_methods(name, _summary(space), space)]
-    texts = ["\n".join("| " + " | ".join(line) + " |" for line in (header, ["---"] * len(header), *cells)) for header, cells in tables]
+    texts = [markdown_table(header, cells) for header, cells in tables]
     collect = space.settings.of(Collect)
     note = f"Means over {len(collect.seeds)} seed(s), with 95 % intervals for other utterances of the same kind"
     note += " and other seeds." if len(collect.seeds) > 1 else "; one seed shows nothing of what other seeds would give."

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from cartograph.wording import cut
 from tasks.engine.workspace import project_root
 
 VARIABLE = "MLFLOW_TRACKING_URI"
@@ -63,4 +64,4 @@ def reason(uri: str, error: BaseException) -> str:
     ]
     for secret in sorted({*secrets, *map(unquote, secrets)} - {""}, key=len, reverse=True):
         text = text.replace(secret, "…")
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return cut(text, _LONGEST)
