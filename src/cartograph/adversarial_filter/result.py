@@ -40,7 +40,14 @@ class Round:
 
 @dataclass(frozen=True)
 class FilteredSet:
-    """An evaluation set that was filtered with the pool: arrays as in ``Result``, of its own rows."""
+    """A filtered set. Arrays are in the order of the features given.
+
+    Attributes:
+        kept: (n_examples,) which rows stayed.
+        removed_in_round: (n_examples,) number of the round, 0 for a row that stayed.
+        predictability_first: (n_examples,) in the first round that held the row out, NaN where no round did.
+        predictability_last: (n_examples,) in the last round that held the row out, NaN where no round did.
+    """
 
     kept: Bools
     removed_in_round: Integers32
@@ -49,24 +56,16 @@ class FilteredSet:
 
 
 @dataclass(frozen=True)
-class Result:
-    """A filtered set. Arrays are in the order of the features given.
+class Result(FilteredSet):
+    """A filtered pool, and the evaluation sets that were filtered with it.
 
     Attributes:
-        kept: (n_examples,) which rows stayed.
-        removed_in_round: (n_examples,) number of the round, 0 for a row that stayed.
-        predictability_first: (n_examples,) in the first round that held the row out, NaN where no round did.
-        predictability_last: (n_examples,) in the last round that held the row out, NaN where no round did.
         n_predictions: (n_examples,) out-of-sample predictions of the row in the last round that it was part of.
         history: the rounds in their order.
         stop_reason: one of the ``STOPPED_…`` texts.
         evaluation: the evaluation sets that were filtered with the pool, by name.
     """
 
-    kept: Bools
-    removed_in_round: Integers32
-    predictability_first: Floats
-    predictability_last: Floats
     n_predictions: Integers32
     history: tuple[Round, ...]
     stop_reason: str

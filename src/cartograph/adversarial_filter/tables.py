@@ -14,7 +14,7 @@ from cartograph.data.arrays import Floats, Integers32
 from cartograph.schema import AFLITE, AFLITE_HISTORY
 
 
-def rows_table(uids: pa.Array, result: Result | FilteredSet, n_predictions: Integers32) -> pa.Table:
+def rows_table(uids: pa.Array, result: FilteredSet, n_predictions: Integers32) -> pa.Table:
     """Return ``schema.AFLITE``, sorted by uid.
 
     Args:

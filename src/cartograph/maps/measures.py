@@ -23,6 +23,7 @@ import numpy as np
 
 from cartograph.data.arrays import Array, Bools, Floats, Floats32, Ids, Integers32, Objects
 from cartograph.errors import InputError
+from cartograph.wording import counted
 
 Uids = Sequence[str] | Objects
 
@@ -99,13 +100,13 @@ def epoch_window(n_epochs: int, burn_in: int = 0, epochs: int | None = None) -> 
         raise InputError(f"`burn_in` must be 0 or more and `epochs` 1 or more, but they are {burn_in} and {epochs}.")
     if burn_in >= n_epochs:
         raise InputError(
-            f"`burn_in` skips {_count(burn_in, 'epoch')} and the dynamics have {n_epochs}: none is left; "
+            f"`burn_in` skips {counted(burn_in, 'epoch')} and the dynamics have {n_epochs}: none is left; "
             f"set it to {n_epochs - 1} or less, or train longer."
         )
     stop = n_epochs if epochs is None else burn_in + epochs
     if stop > n_epochs:
         left = f"{n_epochs - burn_in} after a `burn_in` of {burn_in}" if burn_in else f"{n_epochs}"
-        raise InputError(f"`epochs` asks for {_count(stop - burn_in, 'epoch')} and the dynamics have {left}; lower it, or write `all`.")
+        raise InputError(f"`epochs` asks for {counted(stop - burn_in, 'epoch')} and the dynamics have {left}; lower it, or write `all`.")
     return slice(burn_in, stop)
 
 
@@ -258,7 +259,7 @@ def _check_shapes(uids: Uids, logits: Floats32, gold: Ids) -> None:
     if len(outside):
         raise InputError(
             f"uid {uids[outside[0]]!r} has gold label {gold[outside[0]]}, but the logits have classes 0 to {logits.shape[2] - 1} "
-            f"({_count(len(outside), 'such row')}); the dynamics were recorded with other labels than the data's."
+            f"({counted(len(outside), 'such row')}); the dynamics were recorded with other labels than the data's."
         )
 
 
@@ -270,7 +271,3 @@ def _not_finite(uids: Uids, scores: Floats, rows: slice, epoch: int) -> InputErr
         f"epoch {epoch} has the logit {value} for uid {uids[rows.start + bad[0]]!r}, where a finite number is needed; the training "
         "diverged: lower the learning rate, or skip or leave out such epochs with `burn_in` and `epochs`."
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

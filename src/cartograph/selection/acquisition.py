@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from scipy.special import softmax
 
 from cartograph.errors import InputError
 from cartograph.schema import LABEL, UID
@@ -60,5 +61,4 @@ def acquire(recipe: Recipe, examples: pa.Table, share: float, folder: Path, *, e
             f"the model of the random {share:g} of the rows has no numbers to say of them: its training diverged; lower "
             "`train.learning_rate`, or leave the AL strategies out."
         )
-    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return Acquisition(scores / scores.sum(axis=1, keepdims=True), read.features, seen)
+    return Acquisition(softmax(scores, axis=1), read.features, seen)

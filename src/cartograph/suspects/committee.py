@@ -23,6 +23,7 @@ from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_l
 from cartograph.features.text import Row, text_features
 from cartograph.suspects.label_doubt import Doubt, label_doubt
 from cartograph.suspects.mixture import fit_mixture
+from cartograph.wording import counted
 
 PENALTIES = (1.0, 0.3)
 SMOOTHINGS = (3.0, 1.0, 0.3, 0.1)
@@ -112,7 +113,7 @@ def _checked_labels(labels: Ids, classes: Sequence[str]) -> Integers:
     present = np.unique(labels)
     if len(present) < 2:
         raise InputError(
-            f"all {_rows(len(labels))} have the label {classes[present[0]]!r}; without a second class no label can be doubted."
+            f"all {counted(len(labels), 'row')} have the label {classes[present[0]]!r}; without a second class no label can be doubted."
         )
     return labels.astype(np.intp)
 
@@ -120,7 +121,7 @@ def _checked_labels(labels: Ids, classes: Sequence[str]) -> Integers:
 def _checked_features(data: Sequence[Row] | sparse.csr_array, n_examples: int) -> sparse.csr_array:
     number = int(cast(Any, data).shape[0]) if sparse.issparse(data) else len(data)
     if number != n_examples:
-        raise InputError(f"there are {_rows(number)} of data and {n_examples:,} labels; give one label per row.")
+        raise InputError(f"there are {counted(number, 'row')} of data and {n_examples:,} labels; give one label per row.")
     if not sparse.issparse(data):
         return text_features(cast(Sequence[Row], data))
     features = sparse.csr_array(data, dtype=np.float32)
@@ -139,7 +140,3 @@ def _checked_folds(folds: Ids, labels: Integers, classes: Sequence[str]) -> Inte
                 f"all rows of class {classes[label]!r} are in fold {held_by[0]}: no model would learn it for them; spread them over folds."
             )
     return folds.astype(np.intp)
-
-
-def _rows(number: int) -> str:
-    return f"{number:,} row{'' if number == 1 else 's'}"

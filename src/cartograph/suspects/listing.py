@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from scipy.special import softmax
 
 from cartograph.data.arrays import Bools, Floats, Floats32, Ids
 from cartograph.maps.measures import Measures, Uids
@@ -17,7 +18,7 @@ from cartograph.suspects.committee import Committee
 from cartograph.suspects.detector import Detector, sigmoid
 from cartograph.suspects.flips import Flips
 from cartograph.suspects.label_doubt import suggested_labels
-from cartograph.wording import percent
+from cartograph.wording import cut, percent
 
 _LONGEST_NAME = 60
 
@@ -110,9 +111,7 @@ def mean_probabilities(logits: Floats32) -> Floats:
     """
     total: Floats = np.zeros((logits.shape[0], logits.shape[2]))
     for epoch in range(logits.shape[1]):
-        scores = logits[:, epoch].astype(np.float64)
-        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-        total += odds / odds.sum(axis=1, keepdims=True)
+        total += softmax(logits[:, epoch].astype(np.float64), axis=1)
     total /= logits.shape[1]
     return total
 
@@ -203,7 +202,7 @@ def _model_says(evidence: Evidence) -> list[str]:
 
 
 def _preferred(probabilities: Floats, evidence: Evidence, verb: str, agreed: str) -> list[str]:
-    names = [name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1].rstrip()}…" for name in evidence.names]
+    names = [cut(name, _LONGEST_NAME) for name in evidence.names]
     first, highest = probabilities.argmax(axis=1).tolist(), probabilities.max(axis=1).tolist()
     labels = np.asarray(evidence.labels).tolist()
     return [

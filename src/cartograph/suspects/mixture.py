@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
 from cartograph.data.arrays import Floats, Floats32, Integers
 
@@ -32,9 +33,7 @@ class Mixture:
     def probabilities(self, scores: Floats32) -> Floats:
         """Return class probabilities, ``(n_examples, n_classes)``, from scores of shape ``(n_models, n_examples, n_classes)``."""
         logits = np.einsum("mnc,m->nc", scores, self.weights) + self.biases
-        logits -= logits.max(axis=1, keepdims=True)
-        odds = np.exp(logits)
-        shares: Floats = odds / odds.sum(axis=1, keepdims=True)
+        shares: Floats = softmax(logits, axis=1)
         return shares
 
 
