@@ -1,4 +1,4 @@
-"""Trainings that experiments need and no audit: rows in a given order, and dynamics at every so many steps of a fixed set of rows."""
+"""Trainings that only experiments need: rows in a given order, and dynamics of a fixed set of rows every few optimiser steps."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def ordered_history(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa
 
 
 def step_dynamics(recipe: Recipe, train: pa.Table, probe: pa.Table, folder: Path, *, every: int) -> Path:
-    """Train, and record what the model says of a fixed set of rows after every so many optimiser steps, dropout off.
+    """Train, and record the logits of a fixed set of rows after every ``every`` optimiser steps, with dropout off.
 
     Args:
         recipe: how.
