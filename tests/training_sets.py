@@ -48,7 +48,7 @@ def info_of(task: Task, name: str = "train", domain: Domain = "train") -> Datase
 def small_images(
     rows: int = 60, seed: int = 0, name: str = "train", domain: Domain = "train", shape: tuple[int, ...] = (8, 10), side: int = 256
 ) -> pa.Table:
-    """Noisy images whose brighter half tells the label."""
+    """Noisy images whose brighter half decides the label."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, rows).tolist()
     images = rng.integers(0, 100, (rows, *shape), dtype=np.uint8)
@@ -71,12 +71,12 @@ def write_vision(folder: Path, kind: str = "vit", channels: int = 3) -> None:
         network = ResNetForImageClassification(config)
     network.save_pretrained(folder)
     size = {"height": 16, "width": 16} if kind == "vit" else {"shortest_edge": 20}
-    told = {"size": size, "do_normalize": True, "image_mean": [0.4] * channels, "image_std": [0.2] * channels}
-    (folder / "preprocessor_config.json").write_text(json.dumps(told))
+    preprocessor = {"size": size, "do_normalize": True, "image_mean": [0.4] * channels, "image_std": [0.2] * channels}
+    (folder / "preprocessor_config.json").write_text(json.dumps(preprocessor))
 
 
 def small_set(task: Task = "single", rows: int = 60, seed: int = 0, name: str = "train", domain: Domain = "train") -> pa.Table:
-    """Sentences whose label hangs on one word; lengths differ."""
+    """Sentences whose label depends on one word; lengths differ."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, rows).tolist()
     texts = [_sentence(rng, LOUD if label else QUIET) for label in labels]

@@ -19,7 +19,7 @@ from tasks.engine.workspace import project_root, user_file
 from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
-    from cartograph.dynamics.imports import Imported
+    from cartograph.dynamics.imports import ImportedDynamics
 
 _ROWS = "data/ingest/train.parquet"
 _DATA = "data/train"
@@ -108,7 +108,7 @@ def _import(params: Train, inputs: Inputs, out: Out) -> str:
     )
 
 
-def _write_imported(found: Imported, params: Train, folder: Path) -> dict[str, float]:
+def _write_imported(found: ImportedDynamics, params: Train, folder: Path) -> dict[str, float]:
     import pyarrow as pa
 
     from cartograph.data.parquet import write_parquet

@@ -64,13 +64,13 @@ def test_features_are_the_input_of_the_last_layer(model: Classifier) -> None:
     torch.testing.assert_close(last(features), logits)
 
 
-def test_a_rows_logits_do_not_hang_on_its_neighbours(model: Classifier) -> None:
+def test_a_rows_logits_do_not_depend_on_its_neighbours(model: Classifier) -> None:
     together, _ = outputs(model, [7, 2, 9, 0])
     alone = torch.cat([outputs(model, [row])[0] for row in (7, 2, 9, 0)])
     torch.testing.assert_close(together, alone, rtol=0, atol=1e-5)
 
 
-def test_what_is_saved_is_loaded_again(model: Classifier, tmp_path: Path) -> None:
+def test_a_saved_model_is_loaded_unchanged(model: Classifier, tmp_path: Path) -> None:
     model.save(tmp_path)
     assert (tmp_path / "model.safetensors").is_file()
     loaded = type(model).load(tmp_path).eval()
@@ -83,7 +83,7 @@ def test_what_is_saved_is_loaded_again(model: Classifier, tmp_path: Path) -> Non
         assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
 
 
-def test_saved_files_do_not_tell_where_they_were_made(model: Classifier, tmp_path: Path, pretrained: str) -> None:
+def test_saved_files_do_not_contain_the_path_of_their_origin(model: Classifier, tmp_path: Path, pretrained: str) -> None:
     model.save(tmp_path)
     for path in tmp_path.iterdir():
         content = path.read_bytes()
@@ -132,12 +132,12 @@ def test_it_learns_which_half_is_bright(name: str, pretrained: str, tmp_path: Pa
         pretrained=pretrained,
     )
     held = small_images(rows=40, seed=7, name="held", domain="id")
-    fitted = fit(recipe, small_images(rows=160), {"held": held}, tmp_path)
-    assert fitted.metrics["held.accuracy"] > 0.9 and fitted.metrics["train.failed"] == 0
-    assert read_dynamics(fitted.dynamics).logits.shape == (160, recipe.epochs, 2)
+    result = fit(recipe, small_images(rows=160), {"held": held}, tmp_path)
+    assert result.metrics["held.accuracy"] > 0.9 and result.metrics["train.failed"] == 0
+    assert read_dynamics(result.dynamics).logits.shape == (160, recipe.epochs, 2)
 
 
-def test_models_are_given_what_they_read(tmp_path: Path) -> None:
+def test_a_model_of_another_kind_of_rows_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=f"model `bow` reads texts, but the rows are images; use one of {', '.join(IMAGE_MODELS)}"):
         fit(Recipe(model="bow"), small_images(), {}, tmp_path)
     with pytest.raises(InputError, match="model `cnn` reads images, but the rows are texts; use one of bow, lstm"):

@@ -76,13 +76,13 @@ def test_features_are_the_input_of_the_last_layer(model: TextModel) -> None:
     torch.testing.assert_close(last(features).reshape(logits.shape), logits)
 
 
-def test_a_rows_logits_do_not_hang_on_its_neighbours(model: TextModel) -> None:
+def test_a_rows_logits_do_not_depend_on_its_neighbours(model: TextModel) -> None:
     together, _ = outputs(model, [7, 2, 9, 0])
     alone = torch.cat([outputs(model, [row])[0] for row in (7, 2, 9, 0)])
     torch.testing.assert_close(together, alone, rtol=0, atol=1e-5)
 
 
-def test_what_is_saved_is_loaded_again(model: TextModel, tmp_path: Path) -> None:
+def test_a_saved_model_is_loaded_unchanged(model: TextModel, tmp_path: Path) -> None:
     model.save(tmp_path)
     assert (tmp_path / "model.safetensors").is_file()
     loaded = type(model).load(tmp_path).eval()
@@ -95,7 +95,7 @@ def test_what_is_saved_is_loaded_again(model: TextModel, tmp_path: Path) -> None
         assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
 
 
-def test_saved_files_do_not_tell_where_they_were_made(model: TextModel, tmp_path: Path, pretrained: str) -> None:
+def test_saved_files_do_not_contain_the_path_of_their_origin(model: TextModel, tmp_path: Path, pretrained: str) -> None:
     model.save(tmp_path)
     for path in tmp_path.iterdir():
         content = path.read_bytes()
@@ -131,7 +131,7 @@ def test_it_reads_nothing_but_the_text(model: TextModel) -> None:
 
 @pytest.mark.parametrize("name", TEXT_MODELS)
 @pytest.mark.parametrize("task", ["single", "pair"])
-def test_it_learns_what_one_word_tells(name: str, task: Task, pretrained: str, tmp_path: Path) -> None:
+def test_it_learns_a_label_that_one_word_decides(name: str, task: Task, pretrained: str, tmp_path: Path) -> None:
     rate = 0.01 if name == "bow" else 0.002
     recipe = Recipe(
         model=name,
@@ -146,7 +146,7 @@ def test_it_learns_what_one_word_tells(name: str, task: Task, pretrained: str, t
         evaluate="end",
     )
     held = small_set(task, rows=40, seed=7, name="held", domain="id")
-    fitted = fit(recipe, small_set(task, rows=160), {"held": held}, tmp_path)
-    assert fitted.metrics["held.accuracy"] > 0.9
-    assert fitted.metrics["train.failed"] == 0
-    assert read_dynamics(fitted.dynamics).logits.shape == (160, 12, 2)
+    result = fit(recipe, small_set(task, rows=160), {"held": held}, tmp_path)
+    assert result.metrics["held.accuracy"] > 0.9
+    assert result.metrics["train.failed"] == 0
+    assert read_dynamics(result.dynamics).logits.shape == (160, 12, 2)

@@ -28,7 +28,7 @@ _UNFINISHED = re.compile(r"epoch=(\d+)\.rank=(\d+)\.parquet")
 
 
 class DynamicsCallback(TrainerCallback):  # type: ignore[misc]
-    """Record what a model says of every training example in every epoch, from an unmodified Hugging Face ``Trainer``.
+    """Record a model's logits of every training example in every epoch, from an unmodified Hugging Face ``Trainer``.
 
     >>> import tempfile
     >>> from transformers import RobertaConfig, RobertaForSequenceClassification, Trainer, TrainingArguments
@@ -57,7 +57,7 @@ class DynamicsCallback(TrainerCallback):  # type: ignore[misc]
     from there goes on with it. A last epoch that ends early (``max_steps``, early stopping) is left out, with a warning.
 
     Args:
-        folder: where ``epoch=N.parquet`` is written; a training that begins anew there discards what it finds.
+        folder: where ``epoch=N.parquet`` is written; a training that starts there from the beginning discards earlier files.
         uids: the name of each row of the train set, strings or whole numbers, such as ``train_set["id"]``; None = its position, from 0.
         labels: the key of a collated batch that holds the gold label ids, (batch,).
     """
@@ -81,7 +81,7 @@ class DynamicsCallback(TrainerCallback):  # type: ignore[misc]
         return self
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Number the rows of the batches, watch the model, and take up what a checkpoint holds of an unfinished epoch.
+        """Number the rows of the batches, hook the model, and read what a checkpoint holds of an unfinished epoch.
 
         Raises:
             InputError: the train set has no positions, ``dataloader_drop_last`` would leave rows out, ``uids`` do not match the train

@@ -34,9 +34,13 @@ class Dynamics(NamedTuple):
     gold: Integers32
     logits: Floats32
 
+    def __repr__(self) -> str:
+        examples, epochs, classes = self.logits.shape
+        return f"Dynamics({counted(examples, 'example')}, {counted(epochs, 'epoch')}, {counted(classes, 'class', 'classes')})"
+
 
 def epoch_file(folder: Path, epoch: int) -> Path:
-    """Return where the dynamics of an epoch stand, counted from 0."""
+    """Return the file of an epoch's dynamics; epochs are counted from 0."""
     return folder / f"epoch={epoch}.parquet"
 
 
@@ -58,7 +62,7 @@ def read_dynamics(folder: str | Path, *, intersection: bool = False) -> Dynamics
     """Read the dynamics of a run from its ``epoch=N.parquet`` files.
 
     Args:
-        folder: where they stand; epochs must follow one another from 0.
+        folder: of the files; epochs must follow one another from 0.
         intersection: go on with the uids that every epoch has, where some are missing from some epoch.
 
     Raises:

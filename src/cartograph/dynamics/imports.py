@@ -1,4 +1,4 @@
-"""Dynamics or a map made elsewhere, brought together with the data they are said to be of."""
+"""Dynamics or a map made elsewhere, matched with the train set by uid and by label."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from cartograph.schema import LABEL, UID, dataset_info
 from cartograph.wording import counted
 
 
-class Imported(NamedTuple):
-    """What was found: dynamics, or coordinates alone.
+class ImportedDynamics(NamedTuple):
+    """Dynamics from elsewhere, or coordinates alone.
 
     Attributes:
         dynamics: with gold label ids and logits in the order of the data's labels; None where only coordinates are there.
-        coordinates: ``schema.COORDINATES``; None where dynamics are there.
+        coordinates: ``schema.COORDINATES``; None where there are dynamics.
         classes: where the dynamics had the labels in another order: the label names in that order; else empty.
     """
 
@@ -31,8 +31,12 @@ class Imported(NamedTuple):
     coordinates: pa.Table | None
     classes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        content = self.dynamics if self.coordinates is None else f"coordinates of {counted(self.coordinates.num_rows, 'example')}"
+        return f"ImportedDynamics({content})"
 
-def read_imported(source: Path, train: pa.Table, *, epochs: int | None = None) -> Imported:
+
+def read_imported(source: Path, train: pa.Table, *, epochs: int | None = None) -> ImportedDynamics:
     """Read dynamics or coordinates and check that they are of this train set.
 
     Label ids need not agree: where the ids of the dynamics are those of the data in another order, row for row, gold and
@@ -45,12 +49,12 @@ def read_imported(source: Path, train: pa.Table, *, epochs: int | None = None) -
 
     Raises:
         InputError: the source is none of these or is faulty; its uids are not the train set's; or its labels cannot be
-            brought together with the data's.
+            matched with the data's.
     """
     if source.is_file():
         coordinates = read_coordinates(source, epochs=epochs)
         _require_same_uids(source, coordinates.column(UID).combine_chunks(), train)
-        return Imported(None, coordinates)
+        return ImportedDynamics(None, coordinates)
     names = [path.name for path in source.iterdir()] if source.is_dir() else []
     if any(EPOCH_FILE.fullmatch(name) for name in names):
         dynamics = read_dynamics(source)
@@ -81,13 +85,13 @@ def _unmatched(uids: pa.Array, among: pa.Array) -> str:
     return f"{len(uids):,} of {len(among):,} uids" + (f" ({some(uids)})" if len(uids) else "")
 
 
-def _with_labels_of(source: Path, dynamics: Dynamics, train: pa.Table) -> Imported:
+def _with_labels_of(source: Path, dynamics: Dynamics, train: pa.Table) -> ImportedDynamics:
     names = dataset_info(train.schema).labels
     labels = train.column(LABEL).to_numpy()[pc.sort_indices(train.column(UID)).to_numpy()]
     if dynamics.logits.shape[2] != len(names):
         raise InputError(f"{source} has logits of {dynamics.logits.shape[2]} classes, and the data has {len(names)} ({', '.join(names)}).")
     if np.array_equal(dynamics.gold, labels):
-        return Imported(dynamics, None)
+        return ImportedDynamics(dynamics, None)
     order = _label_order(dynamics.gold, labels, len(names))
     if order is None:
         differing = np.flatnonzero(dynamics.gold != labels)
@@ -99,7 +103,7 @@ def _with_labels_of(source: Path, dynamics: Dynamics, train: pa.Table) -> Import
         )
     logits = np.empty_like(dynamics.logits)
     logits[:, :, order] = dynamics.logits
-    return Imported(Dynamics(dynamics.uids, labels.astype(np.int32), logits), None, tuple(names[place] for place in order))
+    return ImportedDynamics(Dynamics(dynamics.uids, labels.astype(np.int32), logits), None, tuple(names[place] for place in order))
 
 
 def _label_order(gold: Integers32, labels: Integers32, n_classes: int) -> list[int] | None:

@@ -1,4 +1,4 @@
-"""Training dynamics: what a model says of every training example in every epoch, recorded from any PyTorch loop and read back."""
+"""A recorder of training dynamics for any PyTorch loop: the logits and gold label of every training example in every epoch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Batch(NamedTuple):
 
 
 class DynamicsRecorder:
-    """Record what a model says of every training example in every epoch, from any PyTorch loop.
+    """Record a model's logits of every training example in every epoch, from any PyTorch loop.
 
     >>> import tempfile, torch
     >>> recorder = DynamicsRecorder(tempfile.mkdtemp())
@@ -42,7 +42,7 @@ class DynamicsRecorder:
     ['a', 'b']
 
     Logits stay on their device until the epoch ends; then one file is written, synced and renamed into place, so that an
-    epoch's file is whole or absent. Where ``torch.distributed`` is initialised, every process records its own rows,
+    epoch's file is complete or absent. Where ``torch.distributed`` is initialised, every process records its own rows,
     ``end_epoch`` is called by all of them, and the first one merges the parts. A row recorded more than once in an epoch (a
     sampler that repeats rows to fill a batch) keeps its first record.
 
@@ -231,7 +231,7 @@ def _joined(parts: list[torch.Tensor]) -> Array:
 
 
 class _Processes:
-    """The processes that train together, as ``torch.distributed`` has them; one where it is not initialised."""
+    """The processes that train together, as ``torch.distributed`` knows them; one where it is not initialised."""
 
     def __init__(self) -> None:
         import torch.distributed as distributed

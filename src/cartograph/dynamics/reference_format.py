@@ -39,8 +39,8 @@ def read_reference_dynamics(folder: str | Path, *, intersection: bool = False) -
     """Read ``dynamics_epoch_E.jsonl`` files; a guid may be a string or a number.
 
     Args:
-        folder: where they stand; epochs must follow one another.
-        intersection: go on with the guids that every epoch has (in the reference's own published sample they differ).
+        folder: of the files; epochs must follow one another.
+        intersection: keep only the guids that every epoch has (in the reference's own published sample they differ).
 
     Raises:
         InputError: no such file, an epoch missing between others, a record that is not of this format, a guid twice in an

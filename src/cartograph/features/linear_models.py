@@ -3,7 +3,7 @@
 Both are one-against-rest, so every (fold, penalty, class) is a problem of its own: logistic regression solves a block of
 them together, one sparse product serving all, by truncated Newton steps with conjugate gradients from zero. It is stopped
 early on purpose: planted label errors were found as well or better than at the optimum, in a fraction of the time.
-With two classes one problem per fold and penalty does for both.
+With two classes one problem per fold and penalty serves both.
 
 Cost: O(steps · folds · penalties · classes · nnz) for logistic regression, O(classes · nnz) for naive Bayes.
 """
@@ -60,7 +60,7 @@ def held_out_logistic(features: sparse.csr_array, labels: Integers, n_classes: i
 
     Args:
         features: float32, ``(n_examples, n_features)``, finite.
-        labels: label ids in [0, n_classes), ``(n_examples,)``; of rows outside ``train`` they count for nothing.
+        labels: label ids in [0, n_classes), ``(n_examples,)``; those of rows outside ``train`` are not used.
         n_classes: two or more.
         train: which rows are learnt from, ``(n_examples,)``.
         penalty: as above.

@@ -64,9 +64,9 @@ def svd_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> 
     rows = {name: pixel_rows(table, shape) for name, table in tables.items()}
     centre = rows["train"].mean(axis=0)
     width = min(dimensions, rows["train"].shape[1] - 1, len(rows["train"]) - 1)
-    if width < 1:  # a row or a pixel: nothing can be told from them
+    if width < 1:  # one row, or one pixel: there is nothing to decompose
         return {name: np.zeros((len(values), 1), np.float32) for name, values in rows.items()}
     svd = TruncatedSVD(width, random_state=seed).fit(rows["train"] - centre)
-    found = {name: svd.transform(values - centre) for name, values in rows.items()}
-    scale = np.sqrt(SQUARED_NORM / max(float(np.mean((found["train"] ** 2).sum(axis=1))), 1e-12))
-    return {name: (values * scale).astype(np.float32) for name, values in found.items()}
+    projected = {name: svd.transform(values - centre) for name, values in rows.items()}
+    scale = np.sqrt(SQUARED_NORM / max(float(np.mean((projected["train"] ** 2).sum(axis=1))), 1e-12))
+    return {name: (values * scale).astype(np.float32) for name, values in projected.items()}

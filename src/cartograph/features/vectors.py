@@ -1,4 +1,4 @@
-"""One vector per row, whatever it was made from: the features Φ that AFLite filters by, and that distances are measured in."""
+"""One feature vector per row, from words or from a file: the features Φ of AFLite, and those that distances are measured in."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SQUARED_NORM = 10.0
 
 
 def bow_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> dict[str, Floats32]:
-    """Return what a bag of words says of each row of some sets: TF-IDF (``text_features``), turned into few dimensions by a
+    """Return bag-of-words features of each row of some sets: TF-IDF (``text_features``), reduced to few dimensions by a
     truncated SVD of ``train`` and scaled to a mean squared length of 10 there, which suits the usual penalty of a logistic regression.
 
     Of a choice every option is read with the text, and the options are joined by ``join_options``.
@@ -39,22 +39,22 @@ def bow_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> 
     ends = np.cumsum([0, *(len(part) for part in rows.values())])
     parts = {name: weighted[start:end] for name, start, end in zip(rows, ends, ends[1:], strict=False)}
     width = min(dimensions, weighted.shape[1] - 1, parts["train"].shape[0] - 1)
-    if width < 1:  # a row or a word: nothing can be told from them
+    if width < 1:  # one row, or one word: there is nothing to decompose
         return {
             name: join_options(np.zeros((table.num_rows, len(rows[name]) // max(table.num_rows, 1), 1), np.float32))
             for name, table in tables.items()
         }
     svd = TruncatedSVD(width, random_state=seed).fit(parts["train"])
     scale = np.sqrt(_SQUARED_NORM / max(float(np.mean((svd.transform(parts["train"]) ** 2).sum(axis=1))), 1e-12))
-    found = {name: (svd.transform(part) * scale).astype(np.float32) for name, part in parts.items()}
-    return {name: join_options(values.reshape(tables[name].num_rows, -1, width)) for name, values in found.items()}
+    projected = {name: (svd.transform(part) * scale).astype(np.float32) for name, part in parts.items()}
+    return {name: join_options(values.reshape(tables[name].num_rows, -1, width)) for name, values in projected.items()}
 
 
 def join_options(vectors: Floats32) -> Floats32:
     """Return one vector per row from one per option.
 
-    Of two options it is the second's minus the first's, so that a linear model scores options alike wherever they stand; more
-    stand one after the other.
+    Of two options it is the second's minus the first's, so that a linear model scores an option the same in either place; more
+    are concatenated.
 
     Args:
         vectors: (n_examples, n_options, width); one option is no choice.
@@ -65,7 +65,7 @@ def join_options(vectors: Floats32) -> Floats32:
 
 
 def join_sides(vectors: Floats32, info: DatasetInfo) -> Floats32:
-    """Return one vector per row from those of its sides, which stand one after the other as ``embed_sets`` wrote them.
+    """Return one vector per row from those of its sides, concatenated as ``embed_sets`` wrote them.
 
     Of a pair: both, the absolute value of their difference, and their product (Conneau et al. 2017); of a choice as ``join_options``.
 
@@ -106,7 +106,7 @@ def read_features(path: Path, uids: Sequence[str] | pa.ChunkedArray | None = Non
         (n_examples,) uids, and (n_examples, width) float32.
 
     Raises:
-        InputError: it is no such file, a uid has no features or stands there twice, lists differ in length, or a value is not finite.
+        InputError: it is no such file, a uid has no features or occurs twice, lists differ in length, or a value is not finite.
     """
     name = what or str(path)
     names, lists = _columns(path, name)

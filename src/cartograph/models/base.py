@@ -1,4 +1,4 @@
-"""What every model is: a classifier that knows how it reads its rows, and the arrays that its batches are cut from."""
+"""The base class of all models: a classifier that encodes its own rows; and the encoded rows that batches are cut from."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from transformers.utils import ModelOutput
 
 from cartograph.data.arrays import Floats32, Integers, Integers32, Objects, Pixels
 from cartograph.schema import BLANK, LABEL, UID, DatasetInfo
+from cartograph.wording import counted
 
 IGNORED = -100
-"""The label of a row that a batch holds only to be full: it counts for nothing."""
+"""The label of a row that only fills up a batch: it has no part in the loss."""
 
 
 @dataclass
@@ -100,7 +101,7 @@ class Pictures:
 Field = Ragged | Dense | Pictures
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Examples:
     """A set of examples, encoded once.
 
@@ -118,6 +119,9 @@ class Examples:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def __repr__(self) -> str:
+        return f"Examples({counted(len(self), 'example')}, fields {', '.join(self.fields)})"
 
     @property
     def lengths(self) -> Integers:
@@ -140,7 +144,7 @@ class Classifier(nn.Module, ABC):
         name: its name in ``MODELS`` and in params.yaml.
         reads: ``texts`` or ``images``.
         pads: whether a batch costs what its longest row costs, so that rows of like length belong together.
-        mixed_precision: whether bf16 serves it well on a GPU.
+        mixed_precision: whether it trains well in bf16 on a GPU.
         learning_rate: a peak rate of AdamW to start from.
         most_threads: more CPU threads than these do not make it faster; 0 = no such bound.
         accepts_loss_kwargs: read by Hugging Face's Trainer, which must not pass its own arguments through.
@@ -168,7 +172,7 @@ class Classifier(nn.Module, ABC):
         Args:
             info: the train set's.
             train: the train set, from which a vocabulary is taken where the model has one.
-            max_length: most tokens of an example; what is longer is cut. Of no use for images.
+            max_length: most tokens of an example; what is longer is cut. Not used for images.
             pretrained: a local folder or a hub id, for models that start from one.
 
         Raises:
@@ -241,7 +245,7 @@ class TextModel(Classifier):
 
 @dataclass(frozen=True)
 class Side:
-    """Texts that a model reads as one row: a text, or a text and what goes with it."""
+    """Texts that a model reads as one row: a text, or a pair of texts."""
 
     first: str
     second: str | None = None
@@ -251,7 +255,7 @@ def sides_of(table: pa.Table, info: DatasetInfo) -> list[Side]:
     """Return what a model reads of each example, one entry per text or pair and one per option of a choice.
 
     A multiple-choice sentence is cut at the blank ``_``: each option is the pair (text before, option and text after).
-    A text without a blank stands whole before the option.
+    A text without a blank comes whole before the option.
     """
     columns: list[list[Any]] = [table.column(name).to_pylist() for name in info.fields]
     if info.task == "single":

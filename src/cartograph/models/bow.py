@@ -1,7 +1,7 @@
 """Bag of words: embeddings of hashed word n-grams, summed; for pairs the two sides and their interaction; then one hidden layer.
 
-Dynamics of such a model place label errors and easy rows much as those of a large one do, at a thousandth of the cost
-(Swayamdipta et al. 2020, App. C.1, compare maps of several architectures).
+Its dynamics place label errors and easy rows much as those of a large model do, at a thousandth of the cost (Swayamdipta et al. 2020,
+App. C.1, compare maps of several architectures).
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _SCALE = 0.3
 class Bow(TextModel):
     """Embedding bag over the uni- and bigrams that occur three times or more in the train set.
 
-    A map is worth something only if the model learns what rows share before it learns single rows by heart. Rare features,
-    of use for the latter alone, are left out; features are dropped at random in training; and embeddings are read at
-    0.3 of their value, because Adam moves a weight by the learning rate's measure however rare its feature is.
+    A map is useful only if the model learns what rows have in common before it memorises single rows. Rare features, which help only to
+    memorise, are left out; features are dropped at random in training; and embeddings are scaled by 0.3, because Adam's steps are as
+    large for a rare feature's weight as for a frequent one's.
     """
 
     name: ClassVar[str] = "bow"
@@ -57,7 +57,7 @@ class Bow(TextModel):
 
     @classmethod
     def create(cls, info: DatasetInfo, train: pa.Table, *, max_length: int = 128, pretrained: str | None = None) -> Self:
-        """Take the vocabulary from the train set and draw the weights; ``pretrained`` is of no use here."""
+        """Take the vocabulary from the train set and draw the weights; ``pretrained`` is not used."""
         counts: dict[str, Counts] = {}
         for block in blocks(sides_of(train, info)):
             for name, (hashes, _) in features_of(block, max_length).items():

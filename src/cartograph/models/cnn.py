@@ -29,8 +29,8 @@ class Cnn(Classifier):
     """Blocks of two 3 x 3 convolutions and a pooling that halves the sides, until they are under eight pixels; then one hidden layer.
 
     All images are read at one size: that of the train set's median, grown or shrunk to a longer side of 8 to 64 pixels. Pixels are
-    standardised by mean and deviation of each channel over the train set. No image is turned, shifted or recoloured in training: its
-    dynamics are its own.
+    standardised by mean and deviation of each channel over the train set. Images are not augmented in training,
+    so that dynamics are those of the image itself.
 
     Args:
         labels: label names in the order of the logits.
@@ -63,7 +63,7 @@ class Cnn(Classifier):
 
     @classmethod
     def create(cls, info: DatasetInfo, train: pa.Table, *, max_length: int = 128, pretrained: str | None = None) -> Self:
-        """Take size and moments from the train set and draw the weights; ``pretrained`` is of no use here."""
+        """Take size and moments from the train set and draw the weights; ``pretrained`` is not used."""
         column = train.column(info.images[0])
         model = cls(info.labels, _shape(column))
         pixels = pixels_of(column, *model.shape)

@@ -17,7 +17,7 @@ _HIDDEN, _LAST = 64, 64
 
 
 class Esim(Recurrent):
-    """Reads both sides, aligns them softly, compares each word with what it is aligned with, reads the comparison, and classifies.
+    """LSTM over both texts, soft alignment of their words, comparison of each word with its aligned ones, a second LSTM, and a classifier.
 
     A single text is aligned with itself. See ``Recurrent``.
     """

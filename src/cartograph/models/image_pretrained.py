@@ -1,7 +1,7 @@
-"""How pretrained networks read images: size, channels and standardisation, from a folder's own configuration.
+"""Images as pretrained networks read them: size, channels and standardisation, from a folder's own configuration.
 
-Pixels are scaled to the network's size, both sides on their own, and standardised as its preprocessor says; nothing is cropped, so that
-all of an image is seen.
+Images are scaled to the network's size, width and height each on their own, and standardised as its preprocessor says. They are not
+cropped, so that the network reads the whole image.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HALF = (0.5, 0.5, 0.5)
 
 @dataclass(frozen=True)
 class ImageReading:
-    """What a network is given of an image.
+    """Size and standardisation of an image for one network.
 
     Attributes:
         width: in pixels.
@@ -48,13 +48,13 @@ class ImageReading:
         Raises:
             InputError: neither makes sense.
         """
-        told = _preprocessor(folder)
+        given = _preprocessor(folder)
         channels = int(getattr(config, "num_channels", 3))
         if channels not in (1, 3):
             raise InputError(f"{folder} reads images of {channels} channels; expected 1 or 3.")
         try:
-            width, height = _size(told.get("crop_size") if told.get("do_center_crop") else None, told.get("size"), config)
-            moments = told if told.get("do_normalize", True) else {"image_mean": (0.0,) * channels, "image_std": (1.0,) * channels}
+            width, height = _size(given.get("crop_size") if given.get("do_center_crop") else None, given.get("size"), config)
+            moments = given if given.get("do_normalize", True) else {"image_mean": (0.0,) * channels, "image_std": (1.0,) * channels}
             mean = _numbers(moments.get("image_mean", _HALF), channels)
             deviation = _numbers(moments.get("image_std", _HALF), channels)
         except (TypeError, ValueError, KeyError) as error:
@@ -82,7 +82,7 @@ class ImageReading:
 
 
 def preprocessor_folder(name: str, *, local: bool) -> Path:
-    """Return where a network's preprocessor configuration stands: in its folder, or in what the hub gives of it."""
+    """Return the folder of a network's preprocessor configuration: its own, or the hub's cache."""
     if local:
         return Path(name)
     from transformers.utils import cached_file
@@ -103,7 +103,7 @@ def _preprocessor(folder: Path) -> dict[str, Any]:
 
 
 def _size(crop: Any, size: Any, config: Any) -> tuple[int, int]:
-    """Return width and height: what is cropped to, else what is scaled to, else what the network was made for."""
+    """Return width and height: of the crop, else of the scaled image, else of the network's own configuration."""
     wanted = crop or size or getattr(config, "image_size", _USUAL_SIDE)
     if isinstance(wanted, dict):
         side = wanted.get("shortest_edge")

@@ -1,4 +1,4 @@
-"""A training's own surroundings: seeds, threads, determinism and silence while it runs, and all of it put back afterwards."""
+"""Global state of a training: seeds, threads, determinism and silence while it runs, all of it restored afterwards."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ import torch
 from accelerate.state import AcceleratorState, GradientState
 from huggingface_hub.utils import logging as hub_logging
 from transformers.utils import logging as transformers_logging
+
+from cartograph.errors import InputError
 
 _ONE_AT_A_TIME = threading.Lock()
 _VARIABLES = ("ACCELERATE_", "CUBLAS_WORKSPACE_CONFIG", "TORCHDYNAMO_")
@@ -50,11 +52,21 @@ def available_threads(processes: int = 1) -> int:
 
 
 def available_gpus() -> list[str]:
-    """Return the names of the GPUs that this process may use, as CUDA_VISIBLE_DEVICES has them; none where there are none."""
+    """Return the names of the GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them; empty without a GPU."""
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named is not None:
         return [name for name in named.split(",") if name]
     return [str(place) for place in range(torch.cuda.device_count())]
+
+
+def require_device(device: str, instead: str = "`auto` or `cpu`") -> None:
+    """Check that there is a GPU where ``cuda`` is asked for.
+
+    Raises:
+        InputError: there is none; the message proposes what to set ``instead``.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError(f"device is `cuda`, but torch sees no GPU here; set it to {instead}.")
 
 
 @contextmanager

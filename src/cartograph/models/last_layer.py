@@ -1,4 +1,4 @@
-"""What a trained model's last layer reads of each row."""
+"""The inputs of a trained model's last layer, one vector per row."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def penultimate_features(
 
     Args:
         name: of the model, in ``MODELS``.
-        folder: that a training wrote it to.
+        folder: the model's, as a training wrote it.
         tables: sets of examples by name.
         batch_size: rows read together.
         device: ``auto``, ``cpu`` or ``cuda``.
@@ -39,7 +39,7 @@ def penultimate_features(
     """
     where = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
     total, done = sum(table.num_rows for table in tables.values()), 0
-    found = {}
+    features_of_set = {}
     kind = model_class(name)
     with isolated(0, kind.most_threads or available_threads()), torch.no_grad():
         model = kind.load(folder).to(where).eval()
@@ -54,6 +54,6 @@ def penultimate_features(
                 done += len(features)
                 if progress is not None:
                     progress(done, total)
-            found[part] = np.empty((len(order), vectors[0].shape[1]), np.float32)
-            found[part][order] = np.concatenate(vectors)
-    return found
+            features_of_set[part] = np.empty((len(order), vectors[0].shape[1]), np.float32)
+            features_of_set[part][order] = np.concatenate(vectors)
+    return features_of_set

@@ -33,7 +33,7 @@ class Words:
 
     @property
     def rows(self) -> Integers:
-        """The row that each word stands in."""
+        """The row of each word."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def ngrams(self) -> tuple[Hashes, Integers]:

@@ -1,4 +1,4 @@
-"""Pretrained networks and their tokenizers, from a local folder or the hub: what is read, what is refused, what is written again."""
+"""Pretrained networks and their tokenizers: loaded from a local folder or the hub, checked, and saved again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def looks_local(pretrained: str) -> bool:
 
 @contextmanager
 def source_of(pretrained: str, *, tokenizer: bool = True) -> Iterator[tuple[str, bool]]:
-    """Yield what ``from_pretrained`` is to be given, and whether it is a folder; failures to load from it are for the user to read.
+    """Yield the argument for ``from_pretrained``, and whether it is a folder; errors of loading become input errors.
 
     Args:
         pretrained: a local folder or a hub id.
@@ -110,7 +110,7 @@ def padded_tokens(tokenizer: Any, fields: Mapping[str, Ragged]) -> dict[str, tor
 
 
 def tokenizer_files(tokenizer: Any) -> dict[str, bytes]:
-    """Return the files that a tokenizer is loaded from, by name; they do not tell where it came from."""
+    """Return the files that a tokenizer is loaded from, by name, without the path or name it was loaded from."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         tokenizer.save_pretrained(name)
@@ -127,7 +127,7 @@ def save_network(network: Any, tokenizer: Mapping[str, bytes], folder: Path) -> 
 
 
 def renew_head(network: Any, untrained: Any) -> None:
-    """Give the head new weights even where the folder has one: a map shows how this data is learnt from the beginning."""
+    """Give the head new weights even where the folder has a trained one, so that a map shows this data learnt from the beginning."""
     encoder = network.base_model_prefix + "."
     with torch.no_grad():
         for (name, weight), fresh in zip(network.named_parameters(), untrained.parameters(), strict=True):
@@ -141,7 +141,7 @@ def last_layer(network: nn.Module) -> nn.Linear:
 
 
 def forget_origin(path: Path) -> None:
-    """Take the path or name that a model came from out of its configuration: outputs do not tell where they were made."""
+    """Remove from a configuration the path or name that the model was loaded from, which differs between machines."""
     content = json.loads(path.read_text(encoding="utf-8"))
     kept = {key: value for key, value in content.items() if key not in _ORIGIN}
     path.write_text(json.dumps(kept, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -66,8 +66,8 @@ class Probe(TextModel):
         if pretrained is None:
             raise InputError("model `probe` needs `pretrained`: a folder that the step `embed` made, an encoder's folder, or a hub id.")
         embeddings = Embeddings(pretrained, max_length)
-        kept = embeddings.kept(train, info)
-        vectors = embeddings.made(sides_of(train, info), info.task) if kept is None else kept
+        kept = embeddings.saved(train, info)
+        vectors = embeddings.embed(sides_of(train, info), info.task) if kept is None else kept
         centre, scale = _moments(vectors, info.task)
         model = cls(info.task, info.labels, len(centre), max_length, embeddings)
         model.get_buffer("centre").copy_(centre)
@@ -101,13 +101,13 @@ class Probe(TextModel):
         write_json(folder / _READING, reading)
 
     def fields_of(self, table: pa.Table, info: DatasetInfo) -> Mapping[str, Field]:
-        """Return the vectors that were made of the set before, or else make them."""
-        kept = self._embeddings.kept(table, info)
+        """Return the set's saved vectors, or compute them."""
+        kept = self._embeddings.saved(table, info)
         return super().fields_of(table, info) if kept is None else {"vectors": Dense(kept)}
 
     def read(self, sides: Sequence[Side]) -> dict[str, Dense]:
         """Return each row's vector, of a pair both."""
-        return {"vectors": Dense(self._embeddings.made(sides, cast(Task, self.task)))}
+        return {"vectors": Dense(self._embeddings.embed(sides, cast(Task, self.task)))}
 
     def collate(self, fields: Mapping[str, Dense]) -> dict[str, torch.Tensor]:
         """Return the vectors as a tensor."""

@@ -26,7 +26,7 @@ class Tiny(Transformer):
 
     @classmethod
     def create(cls, info: DatasetInfo, train: pa.Table, *, max_length: int = 128, pretrained: str | None = None) -> Self:
-        """Train the tokenizer on the train set and draw the weights; ``pretrained`` is of no use here."""
+        """Train the tokenizer on the train set and draw the weights; ``pretrained`` is not used."""
         tokenizer = _tokenizer(_texts(train, info))
         config = RobertaConfig(
             vocab_size=len(tokenizer),

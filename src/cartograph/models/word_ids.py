@@ -1,4 +1,4 @@
-"""Texts as sequences of word ids, for models that read words in their order."""
+"""Texts as sequences of word ids, and an LSTM over them, for models that read words in their order."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def padded(fields: dict[str, Any]) -> dict[str, torch.Tensor]:
 
 
 class Sequences(torch.nn.Module):
-    """A bidirectional LSTM over padded sequences, in which what is behind a sequence's end counts for nothing."""
+    """A bidirectional LSTM over padded sequences, which ignores the padding behind a sequence's end."""
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
@@ -66,9 +66,9 @@ class Sequences(torch.nn.Module):
         """Return (rows, length, 2 · hidden) states, zero behind each row's end."""
         lengths = mask.sum(dim=1).cpu()
         packed = torch.nn.utils.rnn.pack_padded_sequence(states, lengths, batch_first=True, enforce_sorted=False)
-        found, _ = torch.nn.utils.rnn.pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=states.shape[1])
-        whole: torch.Tensor = found
-        return whole
+        padded, _ = torch.nn.utils.rnn.pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=states.shape[1])
+        states_of_rows: torch.Tensor = padded
+        return states_of_rows
 
 
 def highest(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

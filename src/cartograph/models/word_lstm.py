@@ -1,4 +1,4 @@
-"""What the recurrent models share: a vocabulary of words, embeddings learnt from scratch, and how they are kept."""
+"""The base class of the recurrent models: a vocabulary of words, embeddings learnt from scratch, saving and loading."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Recurrent(TextModel):
 
     @classmethod
     def create(cls, info: DatasetInfo, train: pa.Table, *, max_length: int = 128, pretrained: str | None = None) -> Self:
-        """Take the vocabulary from the train set and draw the weights; ``pretrained`` is of no use here."""
+        """Take the vocabulary from the train set and draw the weights; ``pretrained`` is not used."""
         return cls(info.task, info.labels, max_length, word_vocabulary(train, info, max_length))
 
     @classmethod

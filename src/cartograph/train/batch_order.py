@@ -1,4 +1,4 @@
-"""The order in which rows are trained on: a pure function of (seed, epoch), so that a resumed training meets the same batches."""
+"""The order in which rows are trained on: a pure function of (seed, epoch), so that a resumed training sees the same batches."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class EpochLoader:
     """One process's batches of an epoch, collated.
 
     Each batch of the order (one optimiser step) is cut into ``pieces`` forward passes and those among the processes.
-    Where a batch has fewer rows than that, a process gets one row that counts for nothing (label ``IGNORED``, no
+    Where a batch has fewer rows than that, a process gets one row that is ignored (label ``IGNORED``, no
     ``rows``), because all processes must make the same number of passes.
     """
 

@@ -1,4 +1,4 @@
-"""Checkpoints that are whole or not there: written aside, sealed with the digest of every file, renamed into place."""
+"""Checkpoints of a training, complete or absent: written aside, sealed with the digest of every file, renamed into place."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Checkpoints:
     """The checkpoints of one training, one folder per finished epoch.
 
     Args:
-        folder: where they stand.
-        dynamics: the folder of the dynamics recorded so far; a checkpoint is worth nothing without those of its epochs.
+        folder: of the checkpoints.
+        dynamics: the folder of the dynamics recorded so far; a checkpoint without those of its epochs is ignored.
         identity: what the training computes (recipe and data); a checkpoint of anything else is ignored.
     """
 
@@ -36,7 +36,7 @@ class Checkpoints:
 
     @contextmanager
     def write(self, epoch: int) -> Iterator[Path]:
-        """Yield a fresh folder for the state after an epoch (from 0); it counts once the block has ended well."""
+        """Yield a fresh folder for the state after an epoch (from 0); it is sealed when the block ends without an error."""
         temporary = self.folder / f"epoch={epoch}.tmp"
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
@@ -49,22 +49,22 @@ class Checkpoints:
         shutil.rmtree(target, ignore_errors=True)
         temporary.rename(target)
         sync_folder(self.folder)
-        for old in sorted(self._found())[:-_KEPT]:
+        for old in sorted(self._epochs())[:-_KEPT]:
             shutil.rmtree(self.folder / f"epoch={old}", ignore_errors=True)
 
     def newest(self) -> tuple[int, Path] | None:
-        """Return the last epoch whose checkpoint is whole, and its folder; None where there is none."""
-        for epoch in sorted(self._found(), reverse=True):
+        """Return the last epoch whose checkpoint is complete, and its folder; None without one."""
+        for epoch in sorted(self._epochs(), reverse=True):
             folder = self.folder / f"epoch={epoch}"
-            if self._is_whole(folder, epoch):
+            if self._is_complete(folder, epoch):
                 return epoch, folder
         return None
 
-    def _found(self) -> list[int]:
+    def _epochs(self) -> list[int]:
         names = [_NAME.fullmatch(path.name) for path in self.folder.iterdir()] if self.folder.is_dir() else []
         return [int(name[1]) for name in names if name]
 
-    def _is_whole(self, folder: Path, epoch: int) -> bool:
+    def _is_complete(self, folder: Path, epoch: int) -> bool:
         try:
             seal: dict[str, Any] = json.loads((folder / _SEAL).read_text(encoding="utf-8"))
             wanted = {"identity": self.identity, "files": _contents(folder), "dynamics": self._dynamics(epoch)}
@@ -73,8 +73,8 @@ class Checkpoints:
         return seal == wanted
 
     def _dynamics(self, epoch: int) -> dict[str, str]:
-        found = [(path, name) for path in self.dynamics.iterdir() if (name := EPOCH_FILE.fullmatch(path.name))]
-        return {path.name: _digest(path) for path, name in found if int(name[1]) <= epoch}
+        files = [(path, name) for path in self.dynamics.iterdir() if (name := EPOCH_FILE.fullmatch(path.name))]
+        return {path.name: _digest(path) for path, name in files if int(name[1]) <= epoch}
 
 
 def file_digests(folder: Path) -> dict[str, str]:

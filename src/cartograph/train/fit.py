@@ -1,8 +1,8 @@
 """Train a model and record its dynamics: in this process, or in several that share the work.
 
 Everything is written below one folder, which a killed training finds again: ``dynamics/epoch=N.parquet``, ``checkpoints/``, and at
-the end what ``cartograph.train.result.Fitted`` lists. A training that resumes goes on after its last whole epoch and, on a CPU, ends in the
-same bytes as one that was never interrupted.
+the end what ``cartograph.train.result.TrainingResult`` lists. A training that resumes continues after its last complete epoch and, on a
+CPU, ends in the same bytes as one that was never interrupted.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from cartograph.data.json_files import read_json
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.errors import InputError
 from cartograph.models.base import Classifier
-from cartograph.models.isolation import available_threads, isolated, seed_everything
+from cartograph.models.isolation import available_threads, isolated, require_device, seed_everything
 from cartograph.models.registry import IMAGE_MODELS, TEXT_MODELS, model_class
 from cartograph.schema import LABEL, DatasetInfo, dataset_info
 from cartograph.train.checkpoints import Checkpoints, file_digests
 from cartograph.train.processes import launch, process_count, run_worker
 from cartograph.train.recipe import Recipe
-from cartograph.train.result import Fitted, Scored
+from cartograph.train.result import Predictions, TrainingResult
 from cartograph.train.trainer import HELD_OUT, DynamicsTrainer, Progress, Score, Watch
 
-__all__ = ["Fitted", "Recipe", "fit", "fit_files"]
+__all__ = ["Recipe", "TrainingResult", "fit", "fit_files"]
 
 
 def fit_files(
@@ -43,7 +43,7 @@ def fit_files(
     processes: int | None = None,
     progress: Progress | None = None,
     held_out: Path | None = None,
-) -> Fitted:
+) -> TrainingResult:
     """Train a model on Parquet files (``schema.examples_schema``), in this process or in several.
 
     Args:
@@ -62,7 +62,7 @@ def fit_files(
     number = process_count(recipe, processes)
     if number > 1:
         launch(recipe, train, evaluation, folder, number, progress, held_out)
-        return Fitted(folder)
+        return TrainingResult(folder)
     tables = {name: pq.ParquetFile(path).read() for name, path in evaluation.items()}
     held = None if held_out is None else pq.ParquetFile(held_out).read()
     return fit(recipe, pq.ParquetFile(train).read(), tables, folder, progress=progress, held_out=held)
@@ -76,7 +76,7 @@ def fit(
     *,
     progress: Progress | None = None,
     held_out: pa.Table | None = None,
-) -> Fitted:
+) -> TrainingResult:
     """Train a model in this process.
 
     Global random state, thread count and determinism settings are put back afterwards.
@@ -85,10 +85,10 @@ def fit(
         recipe: how.
         train: the train set (``schema.examples_schema``).
         evaluation: evaluation sets by name.
-        folder: where everything is written; checkpoints of the same recipe and data in it are taken up.
+        folder: where everything is written; a training resumes from a checkpoint of the same recipe and data in it.
         progress: called with (rows trained on, rows to train on).
         held_out: rows that are not trained on: the dynamics are theirs in place of the train set's, read after every epoch with
-            dropout off; dynamics are then all that is left.
+            dropout off; nothing but dynamics is then written.
 
     Raises:
         InputError: the recipe names no model that reads such rows, its ``pretrained`` cannot be used, the sets do not go together, the
@@ -112,10 +112,10 @@ def _fit(
     folder: Path,
     progress: Progress | None,
     held_out: pa.Table | None,
-) -> Fitted:
-    fitted = Fitted(folder)
-    fitted.dynamics.mkdir(parents=True, exist_ok=True)
-    checkpoints = Checkpoints(folder / "checkpoints", fitted.dynamics, _identity(recipe, train, evaluation, held_out))
+) -> TrainingResult:
+    result = TrainingResult(folder)
+    result.dynamics.mkdir(parents=True, exist_ok=True)
+    checkpoints = Checkpoints(folder / "checkpoints", result.dynamics, _identity(recipe, train, evaluation, held_out))
     epoch, checkpoint = checkpoints.newest() or (-1, None)
     model = _model(recipe, info, train, checkpoint)
     examples = model.encode(train, info)
@@ -123,7 +123,7 @@ def _fit(
     held = None if held_out is None else model.encode(held_out, dataset_info(held_out.schema))
     history: list[Score] = [] if checkpoint is None else read_json(checkpoint / "history.json")
     watch = Watch(
-        recorder=lambda: DynamicsRecorder(fitted.dynamics, start_epoch=epoch + 1, uids=(examples if held is None else held).uids),
+        recorder=lambda: DynamicsRecorder(result.dynamics, start_epoch=epoch + 1, uids=(examples if held is None else held).uids),
         checkpoints=checkpoints,
         history=history,
         progress=progress,
@@ -132,18 +132,18 @@ def _fit(
     torch.set_num_threads(cpu_threads(recipe, trainer.args.world_size))
     trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     if held is None:
-        _finish(recipe, trainer, evaluation, fitted)
+        _finish(recipe, trainer, evaluation, result)
     trainer.accelerator.wait_for_everyone()
-    return fitted
+    return result
 
 
-def _finish(recipe: Recipe, trainer: DynamicsTrainer, evaluation: Mapping[str, pa.Table], fitted: Fitted) -> None:
+def _finish(recipe: Recipe, trainer: DynamicsTrainer, evaluation: Mapping[str, pa.Table], result: TrainingResult) -> None:
     domains = {name: dataset_info(table.schema).domain for name, table in evaluation.items()}
     sets = trainer.evaluation.items()
-    predictions = {name: Scored(domains[name], part.uids, part.labels, trainer.predict_logits(part)) for name, part in sets}
+    predictions = {name: Predictions(domains[name], part.uids, part.labels, trainer.predict_logits(part)) for name, part in sets}
     if trainer.args.process_index == 0:
-        _save(trainer.model, fitted.model)
-        fitted.write(trainer.watch.history or [], predictions, _training(recipe, trainer.model, trainer.args.device.type))
+        _save(trainer.model, result.model)
+        result.write(trainer.watch.history or [], predictions, _training(recipe, trainer.model, trainer.args.device.type))
 
 
 def _model(recipe: Recipe, info: DatasetInfo, train: pa.Table, checkpoint: Path | None) -> Classifier:
@@ -186,8 +186,7 @@ def _checked(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table]
                 f"evaluation set `{name}` ({other.task}, labels {', '.join(other.labels)}) does not go with the train set "
                 f"({info.task}, labels {', '.join(info.labels)}); ingest both with one column mapping."
             )
-    if recipe.device == "cuda" and not torch.cuda.is_available():
-        raise InputError("device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`.")
+    require_device(recipe.device)
     require_readable(recipe.model, info)
     return info
 
@@ -198,10 +197,10 @@ def require_readable(model: str, info: DatasetInfo) -> None:
     Raises:
         InputError: no model has this name, or it reads texts and the rows are images, or the other way round.
     """
-    reads, held = model_class(model).reads, "images" if info.images else "texts"
-    if reads != held:
-        fitting = ", ".join(IMAGE_MODELS if info.images else TEXT_MODELS)
-        raise InputError(f"model `{model}` reads {reads}, but the rows are {held}; use one of {fitting}.")
+    reads, kind = model_class(model).reads, "images" if info.images else "texts"
+    if reads != kind:
+        usable = ", ".join(IMAGE_MODELS if info.images else TEXT_MODELS)
+        raise InputError(f"model `{model}` reads {reads}, but the rows are {kind}; use one of {usable}.")
 
 
 def _identity(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], held_out: pa.Table | None) -> str:

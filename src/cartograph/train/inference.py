@@ -15,6 +15,7 @@ from cartograph.models.registry import model_class
 from cartograph.schema import dataset_info
 from cartograph.train.fit import cpu_threads
 from cartograph.train.recipe import Recipe
+from cartograph.wording import counted
 
 
 class Inference(NamedTuple):
@@ -29,6 +30,13 @@ class Inference(NamedTuple):
     logits: Floats32
     features: Floats32
 
+    def __repr__(self) -> str:
+        passes, examples, classes = self.logits.shape
+        return (
+            f"Inference({counted(passes, 'pass', 'passes')}, {counted(examples, 'example')}, {counted(classes, 'class', 'classes')}, "
+            f"features of width {self.features.shape[1]})"
+        )
+
 
 def infer(
     recipe: Recipe, model: Path, examples: pa.Table, *, passes: int = 1, dropout: bool = False, seed: int = 0, batch_size: int = 256
@@ -37,7 +45,7 @@ def infer(
 
     Args:
         recipe: how the model was trained.
-        model: its folder (``Fitted.model``).
+        model: its folder (``TrainingResult.model``).
         examples: ``schema.examples_schema``.
         passes: how often.
         dropout: whether dropout is on, so that passes differ (Gal and Ghahramani 2016).

@@ -1,7 +1,7 @@
-"""K-fold training: what models say, epoch by epoch, of rows that they were never trained on.
+"""K-fold training: dynamics of every row by models that were not trained on it.
 
-A model that memorises learns label errors by heart, and its own dynamics then show them as learnt. Of a row that it was not
-trained on it knows no label.
+A model that memorises also learns label errors, and its own dynamics then show them as learnt. It cannot have memorised the label of a
+row that it was not trained on.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def fit_folds(
 ) -> Path:
     """Train on all folds but one, for each; score the rows of that one after every epoch, dropout off.
 
-    Folds hold the classes evenly and follow from the recipe's seed. Each fold's training can be cut off and resumes on its own.
+    Folds hold the classes evenly and follow from the recipe's seed. Each fold's training resumes on its own where it was interrupted.
 
     Args:
-        recipe: how; of what it says about records and evaluation nothing is used.
+        recipe: how; its settings of recording and evaluation are not used.
         train: the train set, a file of ``schema.examples_schema``.
         folder: takes ``fold-0``, ``fold-1``, … and what is returned.
         folds: 2 or more.
@@ -55,9 +55,9 @@ def fit_folds(
         part.mkdir(parents=True, exist_ok=True)
         write_parquet(table.filter(pa.array(numbers != number)), part / "train.parquet")
         write_parquet(table.filter(pa.array(numbers == number)), part / "held_out.parquet")
-        tell = _from(done, total, progress)
+        shifted = _from(done, total, progress)
         parts.append(
-            fit_files(recipe, part / "train.parquet", {}, part, processes=processes, progress=tell, held_out=part / "held_out.parquet")
+            fit_files(recipe, part / "train.parquet", {}, part, processes=processes, progress=shifted, held_out=part / "held_out.parquet")
         )
         done += recipe.epochs * int(np.count_nonzero(numbers != number))
         if progress is not None:

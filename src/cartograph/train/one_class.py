@@ -1,4 +1,4 @@
-"""What is left where a train set has rows of one class only: a model that always names that class, which is no model."""
+"""The files of a training on rows of one class only: predictions that always name that class, and a failed training."""
 
 from __future__ import annotations
 

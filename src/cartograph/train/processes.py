@@ -1,4 +1,4 @@
-"""Several processes that train together on one machine: started with torchrun, watched, and gone when their starter is."""
+"""Several processes that train together on one machine: started with torchrun, watched, and ended with the process that started them."""
 
 from __future__ import annotations
 
@@ -96,16 +96,16 @@ def run_worker(job: Path, fit: Callable[..., Any]) -> int:
     """Do one process's part of a job that ``launch`` wrote; return the exit code."""
     content = json.loads(job.read_text(encoding="utf-8"))
     folder = Path(content["folder"])
-    _leave_with(content["starter"])
+    _end_with(content["starter"])
     tables = {name: pq.ParquetFile(path).read() for name, path in content["evaluation"].items()}
     held_out = None if content["held_out"] is None else pq.ParquetFile(content["held_out"]).read()
-    tell = _Teller() if os.environ.get("RANK") == "0" else None
+    progress = _ProgressLines() if os.environ.get("RANK") == "0" else None
     try:
-        fit(Recipe(**content["recipe"]), pq.ParquetFile(content["train"]).read(), tables, folder, progress=tell, held_out=held_out)
+        fit(Recipe(**content["recipe"]), pq.ParquetFile(content["train"]).read(), tables, folder, progress=progress, held_out=held_out)
     except CartographError as error:
-        told = folder / f"error.{os.environ.get('RANK', '0')}.tmp"
-        told.write_text(json.dumps({"message": str(error)}), encoding="utf-8")
-        told.replace(folder / "error.json")
+        failure = folder / f"error.{os.environ.get('RANK', '0')}.tmp"
+        failure.write_text(json.dumps({"message": str(error)}), encoding="utf-8")
+        failure.replace(folder / "error.json")
         return error.exit_code
     finally:
         if torch.distributed.is_initialized():
@@ -113,20 +113,22 @@ def run_worker(job: Path, fit: Callable[..., Any]) -> int:
     return 0
 
 
-class _Teller:
+class _ProgressLines:
+    """Progress as lines of standard output, which ``_follow`` reads; at most one every tenth of a second."""
+
     def __init__(self) -> None:
-        self._told = 0.0
+        self._last = 0.0
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self._told >= _BETWEEN or done == total:
-            self._told = now
+        if now - self._last >= _BETWEEN or done == total:
+            self._last = now
             sys.stdout.write(f"{_PROGRESS} {done} {total}\n")
             sys.stdout.flush()
 
 
-def _leave_with(starter: int) -> None:
-    """End this process soon after the one that started the training has ended, however that ended."""
+def _end_with(starter: int) -> None:
+    """End this process soon after the one that started the training, however that one ended."""
 
     def watch() -> None:
         while True:

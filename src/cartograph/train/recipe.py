@@ -1,4 +1,4 @@
-"""A training recipe: what decides a model and its dynamics, given the data."""
+"""A training recipe: all settings that decide a model and its dynamics, given the data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Recipe:
         max_length: most tokens of an example; what is longer is cut.
         pretrained: a local folder or a hub id, for the models ``transformer`` and ``probe``; for the latter best the folder that
             ``cartograph.models.frozen.embeddings.embed_sets`` wrote.
-        threads: CPU threads per process; 0 = as many as serve the model: one for ``bow`` and ``probe``, else all cores, shared among the
+        threads: CPU threads per process; 0 = as many as help the model: one for ``bow`` and ``probe``, else all cores, shared among the
             processes.
         evaluate: score evaluation sets after every ``epoch``, or at the ``end`` only.
         live: report the running loss to MLflow through Hugging Face's integration.

@@ -1,4 +1,4 @@
-"""What a training leaves in its folder, and how good it is."""
+"""The folder of a finished training: dynamics, predictions, model, history and metrics."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from cartograph.data.parquet import write_parquet
 from cartograph.dynamics.epoch_files import dynamics_table
 from cartograph.schema import HISTORY
 from cartograph.statistics.metrics import accuracy, macro_f1, majority_share
+from cartograph.wording import counted
 
 
-@dataclass(frozen=True)
-class Scored:
-    """A set of examples and what the final model says of it.
+@dataclass(frozen=True, repr=False)
+class Predictions:
+    """A set of examples and the final model's logits on it.
 
     Attributes:
         domain: ``id`` or ``ood``.
@@ -38,9 +39,12 @@ class Scored:
     gold: Integers
     logits: Floats32
 
+    def __repr__(self) -> str:
+        return f"Predictions({self.domain}, {counted(len(self.logits), 'example')}, {counted(self.logits.shape[1], 'class', 'classes')})"
+
 
 @dataclass(frozen=True)
-class Fitted:
+class TrainingResult:
     """The folder of a finished training."""
 
     folder: Path
@@ -52,7 +56,7 @@ class Fitted:
 
     @property
     def predictions(self) -> Path:
-        """The folder of ``<set>.parquet`` (``schema.dynamics_schema``): the final model on each evaluation set."""
+        """The folder of ``<set>.parquet`` (``schema.dynamics_schema``): the final model's logits on each evaluation set."""
         return self.folder / "predictions"
 
     @property
@@ -77,46 +81,46 @@ class Fitted:
 
         ``train.accuracy`` and ``train.loss`` of the last epoch (the loss is left out where it is no number),
         ``<set>.accuracy`` and ``<set>.macro_f1`` of the final model, ``epochs``, and ``train.failed``: 1 where the loss is no
-        number, where the model beats the most frequent label neither on the train set nor on any evaluation set of
-        its distribution, or where the final model gives one label to every row of the evaluation sets, though they have several
-        (where one of them is of its distribution: to collapse out of it alone is a result, and no failed training).
+        number; where the model is no better than the most frequent label on the train set and on every evaluation set of its
+        distribution; or where the final model predicts one label for every row of the evaluation sets, though they have several
+        (and one of the sets is of its distribution: to collapse only outside of it is a result, not a failed training).
         """
         content: dict[str, float] = read_json(self.folder / "metrics.json")
         return content
 
-    def write(self, history: Sequence[Mapping[str, Any]], predictions: Mapping[str, Scored], training: Mapping[str, Any]) -> None:
-        """Write everything but the dynamics and the model, which stand there already."""
+    def write(self, history: Sequence[Mapping[str, Any]], predictions: Mapping[str, Predictions], training: Mapping[str, Any]) -> None:
+        """Write everything but the dynamics and the model, which are there already."""
         shutil.rmtree(self.predictions, ignore_errors=True)
         self.predictions.mkdir()
-        for name, scored in predictions.items():
-            write_parquet(_by_uid(scored), self.predictions / f"{name}.parquet")
+        for name, part in predictions.items():
+            write_parquet(_by_uid(part), self.predictions / f"{name}.parquet")
         write_parquet(pa.Table.from_pylist(list(history), schema=HISTORY), self.folder / "history.parquet")
         for name, content in (("metrics", self._metrics(history, predictions)), ("training", training)):
             write_json(self.folder / f"{name}.json", content)
 
-    def _metrics(self, history: Sequence[Mapping[str, Any]], predictions: Mapping[str, Scored]) -> dict[str, float]:
+    def _metrics(self, history: Sequence[Mapping[str, Any]], predictions: Mapping[str, Predictions]) -> dict[str, float]:
         last = [score for score in history if score["set"] == "train"][-1]
         metrics: dict[str, float] = {"epochs": last["epoch"] + 1, "train.accuracy": last["accuracy"]}
         if math.isfinite(last["loss"]):
             metrics["train.loss"] = last["loss"]
-        for name, scored in predictions.items():
-            metrics[f"{name}.accuracy"] = accuracy(scored.logits, scored.gold)
-            metrics[f"{name}.macro_f1"] = macro_f1(scored.logits, scored.gold)
+        for name, part in predictions.items():
+            metrics[f"{name}.accuracy"] = accuracy(part.logits, part.gold)
+            metrics[f"{name}.macro_f1"] = macro_f1(part.logits, part.gold)
         gold = pq.ParquetFile(self.dynamics / "epoch=0.parquet").read(["gold"]).column("gold").to_numpy()
         learnt = last["accuracy"] > majority_share(gold)
-        within = {name: scored.gold for name, scored in predictions.items() if scored.domain == "id"}
+        within = {name: part.gold for name, part in predictions.items() if part.domain == "id"}
         learnt = learnt or any(metrics[f"{name}.accuracy"] > majority_share(gold) for name, gold in within.items())
-        metrics["train.failed"] = int(not learnt or _names_one_class(predictions.values()) or not math.isfinite(last["loss"]))
+        metrics["train.failed"] = int(not learnt or _predicts_one_class(predictions.values()) or not math.isfinite(last["loss"]))
         return metrics
 
 
-def _names_one_class(predictions: Iterable[Scored]) -> bool:
-    """Return whether the final model gives every row one label, of all the sets that have more than one."""
-    several = [scored for scored in predictions if len(np.unique(scored.gold)) > 1]
-    told = [scored.logits.argmax(axis=1) for scored in several]
-    return any(scored.domain == "id" for scored in several) and len(np.unique(np.concatenate(told))) == 1
+def _predicts_one_class(predictions: Iterable[Predictions]) -> bool:
+    """Return whether the final model predicts one label for every row of the sets that have more than one."""
+    several = [part for part in predictions if len(np.unique(part.gold)) > 1]
+    predicted = [part.logits.argmax(axis=1) for part in several]
+    return any(part.domain == "id" for part in several) and len(np.unique(np.concatenate(predicted))) == 1
 
 
-def _by_uid(scored: Scored) -> pa.Table:
-    table = dynamics_table(pa.array(scored.uids, pa.string()), scored.gold, scored.logits)
+def _by_uid(part: Predictions) -> pa.Table:
+    table = dynamics_table(pa.array(part.uids, pa.string()), part.gold, part.logits)
     return table.take(pc.sort_indices(table.column("uid"))).combine_chunks()

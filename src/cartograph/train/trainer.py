@@ -1,4 +1,4 @@
-"""The one Trainer: Hugging Face's, with recorded dynamics, an order that is a function of (seed, epoch), and sealed checkpoints."""
+"""Hugging Face's Trainer with recorded dynamics, an order of rows that is a function of (seed, epoch), and sealed checkpoints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cartograph.train.checkpoints import Checkpoints
 from cartograph.train.recipe import Recipe
 
 HELD_OUT = "held_out"
-"""What rows that are not trained on are called in a history."""
+"""The name in a history of rows that are not trained on."""
 
 Progress = Callable[[int, int], None]
 Score = dict[str, Any]
@@ -34,7 +34,7 @@ Score = dict[str, Any]
 
 @dataclass
 class Watch:
-    """What a training leaves and tells as it goes; any of it may be absent.
+    """Where a training's dynamics, checkpoints, history and progress go while it runs; any of them may be absent.
 
     Attributes:
         recorder: takes the dynamics.
@@ -50,11 +50,11 @@ class Watch:
 
 
 class DynamicsTrainer(Trainer):  # type: ignore[misc]
-    """Train a model, recording what it says of every example in every epoch.
+    """Train a model, and record its logits of every example in every epoch.
 
     Args:
         recipe: how.
-        model: what; untrained, or as a checkpoint left it.
+        model: untrained, or as a checkpoint left it.
         examples: the train set.
         evaluation: sets scored for the history.
         folder: for Hugging Face's own files; none are written there.
@@ -88,7 +88,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         self.order = order or (lambda epoch: epoch_batches(len(examples), recipe.batch_size, recipe.seed, epoch, lengths))
         super().__init__(model=model, args=_arguments(recipe, model, len(examples), folder), compute_loss_func=_mean_loss)
         self.remove_callback(PrinterCallback)
-        self.add_callback(_Hooks(self))
+        self.add_callback(_EpochCallback(self))
         self.recorder = self.watch.recorder() if self.watch.recorder else None
 
     def get_train_dataloader(self) -> EpochLoader:
@@ -108,11 +108,11 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         return (loss, outputs) if return_outputs else loss
 
     def floating_point_ops(self, inputs: dict[str, Any]) -> int:
-        """Count none: nobody reads it, and counting costs time."""
+        """Return 0: the number is not read, and counting takes time."""
         return 0
 
     def begin_epoch(self) -> None:
-        """Seed dropout by (seed, epoch, process), so that an epoch is the same whether or not the training was cut off before it."""
+        """Seed dropout by (seed, epoch, process), so that an epoch is the same whether or not the training was interrupted before it."""
         seed_everything(self.recipe.seed, self.epoch + 1, self.args.process_index)
 
     def end_epoch(self) -> None:
@@ -175,7 +175,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         """Load no weights: the model was made from the checkpoint, whose files are not named as the Trainer would name them."""
 
 
-class _Hooks(TrainerCallback):  # type: ignore[misc]
+class _EpochCallback(TrainerCallback):  # type: ignore[misc]
     def __init__(self, trainer: DynamicsTrainer) -> None:
         self._trainer = trainer
 

@@ -131,7 +131,7 @@ def test_the_example_of_the_docstring_runs() -> None:
     ],
     ids=["plain", "accumulated", "grouped by length", "with workers", "nothing to drop"],
 )
-def test_an_unmodified_trainer_records_what_the_model_said_and_trains_as_without(settings: dict[str, Any], tmp_path: Path) -> None:
+def test_an_unmodified_trainer_records_its_logits_and_trains_as_without(settings: dict[str, Any], tmp_path: Path) -> None:
     trainer = train(tmp_path, **settings)
     dynamics, weights = expected(tmp_path, **settings)
     assert same(read_dynamics(tmp_path / "dynamics"), dynamics)
@@ -173,7 +173,7 @@ def test_labels_that_the_loss_takes_away_are_recorded(tmp_path: Path) -> None:
     assert read_dynamics(tmp_path / "dynamics").gold.tolist() == [row["labels"] for row in rows()]
 
 
-def test_a_loss_function_of_ones_own_changes_nothing(tmp_path: Path) -> None:
+def test_a_custom_loss_function_is_recorded_too(tmp_path: Path) -> None:
     def loss(outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
         return nn.functional.cross_entropy(outputs["logits"], labels, reduction="sum") / num_items_in_batch
 
@@ -200,7 +200,7 @@ def _encoded(items: list[dict[str, Any]]) -> BatchEncoding:
 
 
 @pytest.mark.parametrize("make", [_Rows, _table], ids=["torch", "datasets"])
-def test_columns_that_the_model_does_not_read_may_be_removed_as_ever(make: Callable[[], Any], tmp_path: Path) -> None:
+def test_columns_that_the_model_does_not_read_may_be_removed_as_by_default(make: Callable[[], Any], tmp_path: Path) -> None:
     data = make()
     train(tmp_path, data=data, uids=data["name"] if isinstance(data, datasets.Dataset) else UIDS, data_collator=_encoded)
     assert same(read_dynamics(tmp_path / "dynamics"), expected(tmp_path)[0])
@@ -230,7 +230,7 @@ def test_a_module_that_returns_loss_and_logits_is_recorded(tmp_path: Path) -> No
     assert read_dynamics(tmp_path / "dynamics").logits.shape == (ROWS, 2, CLASSES)
 
 
-def test_the_model_is_left_as_it_was_and_a_second_training_begins_anew(tmp_path: Path) -> None:
+def test_the_model_has_no_hooks_left_and_a_second_training_starts_from_the_beginning(tmp_path: Path) -> None:
     trainer = train(tmp_path)
     first = read_dynamics(tmp_path / "dynamics")
     assert not trainer.model._forward_hooks and not trainer.model._forward_pre_hooks
@@ -284,7 +284,7 @@ def test_an_epoch_whose_first_rows_were_not_recorded_is_refused(tmp_path: Path) 
         train(tmp_path, save_strategy="steps", save_steps=3, resume="checkpoint-9")
 
 
-def test_an_epoch_that_is_begun_again_is_recorded_again(tmp_path: Path) -> None:
+def test_an_epoch_that_is_repeated_is_recorded_again(tmp_path: Path) -> None:
     train(tmp_path, save_strategy="steps", save_steps=9, num_train_epochs=3)
     first = read_dynamics(tmp_path / "dynamics")
     with pytest.warns(UserWarning, match="holds the dynamics of 2 whole epochs"):  # its steps were counted before it was begun again

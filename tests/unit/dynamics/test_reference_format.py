@@ -10,11 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from cartograph.dynamics.epoch_files import Dynamics
-from cartograph.dynamics.imports import read_imported
 from cartograph.dynamics.reference_format import is_reference_folder, read_coordinates, read_reference_dynamics, write_reference_dynamics
 from cartograph.errors import InputError
 from cartograph.schema import COORDINATES
-from tests.training_sets import info_of, table
 
 
 def write_lines(path: Path, records: list[object]) -> None:
@@ -38,7 +36,7 @@ def test_reference_files_are_read_and_aligned(tmp_path: Path) -> None:
     assert found.logits.tolist() == [[[1, 2], [5, 6]], [[3, 4], [7, 8]]]
 
 
-def test_what_is_exported_comes_back(tmp_path: Path) -> None:
+def test_exported_dynamics_are_read_back_unchanged(tmp_path: Path) -> None:
     logits = np.random.default_rng(0).normal(size=(5, 3, 4)).astype(np.float32)
     dynamics = Dynamics(np.array(["a", "b", "c", "z", "ü"], object), np.array([0, 1, 2, 3, 0], np.int32), logits)
     write_reference_dynamics(dynamics, tmp_path)
@@ -76,7 +74,7 @@ def test_guids_that_differ_between_epochs_are_named(tmp_path: Path) -> None:
         ([{"guid": 1, "logits_epoch_0": [1, 2], "gold": 0}] * 2, "epoch 0 has 1 uid more than once: '1'"),
     ],
 )
-def test_faulty_reference_files_say_where(tmp_path: Path, lines: list[object], message: str) -> None:
+def test_an_error_in_a_reference_file_names_its_line(tmp_path: Path, lines: list[object], message: str) -> None:
     write_lines(tmp_path / "dynamics_epoch_0.jsonl", lines)
     with pytest.raises(InputError) as raised:
         read_reference_dynamics(tmp_path)
@@ -140,7 +138,7 @@ def test_correctness_is_a_count_or_a_fraction(tmp_path: Path, correctness: list[
         ("uid,confidence,variability,correctness\na,1,0,1,1\n", "cannot be read as .csv"),
     ],
 )
-def test_faulty_coordinates_say_what_is_wrong(tmp_path: Path, text: str, message: str) -> None:
+def test_an_error_in_coordinates_names_the_fault(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "map.csv"
     path.write_text(text)
     with pytest.raises(InputError) as raised:
@@ -155,52 +153,6 @@ def test_more_correct_epochs_than_there_were_are_refused(tmp_path: Path) -> None
         read_coordinates(path, epochs=5)
 
 
-def test_dynamics_of_the_data_are_taken_as_they_are(tmp_path: Path) -> None:
-    train = table(info_of("single"), {"text": ["x", "y"]}, [1, 0])
-    found = read_imported(reference(tmp_path, [("u0001", [3, 4], 0), ("u0000", [1, 2], 1)]), train)
-    assert found.dynamics is not None and found.classes == ()
-    assert found.dynamics.gold.tolist() == [1, 0]
-    assert found.dynamics.logits.tolist() == [[[1, 2]], [[3, 4]]]
-
-
-def test_labels_in_another_order_are_put_into_the_datas(tmp_path: Path) -> None:
-    train = table(info_of("single"), {"text": ["x", "y"]}, [1, 0])
-    found = read_imported(reference(tmp_path, [("u0000", [1, 2], 0), ("u0001", [3, 4], 1)]), train)
-    assert found.dynamics is not None
-    assert found.classes == ("loud", "quiet")
-    assert found.dynamics.gold.tolist() == [1, 0]
-    assert found.dynamics.logits.tolist() == [[[2, 1]], [[4, 3]]]
-
-
-def test_labels_that_no_order_explains_are_named(tmp_path: Path) -> None:
-    train = table(info_of("single"), {"text": ["x", "y", "z"]}, [1, 0, 0])
-    folder = reference(tmp_path, [("u0000", [1, 2], 1), ("u0001", [1, 2], 0), ("u0002", [1, 2], 1)])
-    with pytest.raises(InputError, match=r"uid 'u0002' has gold 1 there and 0 \(quiet\) here \(1 such row\), and no other order"):
-        read_imported(folder, train)
-
-
-def test_another_number_of_classes_is_refused(tmp_path: Path) -> None:
-    train = table(info_of("single"), {"text": ["x"]}, [0])
-    with pytest.raises(InputError, match=r"has logits of 3 classes, and the data has 2 \(quiet, loud\)"):
-        read_imported(reference(tmp_path, [("u0000", [1, 2, 3], 0)]), train)
-
-
-def test_uids_that_do_not_match_are_named_on_both_sides(tmp_path: Path) -> None:
-    train = table(info_of("single"), {"text": ["x", "y"]}, [0, 1])
-    path = tmp_path / "map.csv"
-    path.write_text("uid,confidence,variability,correctness\nu0001,1,0,1\np,1,0,1\nq,1,0,1\n")
-    with pytest.raises(
-        InputError,
-        match=r"2 of 3 uids \('p', 'q'\) have no row in the data, and 1 of 2 uids \('u0000'\) of the data have no dynamics;",
-    ):
-        read_imported(path, train)
-
-
-def test_a_folder_without_dynamics_is_no_source(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"holds no training dynamics; expected a folder of epoch=N\.parquet or dynamics_epoch_N\.jsonl"):
-        read_imported(tmp_path, table(info_of("single"), {"text": ["x"]}, [0]))
-
-
 @pytest.mark.realdata
 def test_the_references_own_sample_says_that_its_guids_differ(real_data: Path) -> None:
     with pytest.raises(
@@ -210,7 +162,7 @@ def test_the_references_own_sample_says_that_its_guids_differ(real_data: Path) -
 
 
 @pytest.mark.realdata
-def test_the_published_map_of_winogrande(real_data: Path) -> None:
+def test_the_published_map_of_winogrande_has_the_papers_means(real_data: Path) -> None:
     found = read_coordinates(real_data / "winogrande" / "roberta_large_coordinates.jsonl")
     assert found.num_rows == 40_398
     assert pc.mean(found.column("confidence")).as_py() == pytest.approx(0.8974, abs=5e-5)

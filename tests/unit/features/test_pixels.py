@@ -8,7 +8,7 @@ from cartograph.features.pixels import pixel_shape, sparse_pixels, svd_features
 from tests.training_sets import info_of, small_images, table
 
 
-def test_svd_of_pixels_keeps_what_tells_them_apart() -> None:
+def test_svd_of_pixels_keeps_the_difference_between_images() -> None:
     tables = {"train": small_images(80), "held": small_images(30, seed=4)}
     found = svd_features(tables, 4, 13)
     assert found["train"].shape == (80, 4) and found["held"].shape == (30, 4)

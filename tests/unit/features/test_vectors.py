@@ -21,7 +21,7 @@ def test_sides_of_a_pair_are_joined_with_difference_and_product() -> None:
     assert joined.tolist() == [[1, 2, 3, -1, 2, 3, 3, -2]]
 
 
-def test_two_options_are_their_difference_and_more_stand_side_by_side() -> None:
+def test_two_options_are_their_difference_and_more_are_concatenated() -> None:
     vectors = np.arange(6, dtype=np.float32).reshape(1, 3, 2)
     assert join_options(vectors[:, :2]).tolist() == [[2, 2]]
     assert join_options(vectors).tolist() == [[0, 1, 2, 3, 4, 5]]
@@ -30,7 +30,7 @@ def test_two_options_are_their_difference_and_more_stand_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("task", ["single", "pair", "choice"])
-def test_a_bag_of_words_has_few_dimensions_of_a_set_size(task: Task) -> None:
+def test_a_bag_of_words_has_few_dimensions_of_a_given_mean_length(task: Task) -> None:
     tables = {"train": small_set(task), "held": small_set(task, rows=20, seed=9)}
     found = bow_features(tables, 8, 13)
     assert found["train"].shape == (60, 8) and found["held"].shape == (20, 8)
@@ -44,7 +44,7 @@ def test_a_bag_of_words_has_few_dimensions_of_a_set_size(task: Task) -> None:
     assert np.linalg.lstsq(centred, label, rcond=None)[1][0] < 0.6 * (label**2).sum()
 
 
-def test_vectors_are_found_again_by_uid(tmp_path: Path) -> None:
+def test_vectors_are_read_by_uid(tmp_path: Path) -> None:
     vectors = np.arange(12, dtype=np.float32).reshape(4, 3)
     write_features(pa.chunked_array([["a", "b", "c", "d"]]), vectors, tmp_path / "f.parquet")
     uids, found = read_features(tmp_path / "f.parquet", pa.chunked_array([["d", "b"]]))
@@ -77,7 +77,7 @@ def test_a_users_file_may_hold_plain_lists_of_doubles(tmp_path: Path) -> None:
         ({"uid": ["a", "b", "c"], "v": [1.0, 2.0, 3.0]}, "must have a column `uid` and one column of floating-point lists"),
     ],
 )
-def test_bad_files_of_features(tmp_path: Path, columns: dict[str, list[object]], message: str) -> None:
+def test_a_faulty_file_of_features_is_refused(tmp_path: Path, columns: dict[str, list[object]], message: str) -> None:
     pq.write_table(pa.table(columns), tmp_path / "f.parquet")
     with pytest.raises(InputError, match=message):
         read_features(tmp_path / "f.parquet", ["a", "b", "c"], what="mine.parquet")
@@ -92,10 +92,10 @@ def test_what_is_no_parquet_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("task", "width"), [("pair", 64), ("choice", 64)])
 def test_the_last_layers_input_decides_as_the_model_does(tmp_path: Path, task: Task, width: int) -> None:
     train, held = small_set(task, rows=80), small_set(task, rows=30, seed=9, name="held", domain="id")
-    fitted = fit(Recipe(epochs=6, batch_size=16, device="cpu", learning_rate=0.02), train, {"held": held}, tmp_path)
-    found = penultimate_features("bow", fitted.model, {"held": held}, batch_size=7, device="cpu")["held"]
+    result = fit(Recipe(epochs=6, batch_size=16, device="cpu", learning_rate=0.02), train, {"held": held}, tmp_path)
+    found = penultimate_features("bow", result.model, {"held": held}, batch_size=7, device="cpu")["held"]
     assert found.shape == (30, width)
-    logits = pq.read_table(fitted.predictions / "held.parquet").sort_by("uid")["logits"].to_pylist()
+    logits = pq.read_table(result.predictions / "held.parquet").sort_by("uid")["logits"].to_pylist()
     predicted = np.argmax(logits, axis=1)
     design = np.column_stack([found, np.ones(30)])
     weights = np.linalg.lstsq(design, np.diff(logits, axis=1)[:, 0], rcond=None)[0]

@@ -55,7 +55,7 @@ def test_cross_features_match_sets_of_words(pairs: list[tuple[str, str]]) -> Non
         assert found == sorted(alone.tolist())
 
 
-def test_exchanged_words_are_told_from_their_reverse() -> None:
+def test_exchanged_words_differ_from_their_reverse() -> None:
     one, _ = cross_features(Words(["a dog"], 9), Words(["a cat"], 9))
     other, _ = cross_features(Words(["a cat"], 9), Words(["a dog"], 9))
     assert len(set(one.tolist()) & set(other.tolist())) == 1

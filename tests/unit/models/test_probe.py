@@ -20,7 +20,7 @@ from cartograph.models.tiny import Tiny
 from cartograph.schema import Task
 from cartograph.train.fit import fit
 from cartograph.train.recipe import Recipe
-from cartograph.train.result import Fitted
+from cartograph.train.result import TrainingResult
 from tests.training_sets import info_of, small_set, table
 
 RECIPE = Recipe(model="probe", epochs=3, batch_size=8, learning_rate=0.002, seed=5, threads=1, device="cpu", max_length=24)
@@ -79,7 +79,7 @@ def test_every_set_is_embedded_by_uid(task: Task, width: int, source: str, tmp_p
     assert held.schema == pa.schema([pa.field(name, kind, nullable=False) for name, kind in kinds.items()])
     data, info = small_set(task, rows=20, seed=9, name="held", domain="id"), info_of(task, "held", "id")
     assert held.column("uid").to_pylist() == data.column("uid").to_pylist()
-    now = Embeddings(source, 24).made(sides_of(data, info), task)
+    now = Embeddings(source, 24).embed(sides_of(data, info), task)
     kept = Embeddings(str(folder), 99).kept(data, info)
     assert kept is not None and kept.shape == now.shape
     np.testing.assert_allclose(kept, now, rtol=0, atol=1e-5)
@@ -87,7 +87,7 @@ def test_every_set_is_embedded_by_uid(task: Task, width: int, source: str, tmp_p
     assert np.array_equal(Embeddings(str(folder), 99).kept(flipped, info), kept.reshape(20, -1)[::-3].reshape(-1, kept.shape[1]))
 
 
-def test_a_text_is_embedded_once_in_whatever_set_it_stands(source: str, tmp_path: Path) -> None:
+def test_a_text_is_embedded_once_in_whatever_set_it_occurs(source: str, tmp_path: Path) -> None:
     folder = embed(source, tmp_path / "embed", "pair")
     texts = set()
     for data in (small_set("pair"), small_set("pair", rows=20, seed=9)):
@@ -108,23 +108,23 @@ def test_the_same_sets_give_the_same_bytes_and_the_folder_is_an_encoder_again(so
         assert source.encode() not in path.read_bytes()
 
 
-def content(fitted: Fitted) -> dict[str, bytes]:
-    return {path.relative_to(fitted.folder).as_posix(): path.read_bytes() for path in fitted.model.rglob("*")}
+def content(result: TrainingResult) -> dict[str, bytes]:
+    return {path.relative_to(result.folder).as_posix(): path.read_bytes() for path in result.model.rglob("*")}
 
 
-def test_a_training_on_kept_vectors_is_that_on_vectors_made_now(source: str, tmp_path: Path) -> None:
+def test_a_training_on_saved_vectors_equals_one_on_vectors_computed_now(source: str, tmp_path: Path) -> None:
     folder = embed(source, tmp_path / "embed", "pair")
     held = {"held": small_set("pair", rows=20, seed=9, name="held", domain="id")}
     kept, now = (
         fit(Recipe(**RECIPE.to_json() | {"pretrained": pretrained}), small_set("pair"), held, tmp_path / f"{number}")
         for number, pretrained in enumerate((str(folder), source))
     )
-    logits = [np.array(pq.read_table(fitted.predictions / "held.parquet").column("logits").to_pylist()) for fitted in (kept, now)]
+    logits = [np.array(pq.read_table(result.predictions / "held.parquet").column("logits").to_pylist()) for result in (kept, now)]
     np.testing.assert_allclose(*logits, rtol=0, atol=1e-3)
     assert kept.training["parameters"] == (512 + 1) * 256 + (256 + 1) * 2
 
 
-def test_kept_vectors_need_no_encoder_until_the_model_is_saved(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saved_vectors_need_no_encoder_until_the_model_is_saved(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = embed(source, tmp_path / "embed")
     recipe = Recipe(**RECIPE.to_json() | {"pretrained": str(folder)})
     whole = content(fit(recipe, small_set(), {}, tmp_path / "whole"))
@@ -157,7 +157,7 @@ def test_vectors_of_other_data_are_refused(source: str, tmp_path: Path) -> None:
     )
 
 
-def test_what_a_row_is_read_as_is_standardised_over_the_train_set(source: str) -> None:
+def test_a_rows_input_is_standardised_over_the_train_set(source: str) -> None:
     model = Probe.create(info_of("pair"), small_set("pair"), max_length=24, pretrained=source).eval()
     examples = model.encode(small_set("pair"), info_of("pair"))
     seen = []
@@ -167,14 +167,14 @@ def test_what_a_row_is_read_as_is_standardised_over_the_train_set(source: str) -
     np.testing.assert_allclose(seen[0].std(0), 1, atol=1e-3)
 
 
-def test_texts_that_are_all_alike_do_not_blow_up(source: str) -> None:
+def test_texts_that_are_all_alike_give_finite_logits(source: str) -> None:
     alike = table(info_of("single"), {"text": ["the same"] * 8}, [0, 1] * 4)
     model = Probe.create(info_of("single"), alike, max_length=24, pretrained=source).eval()
     other = model.encode(table(info_of("single"), {"text": ["another one"]}, [0]), info_of("single"))
     assert model(**model.batch(other, np.array([0]))).logits.abs().max() < 10
 
 
-def test_what_is_no_encoder_is_refused(source: str, tmp_path: Path) -> None:
+def test_a_folder_without_an_encoder_is_refused(source: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="model `probe` needs `pretrained`: a folder that the step `embed` made, an encoder's folder"):
         Probe.create(info_of("single"), small_set())
     with pytest.raises(InputError, match=r"is no model folder: it lacks config\.json, model\.safetensors, a tokenizer"):
@@ -188,7 +188,7 @@ def test_what_is_no_encoder_is_refused(source: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is there")
-def test_a_gpu_that_is_not_there_is_an_input_error(source: str, tmp_path: Path) -> None:
+def test_a_missing_gpu_is_an_input_error(source: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`"):
         embed(source, tmp_path / "embed", device="cuda")
 

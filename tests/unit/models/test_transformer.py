@@ -32,7 +32,7 @@ def create(pretrained: str | None, max_length: int = 16) -> Transformer:
     return Transformer.create(info_of("single"), small_set(), max_length=max_length, pretrained=pretrained)
 
 
-def test_it_takes_the_encoders_weights_and_a_head_of_its_own(encoder: Path) -> None:
+def test_the_encoders_weights_are_loaded_and_the_head_is_new(encoder: Path) -> None:
     made, source = create(str(encoder)), Transformer.load(encoder)
     ours, theirs = made.network.state_dict(), source.network.state_dict()
     assert all(torch.equal(ours[name], theirs[name]) for name in ours if name.startswith("roberta."))
@@ -45,7 +45,7 @@ def test_a_head_that_was_trained_before_is_not_kept(encoder: Path) -> None:
     assert not torch.equal(made, Transformer.load(encoder).network.state_dict()["classifier.out_proj.weight"])
 
 
-def test_a_head_for_other_classes_is_left_aside(copy: Path) -> None:
+def test_a_head_for_other_classes_is_ignored(copy: Path) -> None:
     info = info_of("single")
     three = type(info)(**vars(info) | {"labels": ("a", "b", "c")})
     made = Transformer.create(three, small_set(), max_length=16, pretrained=str(copy))
@@ -118,7 +118,7 @@ def test_no_name_and_an_unknown_model_are_input_errors() -> None:
         model_class("bert")
 
 
-def test_texts_are_cut_at_what_the_encoder_can_take(encoder: Path) -> None:
+def test_texts_are_cut_to_the_encoders_longest_input(encoder: Path) -> None:
     made = create(str(encoder), max_length=512)
     assert made.max_length == 32
     examples = made.encode(small_set(), info_of("single"))

@@ -25,13 +25,13 @@ from tests.training_sets import info_of, small_images, write_vision
 CONFIG = SimpleNamespace(num_channels=3, image_size=32)
 
 
-def reading(folder: Path, told: Any, config: Any = CONFIG) -> ImageReading:
-    (folder / "preprocessor_config.json").write_text(told if isinstance(told, str) else json.dumps(told))
+def reading(folder: Path, given: Any, config: Any = CONFIG) -> ImageReading:
+    (folder / "preprocessor_config.json").write_text(given if isinstance(given, str) else json.dumps(given))
     return ImageReading.of(config, folder)
 
 
 @pytest.mark.parametrize(
-    ("told", "size"),
+    ("given", "size"),
     [
         ({"size": {"height": 20, "width": 30}}, (30, 20)),
         ({"size": {"shortest_edge": 24}}, (24, 24)),
@@ -41,13 +41,13 @@ def reading(folder: Path, told: Any, config: Any = CONFIG) -> ImageReading:
         ({}, (32, 32)),
     ],
 )
-def test_sizes_as_preprocessors_write_them(tmp_path: Path, told: dict[str, Any], size: tuple[int, int]) -> None:
-    found = reading(tmp_path, told)
+def test_every_spelling_of_an_image_size_is_read(tmp_path: Path, given: dict[str, Any], size: tuple[int, int]) -> None:
+    found = reading(tmp_path, given)
     assert (found.width, found.height) == size
     assert ImageReading.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
-def test_moments_as_preprocessors_write_them(tmp_path: Path) -> None:
+def test_every_spelling_of_mean_and_deviation_is_read(tmp_path: Path) -> None:
     assert reading(tmp_path, {"image_mean": [0.1, 0.2, 0.3], "image_std": [1, 2, 3]}).mean == (0.1, 0.2, 0.3)
     assert reading(tmp_path, {"do_normalize": False, "image_mean": [9, 9, 9]}).deviation == (1.0, 1.0, 1.0)
     grey = reading(tmp_path, {"image_mean": [0.1, 0.2, 0.3]}, SimpleNamespace(num_channels=1, image_size=[8, 9]))
@@ -55,7 +55,7 @@ def test_moments_as_preprocessors_write_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("given", "message"),
     [
         ("{", "is not JSON"),
         ({"size": {"longest_edge": 3}}, "cannot be understood"),
@@ -64,9 +64,9 @@ def test_moments_as_preprocessors_write_them(tmp_path: Path) -> None:
         ({"size": -4}, "asks for images of -4 x -4 pixels"),
     ],
 )
-def test_preprocessors_that_make_no_sense(tmp_path: Path, told: Any, message: str) -> None:
+def test_a_faulty_preprocessor_configuration_is_refused(tmp_path: Path, given: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        reading(tmp_path, told)
+        reading(tmp_path, given)
 
 
 def test_pixels_are_scaled_and_standardised(tmp_path: Path) -> None:
@@ -78,14 +78,14 @@ def test_pixels_are_scaled_and_standardised(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["vit", "resnet"])
 @pytest.mark.parametrize("channels", [1, 3])
-def test_networks_of_both_kinds_are_trained_and_read_again(kind: str, channels: int, tmp_path: Path) -> None:
+def test_networks_of_both_kinds_are_trained_and_loaded_again(kind: str, channels: int, tmp_path: Path) -> None:
     (tmp_path / "network").mkdir()
     write_vision(tmp_path / "network", kind, channels)
     start = str(tmp_path / "network")
     recipe = Recipe(model="vision", epochs=1, batch_size=16, learning_rate=1e-3, device="cpu", threads=1, pretrained=start)
     rows = small_images(48)
-    fitted = fit(recipe, rows, {}, tmp_path / "fit")
-    found = penultimate_features("vision", fitted.model, {"train": rows}, device="cpu")["train"]
+    result = fit(recipe, rows, {}, tmp_path / "fit")
+    found = penultimate_features("vision", result.model, {"train": rows}, device="cpu")["train"]
     assert found.shape == (48, 16) and np.isfinite(found).all()
 
 
@@ -97,7 +97,7 @@ def test_the_head_is_new_and_the_rest_is_not(tmp_path: Path) -> None:
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0] if not name.startswith("classifier"))
 
 
-def test_folders_that_are_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_classifier_of_images_is_refused(tmp_path: Path) -> None:
     def create(pretrained: str | None) -> None:
         Vision.create(info_of("image"), small_images(), pretrained=pretrained)
 
@@ -114,7 +114,7 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["vit", "resnet"])
-def test_frozen_vectors_of_every_image(kind: str, tmp_path: Path) -> None:
+def test_a_frozen_network_gives_every_image_a_vector(kind: str, tmp_path: Path) -> None:
     (tmp_path / "network").mkdir()
     write_vision(tmp_path / "network", kind)
     rows = {"train": small_images(20), "held": small_images(7, seed=3)}

@@ -12,7 +12,7 @@ from cartograph.train.batch_order import EpochLoader, epoch_batches, ranked_batc
 
 
 @given(st.integers(1, 200), st.integers(1, 20), st.integers(0, 5), st.integers(0, 3), st.booleans())
-def test_an_epoch_meets_every_row_once(n: int, size: int, seed: int, epoch: int, grouped: bool) -> None:
+def test_an_epoch_has_every_row_once(n: int, size: int, seed: int, epoch: int, grouped: bool) -> None:
     lengths = np.arange(n) % 17 if grouped else None
     batches = epoch_batches(n, size, seed, epoch, lengths)
     assert sorted(np.concatenate(batches).tolist()) == list(range(n))
@@ -65,7 +65,7 @@ def test_ranked_rows_come_in_stretches_of_ten_batches(n: int, size: int, epoch: 
         assert sorted(rank[order[start : start + 10 * size]]) == list(range(start, min(start + 10 * size, n)))
 
 
-def test_ranked_rows_are_shuffled_anew_in_every_epoch() -> None:
+def test_ranked_rows_are_shuffled_differently_in_every_epoch() -> None:
     orders = {tuple(np.concatenate(ranked_batches(np.arange(50), 8, seed, epoch))) for seed in range(3) for epoch in range(3)}
     assert len(orders) == 9
     assert [len(batch) for batch in ranked_batches(np.arange(50), 8, 0, 0)] == [8] * 6 + [2]

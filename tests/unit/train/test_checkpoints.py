@@ -12,7 +12,7 @@ import torch
 
 from cartograph.train.fit import fit
 from cartograph.train.recipe import Recipe
-from cartograph.train.result import Fitted
+from cartograph.train.result import TrainingResult
 from tests.training_sets import small_set
 
 RECIPE = Recipe(epochs=4, batch_size=8, learning_rate=0.01, seed=5, threads=1, device="cpu")
@@ -33,7 +33,7 @@ fit(Recipe(**eval(sys.argv[2])), small_set(), {"held": small_set(rows=20, seed=9
 """
 
 
-def train(folder: Path, recipe: Recipe = RECIPE) -> Fitted:
+def train(folder: Path, recipe: Recipe = RECIPE) -> TrainingResult:
     return fit(recipe, small_set(), {"held": small_set(rows=20, seed=9, name="held", domain="id")}, folder)
 
 
@@ -43,10 +43,10 @@ def train_and_kill(folder: Path, recipe: Recipe, after_rows: int) -> None:
     assert ended.returncode == -signal.SIGKILL, ended.stderr
 
 
-def content(fitted: Fitted) -> dict[str, bytes]:
-    files = [path for folder in (fitted.dynamics, fitted.predictions, fitted.model) for path in folder.rglob("*") if path.is_file()]
-    files += [fitted.folder / name for name in ("history.parquet", "training.json", "metrics.json")]
-    return {path.relative_to(fitted.folder).as_posix(): path.read_bytes() for path in files}
+def content(result: TrainingResult) -> dict[str, bytes]:
+    files = [path for folder in (result.dynamics, result.predictions, result.model) for path in folder.rglob("*") if path.is_file()]
+    files += [result.folder / name for name in ("history.parquet", "training.json", "metrics.json")]
+    return {path.relative_to(result.folder).as_posix(): path.read_bytes() for path in files}
 
 
 @pytest.fixture(scope="module")
@@ -74,15 +74,15 @@ def test_a_killed_training_resumes_and_ends_in_the_same_bytes(recipe: Recipe, af
     train_and_kill(tmp_path / "killed", recipe, after_rows)
     finished = sorted(path.name for path in (tmp_path / "killed" / "checkpoints").iterdir())
     assert f"epoch={after_rows // 60 - 1}" in finished and not (tmp_path / "killed" / "model").exists()
-    told: list[int] = []
+    calls: list[int] = []
     resumed = fit(
         recipe,
         small_set(),
         {"held": small_set(rows=20, seed=9, name="held", domain="id")},
         tmp_path / "killed",
-        progress=lambda done, total: told.append(done),
+        progress=lambda done, total: calls.append(done),
     )
-    assert told[0] == after_rows // 60 * 60 + 8
+    assert calls[0] == after_rows // 60 * 60 + 8
     assert content(resumed) == whole
 
 
@@ -101,7 +101,7 @@ def stop_after(folder: Path, rows: int) -> None:
 @pytest.mark.parametrize(
     "damage", ["truncated weights", "no seal", "truncated dynamics", "optimizer of another epoch", "half-written folder"]
 )
-def test_a_damaged_checkpoint_is_passed_over(unbroken: dict[str, bytes], damage: str, tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_ignored(unbroken: dict[str, bytes], damage: str, tmp_path: Path) -> None:
     stop_after(tmp_path, 200)
     newest = tmp_path / "checkpoints" / "epoch=2"
     if damage == "truncated weights":
@@ -116,36 +116,36 @@ def test_a_damaged_checkpoint_is_passed_over(unbroken: dict[str, bytes], damage:
         (newest / "optimizer.pt").write_bytes((tmp_path / "checkpoints" / "epoch=1" / "optimizer.pt").read_bytes())
     else:
         newest.rename(newest.with_name("epoch=3.tmp"))
-    told: list[int] = []
-    fitted = fit(
+    calls: list[int] = []
+    result = fit(
         RECIPE,
         small_set(),
         {"held": small_set(rows=20, seed=9, name="held", domain="id")},
         tmp_path,
-        progress=lambda done, total: told.append(done),
+        progress=lambda done, total: calls.append(done),
     )
-    assert told[0] == 128
-    assert content(fitted) == unbroken
+    assert calls[0] == 128
+    assert content(result) == unbroken
 
 
-def test_a_checkpoint_of_other_data_or_another_recipe_is_passed_over(tmp_path: Path) -> None:
+def test_a_checkpoint_of_other_data_or_another_recipe_is_ignored(tmp_path: Path) -> None:
     stop_after(tmp_path, 200)
-    told: list[int] = []
-    fit(RECIPE, small_set(seed=1), {}, tmp_path, progress=lambda done, total: told.append(done))
-    assert told[0] == 8
+    calls: list[int] = []
+    fit(RECIPE, small_set(seed=1), {}, tmp_path, progress=lambda done, total: calls.append(done))
+    assert calls[0] == 8
 
 
 def test_a_finished_training_is_not_repeated(unbroken: dict[str, bytes], tmp_path: Path) -> None:
     train(tmp_path)
-    told: list[int] = []
+    calls: list[int] = []
     again = fit(
         RECIPE,
         small_set(),
         {"held": small_set(rows=20, seed=9, name="held", domain="id")},
         tmp_path,
-        progress=lambda done, total: told.append(done),
+        progress=lambda done, total: calls.append(done),
     )
-    assert not told
+    assert not calls
     assert content(again) == unbroken
 
 
@@ -162,7 +162,7 @@ def test_checkpoints_are_read_without_unpickling_objects(tmp_path: Path, monkeyp
     assert seen and all(seen)
 
 
-def test_surroundings_are_put_back(tmp_path: Path) -> None:
+def test_global_state_is_restored_after_a_training(tmp_path: Path) -> None:
     train(tmp_path / "first")  # libraries that are imported late set variables of their own
     torch.manual_seed(1)
     expected = torch.rand(1)

@@ -15,7 +15,7 @@ from cartograph.models.bow import Bow
 from cartograph.schema import HISTORY, DatasetInfo, Domain, dynamics_schema
 from cartograph.train.fit import fit
 from cartograph.train.recipe import Recipe
-from cartograph.train.result import Fitted
+from cartograph.train.result import TrainingResult
 from tests.training_sets import info_of, small_set, table
 
 RECIPE = Recipe(epochs=2, batch_size=8, learning_rate=0.01, seed=5, threads=1, device="cpu")
@@ -25,27 +25,27 @@ def recipe(**changes: object) -> Recipe:
     return Recipe(**RECIPE.to_json() | changes)
 
 
-def train(folder: Path, evaluation: dict[str, pa.Table] | None = None, **changes: object) -> Fitted:
+def train(folder: Path, evaluation: dict[str, pa.Table] | None = None, **changes: object) -> TrainingResult:
     return fit(recipe(**changes), small_set(), evaluation or {}, folder)
 
 
-def test_what_a_training_leaves(tmp_path: Path) -> None:
+def test_a_training_writes_dynamics_predictions_history_and_metrics(tmp_path: Path) -> None:
     held = small_set(rows=20, seed=9, name="held", domain="id")
-    fitted = train(tmp_path, {"held": held, "far": small_set(rows=10, seed=8, name="far", domain="ood")})
-    assert fitted.history.schema == HISTORY
-    assert [(row["epoch"], row["set"]) for row in fitted.history.to_pylist()] == [
+    result = train(tmp_path, {"held": held, "far": small_set(rows=10, seed=8, name="far", domain="ood")})
+    assert result.history.schema == HISTORY
+    assert [(row["epoch"], row["set"]) for row in result.history.to_pylist()] == [
         (epoch, name) for epoch in (0, 1) for name in ("train", "far", "held")
     ]
-    predictions = pq.read_table(fitted.predictions / "held.parquet")
+    predictions = pq.read_table(result.predictions / "held.parquet")
     assert predictions.schema == dynamics_schema(2)
     assert predictions.column("gold").to_pylist() == held.column("label").to_pylist()
     logits = np.array(predictions.column("logits").to_pylist())
-    assert fitted.metrics["held.accuracy"] == np.mean(logits.argmax(1) == predictions.column("gold").to_numpy())
-    assert set(fitted.metrics) == {
+    assert result.metrics["held.accuracy"] == np.mean(logits.argmax(1) == predictions.column("gold").to_numpy())
+    assert set(result.metrics) == {
         *("epochs", "train.accuracy", "train.loss", "train.failed"),
         *("held.accuracy", "held.macro_f1", "far.accuracy", "far.macro_f1"),
     }
-    assert fitted.training | {"parameters": 0} == {
+    assert result.training | {"parameters": 0} == {
         "model": "bow",
         "record": "train_pass",
         "epochs": 2,
@@ -53,29 +53,29 @@ def test_what_a_training_leaves(tmp_path: Path) -> None:
         "parameters": 0,
         "device": "cpu",
     }
-    assert sorted(path.name for path in fitted.dynamics.iterdir()) == ["epoch=0.parquet", "epoch=1.parquet"]
+    assert sorted(path.name for path in result.dynamics.iterdir()) == ["epoch=0.parquet", "epoch=1.parquet"]
 
 
-def test_the_history_tells_the_recorded_logits(tmp_path: Path) -> None:
-    fitted = train(tmp_path)
-    _, gold, logits = read_dynamics(fitted.dynamics)
-    for row in fitted.history.to_pylist():
+def test_the_history_scores_the_recorded_logits(tmp_path: Path) -> None:
+    result = train(tmp_path)
+    _, gold, logits = read_dynamics(result.dynamics)
+    for row in result.history.to_pylist():
         scores = torch.from_numpy(logits[:, row["epoch"]]).double()
         assert row["loss"] == pytest.approx(torch.nn.functional.cross_entropy(scores, torch.from_numpy(gold).long()).item())
         assert row["accuracy"] == np.mean(logits[:, row["epoch"]].argmax(1) == gold)
 
 
-def test_the_training_pass_is_read_before_its_update_with_dropout(tmp_path: Path) -> None:
+def test_the_training_pass_is_recorded_before_its_update_with_dropout(tmp_path: Path) -> None:
     slow, fast = (read_dynamics(train(tmp_path / str(rate), batch_size=60, learning_rate=rate).dynamics).logits for rate in (1e-9, 0.1))
     assert np.array_equal(slow[:, 0], fast[:, 0])
     assert not np.allclose(slow[:, 1], fast[:, 1])
     assert not np.allclose(slow[:, 0], slow[:, 1], atol=1e-6)
 
 
-def test_the_pass_after_the_epoch_is_read_without_dropout(tmp_path: Path) -> None:
-    fitted = train(tmp_path, {"again": small_set(name="again", domain="id")}, record="epoch_end")
-    last = read_dynamics(fitted.dynamics).logits[:, -1]
-    predicted = np.array(pq.read_table(fitted.predictions / "again.parquet").column("logits").to_pylist())
+def test_the_pass_after_the_epoch_is_recorded_without_dropout(tmp_path: Path) -> None:
+    result = train(tmp_path, {"again": small_set(name="again", domain="id")}, record="epoch_end")
+    last = read_dynamics(result.dynamics).logits[:, -1]
+    predicted = np.array(pq.read_table(result.predictions / "again.parquet").column("logits").to_pylist())
     np.testing.assert_allclose(last, predicted, rtol=0, atol=1e-6)
     still = read_dynamics(train(tmp_path / "still", record="epoch_end", learning_rate=1e-12).dynamics).logits
     np.testing.assert_allclose(still[:, 0], still[:, 1], rtol=0, atol=1e-6)
@@ -95,7 +95,7 @@ def test_accumulated_gradients_make_the_same_steps(tmp_path: Path, monkeypatch: 
 
 def test_optimisation_is_the_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.nn.functional.dropout", lambda tensor, *_: tensor)
-    fitted = train(tmp_path, batch_size=60, epochs=3, learning_rate=0.01)
+    result = train(tmp_path, batch_size=60, epochs=3, learning_rate=0.01)
     torch.manual_seed(_model_seed())
     model = Bow.create(info_of("single"), small_set())
     examples = model.encode(small_set(), info_of("single"))
@@ -109,47 +109,47 @@ def test_optimisation_is_the_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         output.loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
-    np.testing.assert_allclose(read_dynamics(fitted.dynamics).logits, np.stack(expected, 1), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(read_dynamics(result.dynamics).logits, np.stack(expected, 1), rtol=0, atol=1e-5)
 
 
 def _model_seed() -> int:
     return int(np.random.SeedSequence((RECIPE.seed,)).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
-def test_evaluation_sets_can_wait_for_the_end(tmp_path: Path) -> None:
-    fitted = train(tmp_path, {"held": small_set(rows=20, seed=9, name="held", domain="id")}, evaluate="end", epochs=3)
-    assert [(row["epoch"], row["set"]) for row in fitted.history.to_pylist()] == [(0, "train"), (1, "train"), (2, "train"), (2, "held")]
+def test_evaluation_sets_can_be_scored_at_the_end_only(tmp_path: Path) -> None:
+    result = train(tmp_path, {"held": small_set(rows=20, seed=9, name="held", domain="id")}, evaluate="end", epochs=3)
+    assert [(row["epoch"], row["set"]) for row in result.history.to_pylist()] == [(0, "train"), (1, "train"), (2, "train"), (2, "held")]
 
 
 def test_progress_counts_rows(tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
-    fit(recipe(batch_size=25), small_set(), {}, tmp_path, progress=lambda done, total: told.append((done, total)))
-    assert told == [(25, 120), (50, 120), (60, 120), (85, 120), (110, 120), (120, 120)]
+    calls: list[tuple[int, int]] = []
+    fit(recipe(batch_size=25), small_set(), {}, tmp_path, progress=lambda done, total: calls.append((done, total)))
+    assert calls == [(25, 120), (50, 120), (60, 120), (85, 120), (110, 120), (120, 120)]
 
 
 def test_a_loss_that_is_no_number_is_a_failed_training(tmp_path: Path) -> None:
-    fitted = train(tmp_path, learning_rate=1e38, epochs=3)
-    assert fitted.metrics["train.failed"] == 1
-    assert "train.loss" not in fitted.metrics
-    assert math.isnan(fitted.history.to_pylist()[-1]["loss"])
+    result = train(tmp_path, learning_rate=1e38, epochs=3)
+    assert result.metrics["train.failed"] == 1
+    assert "train.loss" not in result.metrics
+    assert math.isnan(result.history.to_pylist()[-1]["loss"])
 
 
 def test_a_model_no_better_than_the_largest_class_has_failed(tmp_path: Path) -> None:
     alike = table(info_of("single"), {"text": ["the same"] * 60}, [0] * 40 + [1] * 20)
-    fitted = fit(recipe(epochs=6), alike, {}, tmp_path)
-    assert fitted.metrics["train.accuracy"] == pytest.approx(2 / 3)
-    assert fitted.metrics["train.failed"] == 1
+    result = fit(recipe(epochs=6), alike, {}, tmp_path)
+    assert result.metrics["train.accuracy"] == pytest.approx(2 / 3)
+    assert result.metrics["train.failed"] == 1
 
 
 @pytest.mark.parametrize(("domain", "failed"), [("id", 1), ("ood", 0)])
-def test_a_model_that_names_one_class_for_every_row_has_failed_though_it_knows_its_train_set(
+def test_a_model_that_predicts_one_class_for_every_row_has_failed_though_it_learnt_its_train_set(
     tmp_path: Path, domain: Domain, failed: int
 ) -> None:
     strange = table(info_of("single", "held", domain), {"text": ["Nothing of it is known."] * 20}, [0] * 10 + [1] * 10)
-    fitted = train(tmp_path, {"held": strange}, epochs=6)
-    assert fitted.metrics["train.accuracy"] > 0.7
-    assert fitted.metrics["held.accuracy"] == 0.5
-    assert fitted.metrics["train.failed"] == failed
+    result = train(tmp_path, {"held": strange}, epochs=6)
+    assert result.metrics["train.accuracy"] > 0.7
+    assert result.metrics["held.accuracy"] == 0.5
+    assert result.metrics["train.failed"] == failed
 
 
 def test_one_class_is_refused(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_one_class_is_refused(tmp_path: Path) -> None:
         fit(RECIPE, one, {}, tmp_path)
 
 
-def test_sets_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
+def test_an_evaluation_set_with_other_labels_is_refused(tmp_path: Path) -> None:
     other = DatasetInfo("held", "id", "single", ("text",), (), ("loud", "quiet"))
     with pytest.raises(
         InputError,
@@ -168,13 +168,13 @@ def test_sets_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is there")
-def test_a_gpu_that_is_not_there_is_an_input_error(tmp_path: Path) -> None:
+def test_a_missing_gpu_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`"):
         fit(recipe(device="cuda"), small_set(), {}, tmp_path)
 
 
 @pytest.mark.slow
-def test_the_running_loss_is_told_to_mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_running_loss_is_logged_to_mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import mlflow
 
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path / 'live.db'}")
@@ -194,8 +194,8 @@ def test_the_running_loss_is_told_to_mlflow(tmp_path: Path, monkeypatch: pytest.
 def test_trec_is_learnt(real_data: Path, tmp_path: Path) -> None:
     train_set, labels = _trec(real_data / "trec" / "TREC.train", "train", ())
     test_set, _ = _trec(real_data / "trec" / "TREC.test", "test", labels)
-    fitted = fit(recipe(batch_size=64, epochs=3), train_set, {"test": test_set}, tmp_path)
-    assert fitted.metrics["test.accuracy"] > 0.85
+    result = fit(recipe(batch_size=64, epochs=3), train_set, {"test": test_set}, tmp_path)
+    assert result.metrics["test.accuracy"] > 0.85
 
 
 def _trec(path: Path, name: str, labels: tuple[str, ...]) -> tuple[pa.Table, tuple[str, ...]]:

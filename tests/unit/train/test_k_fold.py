@@ -45,8 +45,8 @@ def test_a_row_is_scored_by_the_model_that_never_saw_it(rows: Path, tmp_path: Pa
     numbers = assign_folds(data.column("label").to_numpy(), 3, ("quiet", "loud"), np.random.default_rng([5, 3]))
     for number in range(3):
         others, own = data.filter(numbers != number), data.filter(numbers == number)
-        fitted = fit(RECIPE, others, {"own": own}, tmp_path / f"{number}")
-        expected = np.array(pq.read_table(fitted.predictions / "own.parquet").column("logits").to_pylist())
+        result = fit(RECIPE, others, {"own": own}, tmp_path / f"{number}")
+        expected = np.array(pq.read_table(result.predictions / "own.parquet").column("logits").to_pylist())
         np.testing.assert_allclose(recorded[numbers == number, -1], expected, rtol=0, atol=1e-6)
 
 
@@ -63,7 +63,7 @@ def test_a_wrong_label_is_learnt_in_sample_and_not_out_of_fold(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_two_runs_and_one_that_was_cut_off_write_the_same_bytes(rows: Path, tmp_path: Path) -> None:
+def test_two_runs_and_an_interrupted_one_write_the_same_bytes(rows: Path, tmp_path: Path) -> None:
     class Stop(Exception):
         pass
 
@@ -75,10 +75,10 @@ def test_two_runs_and_one_that_was_cut_off_write_the_same_bytes(rows: Path, tmp_
     with pytest.raises(Stop):
         fit_folds(RECIPE, rows, tmp_path / "cut", folds=3, progress=cut_off)
     assert {path.name for path in (tmp_path / "cut" / "fold-2" / "checkpoints").iterdir()} == {"epoch=0"}
-    told: list[tuple[int, int]] = []
-    resumed = fit_folds(RECIPE, rows, tmp_path / "cut", folds=3, progress=lambda done, total: told.append((done, total)))
-    assert told[:3] == [(120, 360), (240, 360), (288, 360)]
-    assert told[-1] == (360, 360)
+    calls: list[tuple[int, int]] = []
+    resumed = fit_folds(RECIPE, rows, tmp_path / "cut", folds=3, progress=lambda done, total: calls.append((done, total)))
+    assert calls[:3] == [(120, 360), (240, 360), (288, 360)]
+    assert calls[-1] == (360, 360)
     assert content(resumed) == whole
 
 

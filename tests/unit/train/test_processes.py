@@ -30,11 +30,13 @@ def files(tmp_path: Path) -> tuple[Path, dict[str, Path]]:
 
 
 @pytest.mark.slow
-def test_two_processes_record_what_one_does(files: tuple[Path, dict[str, Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[int, int]] = []
+def test_two_processes_record_what_one_records(
+    files: tuple[Path, dict[str, Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[int, int]] = []
     with monkeypatch.context() as patch:
         patch.setenv("PYTHONPATH", _without_dropout(tmp_path))
-        two = fit_files(RECIPE, *files, tmp_path / "two", processes=2, progress=lambda done, total: told.append((done, total)))
+        two = fit_files(RECIPE, *files, tmp_path / "two", processes=2, progress=lambda done, total: calls.append((done, total)))
     monkeypatch.setattr("torch.nn.functional.dropout", lambda tensor, *_: tensor)
     one = fit_files(RECIPE, *files, tmp_path / "one", processes=1)
     ours, theirs = read_dynamics(two.dynamics), read_dynamics(one.dynamics)
@@ -45,7 +47,7 @@ def test_two_processes_record_what_one_does(files: tuple[Path, dict[str, Path]],
     assert not list((two.dynamics / "parts").iterdir())
     assert pq.read_table(two.predictions / "held.parquet").num_rows == 21
     assert [row["set"] for row in two.history.to_pylist()] == ["train", "held"] * 2
-    assert told[-1] == (122, 122)
+    assert calls[-1] == (122, 122)
 
 
 def _without_dropout(folder: Path) -> str:
@@ -64,7 +66,7 @@ def test_two_processes_share_the_pass_after_the_epoch(files: tuple[Path, dict[st
 
 
 @pytest.mark.slow
-def test_an_input_error_in_a_process_arrives_as_one(tmp_path: Path) -> None:
+def test_an_input_error_in_a_process_is_raised_in_its_starter(tmp_path: Path) -> None:
     train = tmp_path / "train.parquet"
     one_class = small_set(rows=10).slice(0, 1)
     pq.write_table(one_class, train)

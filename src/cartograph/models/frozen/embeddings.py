@@ -1,4 +1,4 @@
-"""Embeddings of whole sets of examples: made once, kept beside the encoder that made them, and found again by uid."""
+"""Embeddings of whole sets of examples: computed once, saved beside their encoder, and looked up by uid."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from cartograph.data.arrays import Floats32, Integers
 from cartograph.data.content import content_keys
 from cartograph.errors import InputError
 from cartograph.models.base import Side, sides_of
-from cartograph.models.frozen.kept_vectors import CONTENT, VECTOR, KeptVectors, note_made, read_kept
+from cartograph.models.frozen.kept_vectors import CONTENT, VECTOR, KeptVectors, read_kept, write_record
 from cartograph.models.frozen.text_encoder import Encoder, Pooling, saved_reading
-from cartograph.models.isolation import available_threads, isolated
+from cartograph.models.isolation import available_threads, isolated, require_device
 from cartograph.schema import UID, DatasetInfo, Task, dataset_info, schema_of
 
 _CHUNK = 20_000
 
 
-class Embedded(NamedTuple):
-    """What was embedded: how many distinct texts were read, how many numbers each became, and how many rows' vectors were kept."""
+class EmbeddingCounts(NamedTuple):
+    """How many distinct texts were embedded, how wide their vectors are, and how many rows kept an earlier vector."""
 
     texts: int
     width: int
@@ -45,10 +45,10 @@ def embed_sets(
     earlier: Path | None = None,
     identity: str = "",
     progress: Callable[[int, int], None] | None = None,
-) -> Embedded:
+) -> EmbeddingCounts:
     """Embed sets of examples, and write them beside the encoder that did it.
 
-    Of a pair both sides are embedded alone; an option of a choice is embedded together with what stands before it. A text that
+    Of a pair both sides are embedded alone; an option of a choice is embedded together with the text before it. A text that
     occurs again, in whatever set, is embedded once. Rows whose texts an earlier embedding by the same encoder has keep their vectors:
     on the same machine they are those that would be made now.
 
@@ -57,7 +57,7 @@ def embed_sets(
         sets: files of examples (``schema.examples_schema``) by name.
         folder: an existing folder, into which the encoder and ``<set>.parquet`` are written: ``uid``, ``content`` (a key of the texts) and
             ``embedding``, the vectors of a row's sides or options one after the other. A ``Recipe`` for the model ``probe`` takes it as
-            ``pretrained``. ``made.json`` tells how many rows of each set were kept, and how many made.
+            ``pretrained``. ``made.json`` counts the rows of each set that were kept and made.
         pooling: ``mean`` of the tokens' states, or the first token's (``cls``).
         max_length: most tokens of a text; what is longer is cut.
         batch_size: texts read together.
@@ -69,10 +69,9 @@ def embed_sets(
     Raises:
         InputError: the encoder cannot be used, or ``cuda`` is asked for where there is none.
     """
-    if device == "cuda" and not torch.cuda.is_available():
-        raise InputError("device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`.")
+    require_device(device)
     where = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
-    # Sums of floating-point numbers hang on the device, and on how many texts are read together.
+    # Sums of floating-point numbers depend on the device, and on how many texts are read together.
     identity = f"{identity} {where} {batch_size}"
     tables = {name: pq.ParquetFile(path).read() for name, path in sets.items()}
     with isolated(0, available_threads()):
@@ -90,8 +89,8 @@ def embed_sets(
     if known.made and {name: part.keys for name, part in parts.items()} == known.keys:
         # The same rows again: what was made of them then, so that the same data give the same bytes.
         texts, counts = known.made["texts"], known.made["sets"]
-    note_made(identity, texts, counts, folder)
-    return Embedded(texts, encoder.width, sum(part["kept"] for part in counts.values()))
+    write_record(identity, texts, counts, folder)
+    return EmbeddingCounts(texts, encoder.width, sum(part["kept"] for part in counts.values()))
 
 
 class _Part:
@@ -128,7 +127,7 @@ class _Part:
 
 
 class Embeddings:
-    """The vectors of examples: those of ``embed_sets`` where the folder has them, else made now.
+    """The vectors of examples: read where ``embed_sets`` wrote them, else computed now.
 
     Args:
         pretrained: a folder that ``embed_sets`` wrote; or any encoder, a local folder or a hub id.
@@ -147,8 +146,8 @@ class Embeddings:
         known = self._reading or {"pooling": "mean", "max_length": self._max_length}
         return Encoder.load(self._pretrained, pooling=known["pooling"], max_length=known["max_length"])
 
-    def kept(self, table: pa.Table, info: DatasetInfo) -> Floats32 | None:
-        """Return the vectors that were made of a set, as ``made`` would; None where there are none.
+    def saved(self, table: pa.Table, info: DatasetInfo) -> Floats32 | None:
+        """Return the vectors that ``embed_sets`` wrote of a set, as ``embed`` returns them; None where there are none.
 
         Raises:
             InputError: a row has none, because the embeddings are of other data.
@@ -169,7 +168,7 @@ class Embeddings:
         vectors: Floats32 = flat.reshape(-1, width)[places.to_numpy()]
         return vectors.reshape(-1, width // len(info.options)) if info.options else vectors
 
-    def made(self, sides: Sequence[Side], task: Task) -> Floats32:
+    def embed(self, sides: Sequence[Side], task: Task) -> Floats32:
         """Embed texts now.
 
         Returns:

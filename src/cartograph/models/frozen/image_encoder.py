@@ -1,4 +1,4 @@
-"""A frozen encoder of images: every image of some sets becomes one vector, once."""
+"""A frozen encoder of images: one vector per image."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from transformers import AutoModel
 from cartograph.data.arrays import Floats32
 from cartograph.errors import InputError
 from cartograph.features.vectors import write_features
-from cartograph.models.frozen.embeddings import Embedded
-from cartograph.models.frozen.kept_vectors import note_made
+from cartograph.models.frozen.embeddings import EmbeddingCounts
+from cartograph.models.frozen.kept_vectors import write_record
 from cartograph.models.frozen.text_encoder import Pooling
 from cartograph.models.image_pretrained import ImageReading, preprocessor_folder
-from cartograph.models.isolation import available_threads, isolated
+from cartograph.models.isolation import available_threads, isolated, require_device
 from cartograph.models.pretrained import source_of
 from cartograph.schema import UID, dataset_info
 
@@ -32,8 +32,8 @@ def embed_images(
     batch_size: int = 64,
     device: str = "auto",
     progress: Callable[[int, int], None] | None = None,
-) -> Embedded:
-    """Embed sets of images, and write ``<set>.parquet`` (``row_features.write_features``).
+) -> EmbeddingCounts:
+    """Embed sets of images, and write ``<set>.parquet`` (``cartograph.features.vectors.write_features``).
 
     Args:
         pretrained: a network of images: a local folder or a hub id; no code from it is run, and no pickle is read.
@@ -47,8 +47,7 @@ def embed_images(
     Raises:
         InputError: the network cannot be used, or ``cuda`` is asked for where there is none.
     """
-    if device == "cuda" and not torch.cuda.is_available():
-        raise InputError("device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`.")
+    require_device(device)
     where = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
     tables = {name: pq.ParquetFile(path).read() for name, path in sets.items()}
     total, done, width = sum(table.num_rows for table in tables.values()), 0, 0
@@ -67,8 +66,8 @@ def embed_images(
             vectors = np.concatenate(parts)
             width = vectors.shape[1]
             write_features(table[UID], vectors, folder / f"{name}.parquet")
-    note_made("", total, {name: {"kept": 0, "made": table.num_rows} for name, table in tables.items()}, folder)
-    return Embedded(total, width, 0)
+    write_record("", total, {name: {"kept": 0, "made": table.num_rows} for name, table in tables.items()}, folder)
+    return EmbeddingCounts(total, width, 0)
 
 
 def _load(pretrained: str) -> tuple[Any, ImageReading]:
@@ -87,7 +86,7 @@ def _pooled(output: Any, pooling: Pooling, pretrained: str) -> Floats32:
     if states is None or states.ndim not in (3, 4):
         raise InputError(f"{pretrained} gives no states of an image's parts; use a plain encoder of images.")
     if states.ndim == 4 and pooling == "cls":
-        raise InputError(f"{pretrained} has no first state that stands for the whole image; set `embed.pooling` to mean.")
+        raise InputError(f"{pretrained} has no first state for the whole image; set `embed.pooling` to mean.")
     pooled = states[:, 0] if pooling == "cls" else states.mean(dim=1) if states.ndim == 3 else states.mean(dim=(2, 3))
     vectors: Floats32 = pooled.float().cpu().numpy()
     return vectors

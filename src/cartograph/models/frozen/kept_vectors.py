@@ -1,4 +1,4 @@
-"""Vectors that an earlier embedding made of rows whose texts are still the same, so that they need not be made again."""
+"""Vectors of an earlier embedding, kept for rows whose texts have not changed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class KeptVectors:
         return {key: place for place, key in enumerate(key for keys in self.keys.values() for key in keys)}
 
     def of(self, keys: Sequence[str], width: int) -> Integers:
-        """Return each row's place in ``vectors``, -1 where there is none, or where vectors are of another width."""
+        """Return each row's place in ``vectors``: -1 for a row without one, and for all rows where vectors are of another width."""
         if not len(self.vectors) or self.vectors.shape[1] != width:
             return np.full(len(keys), -1)
         return np.array([self.places.get(key, -1) for key in keys], np.int64)
@@ -73,7 +73,7 @@ def read_kept(earlier: Path | None, encoder: Path, identity: str) -> KeptVectors
     return KeptVectors(keys, vectors, made)
 
 
-def note_made(identity: str, texts: int, sets: Mapping[str, Mapping[str, int]], folder: Path) -> None:
+def write_record(identity: str, texts: int, sets: Mapping[str, Mapping[str, int]], folder: Path) -> None:
     """Write the record of an embedding: ``texts`` distinct ones were read; of each set's rows so many were ``kept`` and ``made``."""
     made = {"identity": identity, "texts": texts, "sets": sets}
     write_json(folder / MADE, made)

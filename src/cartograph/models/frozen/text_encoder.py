@@ -1,4 +1,4 @@
-"""A frozen encoder: every distinct text becomes one vector, once."""
+"""A frozen encoder of texts: one vector per distinct text."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Encoder:
         if network.config.is_encoder_decoder:
             raise InputError(f"{pretrained} is an encoder with a decoder behind it; use a plain encoder.")
         if getattr(network, "pooler", None) is not None:
-            # Of no use here, and drawn at random where the folder has none.
+            # Not used here, and drawn at random where the folder has none.
             network.pooler = None
         return cls(network, tokenizer, pooling, max_length, _saved_tokenizer(Path(pretrained).expanduser()))
 
@@ -86,8 +86,8 @@ class Encoder:
     ) -> tuple[Floats32, Integers]:
         """Return one vector per distinct text, and for each side the row that is its.
 
-        Texts of one padded length are read together, the longest first, and every batch has as many rows: what a text becomes does not
-        hang on the texts beside it, so that vectors kept from an earlier call are those that this one would make.
+        Texts of one padded length are read together, the longest first, and every batch has as many rows: a text's
+        vector does not depend on the texts beside it, so that vectors kept from an earlier call are those that this one would make.
 
         Args:
             sides: texts, or pairs of texts that are read as one.
@@ -117,16 +117,6 @@ class Encoder:
             if progress is not None:
                 progress(done, len(places))
         return vectors, np.fromiter((places[side] for side in sides), np.int64, len(sides))
-
-
-def require_device(device: str) -> None:
-    """Check that there is a GPU where one is asked for.
-
-    Raises:
-        InputError: there is none.
-    """
-    if device == "cuda" and not torch.cuda.is_available():
-        raise InputError("device is `cuda`, but torch sees no GPU here; set it to `cpu`.")
 
 
 def saved_reading(pretrained: str) -> dict[str, Any] | None:

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self
 import torch
 
 from cartograph.models.base import Field, Ragged, Side
-from cartograph.models.frozen.text_encoder import Encoder, require_device
+from cartograph.models.frozen.text_encoder import Encoder
+from cartograph.models.isolation import require_device
 from cartograph.models.pretrained import padded_tokens, tokens_of
 from cartograph.pairs.models.cosine import Embedder, Encoding
 
@@ -37,7 +38,7 @@ class CosineBert(Embedder):
         Raises:
             InputError: it cannot be loaded, or there is no such device.
         """
-        require_device(device)
+        require_device(device, "`cpu`")
         return cls(Encoder.load(pretrained, pooling="mean", max_length=LONGEST)).to(device)
 
     def encode(self, texts: Sequence[str]) -> Encoding:

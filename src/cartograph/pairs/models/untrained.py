@@ -26,9 +26,10 @@ def untrained_encoder_vectors(pretrained: str, task: Task, device: str, progress
         InputError: it cannot be loaded, or there is no such device.
     """
     from cartograph.models.base import Side
-    from cartograph.models.frozen.text_encoder import Encoder, require_device
+    from cartograph.models.frozen.text_encoder import Encoder
+    from cartograph.models.isolation import require_device
 
-    require_device(device)
+    require_device(device, "`cpu`")
     encoder = Encoder.load(pretrained, pooling="mean", max_length=128)
     sides = [Side(text) for text in (task.left if task.symmetric else [*task.left, *task.right])]
     vectors, rows = encoder.distinct_vectors(sides, device=device, progress=progress)
