@@ -80,11 +80,11 @@ def test_every_set_is_embedded_by_uid(task: Task, width: int, source: str, tmp_p
     data, info = small_set(task, rows=20, seed=9, name="held", domain="id"), info_of(task, "held", "id")
     assert held.column("uid").to_pylist() == data.column("uid").to_pylist()
     now = Embeddings(source, 24).embed(sides_of(data, info), task)
-    kept = Embeddings(str(folder), 99).kept(data, info)
-    assert kept is not None and kept.shape == now.shape
-    np.testing.assert_allclose(kept, now, rtol=0, atol=1e-5)
+    saved = Embeddings(str(folder), 99).saved(data, info)
+    assert saved is not None and saved.shape == now.shape
+    np.testing.assert_allclose(saved, now, rtol=0, atol=1e-5)
     flipped = data.take(list(range(20))[::-3])
-    assert np.array_equal(Embeddings(str(folder), 99).kept(flipped, info), kept.reshape(20, -1)[::-3].reshape(-1, kept.shape[1]))
+    assert np.array_equal(Embeddings(str(folder), 99).saved(flipped, info), saved.reshape(20, -1)[::-3].reshape(-1, saved.shape[1]))
 
 
 def test_a_text_is_embedded_once_in_whatever_set_it_occurs(source: str, tmp_path: Path) -> None:
