@@ -17,7 +17,6 @@ from transformers.utils import ModelOutput
 
 from cartograph.data.arrays import Floats32, Integers, Integers32, Objects, Pixels
 from cartograph.schema import BLANK, LABEL, UID, DatasetInfo
-from cartograph.wording import counted
 
 IGNORED = -100
 """The label of a row that only fills up a batch: it has no part in the loss."""
@@ -121,7 +120,7 @@ class Examples:
         return len(self.labels)
 
     def __repr__(self) -> str:
-        return f"Examples({counted(len(self), 'example')}, fields {', '.join(self.fields)})"
+        return f"Examples({len(self):,} rows, fields {', '.join(self.fields)})"
 
     @property
     def lengths(self) -> Integers:
