@@ -31,11 +31,11 @@ def assign_folds(labels: Ids, folds: int, classes: Sequence[str], rng: np.random
     smallest = int(np.where(counts > 0, counts, len(labels) + 1).argmin())
     rows = int(counts[smallest])
     if folds > rows:
-        found = ", ".join(f"{name} {count:,}" for name, count in zip(classes, counts, strict=True))
+        sizes = ", ".join(f"{name} {count:,}" for name, count in zip(classes, counts, strict=True))
         fewer = f"use {rows} folds or fewer, or " if rows > 1 else ""
         raise InputError(
             f"`folds` is {folds}, but class {classes[smallest]!r} has only {rows:,} row{'s' * (rows > 1)} "
-            f"(rows per class: {found}); {fewer}merge or drop the small class."
+            f"(rows per class: {sizes}); {fewer}merge or drop the small class."
         )
     order = rng.permutation(len(labels))
     order = order[np.argsort(labels[order], kind="stable")]

@@ -176,19 +176,20 @@ def pixels_of(column: pa.ChunkedArray, width: int, height: int, channels: int) -
         height: in pixels.
         channels: 1 or 3.
     """
-    found = np.empty((len(column), height, width, channels), np.uint8)
+    pixels = np.empty((len(column), height, width, channels), np.uint8)
     for row, png in enumerate(column.to_pylist()):
         image = open_png(png).convert("L" if channels == 1 else "RGB")
         if image.size != (width, height):
             image = image.resize((width, height), Image.Resampling.BILINEAR)
-        found[row] = np.asarray(image).reshape(height, width, channels)
-    return found
+        pixels[row] = np.asarray(image).reshape(height, width, channels)
+    return pixels
 
 
 def are_of_one_colour(column: pa.ChunkedArray) -> Bools:
     """Return for each canonical image whether all its pixels are the same."""
-    ranges = (open_png(png).getextrema() for png in column.to_pylist())
-    return np.array([all(low == high for low, high in (found if isinstance(found[0], tuple) else (found,))) for found in ranges], np.bool_)
+    extrema = (open_png(png).getextrema() for png in column.to_pylist())
+    ranges = (one if isinstance(one[0], tuple) else (one,) for one in extrema)
+    return np.array([all(low == high for low, high in channels) for channels in ranges], np.bool_)
 
 
 def image_digests(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -43,7 +43,7 @@ def run(material: Material) -> Finding:
                 "annotators' labels or more."
             )
     rng = np.random.default_rng(material.options["seed"])
-    found = {name: correlation(known, values, rng) for name, values in (("confidence", confidence), ("variability", variability))}
+    correlations = {name: correlation(known, values, rng) for name, values in (("confidence", confidence), ("variability", variability))}
     try:
         linear = regression(known, {"confidence": confidence, "variability": variability})
         curved = regression(known, {"confidence": confidence, "confidence squared": confidence**2, "variability": variability})
@@ -52,14 +52,14 @@ def run(material: Material) -> Finding:
             f"experiment `agreement` cannot separate confidence from variability on the {len(rows):,} rows with two annotators' labels or "
             f"more: {error}."
         ) from error
-    numbers = {f"agreement.{name}.{part}": value for name, one in found.items() for part, value in asdict(one).items()}
+    numbers = {f"agreement.{name}.{part}": value for name, one in correlations.items() for part, value in asdict(one).items()}
     numbers |= {"agreement.rows": float(len(rows)), "agreement.mean": float(known.mean())}
     numbers |= {f"agreement.regression.{term.name}.{part}": getattr(term, part) for term in linear for part in ("coefficient", "p", "gain")}
     means, sizes, x_edges, y_edges = binned(variability, confidence, known)
     return Finding(
-        _answer(len(rows), found, linear, curved),
+        _answer(len(rows), correlations, linear, curved),
         numbers,
-        _tables(found, linear, curved),
+        _tables(correlations, linear, curved),
         heat_figure("Human agreement over the data map", means, sizes, x_edges, y_edges, "mean agreement with the others' majority"),
     )
 
@@ -76,8 +76,8 @@ def binned(x: Floats, y: Floats, values: Floats, bins: int = _BINS, least: int =
     return means, counts, edges[1], edges[0]
 
 
-def _answer(rows: int, found: dict, linear: list, curved: list) -> str:  # type: ignore[type-arg]
-    parts = [f"{name} r = {one.r:+.2f} ({one.low:+.2f} to {one.high:+.2f})" for name, one in found.items()]
+def _answer(rows: int, correlations: dict, linear: list, curved: list) -> str:  # type: ignore[type-arg]
+    parts = [f"{name} r = {one.r:+.2f} ({one.low:+.2f} to {one.high:+.2f})" for name, one in correlations.items()]
     term, bent = linear[-1], curved[-1]
     adds = "adds to" if term.p < 0.05 else "does not measurably add to"
     return (

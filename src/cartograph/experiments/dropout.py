@@ -48,12 +48,12 @@ def run(material: Material) -> Finding:
         "variability": (measures.variability[rows], dropped.std(axis=1)),
     }
     rng = np.random.default_rng(seed)
-    found = {part: correlation(first, second, rng) for part, (first, second) in pairs.items()}
-    answer = ", ".join(f"{part} r = {one.r:+.2f} ({one.low:+.2f} to {one.high:+.2f})" for part, one in found.items())
-    numbers = {f"dropout.{part}.{end}": value for part, one in found.items() for end, value in asdict(one).items()}
+    correlations = {part: correlation(first, second, rng) for part, (first, second) in pairs.items()}
+    answer = ", ".join(f"{part} r = {one.r:+.2f} ({one.low:+.2f} to {one.high:+.2f})" for part, one in correlations.items())
+    numbers = {f"dropout.{part}.{end}": value for part, one in correlations.items() for end, value in asdict(one).items()}
     panels = {part: ("of training dynamics", f"of dropout, {passes} passes", *values) for part, values in pairs.items()}
     figure = scatter_figure(f"Training dynamics and dropout on {name}", panels, seed)
-    tables = {"correlations": pa.Table.from_pylist([{"measure": part, **asdict(one)} for part, one in found.items()])}
+    tables = {"correlations": pa.Table.from_pylist([{"measure": part, **asdict(one)} for part, one in correlations.items()])}
     return Finding(f"{len(uids):,} rows of {name}, dynamics against dropout: {answer}", numbers, tables, figure)
 
 

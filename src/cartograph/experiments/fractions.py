@@ -45,19 +45,19 @@ def run(material: Material) -> Finding:
         raise InputError("experiment `fractions` scores models on evaluation sets; add one to `evaluation`.")
     parts = list(_parts(material.options))
     seeds = [material.options["seed"] + number for number in range(material.options["seeds"])]
-    found: list[Row] = []
+    models: list[Row] = []
     for part in parts:
         rows = _rows(material, part)
         for seed in seeds:
-            found += _trained(material, part, rows, seed)
-        material.progress(len(found) // len(material.evaluation), len(parts) * len(seeds))
-    means = _means(found)
+            models += _trained(material, part, rows, seed)
+        material.progress(len(models) // len(material.evaluation), len(parts) * len(seeds))
+    means = _means(models)
     sets = sorted(material.evaluation)
     figure = line_figure("Accuracy by share of rows, and of easy rows among ambiguous ones", _SHARES, *_panels(means, sets, material))
     numbers = {
         f"fractions.{row['strategy']}-{row['fraction']:g}.{row['set']}.accuracy": row["mean"] for row in means if row["mean"] is not None
     }
-    tables = {"means": pa.Table.from_pylist(means), "models": pa.Table.from_pylist(found)}
+    tables = {"means": pa.Table.from_pylist(means), "models": pa.Table.from_pylist(models)}
     return Finding(_answer(means, sets), numbers, tables, figure)
 
 
@@ -88,21 +88,21 @@ def _rows(material: Material, part: _Part) -> pa.Table:
 def _trained(material: Material, part: _Part, rows: pa.Table, seed: int) -> list[Row]:
     from cartograph.train.fit import fit
 
-    said = {"strategy": part.strategy, "fraction": part.fraction, "easy": part.easy, "rows": rows.num_rows, "seed": seed}
+    row = {"strategy": part.strategy, "fraction": part.fraction, "easy": part.easy, "rows": rows.num_rows, "seed": seed}
     if len(rows[LABEL].unique()) < 2:
-        return [said | {"set": name, "accuracy": None, "failed": True} for name in sorted(material.evaluation)]
+        return [row | {"set": name, "accuracy": None, "failed": True} for name in sorted(material.evaluation)]
     recipe = replace(material.recipe, seed=seed, evaluate="end", live=False)
     metrics = fit(recipe, rows, material.evaluation, material.folder / f"{part.strategy}-{part.fraction:g}-{seed}").metrics
     failed = bool(metrics["train.failed"])
-    return [said | {"set": name, "accuracy": metrics[f"{name}.accuracy"], "failed": failed} for name in sorted(material.evaluation)]
+    return [row | {"set": name, "accuracy": metrics[f"{name}.accuracy"], "failed": failed} for name in sorted(material.evaluation)]
 
 
-def _means(found: Sequence[Row]) -> list[Row]:
+def _means(models: Sequence[Row]) -> list[Row]:
     """Return mean and deviation over the seeds that learnt something, per part and set."""
     keys = ("strategy", "fraction", "easy", "rows", "set")
     rows = []
-    for key in dict.fromkeys(tuple(row[name] for name in keys) for row in found):
-        own = [row for row in found if tuple(row[name] for name in keys) == key]
+    for key in dict.fromkeys(tuple(row[name] for name in keys) for row in models):
+        own = [row for row in models if tuple(row[name] for name in keys) == key]
         values = np.array([row["accuracy"] for row in own if not row["failed"]], dtype=np.float64)
         spread = float(values.std(ddof=1)) if len(values) > 1 else None
         mean = float(values.mean()) if len(values) else None

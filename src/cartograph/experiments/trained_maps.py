@@ -16,6 +16,6 @@ def trained_map(recipe: Recipe, examples: pa.Table, folder: Path, *, burn_in: in
     """Train a model from scratch and return its map of the train set, rows by uid; a training that the folder already has is continued."""
     from cartograph.train.fit import fit
 
-    fitted = fit(replace(recipe, evaluate="end", live=False), examples, {}, folder)
-    dynamics = read_dynamics(fitted.dynamics)
+    training = fit(replace(recipe, evaluate="end", live=False), examples, {}, folder)
+    dynamics = read_dynamics(training.dynamics)
     return compute_measures(dynamics.uids, dynamics.logits, dynamics.gold, burn_in=burn_in)

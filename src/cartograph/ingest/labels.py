@@ -61,15 +61,15 @@ def classes(names: pa.ChunkedArray, labelling: Labelling) -> tuple[str, ...]:
     """
     if labelling.order:
         return labelling.order
-    found = [name for name in pc.unique(names).to_pylist() if name is not None and name not in labelling.unlabelled]
+    names_in_use = [name for name in pc.unique(names).to_pylist() if name is not None and name not in labelling.unlabelled]
     labelled = len(names) - names.null_count
-    if len(found) > MAX_CLASSES or (labelled >= 20 and len(found) > labelled / 2):
+    if len(names_in_use) > MAX_CLASSES or (labelled >= 20 and len(names_in_use) > labelled / 2):
         raise InputError(
-            f"the label column of train has {len(found):,} different values in {labelled:,} rows, such as "
-            f"{', '.join(repr(name) for name in sorted(found)[:3])}; expected the names of a few classes: name another column in "
+            f"the label column of train has {len(names_in_use):,} different values in {labelled:,} rows, such as "
+            f"{', '.join(repr(name) for name in sorted(names_in_use)[:3])}; expected the names of a few classes: name another column in "
             "`ingest.label`, or cut the labels with `ingest.label_separator`."
         )
-    return tuple(sorted(found, key=_natural))
+    return tuple(sorted(names_in_use, key=_natural))
 
 
 def _natural(name: str) -> tuple[int, int, str]:
@@ -99,5 +99,5 @@ def chosen_options(given: pa.ChunkedArray, table: pa.Table, options: Sequence[st
 
 
 def _positions(values: pa.Array, spelling: Sequence[str]) -> Integers:
-    found = pc.fill_null(pc.index_in(values, pa.array(spelling, pa.string())), -1)
-    return np.asarray(found, dtype=np.int64)
+    positions = pc.fill_null(pc.index_in(values, pa.array(spelling, pa.string())), -1)
+    return np.asarray(positions, dtype=np.int64)

@@ -105,18 +105,18 @@ def _since(audit: Audit) -> list[str]:
 
 
 def _truth(audit: Audit) -> list[str]:
-    found, total = (0, 0) if audit.score is None else found_among_hardest(audit.score)
+    flips_found, total = (0, 0) if audit.score is None else found_among_hardest(audit.score)
     if audit.score is None or not total:
         return []
     among = f"the {count(total)} least confident rows"
     suspects = found_among_suspects(audit.score)
     if suspects is not None:
-        found, among = suspects[0], f"the {counted(suspects[1], 'suspect')}"
+        flips_found, among = suspects[0], f"the {counted(suspects[1], 'suspect')}"
     precision = audit.metrics.get("score", {}).get("average_precision")
     ranked = "" if precision is None else f" (average precision {probability(precision)}, where 1 is a perfect ranking)"
     return [
-        f"This is built-in data, whose planted errors are known: {count(found)} of its {count(total)} flipped labels "
-        f"{'is' if found == 1 else 'are'} among {among}{ranked}."
+        f"This is built-in data, whose planted errors are known: {count(flips_found)} of its {count(total)} flipped labels "
+        f"{'is' if flips_found == 1 else 'are'} among {among}{ranked}."
     ]
 
 

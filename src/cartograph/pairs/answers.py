@@ -50,7 +50,7 @@ def read_answers(content: bytes, name: str, task: Task, keys: Keys) -> Integers8
         InputError: as ``answers_in``, or the sheet lacks a pair.
         WaitingError: a pair has no answer yet.
     """
-    found, listed = answers_in(content, name, task)
+    answers, listed = answers_in(content, name, task)
     missing = [key for key in keys.tolist() if key not in listed]
     if missing:
         raise InputError(
@@ -58,10 +58,10 @@ def read_answers(content: bytes, name: str, task: Task, keys: Keys) -> Integers8
             f"earlier answers changed since it was written, or rows were deleted. Rename it {before_of(name)} and run again: it is written "
             "again, with the answers that still fit."
         )
-    open_ = sum(key not in found for key in keys.tolist())
+    open_ = sum(key not in answers for key in keys.tolist())
     if open_:
         raise WaitingError(f"{name}: {open_:,} of the {len(keys):,} pairs have no answer yet; write yes, no, or skip, and run again.")
-    return np.array([found[key] for key in keys.tolist()], np.int8)
+    return np.array([answers[key] for key in keys.tolist()], np.int8)
 
 
 def before_of(name: str) -> str:
@@ -84,7 +84,7 @@ def answers_in(content: bytes, name: str, task: Task) -> tuple[dict[int, int], s
     Raises:
         InputError: it has a word that is not an answer, answers one pair in two ways, or shows other texts than the task has.
     """
-    found: dict[int, tuple[int, Record]] = {}
+    answers: dict[int, tuple[int, Record]] = {}
     listed: set[int] = set()
     for record in read_sheet(content, name, COLUMNS[:1] + COLUMNS[3:4]):
         pair = _PAIR.fullmatch(record.cells["pair"].strip())
@@ -100,10 +100,10 @@ def answers_in(content: bytes, name: str, task: Task) -> tuple[dict[int, int], s
             continue
         if word not in _MEANINGS:
             raise InputError(f"{name} {record.place}: `{word[:40]}` is no answer; write yes, no, or skip.")
-        before = found.setdefault(key, (_MEANINGS[word], record))
+        before = answers.setdefault(key, (_MEANINGS[word], record))
         if before[0] != _MEANINGS[word]:
             raise InputError(f"{name} {record.place} answers pair {record.cells['pair']} otherwise than {before[1].place}; correct one.")
-    return {key: answer for key, (answer, _) in found.items()}, listed
+    return {key: answer for key, (answer, _) in answers.items()}, listed
 
 
 def _require_same_texts(record: Record, name: str, task: Task, key: int) -> None:

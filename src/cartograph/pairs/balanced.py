@@ -34,8 +34,8 @@ def clean_map(query: Ids, label: Ids, score: Reals) -> float | None:
         label: (n,) 1 = positive.
         score: (n,) higher = more likely positive.
     """
-    found = _clean(query, label, score)[1]
-    return float(found.mean()) if len(found) else None
+    precisions = _clean(query, label, score)[1]
+    return float(precisions.mean()) if len(precisions) else None
 
 
 def balanced_draws(space: PairSpace, keys: Keys, label: Ids, probability: Reals, resamples: int, rng: np.random.Generator) -> Floats:
@@ -56,8 +56,8 @@ def balanced_draws(space: PairSpace, keys: Keys, label: Ids, probability: Reals,
     queries, precision = _clean(left, label, probability)
     rows = np.searchsorted(space.left, left)
     others = np.searchsorted(space.right, right)
-    found = np.full((resamples, 3), np.nan)
-    for draw in found:
+    draws = np.full((resamples, 3), np.nan)
+    for draw in draws:
         times = np.bincount(rng.integers(0, len(space.left), len(space.left)), minlength=len(space.left)).astype(np.float64)
         weight = times[rows] * (times[others] if space.symmetric else 1.0)
         if weight.any():
@@ -65,12 +65,12 @@ def balanced_draws(space: PairSpace, keys: Keys, label: Ids, probability: Reals,
         drawn = times[np.searchsorted(space.left, queries)]
         if not space.symmetric and drawn.any():
             draw[2] = drawn @ precision / drawn.sum()
-    return found
+    return draws
 
 
 def _clean(query: Ids, label: Ids, score: Reals) -> tuple[Ids, Floats]:
     """Return the clean queries and the average precision of each; pairs of one score are taken together, so their order does not count."""
-    queries, found = [], []
+    queries, precisions = [], []
     order = np.argsort(query, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(query[order])) + 1):
         positive = label[rows] == 1
@@ -80,5 +80,5 @@ def _clean(query: Ids, label: Ids, score: Reals) -> tuple[Ids, Floats]:
         ends = np.flatnonzero(np.diff(score[ranked], append=-np.inf))
         hits = np.cumsum(label[ranked] == 1)[ends]
         queries.append(query[rows[0]])
-        found.append(float(np.sum(np.diff(hits, prepend=0) / positive.sum() * hits / (ends + 1))))
-    return np.array(queries, np.int64), np.array(found)
+        precisions.append(float(np.sum(np.diff(hits, prepend=0) / positive.sum() * hits / (ends + 1))))
+    return np.array(queries, np.int64), np.array(precisions)

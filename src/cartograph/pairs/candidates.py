@@ -76,11 +76,11 @@ def recall(space: PairSpace, left: Floats32, right: Floats32, m: int, *, kind: K
     rows = np.sort(rng.choice(len(left), min(sample, len(left)), replace=False))
     wanted = m + space.symmetric
     exact, _ = _search(_index(right, "flat", wanted), left[rows], wanted)
-    found, _ = _search(_index(right, kind_for(len(right)) if kind == "auto" else kind, wanted), left[rows], wanted)
+    approximate, _ = _search(_index(right, kind_for(len(right)) if kind == "auto" else kind, wanted), left[rows], wanted)
     if space.symmetric:
         # An utterance is its own nearest neighbour.
-        exact, found = (np.where(ids == rows[:, None], -1, ids) for ids in (exact, found))
-    hits = sum(len(np.intersect1d(one[one >= 0], other[other >= 0])) for one, other in zip(exact, found, strict=True))
+        exact, approximate = (np.where(ids == rows[:, None], -1, ids) for ids in (exact, approximate))
+    hits = sum(len(np.intersect1d(one[one >= 0], other[other >= 0])) for one, other in zip(exact, approximate, strict=True))
     return hits / int((exact >= 0).sum())
 
 

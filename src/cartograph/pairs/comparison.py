@@ -99,8 +99,8 @@ def summary(arms: Sequence[RoundResult], seed: int) -> pa.Table:
             drawn = np.stack([arm.draws[:, place] for arm in own], axis=1)
             ends = _ends(values, drawn, seed)
             counts = {name: float(np.mean([arm.numbers[name] for arm in own])) for name in ("labels", "positive")}
-            found = [arm.numbers["positive"] for arm in own]
-            counts |= {"positive_low": float(min(found)), "positive_high": float(max(found))}
+            positives = [arm.numbers["positive"] for arm in own]
+            counts |= {"positive_low": float(min(positives)), "positive_high": float(max(positives))}
             rows.append({"method": method, "round": number, **counts, "measure": measure, "seeds": len(own), "mean": values.mean(), **ends})
     return pa.Table.from_pylist(rows, schema=SUMMARY)
 
@@ -129,15 +129,15 @@ def balanced_scores(arms: Sequence[RoundResult], seed: int) -> dict[str, float]:
         arms: one round of one method, a seed each.
         seed: of the intervals' draws.
     """
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for place, name in enumerate(BALANCED):
         values = [arm.numbers[f"test.stated.{name}"] for arm in arms if arm.balanced is not None and f"test.stated.{name}" in arm.numbers]
         if len(values) < len(arms):
             continue
         drawn = np.stack([arm.balanced[:, place] for arm in arms if arm.balanced is not None], axis=1)
         ends = _ends(np.array(values), drawn, seed)
-        found |= {name: float(np.mean(values)), **{f"{name}.{end}": value for end, value in ends.items()}}
-    return found
+        scores |= {name: float(np.mean(values)), **{f"{name}.{end}": value for end, value in ends.items()}}
+    return scores
 
 
 def labels_needed(table: pa.Table, method: str, target: float) -> int | None:

@@ -164,7 +164,7 @@ def _bootstrap(
     place = np.searchsorted(random, kept[drawn])
     # A sample that holds all remaining negatives varies no more than they do.
     partial = len(random) > 0 and bool(sample.weight[random[0]] > 1.0)
-    found = np.full((resamples, 2), np.nan)
+    draws = np.full((resamples, 2), np.nan)
     for row in range(resamples):
         times = np.bincount(rng.integers(0, len(space.left), len(space.left)), minlength=len(space.left)).astype(np.float64)
         counted = weight * times[left]
@@ -177,5 +177,5 @@ def _bootstrap(
             continue
         taken = np.cumsum(np.bincount(reached, counted, len(thresholds)))
         recall, precision = hits / hits[-1], np.divide(hits, taken, out=np.zeros_like(hits), where=taken > 0)
-        found[row] = np.sum(np.diff(recall, prepend=0.0) * precision), precision[int(np.argmax(recall >= RECALL - 1e-12))]
-    return found
+        draws[row] = np.sum(np.diff(recall, prepend=0.0) * precision), precision[int(np.argmax(recall >= RECALL - 1e-12))]
+    return draws

@@ -31,11 +31,11 @@ def draw_false_positives(
         rng: of the draw.
         most: how many of either kind.
     """
-    found = {}
+    drawn = {}
     for name, kind in (("near", NEAR), ("random", RANDOM)):
         above = sample.keys[(sample.kind == kind) & (score >= threshold)]
-        found[name] = np.sort(rng.permutation(above)[:most])
-    return found
+        drawn[name] = np.sort(rng.permutation(above)[:most])
+    return drawn
 
 
 @dataclass(frozen=True)

@@ -82,9 +82,9 @@ def stratified_pairs(space: PairSpace, positives: Keys, wanted: int, number: int
         asked: ascending keys that were asked already.
         rng: of both draws.
     """
-    found = rng.permutation(np.setdiff1d(positives, asked))[: min(wanted, number)]
-    others = space.draw(number - len(found), np.union1d(positives, asked), rng)
-    return np.concatenate([found, others])
+    chosen = rng.permutation(np.setdiff1d(positives, asked))[: min(wanted, number)]
+    others = space.draw(number - len(chosen), np.union1d(positives, asked), rng)
+    return np.concatenate([chosen, others])
 
 
 def _best(cost: Reals, keys: Keys, number: int, asked: Keys) -> Keys:

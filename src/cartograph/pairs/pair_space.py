@@ -100,5 +100,5 @@ def is_among(keys: Keys, known: Keys) -> Bools:
     if not len(known):
         return np.zeros(len(keys), bool)
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    found: Bools = known[places] == keys
-    return found
+    same: Bools = known[places] == keys
+    return same

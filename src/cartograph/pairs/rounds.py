@@ -131,13 +131,13 @@ def score(task: Task, split: str, sample: Sample, vectors: UtteranceVectors, cal
     """Score a model on all pairs of a split, by its sample, and on the split's stated pairs."""
     space = task.space(split)
     cosine = vectors.cosine(space, sample.keys)
-    found = curve(sample, cosine)
+    precision_recall = curve(sample, cosine)
     probability = calibration.probability(cosine)
-    threshold = found.threshold_at()
+    threshold = precision_recall.threshold_at()
     above = cosine >= threshold
     numbers = {
-        "average_precision": found.average_precision,
-        "precision_at_recall_20": found.precision_at(),
+        "average_precision": precision_recall.average_precision,
+        "precision_at_recall_20": precision_recall.precision_at(),
         "pairs": float(sample.pairs),
         "positives": float(sample.positives),
         "near_negatives": float(np.count_nonzero(sample.kind == NEAR)),

@@ -65,12 +65,12 @@ class Task:
             return self._positive[np.isin(self._positive // len(self.right), space.left)]
         members = space.left[np.argsort(self._component[space.left], kind="stable")]
         starts = np.flatnonzero(np.diff(self._component[members], prepend=-1, append=-1))
-        found = [np.empty(0, np.int64)]
+        parts = [np.empty(0, np.int64)]
         for start, stop in pairwise(starts.tolist()):
             if stop - start > 1:
                 first, second = np.triu_indices(stop - start, 1)
-                found.append(space.keys(members[start:stop][first], members[start:stop][second]))
-        return np.sort(np.concatenate(found))
+                parts.append(space.keys(members[start:stop][first], members[start:stop][second]))
+        return np.sort(np.concatenate(parts))
 
     @cached_property
     def _component(self) -> Integers | None:

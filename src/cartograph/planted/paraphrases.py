@@ -232,11 +232,11 @@ def _worded(kind: int, values: dict[str, int], rng: np.random.Generator) -> str:
 
 def _negatives(groups: list[list[str]], rng: np.random.Generator) -> list[tuple[str, str, str]]:
     """Return as many pairs of different meaning as the cluster has positives, one at least: what makes it one component."""
-    found = []
+    negatives = []
     for place, group in enumerate(groups[1:], start=1):
         for text in group:
             other = groups[int(rng.integers(place))]
-            found.append((text, str(rng.choice(other)), "0"))
+            negatives.append((text, str(rng.choice(other)), "0"))
             if len(group) == 1 or rng.random() < 0.5:
                 break
-    return found
+    return negatives

@@ -101,12 +101,12 @@ def _preference(table: pa.Table) -> dict[str, float]:
     counts = {(a, b): int(((planted == a) & (gone == b)).sum()) for a in (True, False) for b in (True, False)}
     log = sum((1 if a == b else -1) * np.log(number + 0.5) for (a, b), number in counts.items())
     half = 1.959964 * np.sqrt(sum(1 / (number + 0.5) for number in counts.values()))
-    found = {"odds_ratio": log, "odds_ratio.low": log - half, "odds_ratio.high": log + half}
+    odds = {"odds_ratio": log, "odds_ratio.low": log - half, "odds_ratio.high": log + half}
     shares = {
         f"{name}.filtered": float(gone[planted == value].mean()) if (planted == value).any() else 0.0
         for name, value in (("give_away", True), ("no_give_away", False))
     }
-    return {f"give_away.{name}": float(np.exp(value)) for name, value in found.items()} | shares
+    return {f"give_away.{name}": float(np.exp(value)) for name, value in odds.items()} | shares
 
 
 def _joined(measures: pa.Table, truth: pa.Table, suspects: pa.Table | None) -> pa.Table:
@@ -120,12 +120,12 @@ def _joined(measures: pa.Table, truth: pa.Table, suspects: pa.Table | None) -> p
 
 def _beside(planted: pa.Table, others: pa.Table, what: str) -> pa.Table:
     others = others.sort_by("uid")
-    known, found = planted.column("uid").to_pylist(), others.column("uid").to_pylist()
-    if known != found:
-        odd = sorted(set(known) ^ set(found))
-        where = "truth" if odd and odd[0] in known else what
+    uids, other_uids = planted.column("uid").to_pylist(), others.column("uid").to_pylist()
+    if uids != other_uids:
+        odd = sorted(set(uids) ^ set(other_uids))
+        where = "truth" if odd and odd[0] in uids else what
         example = f"uid {odd[0]!r} is in the {where} alone" if odd else "some uid is there twice"
-        raise ValueError(f"the truth is about {len(known):,} train rows, the {what} are of {len(found):,}, and {example}")
+        raise ValueError(f"the truth is about {len(uids):,} train rows, the {what} are of {len(other_uids):,}, and {example}")
     for name in others.column_names[1:]:
         planted = planted.append_column(name, others.column(name))
     return planted

@@ -100,15 +100,15 @@ def _rows(source: Source, members: list[_Member]) -> Iterator[Batch]:
     images = _wanted(source, [member.name for member in members if len(member.shape) in (3, 4)])
     odd = next((member for member in members if len(member.shape) not in (1, 3, 4)), None)
     if odd is not None or not images:
-        found = ", ".join(f"{member.name} {member.shape}" for member in members) or "none"
+        listed = ", ".join(f"{member.name} {member.shape}" for member in members) or "none"
         raise InputError(
-            f"{source.name} holds the arrays {found}; expected images of shape (rows, height, width) or (rows, height, width, channels), "
+            f"{source.name} holds the arrays {listed}; expected images of shape (rows, height, width) or (rows, height, width, channels), "
             "and beside them arrays of one axis."
         )
     lengths = {member.shape[0] for member in members}
     if len(lengths) > 1:
-        found = ", ".join(f"{member.name} {member.shape[0]:,}" for member in members)
-        raise InputError(f"the arrays of {source.name} have different numbers of rows: {found}; they must run in step.")
+        listed = ", ".join(f"{member.name} {member.shape[0]:,}" for member in members)
+        raise InputError(f"the arrays of {source.name} have different numbers of rows: {listed}; they must run in step.")
     total = lengths.pop()
     read = [member for member in members if member.name in images or len(member.shape) == 1]
     widest = max(math.prod(member.shape[1:]) * member.kind.itemsize for member in read)
@@ -197,7 +197,7 @@ def _value(value: Any) -> Any:
 
 
 def _batch(source: Source, images: dict[str, list[Any]], texts: dict[str, list[Any]], start: int, number: int) -> Batch:
-    found: dict[str, list[bytes]] = {name: [] for name in images}
+    pictures: dict[str, list[bytes]] = {name: [] for name in images}
     rows, rejected = [], []
     for place in range(number):
         try:
@@ -208,8 +208,8 @@ def _batch(source: Source, images: dict[str, list[Any]], texts: dict[str, list[A
             continue
         rows.append(place)
         for name, png in pngs.items():
-            found[name].append(png)
-    columns = {name: pa.array(pngs, pa.binary()) for name, pngs in found.items()}
+            pictures[name].append(png)
+    columns = {name: pa.array(pngs, pa.binary()) for name, pngs in pictures.items()}
     for name, values in texts.items():
         chosen = [values[place] for place in rows]
         lists = any(isinstance(value, list) for value in chosen)

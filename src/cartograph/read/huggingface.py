@@ -53,11 +53,11 @@ def choose(source: Source, splits: dict[str, Any]) -> Any:
     Raises:
         InputError: with the names of the splits.
     """
-    found = ", ".join(splits)
+    names = ", ".join(splits)
     if source.split is not None and source.split not in splits:
-        raise InputError(f"{source.name} has no split `{source.split}`; it has {found}.")
+        raise InputError(f"{source.name} has no split `{source.split}`; it has {names}.")
     if source.split is None and len(splits) != 1:
-        raise InputError(f"{source.name} has the splits {found}; name one, as in `{{path: {source.name}, split: {next(iter(splits))}}}`.")
+        raise InputError(f"{source.name} has the splits {names}; name one, as in `{{path: {source.name}, split: {next(iter(splits))}}}`.")
     return splits[source.split or next(iter(splits))]
 
 

@@ -54,8 +54,8 @@ class _Folder(Files):
         self._path = path.resolve()
 
     def names(self) -> list[str]:
-        found = (path.relative_to(self._path).as_posix() for path in self._path.rglob("*") if path.is_symlink() or path.is_file())
-        return sorted(name for name in found if _is_shown(name))
+        paths = (path.relative_to(self._path).as_posix() for path in self._path.rglob("*") if path.is_symlink() or path.is_file())
+        return sorted(name for name in paths if _is_shown(name))
 
     def content(self, name: str) -> bytes:
         _require_inside(name)
@@ -236,9 +236,9 @@ def _by_table(source: Source, files: Files, name: str, there: set[str]) -> Itera
                                  f"{', '.join(columns)}.")  # fmt: skip
             for number, row in zip(batch.rows.to_pylist(), batch.table.to_pylist(), strict=True):
                 file = row.pop(named or "")
-                found = f"{beside}{file or ''}"
-                turned = found.replace("\\", "/")
-                image = turned if turned in there and found not in there else found
+                path = f"{beside}{file or ''}"
+                turned = path.replace("\\", "/")
+                image = turned if turned in there and path not in there else path
                 yield number, image, {FILE: file, **{key: value for key, value in row.items() if key != IMAGE}}
             yield from batch.rejected
 

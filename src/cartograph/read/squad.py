@@ -51,11 +51,11 @@ def _batch(questions: Sequence[tuple[Any, str]], first: int) -> Batch:
     rows: list[tuple[int, str, str, str, str]] = []
     rejected: list[Rejected] = []
     for number, (question, context) in enumerate(questions, start=first):
-        found = _pairs(question, context)
-        if isinstance(found, str):
-            rejected.append(Rejected(number, "no answer is where the file says", found, json.dumps(question, ensure_ascii=False)))
+        pairs = _pairs(question, context)
+        if isinstance(pairs, str):
+            rejected.append(Rejected(number, "no answer is where the file says", pairs, json.dumps(question, ensure_ascii=False)))
         else:
-            rows += [(number, *pair) for pair in found]
+            rows += [(number, *pair) for pair in pairs]
     names = ("question", "sentence", "label", "id")
     columns = {name: pa.array([row[place] for row in rows], pa.string()) for place, name in enumerate(names, start=1)}
     return Batch(pa.table(columns), pa.array([row[0] for row in rows], pa.int64()), tuple(rejected))

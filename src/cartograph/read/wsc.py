@@ -41,11 +41,11 @@ def read(source: Source) -> Iterator[Batch]:
     with open_text(source.path, source, newline="\n") as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
-                found = _candidate(number, line.rstrip("\r\n"))
-                if isinstance(found, Rejected):
-                    rejected.append(found)
+                candidate = _candidate(number, line.rstrip("\r\n"))
+                if isinstance(candidate, Rejected):
+                    rejected.append(candidate)
                 else:
-                    candidates.append(found)
+                    candidates.append(candidate)
     rows: list[tuple[int, str, str, str, str]] = []
     ordered = sorted(candidates, key=lambda one: (one.text, one.place, one.row))
     for _, group in groupby(ordered, key=lambda one: (one.text, one.place)):

@@ -42,8 +42,8 @@ def _name(audit: Audit, model: str) -> str:
 
 
 def _mean(rows: Sequence[dict[str, Any]], trained_on: str, tested_on: str, what: str = "accuracy") -> float | None:
-    found = [row[what] for row in rows if (row["trained_on"], row["tested_on"]) == (trained_on, tested_on)]
-    return None if not found or None in found else 100 * fmean(found)
+    values = [row[what] for row in rows if (row["trained_on"], row["tested_on"]) == (trained_on, tested_on)]
+    return None if not values or None in values else 100 * fmean(values)
 
 
 def _lead(audit: Audit, rows: Sequence[dict[str, Any]]) -> str:
@@ -135,11 +135,11 @@ def _neighbours(audit: Audit, bias: Bias) -> Table:
     rows = bias.neighbours.to_pylist()
     tops = sorted({row["top"] for row in rows})
     keys = list(dict.fromkeys((row["set"], row["label"], row["against"]) for row in rows))
-    found = {(row["set"], row["label"], row["against"], row["version"], row["top"]): row["distance"] for row in rows}
+    distances = {(row["set"], row["label"], row["against"], row["version"], row["top"]): row["distance"] for row in rows}
     cells: list[list[Cell]] = []
     for name, label, against in keys:
         line: list[Cell] = [cut(name, _LONGEST), cut(audit.info.labels[label], _LONGEST), against]
-        cells.append([*line, *(found.get((name, label, against, version, top)) for version in ("before", "after") for top in tops)])
+        cells.append([*line, *(distances.get((name, label, against, version, top)) for version in ("before", "after") for top in tops)])
     columns = [Column("Set"), Column("Label"), Column("To rows of", meaning="the same label, or any other")]
     for version in ("before", "after"):
         for top in tops:

@@ -118,15 +118,15 @@ def _differences(rows: Sequence[Row], metric: str) -> DotPlot:
 def _table(audit: Audit, summary: Sequence[Row]) -> Table:
     rows = audit.metrics.get("evaluate", {})
     metrics = list(dict.fromkeys(row["metric"] for row in summary))
-    found = {(row["set"], row["subset"], row["metric"]): row for row in summary}
+    row_of = {(row["set"], row["subset"], row["metric"]): row for row in summary}
     cells: list[Sequence[Cell]] = []
     for name, subset in dict.fromkeys((row["set"], row["subset"]) for row in summary):
-        first = found[name, subset, metrics[0]]
+        first = row_of[name, subset, metrics[0]]
         trained = rows.get(f"{subset}.rows")
         line: list[Cell] = [cut(name, _LONGEST), DOMAINS[first["domain"]], first["rows"], subset, None if trained is None else int(trained)]
         line += [first["seeds"], first["failed"]]
         for metric in metrics:
-            row = found[name, subset, metric]
+            row = row_of[name, subset, metric]
             line += [*(None if row[part] is None else 100 * row[part] for part in ("mean", "sd")), _interval(row)]
         cells.append(line)
     columns = [

@@ -57,7 +57,7 @@ def found_among_suspects(score: pa.Table) -> tuple[int, int] | None:
 
 def _lead(score: pa.Table) -> str:
     text = "The errors planted in the built-in data are known; only the step `score` and this page read them."
-    found, total = found_among_hardest(score)
+    hits, total = found_among_hardest(score)
     if not total:
         return text
     suspects = found_among_suspects(score)
@@ -66,8 +66,8 @@ def _lead(score: pa.Table) -> str:
             f"{text} Of the {count(total)} labels flipped on purpose, {count(suspects[0])} ({share(suspects[0], total)}) "
             f"{'is' if suspects[0] == 1 else 'are'} among the {counted(suspects[1], 'suspect')}."
         )
-        return f"{text} Low confidence alone: {count(found)} among the {count(total)} least confident rows."
-    among = f"{count(found)} {'is' if found == 1 else 'are'} among the {count(total)} least confident rows ({share(found, total)})"
+        return f"{text} Low confidence alone: {count(hits)} among the {count(total)} least confident rows."
+    among = f"{count(hits)} {'is' if hits == 1 else 'are'} among the {count(total)} least confident rows ({share(hits, total)})"
     return f"{text} Of the {count(total)} labels flipped on purpose, {among}."
 
 
@@ -103,8 +103,8 @@ def _gain(score: pa.Table) -> Chart:
         ranks = {"most suspect first": "suspect_rank", **ranks}
     series = []
     for title, name in ranks.items():
-        found = np.concatenate(([0], np.cumsum(flipped[np.argsort(score[name].to_numpy(), kind="stable")])))
-        series.append(Series(title, [int(found[k]) for k in read]))
+        hits = np.concatenate(([0], np.cumsum(flipped[np.argsort(score[name].to_numpy(), kind="stable")])))
+        series.append(Series(title, [int(hits[k]) for k in read]))
     series += [Series("perfect", [min(k, total) for k in read]), Series("at random", [round(total * k / len(flipped), 1) for k in read])]
     meaning = "how many of the flipped labels a person finds who reads the rows in this order"
     return Chart("Flips found", meaning, "Rows read", read, series, y_range=(0, float(total)), whole_x=True)

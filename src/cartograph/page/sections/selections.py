@@ -98,15 +98,15 @@ def _differences(lines: Sequence[Line], name: str, domain: str, metric: str) -> 
 
 
 def _charts(lines: Sequence[Line], name: str, domain: str, metric: str) -> list[Chart]:
-    found = []
+    charts = []
     for title, x_title, drawn in (
         (name, "share of the train set", curves(lines, name)),
         (f"{name}, mixtures", "share of easy rows", mixing_curves(lines, name)),
     ):
         if drawn:
             meaning = f"{DOMAINS[domain]}: {METRIC_NAMES[metric]}, mean over seeds"
-            found.append(_chart(cut(title, _LONGEST), meaning, x_title, drawn))
-    return found
+            charts.append(_chart(cut(title, _LONGEST), meaning, x_title, drawn))
+    return charts
 
 
 def _chart(title: str, meaning: str, x_title: str, drawn: Sequence[Curve]) -> Chart:

@@ -114,8 +114,8 @@ def _facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         facts.append(("Left out", f"{left_out} that all detectors flag {excluded} may be {real}"))
     source = record["suggestions"]["from"]
     right = record["suggestions"]["right"].get(source)
-    found = "" if right is None else f"; right for {count(round(right * record['flips']))} of {count(record['flips'])} flips"
-    facts.append(("Suggested labels", f"from {_SOURCES[source]}{found}"))
+    correct = "" if right is None else f"; right for {count(round(right * record['flips']))} of {count(record['flips'])} flips"
+    facts.append(("Suggested labels", f"from {_SOURCES[source]}{correct}"))
     return facts
 
 

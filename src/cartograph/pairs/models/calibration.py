@@ -34,8 +34,8 @@ class Calibration:
 
     def probability(self, cosine: Reals) -> Floats:
         """Return the probability of being positive; it rises with the cosine."""
-        found: Floats = expit(self.w * (np.asarray(cosine, np.float64) - self.mean) / self.deviation + self.b)
-        return found
+        probability: Floats = expit(self.w * (np.asarray(cosine, np.float64) - self.mean) / self.deviation + self.b)
+        return probability
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""

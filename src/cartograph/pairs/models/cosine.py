@@ -68,17 +68,17 @@ class Embedder(nn.Module, ABC):
         """Return (n_texts, width) unit vectors; texts of like length are read together."""
         first = next(iter(encoded.values()))
         order = np.argsort(-first.lengths, kind="stable")
-        found: Floats32 | None = None
+        vectors: Floats32 | None = None
         self.eval()
         for start in range(0, len(order), self.read_size):
             rows = order[start : start + self.read_size]
             with torch.no_grad():
                 part = functional.normalize(self({name: field.take(rows) for name, field in encoded.items()}), dim=1).cpu().numpy()
-            found = np.empty((len(order), part.shape[1]), np.float32) if found is None else found
-            found[rows] = part
+            vectors = np.empty((len(order), part.shape[1]), np.float32) if vectors is None else vectors
+            vectors[rows] = part
             if progress is not None:
                 progress(start + len(rows), len(order))
-        return np.empty((0, 1), np.float32) if found is None else found
+        return np.empty((0, 1), np.float32) if vectors is None else vectors
 
 
 class Head(nn.Module):
@@ -197,11 +197,11 @@ def cosines(embedder: Embedder, left: Encoding, right: Encoding, pairs: tuple[In
 
 def pair_cosines(left: Floats32, right: Floats32, left_rows: Integers, right_rows: Integers) -> Floats32:
     """Return the products of unit vectors, block by block."""
-    found = np.empty(len(left_rows), np.float32)
+    cosine = np.empty(len(left_rows), np.float32)
     for start in range(0, len(left_rows), _BLOCK):
         part = slice(start, start + _BLOCK)
-        found[part] = np.einsum("nd,nd->n", left[left_rows[part]], right[right_rows[part]])
-    return found
+        cosine[part] = np.einsum("nd,nd->n", left[left_rows[part]], right[right_rows[part]])
+    return cosine
 
 
 def _step(
