@@ -26,20 +26,26 @@ def space(path: Path, domain: Domain = "id", **own: object) -> Workspace:
     return make_workspace(path, small_set(), held, train=SMALL_TRAINING | {"epochs": 2}, tune=own)
 
 
-def test_it_tries_rates_and_names_the_best(tmp_path: Path) -> None:
-    done = run_step(STEP, space(tmp_path, trials=4))
-    trials = pq.read_table(tmp_path / "data/tune/trials.parquet").to_pylist()
-    assert [trial["trial"] for trial in trials] == [1, 2, 3, 4]
-    assert len({trial["learning_rate"] for trial in trials}) == 4
+@pytest.fixture(scope="module")
+def search(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of a workspace where 12 rates were tried, and what the step said."""
+    workspace = space(tmp_path_factory.mktemp("search"), trials=12)
+    return workspace.path, run_step(STEP, workspace).receipt.summary
+
+
+def test_it_tries_rates_and_names_the_best(search: tuple[Path, str]) -> None:
+    folder, summary = search
+    trials = pq.read_table(folder / "data/tune/trials.parquet").to_pylist()
+    assert [trial["trial"] for trial in trials] == list(range(1, 13))
+    assert len({trial["learning_rate"] for trial in trials}) == 12
     assert all(0.001 <= trial["learning_rate"] <= 0.1 for trial in trials)
-    best = json.loads((tmp_path / "data/tune/best.json").read_text())
+    best = json.loads((folder / "data/tune/best.json").read_text())
     assert best["accuracy"] == max(trial["accuracy"] for trial in trials)
-    assert f"best of 4 rates {best['learning_rate']:.3g}, accuracy held" in done.receipt.summary
+    assert f"best of 12 rates {best['learning_rate']:.3g}, accuracy held" in summary
 
 
-def test_rates_are_log_uniform(tmp_path: Path) -> None:
-    run_step(STEP, space(tmp_path, trials=12))
-    drawn = pq.read_table(tmp_path / "data/tune/trials.parquet")["learning_rate"].to_numpy()
+def test_rates_are_log_uniform(search: tuple[Path, str]) -> None:
+    drawn = pq.read_table(search[0] / "data/tune/trials.parquet")["learning_rate"].to_numpy()
     # Of uniform rates one in ten would be below the middle.
     lower, upper = np.histogram(np.log10(drawn), bins=2, range=(-3, -1))[0]
     assert lower + upper == 12
@@ -108,15 +114,13 @@ def test_bounds_are_in_order() -> None:
         Tune(low=0.1, high=0.01)
 
 
-def test_each_trial_is_a_run_of_its_own(tmp_path: Path) -> None:
+def test_each_trial_is_a_run_of_its_own(search: tuple[Path, str]) -> None:
     from tasks.audit.published_models import read_trials
     from tasks.publishing.records import Publication
 
-    space_ = space(tmp_path, trials=2)
-    run_step(STEP, space_)
     publication = Publication("f" * 64, {}, {}, {"mlflow.source.type": "LOCAL"}, ())
-    trials = read_trials({"data/tune": tmp_path / "data/tune"}, publication)
-    assert [trial.name for trial in trials] == ["tune trial 1", "tune trial 2"]
-    assert len({trial.fingerprint for trial in trials}) == 2
+    trials = read_trials({"data/tune": search[0] / "data/tune"}, publication)
+    assert [trial.name for trial in trials] == [f"tune trial {number}" for number in range(1, 13)]
+    assert len({trial.fingerprint for trial in trials}) == 12
     assert all(set(trial.metrics) == {"held.accuracy"} and float(trial.params["learning_rate"]) > 0 for trial in trials)
     assert read_trials({}, publication) == ()
