@@ -16,10 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from cartograph.adversarial_filter import checks
 from cartograph.adversarial_filter.algorithm import aflite
-from cartograph.adversarial_filter.result import hardest_first
-from cartograph.adversarial_filter.slices import choose_alike, choose_slice
 from cartograph.adversarial_filter.splits import random_splits
 from cartograph.adversarial_filter.tables import resistance, rows_table
 from cartograph.errors import InputError
@@ -68,13 +65,6 @@ def test_every_round_is_algorithm_1_read_literally() -> None:
             assert min(expected[row] for row in gone) >= max((expected.get(row, 0.0) for row in stays), default=0.0)
         pool = stays
     assert result.kept.sum() == len(pool)
-
-
-def test_partitions_and_rounds_are_all_different() -> None:
-    splits = [random_splits(200, 50, 16, (7, 0, number)) for number in (1, 2, 3)]
-    columns = {column.tobytes() for split in splits for column in split.T}
-    assert len(columns) == 48
-    assert all((split.sum(axis=0) == 50).all() for split in splits)
 
 
 def test_rows_with_the_same_features_are_different_rows() -> None:
@@ -177,16 +167,6 @@ def test_nothing_to_remove_is_measured() -> None:
     assert (result.stop_reason, result.kept.all(), len(result.history)) == ("target size reached", True, 1)
 
 
-def test_groups_stay_on_one_side() -> None:
-    groups = np.repeat(np.arange(40), [1, 2, 3, 4] * 10)
-    train = random_splits(100, 30, 20, (1,), groups)
-    for column in train.T:
-        assert not np.intersect1d(groups[column], groups[~column]).size
-        assert 26 <= column.sum() <= 30
-    largest_first = random_splits(12, 3, 8, (1,), np.repeat([0, 1], 6))
-    assert (largest_first.sum(axis=0) == 6).all()
-
-
 def test_one_group_left_ends_the_filter() -> None:
     """What learns from the second group guesses all of the first; what learns from the first, three in five of the second."""
     groups = np.repeat([0, 1], 100)
@@ -208,32 +188,6 @@ def test_twins_are_guessed_from_each_other_unless_they_are_grouped() -> None:
     assert alone.history[0].bias > 0.62 > 0.58 > grouped.history[0].bias
 
 
-@given(
-    st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(1, 10), st.sampled_from(["slicing", "sampling"]), st.integers(0, 99)
-)
-def test_slices(fourths: list[int], size: int, variant: str, seed: int) -> None:
-    score = np.array([value / 4 for value in fourths])
-    score[0] = np.nan
-    chosen = choose_slice(score, size, 0.5, variant, np.random.default_rng(seed))
-    assert len(set(chosen.tolist())) == len(chosen) == min(size, int((score >= 0.5).sum()))
-    assert (score[chosen] >= 0.5).all()
-    if variant == "slicing" and len(chosen):
-        left = np.delete(score, chosen)
-        assert not (left > score[chosen].min()).any()
-
-
-def test_ties_at_the_edge_are_broken_by_chance() -> None:
-    drawn = [tuple(choose_slice(np.ones(20), 3, 0.5, "slicing", np.random.default_rng(seed))) for seed in range(30)]
-    assert len(set(drawn)) > 20
-
-
-def test_sampling_draws_in_proportion_to_predictability() -> None:
-    rng = np.random.default_rng(0)
-    first = np.array([choose_slice(np.array([0.2, 0.8, 0.0]), 1, 0.0, "sampling", rng)[0] for _ in range(4_000)])
-    assert np.mean(first == 1) == pytest.approx(0.8, abs=0.02)
-    assert not (first == 2).any()
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(8, 40), st.integers(1, 12), st.floats(0, 1), st.sampled_from(["slicing", "sampling", "greedy"]))
 def test_invariants(seed: int, target: int, size: int, threshold: float, variant: str) -> None:
@@ -249,22 +203,6 @@ def test_invariants(seed: int, target: int, size: int, threshold: float, variant
     assert all(after == before.size - before.removed for before, after in zip(result.history, sizes[1:], strict=False))
     known = ~np.isnan(result.predictability_last)
     assert ((result.predictability_last[known] >= 0) & (result.predictability_last[known] <= 1)).all()
-
-
-def test_hardest_first_lists_what_stayed_then_what_went_last() -> None:
-    order = hardest_first(np.array([0, 2, 1, 0, 2], np.int32), np.array([0.5, 0.8, 1.0, np.nan, 0.9]), np.random.default_rng(0))
-    assert order.tolist() == [3, 0, 1, 4, 2]
-
-
-def test_rows_of_another_set_leave_as_the_pools_rows_of_like_predictability_leave() -> None:
-    pool = np.array([1.0] * 10 + [0.5] * 10 + [0.0] * 5 + [np.nan])
-    gone = np.array([True] * 10 + [True] * 5 + [False] * 11)
-    others = np.repeat([0.97, 0.52, 0.1], 400)
-    chosen = choose_alike(others, pool, gone, np.random.default_rng(0))
-    assert chosen[:400].all()
-    assert chosen[400:800].mean() == pytest.approx(0.5, abs=0.08)
-    assert not chosen[800:].any()
-    assert not choose_alike(others, pool, np.zeros(26, bool), np.random.default_rng(0)).any()
 
 
 @pytest.mark.parametrize("estimator", [None, RidgeClassifier()])
@@ -303,16 +241,6 @@ def test_a_part_of_an_estimator_is_seeded_too() -> None:
     steps = make_pipeline(StandardScaler(), SGDClassifier(max_iter=1, tol=None))
     one, same = (aflite(features, labels, estimator=steps, n_partitions=4, **(GOOD | {"target_size": 149})) for _ in range(2))
     assert one.history == same.history
-
-
-def test_pages_of_files_are_no_memory_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "_CGROUP", tmp_path)
-    (tmp_path / "memory.max").write_text("1000\n")
-    (tmp_path / "memory.current").write_text("900\n")
-    (tmp_path / "memory.stat").write_text("anon 100\nfile 800\nshmem 50\ninactive_file 500\nactive_file 250\n")
-    assert checks.available_bytes() == 850
-    (tmp_path / "memory.max").write_text("max\n")
-    assert checks.available_bytes() > 10**6
 
 
 def test_a_memory_map_gives_the_same_result(tmp_path: Path) -> None:

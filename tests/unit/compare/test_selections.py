@@ -7,7 +7,6 @@ import pytest
 
 from cartograph.compare.selections import TrainedSelections, curves, mark, markdown, mixing_curves, sets_of, table_lines
 from cartograph.compare.versions import PAIRS, Comparison, EvaluationSet, compare_versions
-from cartograph.statistics.resampling import paired_test
 
 NAMED = {
     "random-0.17": ("random", 0.17),
@@ -62,13 +61,3 @@ def test_a_failed_training_has_no_point_and_is_named() -> None:
     lines = table_lines(found, CHOSEN, "accuracy")
     assert [curve.x for curve in curves(lines, "far") if curve.name == "ambiguous"] == [(0.5, 1.0)]
     assert "| ambiguous | 10 | failed | failed |" in markdown(found, CHOSEN, ["accuracy"])
-
-
-def test_p_is_what_the_rounds_say() -> None:
-    rng = np.random.default_rng(1)
-    rounds = rng.normal(1.0, 1.0, (20_000, 1))
-    found = paired_test(np.array([1.0]), rounds, rng)
-    assert found["p"] == pytest.approx(2 * 0.1587, abs=0.02)
-    assert found["low"] == pytest.approx(1 - 1.96, abs=0.05)
-    assert paired_test(np.array([0.0]), np.zeros((99, 1)), rng)["p"] == 1.0
-    assert paired_test(np.array([1.0]), np.ones((99, 1)), rng)["p"] == pytest.approx(2 / 100)

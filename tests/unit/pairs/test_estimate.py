@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score, f1_score
+from sklearn.metrics import average_precision_score
 
 from cartograph.errors import InputError
-from cartograph.pairs.balanced import accuracy_and_f1, balanced_draws, clean_map
 from cartograph.pairs.candidates import nearest
-from cartograph.pairs.comparison import MEASURES, RoundResult, differences, summary
 from cartograph.pairs.estimate import NEAR, POSITIVE, RANDOM, Sample, bootstrap_scores, curve, draw_sample
-from cartograph.pairs.manual_correction import corrected_precision, draw_false_positives, share_of_real
-from cartograph.pairs.models.calibration import Calibration, calibrate
+from cartograph.pairs.manual_correction import draw_false_positives
 from cartograph.pairs.pair_space import PairSpace
 from cartograph.pairs.task import Task
 
@@ -123,25 +120,6 @@ def test_only_false_positives_above_the_threshold_are_drawn_to_be_judged() -> No
     assert len(draw_false_positives(sample, score, 0.0, np.random.default_rng(0), most=1)["near"]) == 1
 
 
-def test_judged_false_positives_correct_the_precision_as_the_paper_does() -> None:
-    # Section 3.3: of 50 near and 50 random false positives 72 % and 92 % are real; 8.2 % precision becomes 9.5 %.
-    near = share_of_real(range(50), {key: int(key >= 36) for key in range(50)})
-    random = share_of_real(range(50), {key: int(key >= 46) for key in range(50)})
-    assert (near.judged, near.real, random.real) == (50, 0.72, 0.92)
-    assert near.low == pytest.approx(0.583, abs=0.001)
-    assert near.high == pytest.approx(0.825, abs=0.001)
-    true = 100.0
-    false = true / 0.082 - true
-    # Which part of the false positives is near, the paper does not say; a third makes its number.
-    assert corrected_precision(true, 0.345 * false, 0.655 * false, near.real, random.real) == pytest.approx(0.095, abs=0.0005)
-
-
-def test_what_nobody_judged_counts_as_real() -> None:
-    share = share_of_real([1, 2], {1: -1, 7: 0})
-    assert (share.judged, share.real, share.low, share.high) == (0, 1.0, 1.0, 1.0)
-    assert corrected_precision(0, 0, 0, 1, 1) == 0
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5)), min_size=3, max_size=40))
 def test_the_curve_is_scikit_learns_with_weights(rows: list[tuple[int, int]]) -> None:
@@ -182,75 +160,6 @@ def test_a_draw_is_the_curve_of_the_pairs_as_often_as_their_utterances_were_draw
         assert found.tolist() == pytest.approx([whole.average_precision, whole.precision_at()])
 
 
-def test_balanced_scores() -> None:
-    label = np.array([1, 0, 1, 0, 1, 1])
-    probability = np.array([0.9, 0.8, 0.4, 0.1, 0.7, 0.6])
-    accuracy, f1 = accuracy_and_f1(label, probability)
-    assert accuracy == pytest.approx(4 / 6)
-    assert f1 == pytest.approx(f1_score(label, probability >= 0.5))
-    # Query 2 has positives alone and is not clean.
-    assert clean_map(np.array([0, 0, 1, 1, 2, 2]), label, probability) == pytest.approx(1.0)
-    assert clean_map(np.array([0, 0, 0, 0, 2, 2]), label, probability) == pytest.approx((1 + 2 / 3) / 2)
-    assert clean_map(np.array([0, 1]), np.array([1, 0]), np.array([0.1, 0.2])) is None
-
-
-@pytest.mark.parametrize("symmetric", [True, False])
-def test_a_draw_of_the_balanced_test_is_the_scores_of_the_pairs_as_often_as_they_were_drawn(symmetric: bool) -> None:
-    n, rng = 30, np.random.default_rng(5)
-    space = PairSpace(np.arange(n), np.arange(n), n, symmetric)
-    keys = space.draw(80, np.empty(0, np.int64), rng)
-    label, probability = rng.integers(0, 2, 80), rng.uniform(size=80).round(2)
-    draws = balanced_draws(space, keys, label, probability, 6, np.random.default_rng(3))
-    assert np.isnan(draws[:, 2]).all() == symmetric
-    again = np.random.default_rng(3)
-    left, right = space.pairs(keys)
-    for found in draws:
-        times = np.bincount(again.integers(0, n, n), minlength=n)
-        rows = np.repeat(np.arange(80), times[left] * (times[right] if symmetric else 1))
-        assert found[:2].tolist() == pytest.approx(accuracy_and_f1(label[rows], probability[rows]))
-        if not symmetric:
-            # Each drawn query as a query of its own.
-            queries = np.repeat(np.arange(n), times)
-            parts = [np.flatnonzero(left == query) for query in queries]
-            names = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-            whole = np.concatenate(parts)
-            assert found[2] == pytest.approx(clean_map(names, label[whole], probability[whole]))
-
-
-def test_calibration_is_logistic_regression_and_rises() -> None:
-    rng = np.random.default_rng(0)
-    cosine = rng.uniform(-1, 1, 5000)
-    label = (rng.uniform(size=5000) < 1 / (1 + np.exp(-(6 * cosine - 2)))).astype(int)
-    fitted = calibrate(cosine, label)
-    assert fitted.w / fitted.deviation == pytest.approx(6, rel=0.1)
-    assert (fitted.probability(cosine) - label).sum() == pytest.approx(0, abs=1e-4)
-    assert np.all(np.diff(fitted.probability(np.linspace(-1, 1, 50))) > 0)
-
-
-@pytest.mark.parametrize("label", [[0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1]])
-def test_calibration_stays_finite_and_rising_whatever_the_labels(label: list[int]) -> None:
-    fitted = calibrate(np.array([0.1, 0.2, 0.3, 0.4]), np.array(label))
-    probability = fitted.probability(np.array([0.1, 0.4]))
-    assert np.isfinite(probability).all()
-    assert 0 < fitted.w < 1000
-    assert probability[1] >= probability[0]
-
-
-def test_calibration_survives_a_file(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    fitted = calibrate(np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 1, 0, 1]))
-    fitted.save(tmp_path / "calibration.json")
-    assert Calibration.load(tmp_path / "calibration.json") == fitted
-
-
-def test_an_interval_of_a_share_stays_one_where_seeds_differ_much() -> None:
-    draws = np.random.default_rng(0).uniform(0.0, 0.2, (100, 2))
-    numbers = [{"test.average_precision": share, "test.precision_at_recall_20": share, "labels": 5, "positive": 1} for share in (0.0, 0.6)]
-    arms = [RoundResult("random", seed, 1, number, draws) for seed, number in enumerate(numbers)]
-    for row in summary(arms, 0).to_pylist():
-        assert row["mean"] == pytest.approx(0.3)
-        assert (row["low"], row["high"]) == (0.0, 1.0)
-
-
 def test_draws_vary_as_the_sampled_negatives_do() -> None:
     """One left utterance, so that nothing else varies: of 100 sampled negatives that stand for ten each, 40 are above the positive."""
     space = PairSpace(np.arange(1), np.arange(2000), 2000, False)
@@ -261,16 +170,3 @@ def test_draws_vary_as_the_sampled_negatives_do() -> None:
     above = (1 / draws[:, 0] - 1) / 10
     assert above.mean() == pytest.approx(40, abs=0.5)
     assert above.var() == pytest.approx(40, rel=0.1)
-
-
-def test_methods_are_compared_seed_by_seed_and_draw_by_draw() -> None:
-    draws = [np.random.default_rng(seed).uniform(0.2, 0.6, (100, 2)) for seed in (1, 2, 3)]
-
-    def arms(method: str, more: float, number: int = 2) -> list[RoundResult]:
-        numbers = [{f"test.{name}": 0.3 + seed / 10 + more for name in MEASURES} for seed in range(3)]
-        return [RoundResult(method, seed, number, numbers[seed], draws[seed] + more) for seed in range(3)]
-
-    table = differences([*arms("random", 0.9, number=1), *arms("random", 0.0), *arms("stated", 0.05), *arms("uncertainty", 0.15)], 0)
-    assert [(row["method"], row["against"]) for row in table.to_pylist()[::2]] == [("uncertainty", "random"), ("uncertainty", "stated")]
-    for row, wanted in zip(table.to_pylist(), (0.15, 0.15, 0.1, 0.1), strict=True):
-        assert [row["difference"], row["low"], row["high"]] == pytest.approx([wanted] * 3)

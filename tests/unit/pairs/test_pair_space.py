@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cartograph.pairs.closure import components
 from cartograph.pairs.pair_space import PairSpace, is_among
-from cartograph.pairs.splits import SPLITS, split_components
 from cartograph.pairs.task import Task
 
 
@@ -71,36 +69,6 @@ def test_known_keys_are_found_by_search() -> None:
     assert is_among(np.array([3]), np.empty(0, np.int64)).tolist() == [False]
 
 
-@settings(max_examples=80, deadline=None)
-@given(st.integers(1, 12), st.data())
-def test_components_are_the_nodes_that_can_be_reached(nodes: int, data: st.DataObject) -> None:
-    edges = data.draw(st.lists(st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1)), max_size=15))
-    reached = np.eye(nodes, dtype=bool)
-    for one, other in edges:
-        reached[one, other] = reached[other, one] = True
-    for through in range(nodes):
-        reached |= reached[:, [through]] & reached[[through], :]
-    found = components(np.array([edge[0] for edge in edges], int), np.array([edge[1] for edge in edges], int), nodes)
-    assert ((found[:, None] == found[None, :]) == reached).all()
-    first = [found.tolist().index(number) for number in range(found.max() + 1)]
-    assert first == sorted(first)
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.integers(0, 9))
-def test_a_component_stays_in_one_split(raw: list[int], seed: int) -> None:
-    _, component = np.unique(raw, return_inverse=True)
-    split = split_components(component, np.random.default_rng(seed))
-    for number in set(component.tolist()):
-        assert len(set(split[component == number].tolist())) == 1
-    assert set(split.tolist()) <= {0, 1, 2}
-
-
-def test_splits_have_their_shares() -> None:
-    split = split_components(np.repeat(np.arange(1000), 3), np.random.default_rng(0))
-    assert np.abs(np.bincount(split) / 3000 - [0.5, 0.25, 0.25]).max() < 0.002
-
-
 def make_task(*, transitive: bool) -> Task:
     texts = [f"t{number}" for number in range(8)]
     stated = [(0, 1, 1), (1, 2, 1), (3, 4, 1), (2, 3, 0), (5, 6, 1), (6, 7, 0)]
@@ -124,11 +92,3 @@ def test_without_closure_a_pair_is_positive_only_if_stated_so() -> None:
     task = make_task(transitive=False)
     assert task.positives("train").tolist() == [1, 10, 28]
     assert task.labels(np.array([1, 2], np.int64)).tolist() == [1, 0]
-
-
-def test_right_utterances_are_shared_by_all_splits() -> None:
-    task = Task(
-        ["q", "r"], ["a", "b", "c"], np.array([0, 2], np.int8), False, False, np.array([0, 1]), np.array([2, 2]), np.array([1, 1], np.int8)
-    )
-    assert [task.space(split).size for split in SPLITS] == [3, 0, 3]
-    assert task.positives("test").tolist() == [5]

@@ -10,7 +10,6 @@ from sklearn.linear_model import LogisticRegression
 from cartograph.adversarial_filter.classifiers import JointLogistic, OneByOne, Rows
 from cartograph.adversarial_filter.solver import joint_fit
 from cartograph.adversarial_filter.solver.joint_fit import _parts, _right, correct_predictions, fit
-from cartograph.adversarial_filter.solver.lbfgs import minimise
 from cartograph.adversarial_filter.solver.problem import Problem, problem
 from cartograph.adversarial_filter.splits import random_splits
 
@@ -157,20 +156,6 @@ def test_separable_features_converge() -> None:
     weights = fit(given, train)
     assert torch.isfinite(weights.coefficients).all()
     assert (correct_predictions(given, train, weights) == (~train).sum(axis=1)).all()
-
-
-def test_each_quadratic_reaches_its_own_minimum() -> None:
-    scales, centres = torch.tensor([[1.0, 10.0], [3.0, 0.2], [50.0, 1.0]]), torch.tensor([[1.0, -1.0], [0.0, 4.0], [2.0, 2.0]])
-
-    def objective(points: torch.Tensor, numbers: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        away = points - centres[numbers]
-        return (0.5 * scales[numbers] * away**2).sum(dim=1).double(), scales[numbers] * away
-
-    found = minimise(objective, torch.zeros(3, 2), lambda gradient: gradient.clone(), tolerance=1e-5, most_passes=100)
-    assert found.unconverged == 0
-    assert torch.allclose(found.points, centres, atol=1e-4)
-    cut = minimise(objective, torch.zeros(3, 2), lambda gradient: gradient.clone(), tolerance=1e-9, most_passes=2)
-    assert cut.unconverged == 3
 
 
 @pytest.mark.parametrize("classes", [2, 4])

@@ -14,7 +14,7 @@ from cartograph.pairs.models.bert import CosineBert
 from cartograph.pairs.models.bow import CosineBow
 from cartograph.pairs.models.cosine import CosineModel, CosineRecipe, Embedder, Head, cosines, train_cosine
 from cartograph.pairs.models.frozen import CosineFrozen
-from cartograph.pairs.models.registry import COSINE_MODELS, embedder_class, load_model
+from cartograph.pairs.models.registry import COSINE_MODELS, load_model
 from cartograph.pairs.models.untrained import untrained_encoder_vectors
 from cartograph.pairs.task import Task
 
@@ -136,11 +136,6 @@ def test_there_is_no_dropout_in_training(encoder: str) -> None:
     trained(embedder, 1)
     assert seen
     assert not any(seen)
-
-
-def test_an_unknown_model_is_named() -> None:
-    with pytest.raises(InputError, match=r"^there is no model of pairs `cosine`; known: cosine-bow, cosine-frozen, cosine-bert\.$"):
-        embedder_class("cosine")
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")

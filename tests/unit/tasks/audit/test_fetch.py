@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import shlex
-import socket
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -18,92 +14,22 @@ import pytest
 from cartograph.config import Settings
 from cartograph.errors import InputError
 from cartograph.read import remote
-from cartograph.read.remote import check_url, fetch, file_name, look, shown
+from cartograph.read.remote import file_name, look
 from tasks.audit import fetch as step
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.sources import fetched_name
 from tasks.commands.dvc_yaml import _stage
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
+from tests.web_server import ROWS, Server, running_server
 from tests.workspaces import make_workspace
-
-ROWS = "text,label\n" + "".join(f"row {number},{'yes' if number % 2 else 'no'}\n" for number in range(40))
-
-
-class Server(ThreadingHTTPServer):
-    """A web server that notes what it is asked, and sends ``content`` under a mark that goes with it."""
-
-    content = ROWS.encode()
-    says_size = True
-    says_mark = True
-    user = ""
-    broken = 0
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Answer)
-        self.asked: list[str] = []
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/a/rows.csv"
-
-    @property
-    def sent(self) -> int:
-        return self.asked.count("GET")
-
-
-class Answer(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_HEAD(self) -> None:
-        self.answer()
-
-    def do_GET(self) -> None:
-        if self.answer():
-            self.wfile.write(self.server.content)
-
-    def answer(self) -> bool:
-        server = self.server
-        server.asked.append(self.command)
-        known = base64.b64encode(server.user.encode()).decode()
-        status = 200
-        if self.path == "/signed":
-            self.send_response(302)
-            self.send_header("Location", f"{server.url}.gone?X-Amz-Signature=s3cret")
-            self.end_headers()
-            return False
-        if self.path == "/a/rows.csv.gone?X-Amz-Signature=s3cret":
-            self.send_response(403)
-            self.end_headers()
-            return False
-        if self.path != "/a/rows.csv":
-            status = 404
-        elif server.user and self.headers.get("Authorization") != f"Basic {known}":
-            status = 401
-        elif server.broken:
-            server.broken -= 1
-            status = 503
-        self.send_response(status)
-        if status == 200 and server.says_size:
-            self.send_header("Content-Length", str(len(server.content)))
-        if status == 200 and server.says_mark:
-            self.send_header("ETag", hashlib.md5(server.content).hexdigest())
-        self.end_headers()
-        return status == 200
-
-    def log_message(self, *arguments: Any) -> None:
-        pass
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setattr(remote.time, "sleep", lambda seconds: None)
-    with Server() as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
+    with running_server() as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def digest(content: bytes | str) -> str:
@@ -172,20 +98,6 @@ def test_a_server_that_says_nothing_of_its_files_is_asked_for_them_each_time(ser
     assert server.sent == 2
 
 
-def test_a_server_that_fails_is_asked_again_and_one_that_keeps_failing_is_named(server: Server, tmp_path: Path) -> None:
-    server.broken = 2
-    fetch(server.url, tmp_path / "rows.csv", max_bytes=10_000)
-    server.broken = 100
-    with pytest.raises(InputError, match=r"rows\.csv cannot be fetched \(503.*\); check the address and the network, and try again"):
-        look(server.url)
-
-
-def test_what_is_not_there_is_said_at_once(server: Server) -> None:
-    with pytest.raises(InputError, match=r"none\.csv does not exist; correct the URL"):
-        look(server.url.replace("rows", "none"))
-    assert len(server.asked) <= 2
-
-
 def test_credentials_come_from_netrc_and_are_told_to_nobody(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server.user = "annette:planted-secret"
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
@@ -215,11 +127,6 @@ def test_urls_with_secrets_or_of_other_kinds_are_refused_without_repeating_them(
     assert "s3cret" not in str(error.value)
 
 
-def test_a_query_without_a_secret_is_taken() -> None:
-    check_url("https://host/rows.csv?version=3")
-    assert shown("https://host/rows.csv?version=3") == "https://host/rows.csv"
-
-
 @pytest.mark.parametrize("url", ["https://host/a/../../etc/passwd", "https://host/..%2F..%2Fx", "s3://bucket/a/.hidden", "https://host/"])
 def test_a_file_s_name_cannot_lead_elsewhere(url: str) -> None:
     assert "/" not in file_name(url)
@@ -229,40 +136,9 @@ def test_a_file_s_name_cannot_lead_elsewhere(url: str) -> None:
     assert len(name.parts) == 4
 
 
-def test_files_and_their_checksums_are_read_by_url_too(tmp_path: Path) -> None:
-    (tmp_path / "rows.csv").write_text(ROWS)
-    url = (tmp_path / "rows.csv").as_uri()
-    fetch(url, tmp_path / "copy.csv", max_bytes=10_000)
-    assert (tmp_path / "copy.csv").read_text() == ROWS
-    with pytest.raises(InputError, match="is a folder; name a file"):
-        look(tmp_path.as_uri())
-
-
-def test_a_file_s_url_may_have_spaces_and_letters_as_they_are_or_escaped(tmp_path: Path) -> None:
-    rows = tmp_path / "rows é of 100%25.csv"
-    rows.write_text(ROWS)
-    for url in (rows.as_uri(), f"file://{rows}", f"FILE://{rows}"):
-        fetch(url, tmp_path / "copy.csv", max_bytes=10_000)
-        assert (tmp_path / "copy.csv").read_text() == ROWS
-
-
-def test_where_one_is_sent_on_to_is_told_without_its_signature(server: Server) -> None:
-    with pytest.raises(InputError, match=r"/signed may not be read \(403") as error:
-        look(server.url.replace("/a/rows.csv", "/signed"))
-    assert "s3cret" not in str(error.value)
-
-
 def test_what_is_no_url_at_all_is_said_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a URL that begins with https:// cannot be understood \(.*IPv6.*\); correct it"):
         run_step(step.STEP, audit(tmp_path, "https://[host/rows.csv"))
-
-
-def test_an_address_where_nobody_listens_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote.time, "sleep", lambda seconds: None)
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    with pytest.raises(InputError, match=rf"http://127\.0\.0\.1:{port}/rows\.csv cannot be fetched"):
-        look(f"http://127.0.0.1:{port}/rows.csv")
 
 
 def test_dvc_leaves_what_was_fetched_in_place_and_follows_where_asked(project: Path) -> None:

@@ -12,9 +12,8 @@ import pytest
 
 from cartograph.config import Settings
 from cartograph.errors import InputError
-from cartograph.figures.saving import save_figure
 from cartograph.schema import NOISE, dataset_info
-from cartograph.suspects.figures import EXPERIMENT, noise_figure, shares
+from cartograph.suspects.figures import EXPERIMENT
 from tasks.audit import measure, noise, train
 from tasks.audit.parameters.train import Train
 from tasks.engine.running import run_step
@@ -234,7 +233,7 @@ def test_the_published_winogrande_map_has_about_as_many_suspects_as_the_paper_fl
     assert texts[ranked[0]].startswith("Christopher had a private jet")
 
 
-# --- declaration and figure
+# --- declaration
 
 
 def test_inputs_are_what_the_training_started_from() -> None:
@@ -242,30 +241,6 @@ def test_inputs_are_what_the_training_started_from() -> None:
     assert noise.STEP.inputs_of(settings) == ("data/ingest/train.parquet", "data/measure", "data/train", "file:./model")
     brought = Settings({"train": Train(dynamics="elsewhere")})
     assert noise.STEP.inputs_of(brought) == ("data/ingest/train.parquet", "data/measure", "data/train")
-
-
-def experiment() -> pa.Table:
-    flipped = [True] * 4 + [False] * 2
-    columns = {"confidence_before": 0.95, "variability_before": 0.02, "confidence_after": 0.1, "variability_after": 0.3}
-    return pa.table(
-        {"uid": [f"u{row}" for row in range(6)], "flipped": flipped} | {name: [value] * 6 for name, value in columns.items()},
-        schema=EXPERIMENT,
-    )
-
-
-def test_shares_are_of_the_flipped_rows() -> None:
-    share, edges = shares(np.array([0.0, 0.05, 0.5, 0.6]), "variability", bins=5)
-    np.testing.assert_allclose(share, [0.5, 0, 0, 0, 0.5])
-    np.testing.assert_allclose(edges, [0, 0.1, 0.2, 0.3, 0.4, 0.5])
-
-
-def test_the_figure_is_the_same_bytes_and_says_what_was_assumed(tmp_path: Path) -> None:
-    for name in ("one.svg", "other.svg", "one.png", "other.png"):
-        save_figure(noise_figure(experiment()), tmp_path / name)
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
-    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
-    words = [text.get_text() for text in noise_figure(experiment(), assumed=True).texts]
-    assert "4 rows of the easy region; assumed, not retrained" in words
 
 
 def test_names_of_classes_come_from_the_data(audited: tuple[Workspace, str, list[str]]) -> None:

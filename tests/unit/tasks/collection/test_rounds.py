@@ -20,7 +20,6 @@ from cartograph.page.step_results import HowMade
 from cartograph.pairs.methods import METHODS
 from cartograph.pairs.models.registry import load_model
 from cartograph.pairs.tables import keys_of, load_task
-from tasks.collection.parameters import Collect
 from tasks.collection.waiting_page import leave_page
 from tasks.commands import dvc_yaml
 from tasks.engine.dag import upstream
@@ -371,22 +370,6 @@ def test_answers_count_from_the_moment_they_change(empty: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace(",yes,", ",skip,", 1), encoding="utf-8")
     assert run_step(first, workspace).executed
     assert content(workspace, "data/round-1/uncertainty-1/scores.json")["numbers"]["positive"] == before - 1
-
-
-@pytest.mark.parametrize(
-    ("given", "wanted"),
-    [
-        ({"methods": ["stratified-match"]}, "method `stratified-match` matches what `uncertainty` found; list that too"),
-        ({"oracle": "people"}, "oracle `people`: list one method and one seed; nobody answers the same pairs for several"),
-        ({"oracle": "people", "methods": ["stratified-all-positives"]}, "needs to know all labels, which people do not tell"),
-        ({"seeds": [1, 1]}, "a method or a seed is listed twice"),
-        ({"seeds": [-1]}, "Input should be greater than or equal to 0"),
-        ({"growth": float("inf")}, "Input should be less than or equal to 100"),
-    ],
-)
-def test_parameters_that_do_not_go_together_are_refused(given: dict[str, Any], wanted: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(wanted)):
-        Collect.model_validate(given)
 
 
 def test_a_task_without_test_positives_is_refused(empty: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import shutil
 from pathlib import Path
 
@@ -14,10 +13,7 @@ from cartograph.data.images import png_of
 from cartograph.errors import InputError
 from tasks.audit import fetch, ingest
 from tasks.commands.init import init
-from tasks.commands.params_yaml import RECIPES, encoder, recipe
-from tasks.commands.presets import converted
 from tasks.engine.running import run_step
-from tasks.engine.workspace import CODE
 from tasks.pipelines import STEPS, open_workspace, steps_of
 from tests.ingesting import some_rows, write_csv
 from tests.training_sets import write_files
@@ -160,21 +156,6 @@ def test_a_model_takes_its_recipe_and_folder(space: Path, train: str, tmp_path: 
     assert section["learning_rate"] == 0.00002
 
 
-def test_the_encoder_of_a_probe_stands_in_the_section_that_embeds() -> None:
-    assert (recipe("probe", "x/y"), encoder("probe", "x/y")) == ({"model": "probe"}, {"pretrained": "x/y"})
-    assert (recipe("transformer", "x/y")["pretrained"], encoder("transformer", "x/y")) == ("x/y", {})
-    assert encoder("probe", "") == {}
-
-
-def test_recipes_start_from_the_rates_of_the_models() -> None:
-    from cartograph.models.registry import MODELS, model_class
-
-    assert RECIPES.keys() == MODELS.keys()
-    default = yaml.safe_load((CODE / "params.yaml").read_text(encoding="utf-8"))["train"]
-    for name, keys in RECIPES.items():
-        assert (default | keys)["learning_rate"] == model_class(name).learning_rate, name
-
-
 def test_evaluation_sets_written_wrong(train: str) -> None:
     with pytest.raises(InputError, match=r"--eval dev\.csv: an evaluation set is written NAME=FILE, or NAME=FILE:ood"):
         init("workspaces/reviews", [train], evaluation=["dev.csv"])
@@ -243,19 +224,6 @@ def test_a_preset_names_columns_classes_and_conversions(space: Path, tmp_path: P
     assert (ingest.options, ingest.label, ingest.uid) == ((("option1",), ("option2",)), ("answer",), ("guid",))
     assert ingest.evaluation["wsc"].files[0].format == "wsc"
     assert ingest.train[0].format is None
-
-
-def test_a_file_to_convert_is_known_when_compressed_or_marked(tmp_path: Path) -> None:
-    schema = b'{"text": "Ann won.", "target": {"span1_text": "Ann"}, "label": true}\n'
-    for name, content in (("a.jsonl.gz", gzip.compress(schema)), ("b.jsonl", b"\xef\xbb\xbf" + schema)):
-        (tmp_path / name).write_bytes(content)
-        assert converted("winogrande", name, tmp_path / name) == {"path": name, "format": "wsc"}
-    squad = b'{"data": [{"title": "t", "paragraphs": []}]}'
-    for name, content in (("c.json.gz", gzip.compress(squad)), ("d.json", b"\xef\xbb\xbf" + squad)):
-        (tmp_path / name).write_bytes(content)
-        assert converted("qnli", name, tmp_path / name) == {"path": name, "format": "squad"}
-    (tmp_path / "cut.gz").write_bytes(gzip.compress(squad)[:-12])
-    assert converted("qnli", "cut.gz", tmp_path / "cut.gz") == "cut.gz"
 
 
 def test_a_preset_leaves_out_columns_that_a_file_lacks(space: Path, tmp_path: Path) -> None:

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import doctest
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cartograph.compare import markdown as comparison_text
+from cartograph.compare.markdown import digits, points
+
+
+def test_examples() -> None:
+    assert doctest.testmod(comparison_text).failed == 0
+
+
+@given(st.floats(-100, 100), st.floats(0, 50))
+def test_an_interval_never_seems_to_touch_what_it_excludes(low: float, wide: float) -> None:
+    high = low + wide
+    decimals = digits(low, high)
+    for end in (low, high):
+        if abs(end) >= 0.0006:
+            assert float(points(end, decimals).replace("−", "-")) != 0

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pyarrow as pa
+
+from cartograph.schema import CHANGES
+from tasks.checks.cleaned_set import validate_cleaning
+from tests.cleaning import make_examples
+
+
+def test_the_checks_find_what_cleaning_must_not_do() -> None:
+    original = make_examples([(f"u{number}", f"text {number}", number % 3) for number in range(30)])
+    rows = original.to_pylist()
+    rows[1] |= {"label": 0}
+    rows[2] |= {"label": 0}
+    rows[5] |= {"uid": "new"}
+    cleaned = pa.Table.from_pylist([*rows[:20], *rows[22:], rows[0]], original.schema)
+    reasons = [{"uid": "u20", "what": "drop", "to": None}, {"uid": "u1", "what": "relabel", "to": "bad"}]
+    reasons += [{"uid": "u3", "what": "drop", "to": None}, {"uid": "u4", "what": "relabel", "to": "bad"}]
+    changes = pa.Table.from_pylist([row | {"from": "bad", "why": "w", "by": "Ann"} for row in reasons], CHANGES)
+    found = validate_cleaning(original, cleaned, changes, files=["t.csv"], bound=0.15)
+    assert not found["passed"]
+    checks = {check["check"]: (check["passed"], sorted(check["examples"])) for check in found["sets"][0]["checks"]}
+    assert checks == {
+        "no row was invented": (False, ["new"]),
+        "no row is there twice": (False, ["u0", "u0"]),
+        "every row that was dropped has a reason": (False, ["u21", "u5"]),
+        "every label that was changed has a reason": (False, ["u2"]),
+        "every change that has a reason was made": (False, ["u3", "u4"]),
+        "labels are known": (True, []),
+        "no class shrinks or grows too far": (False, ["bad", "odd"]),
+    }
+    sound = validate_cleaning(original, original, CHANGES.empty_table(), files=["t.csv"], bound=0)
+    assert sound["passed"]
+    assert sound["sets"][0]["checks"][-1]["found"] == "no class changed"
