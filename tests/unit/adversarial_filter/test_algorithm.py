@@ -190,7 +190,7 @@ def test_twins_are_guessed_from_each_other_unless_they_are_grouped() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(8, 40), st.integers(1, 12), st.floats(0, 1), st.sampled_from(["slicing", "sampling", "greedy"]))
-def test_invariants(seed: int, target: int, size: int, threshold: float, variant: str) -> None:
+def test_what_is_filtered_fits_the_parameters(seed: int, target: int, size: int, threshold: float, variant: str) -> None:
     features, labels = clouds(48, 2, 2, seed)
     labels[:2] = 0, 1
     result = aflite(
@@ -285,7 +285,7 @@ GOOD = {"target_size": 20, "train_size": 10, "slice_size": 5}
         ({"groups": np.zeros(3)}, r"groups must be one per row of the features \(40\), but have the shape \(3,\)"),
     ],
 )
-def test_bad_arguments(change: dict[str, object], message: str) -> None:
+def test_arguments_that_make_no_sense_are_refused(change: dict[str, object], message: str) -> None:
     features, labels = clouds(40, 2, 2)
     with pytest.raises(InputError, match=message):
         aflite(features, labels, **(GOOD | change))
@@ -297,7 +297,7 @@ def test_a_gpu_that_is_not_there() -> None:
         aflite(*clouds(40, 2, 2), device="cuda", **GOOD)
 
 
-def test_bad_evaluation_sets() -> None:
+def test_evaluation_sets_that_do_not_fit_are_refused() -> None:
     features, labels = clouds(40, 2, 2)
     with pytest.raises(InputError, match=r"features of evaluation set `dev` must have 2 columns.*shape \(40, 1\) beside 40 labels"):
         aflite(features, labels, evaluation={"dev": (features[:, :1], labels)}, **GOOD)
@@ -307,7 +307,7 @@ def test_bad_evaluation_sets() -> None:
         aflite(features, labels, evaluation={"dev": (wrong, labels)}, **GOOD)
 
 
-def test_bad_data() -> None:
+def test_data_that_cannot_be_filtered_are_refused() -> None:
     features, labels = clouds(40, 2, 2)
     with pytest.raises(InputError, match=r"all 40 labels are of one class \(1\)"):
         aflite(features, np.ones(40, int), **GOOD)

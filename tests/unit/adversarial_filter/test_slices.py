@@ -11,7 +11,7 @@ from cartograph.adversarial_filter.slices import choose_alike, choose_slice
 @given(
     st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(1, 10), st.sampled_from(["slicing", "sampling"]), st.integers(0, 99)
 )
-def test_slices(fourths: list[int], size: int, variant: str, seed: int) -> None:
+def test_a_slice_holds_predictable_rows_alone(fourths: list[int], size: int, variant: str, seed: int) -> None:
     score = np.array([value / 4 for value in fourths])
     score[0] = np.nan
     chosen = choose_slice(score, size, 0.5, variant, np.random.default_rng(seed))

@@ -40,7 +40,7 @@ def test_the_filter_takes_artefacts_and_flipped_labels_and_leaves_the_task(found
     assert rows[1.6, "after"]["flipped"] < 0.4 * rows[1.6, "before"]["flipped"] == 0.4 * 80
 
 
-def test_table_and_figure(found: Experiment, tmp_path: Path) -> None:
+def test_outcomes_are_written_as_a_table_and_drawn(found: Experiment, tmp_path: Path) -> None:
     lines = outcomes_text(found.outcomes).splitlines()
     assert len(lines) == 13 and lines[2].split()[:3] == ["1.6", "before", "1,000"]
     for name in ("one.svg", "two.svg"):

@@ -8,7 +8,7 @@ import pytest
 from cartograph.bias.neighbours import TOPS, neighbour_distances
 
 
-def test_neighbours_by_brute_force() -> None:
+def test_distances_to_neighbours_are_those_of_brute_force() -> None:
     rng = np.random.default_rng(0)
     train, held = rng.normal(size=(70, 5)).astype(np.float32), rng.normal(size=(9, 5)).astype(np.float32)
     labels, gold = rng.integers(2, size=70), rng.integers(2, size=9)

@@ -6,7 +6,7 @@ from cartograph.schema import dataset_info
 from tests.training_sets import info_of, small_set
 
 
-def test_partial_inputs_of_each_task() -> None:
+def test_each_task_has_its_partial_inputs() -> None:
     assert partial_inputs(info_of("single")) == ()
     assert partial_inputs(info_of("pair")) == ("premise alone", "hypothesis alone")
     assert partial_inputs(info_of("choice")) == ("options alone",)

@@ -12,7 +12,7 @@ from cartograph.bias.words import REVEALING, count_words, predict_by_words, reve
 from tests.training_sets import info_of, small_set, table
 
 
-def test_pmi_by_hand() -> None:
+def test_pmi_is_what_a_count_by_hand_gives() -> None:
     rows = [frozenset("ab"), frozenset("a"), frozenset("b"), frozenset("c")]
     found = count_words(rows, np.array([0, 0, 1, 1]), 2, smoothing=0.5)
     assert found.words == ("a", "b", "c")
@@ -38,7 +38,7 @@ def test_words_know_their_field() -> None:
     assert (labels.tolist(), classes) == ([1, 0], 2)
 
 
-def test_revealing_words_before_and_after() -> None:
+def test_revealing_words_are_counted_before_and_after() -> None:
     before = small_set(rows=200)
     quiet = pa.array([label == 0 or number % 2 == 0 for number, label in enumerate(before["label"].to_pylist())])
     found = words_table(before, before.filter(quiet), number=4, smoothing=1.0)

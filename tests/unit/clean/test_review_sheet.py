@@ -113,7 +113,7 @@ def test_label_studio_tasks_and_their_configuration() -> None:
     assert [entry.new_label for entry in entries_of_export(json.dumps(export).encode(), "e", labels)] == list(labels)
 
 
-def test_people_review_pictures() -> None:
+def test_a_review_sheet_shows_pictures() -> None:
     rows = small_images(6)
     found = suspects(rows, make_noise(rows, {"u0000": (1, 0.8), "u0001": (1, 0.8)}), 10)
     sheet = list(csv.DictReader(io.StringIO(review_sheet(info_of("image"), found).decode("utf-8-sig"))))

@@ -9,7 +9,7 @@ from cartograph.compare import markdown as comparison_text
 from cartograph.compare.markdown import digits, points
 
 
-def test_examples() -> None:
+def test_the_examples_in_its_docstrings_hold() -> None:
     assert doctest.testmod(comparison_text).failed == 0
 
 

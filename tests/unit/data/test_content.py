@@ -56,7 +56,7 @@ def test_a_foreign_table_is_refused() -> None:
         content_digest(pa.table({"uid": ["a"]}))
 
 
-def test_contents_of_images() -> None:
+def test_contents_of_images_have_a_digest_and_a_profile() -> None:
     rows = small_images(6)
     assert content_digest(rows) == content_digest(rows.take([5, 4, 3, 2, 1, 0])) != content_digest(small_images(6, seed=1))
     assert profile(rows)["mean_pixels"] == {"image": 80.0} and "mean_characters" not in profile(rows)

@@ -14,7 +14,7 @@ from cartograph.maps import human_agreement
 from cartograph.maps.human_agreement import annotator_agreement
 
 
-def test_doctests() -> None:
+def test_the_examples_in_its_docstrings_hold() -> None:
     assert doctest.testmod(human_agreement).failed == 0
 
 

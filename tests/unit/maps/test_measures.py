@@ -191,7 +191,7 @@ def test_burn_in_and_epochs_are_a_window_of_the_epochs() -> None:
         assert np.array_equal(getattr(part, name), getattr(alone, name)), name
 
 
-def test_epoch_window() -> None:
+def test_a_window_leaves_out_the_burn_in() -> None:
     assert epoch_window(6) == slice(0, 6)
     assert epoch_window(6, burn_in=1, epochs=5) == slice(1, 6)
     with pytest.raises(InputError, match=r"`burn_in` skips 6 epochs and the dynamics have 6: none is left; set it to 5 or less"):

@@ -57,7 +57,7 @@ def test_a_file_s_url_may_have_spaces_and_letters_as_they_are_or_escaped(tmp_pat
         assert (tmp_path / "copy.csv").read_text() == ROWS
 
 
-def test_where_one_is_sent_on_to_is_told_without_its_signature(server: Server) -> None:
+def test_the_address_of_a_redirect_is_shown_without_its_signature(server: Server) -> None:
     with pytest.raises(InputError, match=r"/signed may not be read \(403") as error:
         look(server.url.replace("/a/rows.csv", "/signed"))
     assert "s3cret" not in str(error.value)

@@ -28,7 +28,7 @@ def kept(name: str, candidates: Candidates, fraction: float = 0.5) -> list[str]:
     return make_selection(strategy_named(name), candidates, fraction, CLASSES, seed=1, may_lose_class=True).table["uid"].to_pylist()
 
 
-def test_doctests() -> None:
+def test_the_examples_in_docstrings_hold() -> None:
     for module in (cartograph.selection.strategies, cartograph.selection.k_centre, cartograph.selection.table):
         assert doctest.testmod(module).failed == 0
 

@@ -33,7 +33,7 @@ def test_macro_f1_leaves_out_a_class_that_never_occurs() -> None:
     assert macro_f1(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), np.array([0, 1])) == 1.0
 
 
-def test_majority_share() -> None:
+def test_the_majority_share_is_that_of_the_largest_class() -> None:
     assert majority_share(np.array([3, 3, 1, 0])) == 0.5
 
 

@@ -27,7 +27,7 @@ def space(tmp_path: Path) -> Workspace:
     return workspace_of_pairs(tmp_path)
 
 
-def test_from_texts_to_a_filtered_version(space: Workspace) -> None:
+def test_texts_become_a_filtered_version(space: Workspace) -> None:
     assert run(features.STEP, space) == "bow, 119 numbers a row"
     told = run(aflite.STEP, space)
     folder = space.path / "data/aflite"
@@ -49,7 +49,7 @@ def test_from_texts_to_a_filtered_version(space: Workspace) -> None:
     assert all((space.path / name).stat().st_size > 1000 for name in aflite.FIGURES)
 
 
-def test_same_parameters_same_bytes(space: Workspace) -> None:
+def test_the_same_parameters_give_the_same_bytes(space: Workspace) -> None:
     run(features.STEP, space)
     found = []
     for _ in range(2):

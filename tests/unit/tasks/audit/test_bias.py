@@ -35,7 +35,7 @@ def images(tmp_path: Path) -> Workspace:
     return workspace_of_images(tmp_path)
 
 
-def test_before_and_after_by_quick_and_by_trained_models(space: Workspace) -> None:
+def test_versions_before_and_after_are_compared_by_quick_and_by_trained_models(space: Workspace) -> None:
     run(features.STEP, space)
     run(aflite.STEP, space)
     space = with_sections(space, bias=Bias(models=("linear", "bow"), partial=("linear", "bow"), seeds=(1,), words=3))
@@ -109,7 +109,7 @@ def test_wrong_parameters_of_bias_are_named(tmp_path: Path, section: str, messag
     assert message in str(raised.value)
 
 
-def test_pixels_from_features_to_before_and_after(images: Workspace) -> None:
+def test_images_are_filtered_and_compared_by_their_pixels(images: Workspace) -> None:
     assert run(features.STEP, images) == "pixels, 8 numbers a row"
     run(aflite.STEP, images)
     filtered = pq.read_table(images.path / "data/aflite/filtered.parquet")
@@ -122,7 +122,7 @@ def test_pixels_from_features_to_before_and_after(images: Workspace) -> None:
     assert pq.read_table(images.path / "data/bias/neighbours.parquet").num_rows > 0
 
 
-def test_only_models_of_words_leave_distances_alone(images: Workspace) -> None:
+def test_with_models_of_words_alone_distances_are_the_summary(images: Workspace) -> None:
     run(features.STEP, images)
     run(aflite.STEP, images)
     images = with_sections(images, bias=Bias(models=("max-pmi",), seeds=(1,)))

@@ -119,7 +119,7 @@ def test_the_second_audit_is_held_against_the_first_and_the_third_against_the_se
     assert [numbers["rows"] for numbers in space.read("data/compare/record.json")["earlier"]] == [SIZE, SIZE + 4]
 
 
-def test_suspects_that_are_not_the_doing_of_new_rows_are_told_apart_from_those_that_are(space: Space) -> None:
+def test_suspects_among_new_rows_are_counted_apart_from_those_among_old_rows(space: Space) -> None:
     space.fill(SIZE, ["u001"])
     space.run()
     space.fill(SIZE, ["u002"])

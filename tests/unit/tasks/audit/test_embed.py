@@ -49,7 +49,7 @@ def test_only_a_probe_has_it() -> None:
         ({"tune": Tune(trials=2)}, True),
     ],
 )
-def test_where_dynamics_are_brought_along_it_serves_the_trainings_besides(section: dict[str, config.Section], wanted: bool) -> None:
+def test_with_imported_dynamics_it_is_there_for_the_other_trainings(section: dict[str, config.Section], wanted: bool) -> None:
     assert STEP.when(settings({}, model="probe", dynamics="mine") | section) == wanted
 
 

@@ -55,7 +55,7 @@ def space(path: Path, *, failed: tuple[str, ...] = (), selections: bool = False,
     return space
 
 
-def test_tables_page_and_numbers(tmp_path: Path) -> None:
+def test_it_writes_tables_a_page_and_numbers(tmp_path: Path) -> None:
     done = run_step(STEP, space(tmp_path))
     folder = tmp_path / "data/evaluate"
     assert pq.read_schema(folder / "evaluation.parquet").equals(EVALUATION)
@@ -96,7 +96,7 @@ def test_a_failed_training_is_counted_and_left_out(tmp_path: Path) -> None:
     assert "(1 of 2 failed)" in (tmp_path / "data/evaluate/evaluation.md").read_text()
 
 
-def test_only_the_metrics_asked_for(tmp_path: Path) -> None:
+def test_only_the_metrics_asked_for_are_computed(tmp_path: Path) -> None:
     done = run_step(STEP, space(tmp_path, metrics=("macro_f1",), bootstrap=100))
     metrics = json.loads((tmp_path / "reports/evaluate.metrics.json").read_text())
     assert "cleaned.far.macro_f1.mean" in metrics and not [name for name in metrics if "accuracy" in name]

@@ -116,7 +116,7 @@ def test_wrong_parameters_of_features_are_named(tmp_path: Path, section: str, me
     assert message in str(raised.value)
 
 
-def test_features_of_a_network_and_of_a_frozen_one(images: Workspace) -> None:
+def test_features_come_from_a_network_that_is_trained_or_frozen(images: Workspace) -> None:
     images = with_sections(images, train=Train(model="cnn", epochs=2, batch_size=16, threads=1))
     images = with_sections(images, features=Features(source="finetuned", held_back=0.25))
     assert run(features.STEP, images) == "finetuned, 64 numbers a row, 30 rows held back"

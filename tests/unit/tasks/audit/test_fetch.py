@@ -98,7 +98,7 @@ def test_a_server_that_says_nothing_of_its_files_is_asked_for_them_each_time(ser
     assert server.sent == 2
 
 
-def test_credentials_come_from_netrc_and_are_told_to_nobody(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_credentials_come_from_netrc_and_appear_nowhere(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server.user = "annette:planted-secret"
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     (tmp_path / "netrc").write_text("machine elsewhere.example login a password b\n")

@@ -19,7 +19,7 @@ from tasks.audit.gates import Gates
         ("{suspects: 0.1}", r"`gates\.suspects`"),
     ],
 )
-def test_wrong_bounds_are_told(tmp_path, text: str, message: str) -> None:
+def test_wrong_bounds_are_refused(tmp_path, text: str, message: str) -> None:
     (tmp_path / "params.yaml").write_text(f"gates: {text}\n")
     with pytest.raises(InputError, match=message):
         load_settings(tmp_path / "params.yaml", {"gates": Gates})

@@ -75,7 +75,7 @@ def test_trec_repeats_some_questions_and_shares_some_with_its_test_set(real_data
 
 
 @pytest.mark.realdata
-def test_chaosnli_nested_fields_and_annotators(real_data: Path, tmp_path: Path) -> None:
+def test_chaosnli_has_nested_fields_and_annotators(real_data: Path, tmp_path: Path) -> None:
     folder = real_data / "chaosnli"
     names = {"e": "entailment", "n": "neutral", "c": "contradiction"}
     evaluation = {"mnli": {"files": str(folder / "chaosNLI_mnli_m.jsonl"), "domain": "ood"}}
@@ -91,7 +91,7 @@ def test_chaosnli_nested_fields_and_annotators(real_data: Path, tmp_path: Path) 
 
 
 @pytest.mark.realdata
-def test_winogrande_multiple_choice(real_data: Path, tmp_path: Path) -> None:
+def test_winogrande_is_multiple_choice(real_data: Path, tmp_path: Path) -> None:
     folder = real_data / "winogrande"
     evaluation = {"dev": {"files": str(folder / "dev.jsonl")}}
     columns = {"text": "sentence", "options": ["option1", "option2"], "label": "answer", "uid": ["guid", "qID"]}
@@ -104,7 +104,7 @@ def test_winogrande_multiple_choice(real_data: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.realdata
-def test_sst2_and_qnli(real_data: Path, tmp_path: Path) -> None:
+def test_sst2_and_qnli_have_the_rows_of_their_sources(real_data: Path, tmp_path: Path) -> None:
     sst2 = ingest_file(tmp_path, real_data / "sst2/stsa.binary.train", text="text", format="label-first")
     assert classes_of(sst2, "train") == {"0": 3310, "1": 3610}
     qnli = ingest_file(tmp_path, real_data / "qnli/dev.tsv", text=["question", "sentence"], uid="index")

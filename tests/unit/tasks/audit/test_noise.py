@@ -105,7 +105,7 @@ def test_the_experiment_is_on_record(audited: tuple[Workspace, str, list[str]]) 
     assert np.mean(flipped["confidence_before"].to_numpy()) > 0.9 > 0.5 > np.mean(flipped["confidence_after"].to_numpy())
 
 
-def test_numbers_and_figures(audited: tuple[Workspace, str, list[str]]) -> None:
+def test_it_writes_numbers_and_figures(audited: tuple[Workspace, str, list[str]]) -> None:
     workspace, _, _ = audited
     numbers = json.loads((workspace.path / "reports/noise.metrics.json").read_text(encoding="utf-8"))
     assert all(isinstance(value, int | float) for value in numbers.values())
@@ -144,7 +144,9 @@ def test_the_threshold_decides_who_is_flagged(audited: tuple[Workspace, str, lis
         ({"folds": 120}, r"`folds` is 120, but class '(quiet|loud)' has only \d+ rows .* use \d+ folds or fewer"),
     ],
 )
-def test_what_cannot_be_done_is_said(audited: tuple[Workspace, str, list[str]], own: dict[str, object], message: str) -> None:
+def test_what_cannot_be_done_is_refused_with_the_reason(
+    audited: tuple[Workspace, str, list[str]], own: dict[str, object], message: str
+) -> None:
     workspace, _, _ = audited
     before = (workspace.path / "data/noise/noise.json").read_bytes()
     with pytest.raises(InputError, match=message):

@@ -230,7 +230,7 @@ def test_the_reason_of_an_error_nobody_foresaw_has_its_kind(tmp_path: Path) -> N
     assert (failure_of(tmp_path / "data/retrain/cleaned-1") or "").startswith("NotADirectoryError: ")
 
 
-def test_cells_inputs_and_folders(tmp_path: Path) -> None:
+def test_a_cell_has_inputs_and_a_folder_of_its_own(tmp_path: Path) -> None:
     workspace = space(
         tmp_path, seeds=(4,), subsets=("original", "cleaned"), train={"model": "transformer", "pretrained": "./models/{mine}"}
     )

@@ -126,7 +126,7 @@ def test_a_model_of_the_random_share_that_diverges_is_said(tmp_path: Path) -> No
         run_step(STEP, workspace)
 
 
-def test_a_class_that_is_lost_is_told(tmp_path: Path) -> None:
+def test_a_class_that_is_lost_is_named(tmp_path: Path) -> None:
     done = run_step(STEP, space(tmp_path, strategies=["hard-to-learn"], fractions=[0.02]))
     assert "; hard-to-learn-0.02 keeps no " in done.receipt.summary
 
@@ -163,7 +163,7 @@ def test_measures_of_other_rows_are_refused(tmp_path: Path) -> None:
         ("{strategies: [random, random]}", r"names random twice; each is taken once"),
     ],
 )
-def test_parameters_out_of_range(tmp_path: Path, text: str, message: str) -> None:
+def test_parameters_out_of_range_are_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "params.yaml"
     path.write_text(f"select: {text}")
     with pytest.raises(InputError, match=message):

@@ -142,7 +142,7 @@ def test_labels_in_another_order_are_said_to_be_reordered(place: Workplace, tmp_
     assert json.loads((data / "training.json").read_text())["classes"] == ["loud", "quiet"]
 
 
-def test_coordinates_from_elsewhere(place: Workplace, tmp_path: Path) -> None:
+def test_coordinates_are_imported(place: Workplace, tmp_path: Path) -> None:
     uids = pq.read_table(place.inputs["data/ingest/train.parquet"]).column("uid").to_pylist()
     lines = [f"{uid},0.5,0.1,{row % 7}" for row, uid in enumerate(uids)]
     (tmp_path / "map.csv").write_text("\n".join(["guid,confidence,variability,correctness", *lines]))

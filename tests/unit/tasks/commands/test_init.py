@@ -98,7 +98,7 @@ def test_paths_inside_the_project_are_kept_relative(space: Path, train: str) -> 
     assert inside.exists()
 
 
-def test_an_existing_workspace_is_replaced_only_when_told_to(space: Path, train: str) -> None:
+def test_an_existing_workspace_is_replaced_only_by_force(space: Path, train: str) -> None:
     init("workspaces/reviews", [train])
     before = (space / "params.yaml").read_bytes()
     with pytest.raises(InputError, match=r"reviews is a workspace already; edit its params\.yaml, or replace that with --force"):
@@ -133,7 +133,7 @@ def test_nothing_half_made_is_left(space: Path, train: str, tmp_path: Path, monk
         ("params.yaml", r"params\.yaml is a file; name a folder to make, such as workspaces/params"),
     ],
 )
-def test_places_that_are_no_workspace(workspace: str, message: str, train: str, project: Path) -> None:
+def test_a_place_that_cannot_be_a_workspace_is_refused(workspace: str, message: str, train: str, project: Path) -> None:
     (project / "src" / "cartograph").mkdir(parents=True)
     (project / "params.yaml").touch()
     with pytest.raises(InputError, match=message):
@@ -156,7 +156,7 @@ def test_a_model_takes_its_recipe_and_folder(space: Path, train: str, tmp_path: 
     assert section["learning_rate"] == 0.00002
 
 
-def test_evaluation_sets_written_wrong(train: str) -> None:
+def test_evaluation_sets_written_wrong_are_refused(train: str) -> None:
     with pytest.raises(InputError, match=r"--eval dev\.csv: an evaluation set is written NAME=FILE, or NAME=FILE:ood"):
         init("workspaces/reviews", [train], evaluation=["dev.csv"])
     with pytest.raises(InputError, match=r"set `dev` is given as id and as ood"):
@@ -169,7 +169,7 @@ def test_an_unknown_model_names_the_file_it_would_stand_in(train: str) -> None:
 
 
 @pytest.mark.realdata
-def test_trec(real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_says_what_it_finds_in_trec(real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trec = real_data / "trec"
     init(
         "workspaces/reviews",
@@ -186,7 +186,7 @@ def test_trec(real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.realdata
-def test_snli(real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_says_what_it_finds_in_snli(real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def lines(part: str) -> str:
         return f"premise={real_data}/snli/s1.{part},hypothesis={real_data}/snli/s2.{part},label={real_data}/snli/labels.{part}"
 
@@ -239,7 +239,7 @@ def test_a_preset_leaves_out_columns_that_a_file_lacks(space: Path, tmp_path: Pa
     assert ingest.groups[2] == "Logic"
 
 
-def test_multinli_as_glue_has_it(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_multinli_is_read_as_glue_has_it(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     labels = ("entailment", "neutral", "contradiction")
     head = ["index", "promptID", "pairID", "genre", "sentence1", "sentence2", "label1", "gold_label"]
     rows = [[str(n), "31193", f"{n}n", "government", f"A law {n}.", f"It says {n}.", labels[n % 3], labels[n % 3]] for n in range(30)]
@@ -255,7 +255,7 @@ def test_multinli_as_glue_has_it(space: Path, tmp_path: Path, capsys: pytest.Cap
     assert "matched: 9 rows from dev.tsv, in distribution\n" in said
 
 
-def test_qnli_as_glue_has_it(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_qnli_is_read_as_glue_has_it(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [f"{n}\tWhat is {n}?\t{n} is a number.\t{('entailment', 'not_entailment')[n % 2]}" for n in range(20)]
     (tmp_path / "train.tsv").write_text("\n".join(["index\tquestion\tsentence\tlabel", *rows]) + "\n")
     init("workspaces/reviews", [str(tmp_path / "train.tsv")], preset="qnli")
@@ -282,7 +282,7 @@ def test_a_file_at_a_url_is_fetched_once_for_init_and_the_first_audit(space: Pat
     assert not run_step(fetch.STEP, audit).executed
 
 
-def test_a_workspace_for_a_folder_of_images(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_workspace_is_made_for_a_folder_of_images(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(0)
     files = {
         f"{label}/{number}.png": png_of(rng.integers(0, 255, (9, 12, 3), dtype=np.uint8), 99) for label in "ab" for number in range(12)

@@ -23,11 +23,11 @@ def git(folder: Path, *arguments: str) -> str:
     return subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def test_no_commit_outside_git(project: Path) -> None:
+def test_outside_of_git_there_is_no_commit(project: Path) -> None:
     assert provenance.git_commit() is None
 
 
-def test_a_commit_and_whether_a_tracked_file_differs_from_it(project: Path) -> None:
+def test_a_commit_says_whether_a_tracked_file_differs_from_it(project: Path) -> None:
     (project / "workspaces/w/reports").mkdir(parents=True)
     tracked = {"code.py": "1", "dvc.lock": "a", "workspaces/w/dvc.lock": "a", "workspaces/w/reports/x.metrics.json": "{}"}
     for name, text in tracked.items():
@@ -58,7 +58,7 @@ def lock(project: Path) -> Workspace:
     return make_workspace(project)
 
 
-def test_the_lock_is_told_but_for_the_stage_that_tells_it(project: Path) -> None:
+def test_the_lock_is_reported_without_the_stage_that_reports_it(project: Path) -> None:
     told = provenance.dvc_lock(lock(project), without="publish")
     assert told is not None
     content = yaml.safe_load(told)
@@ -69,7 +69,7 @@ def test_the_lock_is_told_but_for_the_stage_that_tells_it(project: Path) -> None
 @pytest.mark.parametrize(
     "change", ["a file differs", "a folder's size differs", "a folder is gone", "no lock", "garbled lock", "empty lock"]
 )
-def test_a_lock_of_other_files_is_not_told(project: Path, change: str) -> None:
+def test_a_lock_of_other_files_is_not_reported(project: Path, change: str) -> None:
     space = lock(project)
     if change == "a file differs":
         (project / "data/made.receipt.json").write_text("[]")
