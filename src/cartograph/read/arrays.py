@@ -17,12 +17,11 @@ from cartograph.errors import InputError
 from cartograph.read import parquet
 from cartograph.read.arrow import raw_columns
 from cartograph.read.jsonl import as_text
-from cartograph.read.source import BROKEN_ARCHIVE, Batch, Rejected, Source
+from cartograph.read.source import BATCH_ROWS_OF_IMAGES, BROKEN_ARCHIVE, Batch, Rejected, Source
 
 MAX_ROWS = 10_000_000
 """Most rows of one archive; one that claims more is not read."""
 
-_BATCH = 1_000
 _ROW_BYTES = 200_000_000
 _BATCH_BYTES = 64_000_000
 _HEADERS: dict[tuple[int, int], Callable[[Any], tuple[tuple[int, ...], bool, np.dtype[Any]]]] = {
@@ -112,7 +111,7 @@ def _rows(source: Source, members: list[_Member]) -> Iterator[Batch]:
     total = lengths.pop()
     read = [member for member in members if member.name in images or len(member.shape) == 1]
     widest = max(math.prod(member.shape[1:]) * member.kind.itemsize for member in read)
-    size = max(1, min(_BATCH, _BATCH_BYTES // max(widest, 1)))
+    size = max(1, min(BATCH_ROWS_OF_IMAGES, _BATCH_BYTES // max(widest, 1)))
     for start in range(0, total, size):
         number = min(size, total - start)
         columns = {member.name: member.rows(number) for member in read}

@@ -13,10 +13,8 @@ import pyarrow as pa
 from cartograph.errors import InputError
 from cartograph.read import parquet
 from cartograph.read.arrays import image_batch
-from cartograph.read.arrow import raw_columns
-from cartograph.read.source import BATCH_ROWS, Batch, Source
+from cartograph.read.source import Batch, Source
 
-_IMAGES = 1_000
 _SHARDS = (".parquet", ".arrow")
 _SHARD = re.compile(r"[-_.]?\d{4,}(-of-\d+)?$")
 
@@ -64,13 +62,14 @@ def choose(source: Source, splits: dict[str, Any]) -> Any:
 def rows_of(source: Source, dataset: Any) -> Iterator[Batch]:
     """Yield the rows of a loaded ``datasets.Dataset``."""
     done = 0
-    for part in dataset.with_format("arrow").iter(batch_size=_IMAGES if source.images else BATCH_ROWS):
+    for part in dataset.with_format("arrow").iter(batch_size=source.batch_rows):
         named = part.replace_schema_metadata(dataset.features.arrow_schema.metadata)
-        if source.images:
-            yield image_batch(source, named, done)
-        else:
-            yield Batch(raw_columns(named, source.name), pa.array(range(done + 1, done + 1 + len(part)), pa.int64()))
+        yield _batch(source, named, done)
         done += len(part)
+
+
+def _batch(source: Source, table: pa.Table, start: int) -> Batch:
+    return image_batch(source, table, start) if source.images else parquet.raw_batch(table, source.name, start)
 
 
 def _splits(source: Source, folder: Path) -> dict[str, list[Path]]:
@@ -96,10 +95,7 @@ def _shards(source: Source, files: list[Path]) -> Iterator[Batch]:
     for file in files:
         shard = replace(source, path=str(file), name=f"{source.name}/{file.name}", split=None)
         for table in parquet.tables(shard) if file.suffix == ".parquet" else _stream(shard):
-            if source.images:
-                yield image_batch(shard, table, done)
-            else:
-                yield Batch(raw_columns(table, shard.name), pa.array(range(done + 1, done + 1 + len(table)), pa.int64()))
+            yield _batch(shard, table, done)
             done += len(table)
 
 

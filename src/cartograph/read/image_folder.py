@@ -21,14 +21,13 @@ import pyarrow as pa
 from cartograph.data.images import MAX_BYTES, Unusable, canonical_png
 from cartograph.errors import InputError
 from cartograph.read import delimited, jsonl
-from cartograph.read.source import BROKEN_ARCHIVE, Batch, Rejected, Source
+from cartograph.read.source import BATCH_ROWS_OF_IMAGES, BROKEN_ARCHIVE, Batch, Rejected, Source
 
 IMAGE, FILE, LABEL = "image", "file", "label"
 SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"))
 
 _TABLES = ("metadata.csv", "metadata.jsonl", "labels.csv", "labels.jsonl")
 _NAMES = ("file_name", "file", "filename", "image", "path")
-_BATCH = 1_000
 _UNPACKED, _RATIO = 100_000_000, 100
 _OUTSIDE = "file outside the folder"
 
@@ -260,7 +259,7 @@ def _batches(source: Source, files: Files, rows: Iterator[Record]) -> Iterator[B
                     numbers.append(number)
                 except Unusable as error:
                     rejected.append(Rejected(number, error.reason, error.detail, name))
-            if len(kept) + len(rejected) == _BATCH:
+            if len(kept) + len(rejected) == BATCH_ROWS_OF_IMAGES:
                 break
         if not kept and not rejected:
             return

@@ -24,14 +24,19 @@ def read(source: Source) -> Iterator[Batch]:
         InputError: the file is one array and is not valid JSON.
     """
     with open_text(source.path, source, newline="\n") as file:
-        start = file.read(1)
-        while start.isspace():
-            start = file.read(1)
-        file.seek(0)
-        if start == "[":
+        if _is_array(file):
             yield from _array(source, file)
         else:
             yield from _lines(source, file)
+
+
+def _is_array(file: IO[str]) -> bool:
+    """Return whether a file begins with an array, and go back to its beginning."""
+    start = file.read(1)
+    while start.isspace():
+        start = file.read(1)
+    file.seek(0)
+    return start == "["
 
 
 def _lines(source: Source, file: IO[str]) -> Iterator[Batch]:
@@ -75,11 +80,7 @@ def rewrite(source: Source, column: str, kept: Mapping[int, str | None]) -> Iter
             file stays one.
     """
     with open_text(source.path, source, newline="\n") as file:
-        start = file.read(1)
-        while start.isspace():
-            start = file.read(1)
-        file.seek(0)
-        if start == "[":
+        if _is_array(file):
             values = enumerate(json.load(file), start=1)
             yield "[\n"
             objects = (_relabelled(value, column, kept[number]) for number, value in values if number in kept)

@@ -9,9 +9,7 @@ import pyarrow.parquet as pq
 
 from cartograph.errors import InputError
 from cartograph.read.arrow import raw_columns
-from cartograph.read.source import BATCH_ROWS, Batch, Source
-
-_IMAGES = 1_000
+from cartograph.read.source import Batch, Source
 
 
 def read(source: Source) -> Iterator[Batch]:
@@ -22,8 +20,19 @@ def read(source: Source) -> Iterator[Batch]:
     """
     done = 0
     for table in tables(source):
-        yield Batch(raw_columns(table, source.name), pa.array(range(done + 1, done + 1 + len(table)), pa.int64()))
+        yield raw_batch(table, source.name, done)
         done += len(table)
+
+
+def raw_batch(table: pa.Table, name: str, start: int) -> Batch:
+    """Return typed rows as a batch of raw columns.
+
+    Args:
+        table: typed columns.
+        name: what messages call the source.
+        start: rows of the source that came before.
+    """
+    return Batch(raw_columns(table, name), pa.array(range(start + 1, start + 1 + len(table)), pa.int64()))
 
 
 def tables(source: Source) -> Iterator[pa.Table]:
@@ -34,7 +43,7 @@ def tables(source: Source) -> Iterator[pa.Table]:
     """
     try:
         with pq.ParquetFile(source.path) as file:
-            for part in file.iter_batches(batch_size=_IMAGES if source.images else BATCH_ROWS):
+            for part in file.iter_batches(batch_size=source.batch_rows):
                 yield pa.Table.from_batches([part], file.schema_arrow)
     except (pa.ArrowInvalid, pa.ArrowIOError, UnicodeDecodeError) as error:
         raise InputError(

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from cartograph.errors import InputError
 
-BATCH_ROWS = 50_000
+BATCH_ROWS, BATCH_ROWS_OF_IMAGES = 50_000, 1_000
 MAX_COLUMNS = 4096
 
 BROKEN_ARCHIVE = (
@@ -70,6 +70,11 @@ class Source:
     images: bool = False
     image_side: int = 256
     image_columns: tuple[str, ...] = ()
+
+    @property
+    def batch_rows(self) -> int:
+        """Rows that a reader takes into one batch."""
+        return BATCH_ROWS_OF_IMAGES if self.images else BATCH_ROWS
 
 
 @dataclass(frozen=True)

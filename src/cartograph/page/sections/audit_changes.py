@@ -12,12 +12,12 @@ from cartograph.data.images import shown_fields
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Series
-from cartograph.page.row_blocks import RowList, RowTables, Suspect, SuspectTable
+from cartograph.page.row_blocks import RowList, RowTables
+from cartograph.page.sections.suspects import suspect_table
 from cartograph.page.step_results import SinceLastAudit
 from cartograph.schema import REGIONS, UID
 from cartograph.wording import count, counted, cut, listing, probability, share
 
-_MOST_LISTED = 1000
 _LONGEST = 200
 _PICTURE_SIDE = 32
 
@@ -31,7 +31,7 @@ def audit_changes_section(audit: Audit) -> Section | None:
     suspected = set(_places(audit, since, "new suspect"))
     new = [place for place in audit.flagged.tolist() if place in suspected]
     if new and audit.suspects is not None:
-        blocks.append(SuspectTable("New suspects", _suspects(audit, new[:_MOST_LISTED])))
+        blocks.append(suspect_table("New suspects", audit.suspects, new))
     lists = _lists(audit, since)
     if lists:
         blocks.append(RowTables(lists))
@@ -88,15 +88,6 @@ def _places(audit: Audit, since: SinceLastAudit, what: str) -> list[int]:
     uids = since.rows.filter(pc.equal(since.rows["what"], what))[UID]
     places = pc.index_in(uids, value_set=audit.measures[UID].combine_chunks())
     return [int(place) for place in places.drop_null().to_pylist()]
-
-
-def _suspects(audit: Audit, places: Sequence[int]) -> list[Suspect]:
-    assert audit.suspects is not None
-    rows = audit.suspects.rows.select(["rank", "probability", "suggested", "reason"]).take(list(places)).to_pylist()
-    return [
-        Suspect(place, row["rank"], round(row["probability"], 4), row["suggested"], cut(row["reason"], 400))
-        for place, row in zip(places, rows, strict=True)
-    ]
 
 
 def _lists(audit: Audit, since: SinceLastAudit) -> list[RowList]:

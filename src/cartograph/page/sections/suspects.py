@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow.compute as pc
@@ -16,7 +16,7 @@ from cartograph.suspects.figures import RANGES, shares
 from cartograph.wording import count, counted, cut, probability, share
 
 MOST_LISTED = 1000
-"""Suspects in the table; the others are in the files."""
+"""Most suspects in a table; the others are in the files."""
 
 _BINS = 20
 _READS = {
@@ -38,20 +38,22 @@ def suspects_section(audit: Audit) -> Section | None:
         return None
     blocks: list[Block] = []
     if len(audit.flagged):
-        blocks.append(SuspectTable("Suspects", _suspects(audit, audit.suspects)))
+        blocks.append(suspect_table("Suspects", audit.suspects, audit.flagged.tolist()))
     blocks += [Charts(_charts(audit.suspects)), Facts(_facts(audit.suspects.record))]
     if not audit.suspects.record["assumption"]:
         blocks.append(_detectors(audit.suspects.record))
     return Section("suspects", "Suspects", " ".join(_lead(audit, audit.suspects.record)), blocks)
 
 
-def _suspects(audit: Audit, suspects: Suspects) -> list[Suspect]:
-    shown = audit.flagged[:MOST_LISTED]
-    rows = suspects.rows.select(["rank", "probability", "suggested", "reason"]).take(shown).to_pylist()
-    return [
+def suspect_table(caption: str, suspects: Suspects, places: Sequence[int]) -> SuspectTable:
+    """Return the suspects at these places on the map, as many as a table has."""
+    shown = places[:MOST_LISTED]
+    rows = suspects.rows.select(["rank", "probability", "suggested", "reason"]).take(list(shown)).to_pylist()
+    listed = [
         Suspect(place, row["rank"], round(row["probability"], 4), row["suggested"], cut(row["reason"], 400))
-        for place, row in zip(shown.tolist(), rows, strict=True)
+        for place, row in zip(shown, rows, strict=True)
     ]
+    return SuspectTable(caption, listed)
 
 
 def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
