@@ -7,36 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cartograph.audits.changes import audit_changes, match_rows
-from cartograph.audits.record import Record, record_rows
-from cartograph.errors import InputError
+from cartograph.audits.record import Record
 from cartograph.schema import RECORD, ROW_CHANGES
-from tests.cleaning import make_examples, make_noise
-
-EASY, AMBIGUOUS, HARD = "easy-to-learn", "ambiguous", "hard-to-learn"
-
-
-def record(*rows: tuple[str, str, str, str, bool]) -> Record:
-    """A record of (uid, content, label, region, suspect)."""
-    columns = dict(zip(("uid", "content", "label", "region", "suspect"), zip(*rows, strict=True), strict=True))
-    size = len(rows)
-    columns |= {"confidence": [0.5] * size, "variability": [0.1] * size, "probability": [0.2] * size, "suggested": ["x"] * size}
-    return Record(pa.table({name: columns[name] for name in RECORD.names}, schema=RECORD), {"rows": size})
-
-
-BEFORE = record(
-    ("a", "1", "cat", EASY, False),
-    ("b", "2", "cat", EASY, True),
-    ("c", "3", "dog", HARD, True),
-    ("d", "4", "dog", EASY, False),
-    ("e", "5", "dog", EASY, True),
-)
-NOW = record(
-    ("a", "1", "cat", EASY, True),
-    ("b", "9", "cat", AMBIGUOUS, True),
-    ("z", "3", "cat", HARD, False),
-    ("d", "4", "dog", EASY, False),
-    ("f", "6", "dog", EASY, True),
-)
+from tests.audit_records import AMBIGUOUS, BEFORE, EASY, HARD, NOW
 
 
 def changed(what: str) -> list[tuple[str, str | None, str | None]]:
@@ -118,25 +91,3 @@ def test_matching_parts_both_tables_and_never_uses_a_row_twice(old: list[tuple[i
     assert {old[one][0] for one, other in zip(matched.old, matched.new, strict=True) if old[one][0] == new[other][0]} == uids
     left_over = {old[one][1] for one in matched.removed} & {new[other][1] for other in matched.added}
     assert not left_over, "two rows of the same text stayed without a partner"
-
-
-def test_records_follow_one_another() -> None:
-    second = NOW.after(BEFORE)
-    assert (second.number, second.earlier, second.trend) == (2, (BEFORE.numbers,), (BEFORE.numbers, NOW.numbers))
-    assert second.identity == NOW.identity != BEFORE.identity
-
-
-def test_a_record_has_no_text_and_the_given_labels() -> None:
-    examples = make_examples([(f"u{number}", f"text {number // 2}", number % 3) for number in range(8)])
-    noise = make_noise(examples, {examples["uid"][2].as_py(): (1, 0.9)})
-    size = examples.num_rows
-    measures = pa.table({"uid": examples["uid"], "confidence": [0.3] * size, "variability": [0.2] * size, "region": [EASY] * size})
-    rows = record_rows(examples, measures, noise)
-    assert rows.schema.equals(RECORD)
-    assert rows["uid"].to_pylist() == sorted(examples["uid"].to_pylist())
-    assert sum(rows["suspect"].to_pylist()) == 1
-    assert len(set(rows["content"].to_pylist())) == 4, "a key for each text"
-    assert rows["label"].to_pylist()[:3] == ["bad", "good", "odd"]
-    assert not record_rows(examples, measures, None)["suspect"].to_pylist()[2]
-    with pytest.raises(InputError, match="the train set and the data map are not of the same rows \\(8 and 7\\)"):
-        record_rows(examples, measures.slice(1), noise)

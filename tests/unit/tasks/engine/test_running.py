@@ -7,41 +7,16 @@ import multiprocessing
 import os
 import signal
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cartograph.config import Section
 from cartograph.errors import InputError
-from tasks.commands.dvc_yaml import _stage
-from tasks.engine.receipt import fingerprint, fresh, read_receipt
+from tasks.engine.receipt import fresh, read_receipt
 from tasks.engine.running import run_step
-from tasks.engine.step import Hints, Inputs, Matrix, Out, Step
-from tasks.engine.workspace import Workspace
-from tests.workspaces import make_workspace, with_sections
-
-
-class Doubling(Section):
-    factor: int = 2
-
-
-def double(params: Doubling, inputs: Inputs, out: Out) -> str:
-    text = inputs["data/source"].joinpath("x.txt").read_text()
-    (out["data/double"] / "x.txt").write_text(text * params.factor)
-    out["reports/double.metrics.json"].write_text("{}")
-    return f"{len(text) * params.factor} characters"
-
-
-STEP = Step(name="double", run=double, params=Doubling, inputs=("data/source",), outputs=("data/double", "reports/double.metrics.json"))
-
-
-def space(path: Path, factor: int = 2) -> Workspace:
-    source = path / "data" / "source"
-    if not source.exists():
-        source.mkdir(parents=True)
-        (source / "x.txt").write_text("ab")
-    return make_workspace(path, double=Doubling(factor=factor))
+from tasks.engine.step import Inputs, Out, Step
+from tests.small_steps import GRID, STEP, Doubling, Grid, shout, space
+from tests.workspaces import make_workspace
 
 
 def test_a_step_runs_once_and_leaves_outputs_and_a_receipt(tmp_path: Path) -> None:
@@ -85,20 +60,9 @@ def test_receipts_carry_no_time(tmp_path: Path) -> None:
     assert (tmp_path / STEP.receipt_name).read_bytes() == before
 
 
-def test_a_missing_input_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"step `double` needs .*data/source, which an earlier step makes"):
-        fingerprint(STEP, make_workspace(tmp_path, double=Doubling()))
-
-
 def failing(params: Doubling, inputs: Inputs, out: Out) -> str:
     (out["data/double"] / "half.txt").write_text("half")
     raise OSError(errno.ENOSPC, "No space left on device")
-
-
-@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="there is no file that is there and cannot be read")
-def test_an_input_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"step `double` needs .*/self/mem, which cannot be read \(.+\); change its permissions"):
-        fingerprint(replace(STEP, inputs=("file:/proc/self/mem",)), space(tmp_path))
 
 
 def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
@@ -174,42 +138,6 @@ def test_a_folder_that_cannot_be_written_is_found_before_the_work(tmp_path: Path
     assert not (tmp_path / "data/double").exists()
 
 
-def test_names_that_leave_the_workspace_are_refused(tmp_path: Path) -> None:
-    for name in ("../x", "data/../../x", "elsewhere/x", "/etc/passwd"):
-        with pytest.raises(InputError, match="is not inside the workspace"):
-            space(tmp_path).resolve(name)
-    assert space(tmp_path).resolve("file:/etc/hosts") == Path("/etc/hosts")
-
-
-def test_one_lock_per_workspace_says_who_holds_it(tmp_path: Path) -> None:
-    expected = rf"is busy: `first` \(process {os.getpid()} on .*, since .*\) holds it"
-    with space(tmp_path).lock("first"), pytest.raises(InputError, match=expected), space(tmp_path).lock("second"):
-        pass
-    with space(tmp_path).lock("third"):
-        pass
-
-
-def test_a_journal_line_cut_short_is_passed_over(tmp_path: Path) -> None:
-    run_step(STEP, space(tmp_path))
-    with (tmp_path / ".cartograph/journal.jsonl").open("a") as file:
-        file.write('{"step": "dou')
-    assert len(space(tmp_path).executions()) == 1
-
-
-class Grid(Section):
-    factors: tuple[int, ...] = (2, 3)
-    seeds: tuple[int, ...] = (1, 2)
-
-
-def repeat(params: Grid, inputs: Inputs, out: Out) -> str:
-    (folder,) = inputs.values()
-    (out[f"data/grid/{out.cell['factor']}-{out.cell['seed']}"] / "x.txt").write_text((folder / "x.txt").read_text() * out.cell["factor"])
-    return f"factor {out.cell['factor']}"
-
-
-GRID = Step(name="grid", run=repeat, params=Grid, inputs=("data/{factor}",), matrix=Matrix({"factor": "factors", "seed": "seeds"}))
-
-
 def test_a_matrix_step_is_a_step_per_cell_each_cached_on_its_own(tmp_path: Path) -> None:
     for factor in (2, 3):
         (tmp_path / f"data/{factor}").mkdir(parents=True)
@@ -238,20 +166,6 @@ def test_one_more_value_of_an_axis_runs_the_new_cells_alone(tmp_path: Path) -> N
     }
 
 
-def test_another_section_that_a_step_reads_counts(tmp_path: Path) -> None:
-    step = replace(STEP, reads=("grid",))
-    before = fingerprint(step, with_sections(space(tmp_path), grid=Grid()))
-    assert fingerprint(step, with_sections(space(tmp_path), grid=Grid(seeds=(3,)))) != before
-    assert fingerprint(step, with_sections(space(tmp_path), grid=Grid())) == before
-
-
-def shout(params: Doubling, inputs: Inputs, out: Out) -> str:
-    heard = "review/decisions.csv" in inputs
-    text = inputs["review/decisions.csv"].read_text() if heard else "nothing"
-    (out["data/double"] / "x.txt").write_text(text)
-    return text
-
-
 def test_an_optional_input_counts_from_the_day_it_is_there(tmp_path: Path) -> None:
     step = Step(name="double", run=shout, params=Doubling, inputs=("data/source",), optional=("review/decisions.csv",))
     audit = space(tmp_path)
@@ -266,19 +180,3 @@ def test_an_optional_input_counts_from_the_day_it_is_there(tmp_path: Path) -> No
     assert run_step(step, audit).receipt.summary == "two"
     (tmp_path / "review/decisions.csv").unlink()
     assert run_step(step, audit).receipt.summary == "nothing"
-
-
-def test_dvc_depends_on_an_optional_input_once_it_is_there_and_leaves_persistent_outputs_alone(project: Path) -> None:
-    folder = project / "workspaces" / "reviews"
-    (folder / "review").mkdir(parents=True)
-    (folder / "params.yaml").write_text("{}")
-    outputs = ("data/double", "reports/double.csv")
-    hints = Hints(persistent=("reports/double.csv",))
-    step = Step("double", shout, Doubling, ("data/source",), ("review/decisions.csv",), outputs, hints=hints)
-    audit = make_workspace(folder, double=Doubling())
-    assert "workspaces/reviews/review/decisions.csv" not in _stage(step, audit)["deps"]
-    (folder / "review" / "decisions.csv").write_text("one")
-    stage = _stage(step, audit)
-    assert "workspaces/reviews/review/decisions.csv" in stage["deps"]
-    assert {"workspaces/reviews/reports/double.csv": {"persist": True}} in stage["outs"]
-    assert "workspaces/reviews/data/double" in stage["outs"]
