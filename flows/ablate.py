@@ -1,4 +1,4 @@
-"""Experiments beside an audit, each by its name: `python -m flows.ablate NAME`."""
+"""The papers' experiments as a flow, each by its name: `python -m flows.ablate NAME`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from prefect import flow
 from cartograph.errors import CartographError, InputError
 from cartograph.experiments.registry import EXPERIMENTS as DATA_MAPS
 from flows.engine.command_line import run_flow
-from flows.engine.step_task import ended_with
+from flows.engine.states import flow_state
 from tasks.audit import ablate as experiments
 from tasks.engine.workspace import Workspace
 from tasks.paper import pair_tables, synthetic
@@ -59,14 +59,14 @@ def ablate(experiment: str, workspace: str = ".") -> Any:
         folder = space.path / "reports" / "ablate" / experiment
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            told = EXPERIMENTS[experiment].run(space, folder)
+            finding = EXPERIMENTS[experiment].run(space, folder)
         finally:
             for made in (folder, folder.parent, folder.parent.parent):
                 if not any(made.iterdir()):
                     made.rmdir()
     except CartographError as error:
-        return ended_with(error)
-    console.say(f"{experiment}: {told}")
+        return flow_state(error)
+    console.say(f"{experiment}: {finding}")
     console.say(f"Found      {folder}")
     return None
 

@@ -1,4 +1,4 @@
-"""A collection of pairs as a Prefect flow: every round of every method a cached task; the same scheduling as an audit's."""
+"""A collection of pairs as a Prefect flow: every round of every method a cached task."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from cartograph.errors import CartographError, InputError
-from flows.audit import audit, conduct
+from flows.audit import audit
+from flows.engine.command_line import conduct
 from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.engine.workspace import Workspace
 from tasks.pipelines import open_workspace
@@ -35,7 +36,7 @@ def main(
     except CartographError as error:
         console.complain(str(error))
         raise typer.Exit(error.exit_code) from error
-    conduct(collect, workspace, force, verbose=verbose, debug=debug)
+    conduct(collect, open_workspace, workspace, force, verbose=verbose, debug=debug)
 
 
 def require_collection(space: Workspace) -> None:

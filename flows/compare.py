@@ -1,4 +1,4 @@
-"""Two audits side by side: `python -m flows.compare A B`, each a workspace, or `WORKSPACE@REV` for one of another commit."""
+"""The comparison of two audits as a flow: `python -m flows.compare A B`, each a workspace, or `WORKSPACE@REV` for another commit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from prefect.artifacts import create_markdown_artifact
 
 from cartograph.errors import CartographError, InputError
 from flows.engine.command_line import run_flow
-from flows.engine.step_task import ended_with
+from flows.engine.states import flow_state
 from tasks.audit.compare import DATA, read_record
 from tasks.audit.comparison_markdown import comparison_markdown
 from tasks.engine.workspace import project_root
@@ -44,11 +44,11 @@ def compare(before: str, now: str) -> Any:
     from cartograph.audits.changes import audit_changes
 
     try:
-        records = [record_of(name) for name in (before, now)]
-        changes = audit_changes(*records, np.random.default_rng(_SEED))
-        text = comparison_markdown(before, now, *records, changes)
+        earlier, later = record_of(before), record_of(now)
+        changes = audit_changes(earlier, later, np.random.default_rng(_SEED))
+        text = comparison_markdown(before, now, earlier, later, changes)
     except CartographError as error:
-        return ended_with(error)
+        return flow_state(error)
     create_markdown_artifact(text, key="comparison", description=f"{before} and {now}")
     return text
 
@@ -90,7 +90,7 @@ def _from_root(folder: str) -> Path:
 
 
 def _reason(said: str) -> str:
-    """Return why DVC got nothing; where it only repeats what it was asked for, that there is none."""
+    """Return the reason that DVC gives; where it only repeats what it was asked for, that it has no record of it."""
     errors = [line.removeprefix(_ERROR).removeprefix("unexpected error - ") for line in said.splitlines() if line.startswith(_ERROR)]
     return errors[-1][:_LAST] if errors and not errors[-1].startswith("[") else "it has no record of one"
 
@@ -102,11 +102,10 @@ def main(
     out: Annotated[Path | None, typer.Option("--out", help="Also write it to this Markdown file.")] = None,
 ) -> None:
     """Say what changed from one audit to another."""
-    ended, error = run_flow(compare, before, now)
+    text, error = run_flow(compare, before, now)
     if error is not None:
         console.complain(str(error))
         raise typer.Exit(error.exit_code)
-    text = ended.result()
     console.say(text)
     if out is not None:
         try:

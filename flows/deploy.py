@@ -1,4 +1,4 @@
-"""Scheduled audits, the way of a team: deployments in prefect.yaml, a work pool for workers, and limits on what runs at once."""
+"""Scheduled audits for a team: deployments in prefect.yaml, a work pool for workers, and limits on what runs at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 import yaml
@@ -14,13 +14,17 @@ import yaml
 from cartograph.config import read_yaml
 from cartograph.errors import CartographError, InputError
 from flows.engine.command_line import no_server
+from flows.engine.step_task import GPU_TAG
 from tasks.engine.workspace import CODE, Workspace, project_root
 from tasks.pipelines import open_workspace
 from tasks.presentation import console
 
+if TYPE_CHECKING:
+    from prefect import Flow
+    from prefect.deployments.runner import RunnerDeployment
+
 FILE = "prefect.yaml"
 POOL = "cartograph"
-GPU_TAG = "resource:gpu"
 UTC = "UTC"
 _BANNED = "/%&<>"
 _LONGEST = 300
@@ -63,7 +67,7 @@ def write_file(spaces: Sequence[Workspace], cron: str | None, timezone: str) -> 
     """Write each workspace's deployment into prefect.yaml, in place of an earlier one of it; return the file.
 
     Raises:
-        InputError: the cron expression or the time zone is none, two workspaces have one name, or the file is not a list of deployments.
+        InputError: the cron expression or the time zone is invalid, two workspaces have one name, or the file is not a list of deployments.
     """
     path = project_root() / FILE
     content = _read(path)
@@ -110,7 +114,7 @@ def check_names(spaces: Sequence[Workspace], known: Mapping[str, str | None]) ->
         known: name -> workspace of deployments that there are.
 
     Raises:
-        InputError: a name has a character that Prefect takes in none, or two workspaces would have the same deployment.
+        InputError: a name has a character that Prefect allows in no name, or two workspaces would have the same deployment.
     """
     owners = dict(known)
     for space in spaces:
@@ -183,10 +187,11 @@ def _deploy(entry: Mapping[str, Any], schedules: Sequence[tuple[str, str]]) -> N
     from prefect.client.schemas.objects import ConcurrencyLimitConfig
     from prefect.schedules import Cron
 
-    found = flow.from_source(source=str(CODE), entrypoint=entry["entrypoint"])  # type: ignore[attr-defined]
+    # Prefect's types leave open whether these two are coroutines; outside of an event loop they are not.
+    audit = cast("Flow[..., Any]", flow.from_source(source=str(CODE), entrypoint=entry["entrypoint"]))
     limit = entry.get("concurrency_limit")
     # Not `Flow.deploy` or `prefect deploy`: they list the pool's workers first, which a server under some releases of FastAPI refuses.
-    found.to_deployment(
+    deployment = audit.to_deployment(
         name=entry["name"],
         description=entry.get("description"),
         parameters=entry.get("parameters"),
@@ -194,7 +199,8 @@ def _deploy(entry: Mapping[str, Any], schedules: Sequence[tuple[str, str]]) -> N
         concurrency_limit=ConcurrencyLimitConfig(**limit) if isinstance(limit, dict) else limit,
         work_pool_name=(entry.get("work_pool") or {}).get("name") or POOL,
         schedules=[Cron(cron, timezone=timezone) for cron, timezone in schedules],
-    ).apply()
+    )
+    cast("RunnerDeployment", deployment).apply()
 
 
 def _prepare(at_once: int | None, gpus: int | None) -> None:

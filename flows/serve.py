@@ -1,10 +1,10 @@
-"""Scheduled audits, the simple way: one process that serves a deployment per workspace."""
+"""Scheduled audits in one process, which serves a deployment per workspace."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -15,6 +15,9 @@ from flows.engine.command_line import no_server
 from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import open_workspace
 from tasks.presentation import console
+
+if TYPE_CHECKING:
+    from prefect.deployments.runner import RunnerDeployment
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -48,14 +51,16 @@ def main(
         raise typer.Exit(InputError.exit_code) from error
 
 
-def _deployment(space: Workspace, cron: str | None):  # type: ignore[no-untyped-def]
-    return audit.to_deployment(
+def _deployment(space: Workspace, cron: str | None) -> RunnerDeployment:
+    deployment = audit.to_deployment(
         name=space.name,
         cron=cron,
         parameters={"workspace": space.relative},
         tags=["cartograph", f"workspace:{space.name}"],
         concurrency_limit=1,
     )
+    # Prefect's types leave open whether this is a coroutine; outside of an event loop it is not.
+    return cast("RunnerDeployment", deployment)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What an audit tells the world when it ends: an artifact and events in Prefect, and a message to a webhook where one is configured."""
+"""How an audit ended, announced: an artifact and events in Prefect, and a message to a webhook where one is configured."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from functools import partial
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,9 +30,9 @@ _BEYOND = ("failed", "warned")
 
 
 def announce(name: str, workspace: Workspace | None, error: CartographError | None) -> None:
-    """Tell how an audit ended: its summary as an artifact of the flow run, an event for it and for each gate that went off, an alert.
+    """Announce how an audit ended: its summary as an artifact of the flow run, an event for it and for each gate that went off, an alert.
 
-    Whatever of this cannot be done is said on the console, and changes nothing about the audit.
+    What of this cannot be done is named on the console, and changes nothing about the audit.
 
     Args:
         name: the workspace's name.
@@ -41,18 +42,20 @@ def announce(name: str, workspace: Workspace | None, error: CartographError | No
     gone_off: list[dict[str, Any]] = []
     if workspace is not None and came_to_gates(workspace, error):
         gone_off = [finding for finding in findings(workspace) if finding["outcome"] in _BEYOND]
-    for what, tell in (
-        ("its summary", lambda: workspace and _artifact(workspace, error)),
-        ("its events", lambda: _events(name, gone_off, error)),
-        ("the alert", lambda: _alert(name, gone_off, error)),
+    for what, leave in (
+        ("its summary", partial(_artifact, workspace, error)),
+        ("its events", partial(_events, name, gone_off, error)),
+        ("the alert", partial(_alert, name, gone_off, error)),
     ):
         try:
-            tell()
+            leave()
         except Exception as problem:
             console.complain(f"the audit is done, but {what} could not be left: {_reason(problem)}")
 
 
-def _artifact(workspace: Workspace, error: CartographError | None) -> None:
+def _artifact(workspace: Workspace | None, error: CartographError | None) -> None:
+    if workspace is None:
+        return
     key = re.sub(r"[^a-z0-9]+", "-", f"audit-{workspace.name}".lower()).strip("-")
     create_markdown_artifact(audit_summary(workspace, error), key=key, description="What the audit found")
 
@@ -87,14 +90,14 @@ def _alert(name: str, gone_off: Sequence[dict[str, Any]], error: CartographError
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows none: what is sent on to another address goes there without its content."""
+    """Follows no redirect: what follows one goes to the other address without its content."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 def _send(address: str, body: bytes) -> None:
-    """Send an alert; what the libraries say of an address that they cannot use has parts of it, which are secret, and is not told."""
+    """Send an alert; what a library says of an address that it cannot use is left out, since it quotes the address, which is secret."""
     try:
         request = urllib.request.Request(address, body, {"Content-Type": "application/json"})  # noqa: S310 (the caller checks the scheme)
         with urllib.request.build_opener(_NoRedirects).open(request, timeout=_TIMEOUT_SECONDS):

@@ -1,22 +1,65 @@
-"""A flow run from a command line: how it ended, and what a user is told where Prefect's server is not there."""
+"""A flow run from a command line: its lines, how it ended, and its exit code."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
+import typer
 from prefect import Flow
 from prefect.client.schemas.objects import State
 from prefect.logging.configuration import setup_logging
 
-from cartograph.errors import CartographError, InputError
-from flows.engine.step_task import error_of
+from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
+from flows.engine.states import error_of
+from tasks.audit.gates import came_to_gates, findings
+from tasks.collection.report import WAITING as WAITING_PAGE
+from tasks.engine.workspace import Workspace, project_root
+from tasks.presentation import console
+from tasks.publishing.tracking_uri import tracking_uri, viewer
 
 
-def run_flow(
-    run: Flow[..., Any], *arguments: Any, level: str = "CRITICAL", debug: bool = False
-) -> tuple[State[Any] | None, CartographError | None]:
-    """Run a flow; return its last state, and the error for the user that it ended with, if any.
+def conduct(
+    run: Flow[..., Any], open_workspace: Callable[[str], Workspace], workspace: str, *arguments: Any, verbose: bool, debug: bool
+) -> None:
+    """Run a flow over a workspace's steps: print where its report is, and end with its exit code.
+
+    Args:
+        run: the flow; its first argument is the workspace.
+        open_workspace: opens the workspace.
+        workspace: its folder.
+        arguments: the flow's further arguments.
+        verbose: show Prefect's own log lines.
+        debug: show the traceback of an error.
+    """
+    level = "INFO" if verbose else "ERROR" if debug else "CRITICAL"
+    _, error = run_flow(run, workspace, *arguments, level=level, debug=debug)
+    if error is None or isinstance(error, GateError | WaitingError | CellError):
+        _print_places(open_workspace(workspace), error)
+    if error is not None:
+        console.conclude(error)
+        raise typer.Exit(error.exit_code)
+
+
+def _print_places(space: Workspace, error: CartographError | None) -> None:
+    """Print the gates that warned, the report and MLflow's address, where the flow came that far."""
+    waiting = isinstance(error, WaitingError)
+    if not waiting and not came_to_gates(space, error):
+        return
+    report = space.resolve(WAITING_PAGE if waiting else "reports/report.html")
+    console.say("")
+    for finding in () if waiting else findings(space):
+        if finding["outcome"] == "warned":
+            console.say(f"Warning    {finding['sentence']}")
+    if report.exists():
+        console.say(f"Report     {report.relative_to(project_root())}")
+    if not waiting and getattr(space.settings.get("publish"), "enabled", False):
+        console.say(f"Compare    {viewer(tracking_uri())}")
+
+
+def run_flow(run: Flow[..., Any], *arguments: Any, level: str = "CRITICAL", debug: bool = False) -> tuple[Any, CartographError | None]:
+    """Run a flow; return what it returned, or None and the error for the user that it ended with.
 
     Args:
         run: the flow.
@@ -28,17 +71,16 @@ def run_flow(
     setup_logging(incremental=False)
     try:
         # What goes wrong in the flow becomes its state; what is raised here is that no run of it could be made.
-        ended = run(*arguments, return_state=True)
-    except Exception as error:
+        ended: State[Any] = run(*arguments, return_state=True)  # type: ignore[assignment]
+    except Exception as problem:
         if debug:
             raise
-        return None, _no_run(error)
-    found = error_of(ended)
-    if found is None and not ended.is_completed():
-        if debug:
-            ended.result()
-        found = CartographError(f"the {run.name} ended as {ended.name}: {ended.message}")
-    return ended, found
+        return None, _no_run(problem)
+    error = error_of(ended)
+    if error is None and not ended.is_completed() and not debug:
+        error = CartographError(f"the {run.name} ended as {ended.name}: {ended.message}")
+    # Of a flow that failed, Prefect raises the exception here.
+    return (ended.result(), None) if error is None else (None, error)
 
 
 def no_server(error: Exception) -> str:

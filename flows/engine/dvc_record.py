@@ -14,9 +14,8 @@ from tasks.engine.dvc_turn import dvc_turn
 from tasks.engine.receipt import fresh
 from tasks.engine.step import Step
 from tasks.engine.workspace import Workspace, project_root
-from tasks.pipelines import steps_of
 
-_MARK, _LOCK = "committed", "dvc.lock"
+_MARK = "committed"
 
 
 def commit(steps: Sequence[Step], workspace: Workspace) -> bool:
@@ -25,15 +24,17 @@ def commit(steps: Sequence[Step], workspace: Workspace) -> bool:
     Nothing is done where the project is no DVC repository. A step is passed over where its receipt, its stage and its parameters are
     those of the last time, and dvc.lock has not changed since.
 
+    Args:
+        steps: in the DAG's order: dvc.lock keeps the order in which stages come.
+        workspace: their workspace.
+
     Raises:
         CartographError: DVC refused; the message carries its last line.
     """
     if not (project_root() / ".dvc").is_dir():
         return False
     known, states = _read_mark(workspace), _states(steps, workspace)
-    finished = {step.name: step for step in steps if known.get(step.name) != states[step.name] and fresh(step, workspace)}
-    # In the DAG's order, not in that of their ends: dvc.lock keeps the order in which stages come.
-    changed = [finished[step.name] for step in steps_of(workspace.settings) if step.name in finished]
+    changed = [step for step in steps if known.get(step.name) != states[step.name] and fresh(step, workspace)]
     if not changed:
         return False
     file = f"{workspace.relative}/dvc.yaml" if workspace.path != project_root() else "dvc.yaml"

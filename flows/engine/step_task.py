@@ -1,90 +1,143 @@
-"""A Step as a cached Prefect task."""
+"""A Step as a Prefect task: its cache key is computed, and its receipt verified, when its turn comes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 from prefect import Task, task
+from prefect.cache_policies import CachePolicy
+from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State, TaskRun
-from prefect.results import ResultRecord
-from prefect.states import Cancelled, Completed, Failed
+from prefect.concurrency.sync import concurrency
+from prefect.context import TaskRunContext
+from prefect.exceptions import ObjectNotFound
 
-from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
-from flows.engine.devices import keep_own_gpu
-from tasks.engine.running import run_step
+from cartograph.errors import CartographError
+from flows.engine.runner import LostProcessError
+from flows.engine.states import task_state
+from tasks.engine.failed_cell import leave_failure
+from tasks.engine.receipt import Receipt, fresh
+from tasks.engine.running import Outcome
 from tasks.engine.step import Step
-from tasks.pipelines import open_workspace
+from tasks.engine.workspace import Workspace
 from tasks.presentation import console
 
-WAITING = "Waiting"
-"""Name of the state in which people have to answer before a step, or a flow, goes on."""
+GPU_TAG = "resource:gpu"
+"""The tag whose limit on the server, made by `flows.deploy --gpus`, says how many steps use an accelerator over all audits."""
 
+MOST_LOSSES = 3
 RETRIES = 2
 RETRY_DELAY_SECONDS = 5.0
+_LONGEST = 300
 
 
-def as_task(step: Step) -> Task[..., Any]:
-    """Return the Prefect task that runs a step.
+@dataclass
+class VerifiedReceipt(CachePolicy):
+    """Offers Prefect a cache key only where a step's receipt verifies against the disk: anything else is computed.
 
-    It is called with ``workspace`` (a path), ``identity`` (the step's fingerprint, computed once its inputs are there) and
-    ``force``. Its cache key is the step's name, the workspace and that fingerprint, so that two tasks made here never
-    share one; whoever submits it sets ``refresh_cache`` when the receipt does not verify against the disk. An error that
-    is meant for the user is not retried; anything else is, and training then resumes from its checkpoint.
+    The key is the step's name, the workspace and the step's fingerprint. Prefect asks for it when the upstream tasks have ended, so
+    the inputs that it is computed from are there.
     """
 
-    def execute(workspace: str, identity: str, force: bool = False) -> Any:
-        keep_own_gpu()
+    step: Step | None = None
+    workspace: Workspace | None = None
+    force: bool = False
+
+    def compute_key(self, task_ctx: TaskRunContext, inputs: dict[str, Any], flow_parameters: dict[str, Any], **kwargs: Any) -> str | None:
+        """Return the step's key, or None where it must run."""
+        if self.force or self.step is None or self.workspace is None:
+            return None
+        receipt = fresh(self.step, self.workspace)
+        return None if receipt is None else cache_key(receipt, self.workspace)
+
+
+def cache_key(receipt: Receipt, workspace: Workspace) -> str:
+    """Return the key under which Prefect caches what this receipt is of."""
+    return f"{receipt.step}-{workspace.relative}-{receipt.fingerprint}".replace("/", "-")
+
+
+def as_task(
+    step: Step, workspace: Workspace, compute: Callable[..., Outcome], *, force: bool = False, first: Callable[[], object] | None = None
+) -> Task[[], Any]:
+    """Return the Prefect task that runs a step once.
+
+    An error that is meant for the user is not retried; anything else is, and training then resumes from its checkpoint. So is a step
+    whose process was lost, from then on with no other step beside it.
+
+    Args:
+        step: the step.
+        workspace: its workspace, whose lock the flow holds.
+        compute: runs it where steps are computed; ``alone=True`` without any other step at the same time.
+        force: whether it runs even where it is fresh.
+        first: what to do before it, where it runs.
+    """
+    losses: list[str] = []
+
+    def execute() -> Any:
         try:
-            outcome = run_step(step, open_workspace(workspace), force=force)
+            if first is not None:
+                first()
+            with _accelerator(step):
+                outcome = compute(alone=bool(losses))
         except CartographError as error:
-            # Not completed, so that no cache takes it for the step's result; not failed either.
-            return Cancelled(name=WAITING, message=str(error), data=told(error)) if isinstance(error, WaitingError) else ended_with(error)
-        return {"summary": outcome.receipt.summary, "executed": outcome.executed, "seconds": outcome.seconds}
+            return task_state(error)
+        except LostProcessError as error:
+            losses.append(_line(str(error)))
+            if len(losses) <= MOST_LOSSES:
+                raise
+            return task_state(_given_up(step, workspace, losses))
+        result = {"summary": outcome.receipt.summary, "seconds": outcome.seconds if outcome.executed else None}
+        context = TaskRunContext.get()
+        if outcome.executed and context is not None and context.result_store is not None:
+            # This run had no key; the next one looks for the result under the key of what was made.
+            context.result_store.write(result | {"seconds": None}, key=cache_key(outcome.receipt, workspace))
+        return result
+
+    def worth_retrying(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:
+        if isinstance(state.data, LostProcessError):
+            console.say(f"{step.name}: the process that ran it is gone ({losses[-1]}); running it again from its last checkpoint")
+            return True
+        if isinstance(state.data, dict) or run.run_count - len(losses) > RETRIES:
+            return False
+        console.say(f"{step.name}: {state.message}; trying again in {RETRY_DELAY_SECONDS:.0f} s")
+        return True
 
     execute.__name__ = f"run_{step.name}"
     return task(
-        execute,
         name=step.name,
         task_run_name=step.name,
-        tags=[resource_tag(step)],
-        cache_key_fn=lambda context, arguments: f"{step.name}-{arguments['workspace']}-{arguments['identity']}".replace("/", "-"),
+        cache_policy=VerifiedReceipt(step=step, workspace=workspace, force=force),
         persist_result=True,
         result_serializer="json",
-        retries=RETRIES,
+        retries=MOST_LOSSES + RETRIES,
         retry_delay_seconds=RETRY_DELAY_SECONDS,
-        retry_condition_fn=_worth_retrying,
-    )
+        retry_condition_fn=worth_retrying,
+    )(execute)
 
 
-def resource_tag(step: Step | None) -> str:
-    """Return the tag by which Prefect limits how many tasks run at once: of what a step uses; of None, which uses nothing much."""
-    return f"resource:{step.hints.resources if step else 'cpu'}"
+def _accelerator(step: Step) -> AbstractContextManager[object]:
+    """Hold one of the accelerators that are counted over all audits, where the step may use one and they are counted."""
+    if step.hints.resources != "gpu":
+        return nullcontext()
+    name = f"tag:{GPU_TAG}"
+    with get_client(sync_client=True) as client:
+        try:
+            client.read_global_concurrency_limit_by_name(name)
+        except ObjectNotFound:
+            return nullcontext()
+    return concurrency(name, occupy=1)
 
 
-def _worth_retrying(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:
-    """Return whether a failed run may go better next time: an error meant for the user would only come again."""
-    again = not isinstance(state.data, dict)
-    if again:
-        console.say(f"{task.name}: {state.message}; trying again in {RETRY_DELAY_SECONDS:.0f} s")
-    return again
+def _given_up(step: Step, workspace: Workspace, losses: list[str]) -> CartographError:
+    error = CartographError(f"step `{step.name}` was lost {len(losses)} times with the process that ran it, the last time by {losses[-1]}")
+    if step.leaves_failure:
+        leave_failure(step, workspace, str(error))
+    return error
 
 
-def ended_with(error: CartographError) -> State[Any]:
-    """Return the state of a flow that ended with an error for the user; one that waits for people has not failed."""
-    if isinstance(error, WaitingError):
-        return Completed(name=WAITING, message=str(error), data=told(error))
-    return Failed(message=str(error), data=told(error))
-
-
-def told(error: CartographError) -> dict[str, Any]:
-    """Return an error for the user as the data of a state."""
-    return {"message": str(error), "exit_code": error.exit_code, "kind": type(error).__name__}
-
-
-def error_of(state: State[Any]) -> CartographError | None:
-    """Return the error for the user that a task or flow ended with, or None where it ended otherwise."""
-    data = state.data.result if isinstance(state.data, ResultRecord) else state.data
-    if not (state.is_failed() or state.name == WAITING) or not isinstance(data, dict) or "exit_code" not in data:
-        return None
-    kind = {known.__name__: known for known in (GateError, WaitingError, CellError)}.get(data["kind"], InputError)
-    return kind(data["message"])
+def _line(text: str) -> str:
+    line = " ".join(text.split()).rstrip(".")
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

@@ -110,7 +110,7 @@ def test_a_cluster_that_does_not_see_the_project(project: Project, tmp_path: Pat
 @pytest.mark.slow
 def test_each_worker_of_a_local_cluster_has_a_gpu_of_its_own(project: Project) -> None:
     code = (
-        "import os; from distributed import Client; from flows.engine.runners import local_cluster\n"
+        "import os; from distributed import Client; from flows.engine.dask_cluster import local_cluster\n"
         "if __name__ == '__main__':\n"
         "    with local_cluster(2) as cluster, Client(cluster) as client:\n"
         "        print(sorted(client.run(os.getenv, 'CUDA_VISIBLE_DEVICES').values()))\n"

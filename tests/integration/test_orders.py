@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -62,6 +66,29 @@ def test_after_a_flow_dvc_has_nothing_to_do(audited: Project) -> None:
     done = audited.run("dvc", "repro")
     assert UP_TO_DATE in done.stdout
     assert audited.executed_by(flow(audited)) == set()
+
+
+def test_the_graph_of_a_flow_run_is_the_dag(audited: Project) -> None:
+    audited.run("flows.audit")
+    [run] = ask(audited, "/flow_runs/filter", {"flows": {"name": {"any_": ["audit"]}}, "sort": "START_TIME_DESC", "limit": 1})
+    for _ in range(60):
+        # The server reads how tasks ended from events, which may come after the flow's own end.
+        nodes = {node["id"]: node for _, node in ask(audited, f"/flow_runs/{run['id']}/graph-v2")["nodes"]}
+        if len(nodes) >= len(CELLS) and all(node["end_time"] for node in nodes.values()):
+            break
+        time.sleep(1)
+    assert sorted(node["label"] for node in nodes.values()) == sorted(NAMES), "every step is one task"
+    assert {node["state_type"] for node in nodes.values()} == {"COMPLETED"}
+    edges = {(nodes[parent["id"]]["label"], node["label"]) for node in nodes.values() for parent in node["parents"]}
+    assert edges == {(source, step.name) for step in CELLS for source in upstream(step, CELLS, SETTINGS)}
+
+
+def ask(project: Project, path: str, body: object = None) -> Any:
+    """Ask the Prefect server: a GET, or a POST where there is a body."""
+    content = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(project.environment["PREFECT_API_URL"] + path, content, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)
 
 
 def test_after_dvc_a_flow_runs_nothing_and_the_bytes_are_the_same(audited: Project, make_project: Callable[[], Project]) -> None:

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cartograph.errors import CartographError, GateError, InputError, WaitingError
-from flows import audit
+from cartograph.errors import GateError, InputError, WaitingError
 from flows.engine import announce
 from tasks.audit.summary import audit_summary, plain
-from tasks.engine.workspace import Workspace
 from tests.workspaces import make_workspace
 
 FINDING = {"gate": "suspects", "outcome": "warned", "value": 0.3, "sentence": "3 of 10 labels look wrong."}
@@ -93,7 +91,7 @@ def test_an_alert_that_cannot_be_sent_changes_nothing_and_shows_no_secret(
 
 
 @pytest.mark.parametrize(("path", "code"), [("/broken", 500), ("/moved", 301)])
-def test_a_server_that_does_not_take_an_alert_is_told_of(
+def test_a_server_that_does_not_take_an_alert_is_named_on_the_console(
     path: str, code: int, listener: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(announce.WEBHOOK, announce.os.environ[announce.WEBHOOK].replace("/secret", path))
@@ -103,54 +101,24 @@ def test_a_server_that_does_not_take_an_alert_is_told_of(
     assert "127.0.0.1" not in said and "secret-token" not in said
 
 
-def test_an_audit_that_ends_as_nobody_foresaw_is_told_of_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[str, CartographError | None]] = []
-
-    def fail(workspace: str) -> Workspace:
-        raise RuntimeError("out of order")
-
-    monkeypatch.setattr(audit, "open_workspace", fail)
-    monkeypatch.setattr(audit, "announce", lambda name, space, error: told.append((name, error)))
-    with pytest.raises(RuntimeError, match="out of order"):
-        audit.audit.fn("workspaces/reviews")
-    assert [(name, str(error)) for name, error in told] == [("workspaces/reviews", "RuntimeError: out of order")]
-
-
-def test_what_an_earlier_audit_found_is_not_told_as_this_one_s(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_findings_of_an_earlier_audit_are_not_announced_as_those_of_this_one(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = {"gate": "class_shift", "outcome": "failed", "value": 0.3, "sentence": "The classes' shares shifted."}
     for name, content in (("gates/gates.json", {"gates": [FINDING, failed]}), ("compare/record.json", {"numbers": {"rows": 240}})):
         path = project / "workspaces" / "reviews" / "data" / name
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(content))
     space = make_workspace(project / "workspaces" / "reviews")
-    told: list[str] = []
+    events: list[str] = []
     monkeypatch.setattr(announce, "_artifact", lambda *_: None)
-    monkeypatch.setattr(announce, "emit_event", lambda name, *_, **__: told.append(name))
+    monkeypatch.setattr(announce, "emit_event", lambda name, *_, **__: events.append(name))
     for error in (InputError("reviews.csv does not exist."), GateError("train: 9 of 10 rows cannot be used.")):
         early = audit_summary(space, error)
         assert FINDING["sentence"] not in early and "this audit" not in early
         assert "as the last audit left it that came that far" in early and "| Rows | 240 |" in early
         announce.announce("reviews", space, error)
-    assert told == ["cartograph.audit.failed"] * 2
+    assert events == ["cartograph.audit.failed"] * 2
     for whole in (audit_summary(space, None), audit_summary(space, GateError("The classes' shares shifted. See report.html."))):
         assert FINDING["sentence"] in whole and "| this audit |" in whole and "came that far" not in whole
-
-
-def test_a_warning_is_said_at_the_end_and_an_audit_that_ended_early_shows_no_earlier_page(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name, text in (("data/gates/gates.json", json.dumps({"gates": [FINDING]})), ("reports/report.html", "an earlier page")):
-        path = project / name
-        path.parent.mkdir(parents=True)
-        path.write_text(text)
-    monkeypatch.setattr(audit, "open_workspace", lambda _: make_workspace(project))
-    ends: list[CartographError | None] = [GateError("train: 9 of 10 rows cannot be used."), None]
-    monkeypatch.setattr(audit, "run_flow", lambda *_, **__: (None, ends.pop()))
-    audit.conduct(audit.audit, ".", None, verbose=False, debug=False)
-    assert capsys.readouterr().out.split("\n")[1:3] == [f"Warning    {FINDING['sentence']}", "Report     reports/report.html"]
-    with pytest.raises(audit.typer.Exit):
-        audit.conduct(audit.audit, ".", None, verbose=False, debug=False)
-    assert capsys.readouterr().out == ""
 
 
 def test_a_value_cannot_become_markup() -> None:

@@ -1,50 +1,221 @@
-"""Which steps an audit starts next."""
+"""What each step waits for, what a failed one stops, and who gets a free accelerator; without a server."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any
+from uuid import uuid4
 
-from flows.audit import _Progress
-from tasks.engine.step import Step
-from tasks.engine.workspace import CODE
+import pytest
+from prefect.client.schemas.objects import State
+from prefect.futures import PrefectConcurrentFuture, PrefectFuture
+from prefect.states import Completed, Pending
+from prefect.utilities.engine import collect_task_run_inputs_sync, resolve_to_final_result
+
+from cartograph.config import Section
+from cartograph.errors import CartographError, CellError, InputError, WaitingError
+from flows.engine import scheduler
+from flows.engine.runner import OwnProcess
+from flows.engine.scheduler import Ended, Slots, run_steps
+from flows.engine.states import task_state
+from tasks.engine.dag import upstream
+from tasks.engine.step import Cell, Hints, Inputs, Out, Step
+from tasks.engine.workspace import Workspace
 from tasks.pipelines import open_workspace, steps_of
 
-
-def at_the_cells(at_once: int) -> tuple[_Progress, list[Step]]:
-    """An audit of which all that comes before the retrained models is done, and those models."""
-    steps = steps_of(open_workspace(CODE).settings)
-    cells = [step for step in steps if step.section == "retrain"]
-    done = list(steps[: steps.index(cells[0])])
-    return _Progress(steps=steps, waiting=cells.copy(), at_once=at_once, done=done), cells
+SPACE = Workspace(Path("/nowhere"), {})
+GPU = Hints(resources="gpu")
 
 
-def names(steps: list[Step]) -> list[str]:
+def nothing(params: Section, inputs: Inputs, out: Out) -> str:
+    return ""
+
+
+def step(name: str, *inputs: str, **options: Any) -> Step:
+    return Step(name=name, run=nothing, params=Section, inputs=tuple(f"data/{source.replace('@', '/')}" for source in inputs), **options)
+
+
+def cell(name: str, *inputs: str) -> Step:
+    return step(name, *inputs, cell=Cell(values={}, spread=(), leaves_failure=True))
+
+
+@dataclass
+class Threads:
+    """In place of Prefect's task runner: a thread per task, which waits as Prefect's engine does and then ends as the test says."""
+
+    pool: ThreadPoolExecutor
+    ends: dict[str, Callable[[], State[Any]]] = field(default_factory=dict)
+    waited_for: dict[str, list[PrefectFuture[Any]]] = field(default_factory=dict)
+    options: dict[str, dict[str, Any]] = field(default_factory=dict)
+    ids: dict[Any, str] = field(default_factory=dict)
+    ran: list[str] = field(default_factory=list)
+
+    def as_task(self, step: Step, *_: Any, **options: Any) -> Threads:
+        self.options[step.name] = options
+        self.name = step.name
+        return self
+
+    def submit(self, *, wait_for: list[PrefectFuture[Any]], return_state: bool) -> PrefectConcurrentFuture[Any]:
+        name, task_run_id = self.name, uuid4()
+        assert name not in self.waited_for, "submitted once"
+        self.waited_for[name], self.ids[task_run_id] = wait_for, name
+        return PrefectConcurrentFuture(task_run_id, self.pool.submit(self._take_turn, name, wait_for))
+
+    def _take_turn(self, name: str, wait_for: list[PrefectFuture[Any]]) -> State[Any]:
+        try:
+            for future in wait_for:
+                resolve_to_final_result(future, {})
+        except Exception:
+            return Pending(name="NotReady")
+        self.ran.append(name)
+        return self.ends.get(name, completed)()
+
+    def edges(self) -> set[tuple[str, str]]:
+        return {
+            (self.ids[source.id], name) for name, wait_for in self.waited_for.items() for source in collect_task_run_inputs_sync(wait_for)
+        }
+
+
+def completed() -> State[Any]:
+    return Completed(data={"summary": "", "seconds": None})
+
+
+def ended_with(error: CartographError) -> Callable[[], State[Any]]:
+    return lambda: task_state(error)
+
+
+@pytest.fixture
+def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Threads]:
+    with ThreadPoolExecutor(64) as pool:
+        threads = Threads(pool)
+        monkeypatch.setattr(scheduler, "as_task", threads.as_task)
+        yield threads
+
+
+def run(*steps: Step, at_once: int = 1, record: Callable[[Sequence[Step]], object] = lambda _: None) -> Ended:
+    runner = OwnProcess()
+    runner.at_once = at_once
+    return run_steps(lambda _: steps, SPACE, runner, lambda _: False, record)
+
+
+def names(steps: Sequence[Step]) -> list[str]:
     return [step.name for step in steps]
 
 
-def test_as_many_trainings_start_as_may_run_at_once() -> None:
-    space = open_workspace(CODE)
-    state, cells = at_the_cells(2)
-    assert names(state.ready(space)) == names(cells[:2])
-    state.running = {cast("Any", object()): state.waiting.pop(0)}
-    assert names(state.ready(space)) == names(cells[1:2])
+AUDIT = "retrain: {seeds: [1, 2, 3]}\n"
+COLLECTION = "collect: {methods: [uncertainty, random], seeds: [1, 2], rounds: 3}\n"
 
 
-def test_steps_that_ran_when_a_pool_of_processes_broke_run_one_by_one_until_they_are_through() -> None:
-    space = open_workspace(CODE)
-    state, cells = at_the_cells(2)
-    state.alone = {cells[0].name, cells[1].name}
-    assert names(state.ready(space)) == names(cells[:1])
-    state.running = {cast("Any", object()): state.waiting.pop(0)}
-    assert state.ready(space) == []
-    state.running.clear()
-    assert names(state.ready(space)) == names(cells[1:2])
-    state.waiting.pop(0)
-    assert names(state.ready(space)) == names(cells[2:4])
+@pytest.mark.parametrize("params", [AUDIT, COLLECTION])
+def test_each_step_is_submitted_once_and_waits_for_its_upstream_steps(params: str, threads: Threads, project: Path) -> None:
+    (project / "params.yaml").write_text(params)
+    space = open_workspace(project)
+    ended = run_steps(steps_of, space, OwnProcess(), lambda _: False, lambda _: None)
+    steps = steps_of(space.settings)
+    assert threads.edges() == {(source, step.name) for step in steps for source in upstream(step, steps, space.settings)}
+    assert names(ended.done) == names(steps), "in the DAG's order"
+    assert ended.error is None
 
 
-def test_a_broken_pool_takes_no_step_before_all_that_ran_in_it_are_told() -> None:
-    space = open_workspace(CODE)
-    state, _ = at_the_cells(3)
-    state.broken, state.running = True, {cast("Any", object()): state.waiting.pop(0)}
-    assert state.ready(space) == []
+def test_a_failed_step_stops_what_reads_it_and_nothing_else(threads: Threads) -> None:
+    threads.ends["b"] = ended_with(InputError("b cannot be used."))
+    ended = run(step("a"), step("b"), step("c", "b"), step("d", "c"), step("e", "a"))
+    assert names(ended.done) == ["a", "e"]
+    assert [(step.name, str(error)) for step, error in ended.errors] == [("b", "b cannot be used.")]
+    assert isinstance(ended.error, InputError)
+
+
+def test_what_reads_a_failed_cell_goes_on_without_it(threads: Threads, capsys: pytest.CaptureFixture[str]) -> None:
+    threads.ends["m@1"] = ended_with(InputError("No luck."))
+    ended = run(step("a"), cell("m@1", "a"), cell("m@2", "a"), step("table", "m@1", "m@2"))
+    assert names(ended.done) == ["a", "m@2", "table"]
+    assert "m@1: FAILED: No luck." in capsys.readouterr().out
+    assert isinstance(ended.error, CellError)
+    assert "1 cell failed and everything else was done without: `m@1`: No luck. The next run takes up what failed" in str(ended.error)
+
+
+def test_what_reads_a_cell_that_could_not_run_does_not_run_either(threads: Threads) -> None:
+    threads.ends["a"] = ended_with(InputError("a cannot be used."))
+    ended = run(step("a"), cell("m@1", "a"), step("table", "m@1"))
+    assert threads.ran == ["a"]
+    assert str(ended.error) == "a cannot be used."
+
+
+def test_what_waits_for_people_stops_its_readers_and_counts_after_what_failed(threads: Threads) -> None:
+    asked = Event()
+    threads.ends["round"] = lambda: (asked.set(), task_state(WaitingError("40 pairs wait.")))[1]
+    assert isinstance(run(step("round"), step("next", "round")).error, WaitingError)
+    assert threads.ran == ["round"]
+    threads.waited_for.clear()
+    threads.ends["broken"] = lambda: (asked.wait(), task_state(InputError("No such file.")))[1]
+    assert str(run(step("round"), step("broken")).error) == "No such file."
+
+
+def test_an_end_that_no_step_foresaw_is_named(threads: Threads) -> None:
+    def lost() -> State[Any]:
+        return Pending(name="Somewhere", message="nobody knows")
+
+    threads.ends["a"] = lost
+    assert str(run(step("a")).error) == "step `a` ended as Somewhere: nobody knows"
+
+
+def test_many_failed_cells_are_counted_and_three_named() -> None:
+    errors = [(cell(f"m@{number}"), CartographError(f"reason {number}.")) for number in range(5)]
+    said = str(Ended(errors=errors).error)
+    assert said.startswith(
+        "5 cells failed and everything else was done without: `m@0`: reason 0; `m@1`: reason 1; `m@2`: reason 2; and 2 more."
+    )
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_as_many_steps_use_an_accelerator_as_there_are(at_once: int, threads: Threads) -> None:
+    running, most, guard, rest = 0, 0, Lock(), Event()
+
+    def train() -> State[Any]:
+        nonlocal running, most
+        with guard:
+            running += 1
+            most = max(most, running)
+        rest.wait(0.02)
+        with guard:
+            running -= 1
+        return completed()
+
+    trainings = [step(f"train{number}", "a", hints=GPU) for number in range(6)]
+    threads.ends = {training.name: train for training in trainings}
+    assert len(run(step("a"), *trainings, step("b", *names(trainings)), at_once=at_once).done) == 8
+    assert most == at_once
+
+
+def test_a_step_that_does_not_run_leaves_its_accelerator_to_others(threads: Threads) -> None:
+    threads.ends["a"] = ended_with(InputError("a cannot be used."))
+    ended = run(step("a"), step("b", "a", hints=GPU), step("c", hints=GPU), step("d", "c", hints=GPU))
+    assert names(ended.done) == ["c", "d"]
+
+
+def test_of_the_steps_that_wait_for_an_accelerator_the_first_in_the_dag_gets_it() -> None:
+    slots, order, places = Slots(1), [], [3, 1, 2]
+    slots.take(0)
+    with ThreadPoolExecutor(3) as pool:
+        for place in places:
+            pool.submit(lambda place=place: (slots.take(place), order.append(place), slots.give_back()))
+        while len(slots._waiting) < len(places):
+            pass
+        slots.give_back()
+    assert order == [1, 2, 3]
+
+
+def test_what_comes_before_a_step_that_reports_versions_is_recorded_when_it_runs(threads: Threads) -> None:
+    recorded: list[list[str]] = []
+    run(
+        step("a"), step("b", "a"), step("beside"), step("c", "b"), step("publish", "c", hints=Hints(needs_versions=True)),
+        record=lambda steps: recorded.append(names(steps)),
+    )  # fmt: skip
+    assert recorded == [], "a step that is fresh reports nothing"
+    threads.options["publish"]["first"]()
+    assert recorded == [["a", "b", "c"]]
+    assert threads.options["c"]["first"] is None

@@ -1,0 +1,86 @@
+"""Steps computed in several processes on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from queue import SimpleQueue
+from threading import Lock
+
+from flows.engine.runner import VISIBLE, LostProcessError, Result, Runner, compute
+from tasks.engine.surroundings import prepare
+
+
+class Processes(Runner):
+    """Several processes on this machine, one step at a time each; with GPUs one each, in turn.
+
+    Each is a pool of its own, so that one that is killed takes no other step with it.
+    """
+
+    def __init__(self, workers: int) -> None:
+        from cartograph.models.isolation import available_gpus
+
+        gpus = available_gpus()
+        self.at_once = workers
+        self._all = [_Process(gpus[place % len(gpus)] if gpus else None) for place in range(workers)]
+        self._free: SimpleQueue[_Process] = SimpleQueue()
+        for process in self._all:
+            self._free.put(process)
+        self._door = Lock()
+
+    def run(self, work: Callable[[], Result], *, alone: bool = False) -> Result:
+        """Compute it in the next free process; alone: once all processes are free."""
+        # Whoever waits for several processes lets nobody else in before.
+        with self._door:
+            held = [self._free.get() for _ in range(self.at_once if alone else 1)]
+        try:
+            return held[0].run(work)
+        finally:
+            for process in held:
+                self._free.put(process)
+
+    def close(self) -> None:
+        """End the processes, each after what it computes."""
+        for process in self._all:
+            process.end()
+
+
+class _Process:
+    """A worker process, started when first needed and replaced when killed, always with the same GPU."""
+
+    def __init__(self, gpu: str | None) -> None:
+        self._gpu = gpu
+        self._pool = self._new()
+
+    def _new(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(1, get_context("spawn"), start_worker, (self._gpu,))
+
+    def run(self, work: Callable[[], Result]) -> Result:
+        try:
+            future = self._pool.submit(compute, work)
+        except BrokenProcessPool:
+            # Killed while it had nothing to do.
+            self._replace()
+            future = self._pool.submit(compute, work)
+        try:
+            return future.result()
+        except BrokenProcessPool as error:
+            self._replace()
+            raise LostProcessError(f"{type(error).__name__}: {error}") from error
+
+    def _replace(self) -> None:
+        self.end()
+        self._pool = self._new()
+
+    def end(self) -> None:
+        self._pool.shutdown()
+
+
+def start_worker(gpu: str | None) -> None:
+    """Begin a worker process: set the libraries' switches, and show it its own GPU alone, where it has one."""
+    prepare()
+    if gpu is not None:
+        os.environ[VISIBLE] = gpu

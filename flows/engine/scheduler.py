@@ -1,0 +1,194 @@
+"""All steps submitted to Prefect, each once, to wait for its upstream steps; and two things to wait for that Prefect does not have.
+
+Prefect schedules: a task begins once everything in its ``wait_for`` has completed, and its graph draws that list as edges. An audit
+needs two more things in that list:
+
+- A free accelerator. Prefect's concurrency limits are kept on its server and hold for all flow runs; one for each audit would have to be
+  made there first and removed after it. Here a task waits for one of those that its own flow has.
+- A cell that has run, whether it failed or not. Prefect's ``allow_failure`` also goes on after a task that did not run because something
+  before it failed, and its reader would then take what an earlier audit left there.
+
+Retries and lost processes are in ``step_task`` and ``runners``.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from threading import Condition
+from typing import Any
+from uuid import UUID, uuid4
+
+from prefect.futures import PrefectFuture, PrefectTaskRunFuture, as_completed
+from prefect.states import Completed
+
+from cartograph.errors import CartographError, CellError, WaitingError
+from flows.engine.runner import Runner, StepsOf, run_named
+from flows.engine.states import error_of
+from flows.engine.step_task import as_task
+from tasks.engine.dag import upstream
+from tasks.engine.step import Step
+from tasks.engine.workspace import Workspace
+from tasks.presentation import console
+
+_NOT_RUN = "NotReady"
+_MOST_NAMED = 3
+
+
+@dataclass
+class Ended:
+    """How the steps of a DAG ended.
+
+    Attributes:
+        done: those that completed, in the DAG's order.
+        errors: those that ran and did not, in the order of their ends, each with its error.
+    """
+
+    done: list[Step] = field(default_factory=list)
+    errors: list[tuple[Step, CartographError]] = field(default_factory=list)
+
+    @property
+    def error(self) -> CartographError | None:
+        """The error of the whole: the first that kept other steps from running, else one for all cells that failed; None without any."""
+        others = [error for step, error in self.errors if not step.leaves_failure]
+        if others:
+            # What failed counts before what waits.
+            return min(others, key=lambda error: isinstance(error, WaitingError))
+        if not self.errors:
+            return None
+        number = len(self.errors)
+        named = "; ".join(f"`{step.name}`: {str(error).rstrip('.')}" for step, error in self.errors[:_MOST_NAMED])
+        more = f"; and {number - _MOST_NAMED} more" if number > _MOST_NAMED else ""
+        cells = f"{number} cell{'s' * (number > 1)}"
+        return CellError(
+            f"{cells} failed and everything else was done without: {named}{more}. The next run takes up what failed, and that alone."
+        )
+
+
+def run_steps(
+    steps_of: StepsOf,
+    workspace: Workspace,
+    runner: Runner,
+    forced: Callable[[Step], bool],
+    record: Callable[[Sequence[Step]], object],
+) -> Ended:
+    """Submit every step in the current flow run, and print a line for each as it ends.
+
+    The steps that read a failed one do not run, all others do; those that read a cell that leaves its failure do as well.
+
+    Args:
+        steps_of: settings -> steps, each after its upstream steps.
+        workspace: what they read and write.
+        runner: where they are computed.
+        forced: whether a step runs even where it is fresh.
+        record: records steps in DVC; called with all steps before one that reports their versions, when that one runs.
+    """
+    steps, slots = steps_of(workspace.settings), Slots(runner.at_once)
+    futures: dict[str, PrefectFuture[Any]] = {}
+    before: dict[str, set[str]] = {}
+    for place, step in enumerate(steps):
+        names = upstream(step, steps, workspace.settings)
+        before[step.name] = names.union(*(before[name] for name in names))
+        first = partial(record, [other for other in steps if other.name in before[step.name]]) if step.hints.needs_versions else None
+        waits = [EndedCell(futures[other.name]) if other.leaves_failure else futures[other.name] for other in steps if other.name in names]
+        slot = FreeSlot(slots, place, waits[0].task_run_id if waits else uuid4()) if step.hints.resources == "gpu" else None
+        force = forced(step)
+        compute = partial(runner.run, partial(run_named, steps_of, step.name, workspace, force=force))
+        run = as_task(step, workspace, compute, force=force, first=first)
+        future = run.submit(return_state=False, wait_for=waits if slot is None else [*waits, slot])
+        if slot is not None:
+            future.add_done_callback(slot.release)
+        futures[step.name] = future
+    return collect({futures[step.name]: step for step in steps})
+
+
+def collect(submitted: dict[PrefectFuture[Any], Step]) -> Ended:
+    """Wait for the steps, and print how each ended as it ends; a step that could not run is passed over."""
+    done, errors = set(), []
+    for future in as_completed(list(submitted)):
+        step = submitted[future]
+        future.wait()
+        state = future.state
+        if state.is_completed():
+            result = future.result()
+            console.step_line(step.name, result["summary"], result["seconds"])
+            done.add(step.name)
+        elif state.name != _NOT_RUN:
+            error = error_of(state) or CartographError(f"step `{step.name}` ended as {state.name}: {state.message}")
+            errors.append((step, error))
+            if step.leaves_failure:
+                console.say(f"{step.name}: FAILED: {error}")
+    return Ended([step for step in submitted.values() if step.name in done], errors)
+
+
+class Slots:
+    """So many accelerators, each used by one step at a time."""
+
+    def __init__(self, number: int) -> None:
+        self._free = number
+        self._waiting: list[int] = []
+        self._changed = Condition()
+
+    def take(self, place: int) -> None:
+        """Take one as soon as one is free; of those that wait, the one with the lowest place in the DAG comes first."""
+        with self._changed:
+            insort(self._waiting, place)
+            self._changed.wait_for(lambda: self._free > 0 and self._waiting[0] == place)
+            self._waiting.remove(place)
+            self._free -= 1
+            self._changed.notify_all()
+
+    def give_back(self) -> None:
+        """Free one."""
+        with self._changed:
+            self._free += 1
+            self._changed.notify_all()
+
+
+class _Awaited(PrefectTaskRunFuture[Any]):
+    """Something in a task's ``wait_for`` that is no task of Prefect's own."""
+
+    def result(self, timeout: float | None = None, raise_on_failure: bool = True) -> Any:
+        self.wait(timeout)
+        return self.state.result(raise_on_failure=raise_on_failure)
+
+    def add_done_callback(self, fn: Callable[[PrefectFuture[Any]], None]) -> None:
+        raise NotImplementedError("only waited for")
+
+
+class FreeSlot(_Awaited):
+    """A free accelerator, taken when the wait for it ends; ``release`` gives it back.
+
+    It goes by the id of an upstream task, so that it adds nothing to Prefect's graph.
+    """
+
+    def __init__(self, slots: Slots, place: int, task_run_id: UUID) -> None:
+        super().__init__(task_run_id)
+        self._slots, self._place, self._taken = slots, place, False
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Take it as soon as it is free, however long that takes."""
+        self._slots.take(self._place)
+        self._taken, self._final_state = True, Completed(data={})
+
+    def release(self, _: object = None) -> None:
+        """Give it back, if it was taken."""
+        if self._taken:
+            self._taken = False
+            self._slots.give_back()
+
+
+class EndedCell(_Awaited):
+    """A cell that has run: completed for its readers, also where it failed and left the reason."""
+
+    def __init__(self, cell: PrefectFuture[Any]) -> None:
+        super().__init__(cell.task_run_id)
+        self._cell = cell
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait for the cell's task."""
+        self._cell.wait(timeout)
+        state = self._cell.state
+        self._final_state = Completed(data={}) if state.is_failed() else state
