@@ -58,7 +58,7 @@ class DaskCluster(Runner):
 def _client(cluster: Any) -> Any:
     from distributed import Client
 
-    return Client(cluster, timeout=_PATIENCE_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+    return Client(cluster, timeout=_PATIENCE_SECONDS, set_as_default=False)
 
 
 def check_scheduler(address: str) -> None:
@@ -97,4 +97,4 @@ def local_cluster(workers: int) -> Any:
     options = {"nthreads": 1, "memory_limit": 0, "dashboard": False}
     here = {"host": "127.0.0.1", "dashboard": False, "dashboard_address": None}
     spec = {place: {"cls": Nanny, "options": options | {"env": env}} for place, env in enumerate(own)}
-    return SpecCluster(workers=spec, scheduler={"cls": Scheduler, "options": here}, silence_logs="ERROR")  # type: ignore[no-untyped-call]
+    return SpecCluster(workers=spec, scheduler={"cls": Scheduler, "options": here}, silence_logs="ERROR")
