@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 import yaml
 
+from cartograph.config import Settings
 from tasks.engine.dag import upstream
 from tasks.engine.workspace import CODE
 from tasks.pipelines import STEPS, steps_of
 from tests.integration.project import SMALL, Project
 
-SETTINGS = {step.name: step.params.model_validate((yaml.safe_load(SMALL)).get(step.name, {})) for step in STEPS}
+SETTINGS = Settings({step.name: step.params.model_validate(yaml.safe_load(SMALL).get(step.name, {})) for step in STEPS})
 CELLS = steps_of(SETTINGS)
 NAMES = {step.name for step in CELLS}
 UP_TO_DATE = "Data and pipelines are up to date."
