@@ -12,14 +12,13 @@ from typing import Any, Self
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import torch
-from torch.utils.data import IterableDataset
 from transformers import TrainerCallback
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
 from cartograph.data.parquet import write_parquet
 from cartograph.data.uids import some, text_uids
 from cartograph.dynamics.epoch_files import logits_of
-from cartograph.dynamics.numbered_batches import ROWS, with_rows
+from cartograph.dynamics.numbered_batches import ROWS, require_every_row, with_rows
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.errors import InputError
 from cartograph.wording import counted
@@ -89,7 +88,7 @@ class DynamicsCallback(TrainerCallback):  # type: ignore[misc]
         """
         self._stop()
         loader, model = kwargs["train_dataloader"], kwargs["model"]
-        _require_every_row(loader, args)
+        require_every_row(loader, args)
         self._uids = _names(self._given, len(loader.dataset))
         self.recorder = self._begun(args, state)
         self._loader, self._plain_loader = loader, loader.base_dataloader
@@ -185,20 +184,6 @@ def _logits_of(output: Any) -> torch.Tensor:
             f"the model's logits are {came}; training dynamics need `logits` of shape (batch, n_classes) for two classes or more."
         )
     return logits
-
-
-def _require_every_row(loader: Any, args: Any) -> None:
-    if not hasattr(loader, "base_dataloader") or loader.batch_sampler is None or isinstance(loader.dataset, IterableDataset):
-        raise InputError(
-            f"the train set is a {type(loader.dataset).__name__} read through a {type(loader).__name__}, in which rows have no positions; "
-            "train on a dataset with a length through Trainer's own data loader, or use DynamicsRecorder in your loop."
-        )
-    left_over = len(loader.dataset) % (args.train_batch_size * args.world_size)
-    if args.dataloader_drop_last and left_over:
-        raise InputError(
-            f"dataloader_drop_last leaves {counted(left_over, 'row')} of {len(loader.dataset):,} out of every epoch, others each time; "
-            "set it to False: training dynamics need every row in every epoch."
-        )
 
 
 def _names(given: Iterable[str | int] | None, rows: int) -> list[str]:

@@ -6,9 +6,10 @@ from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from cartograph.errors import InputError
+from cartograph.wording import counted
 
 ROWS = "cartograph_rows"
 """The key of a batch under which positions and label ids are found, (batch, 2) whole numbers."""
@@ -36,6 +37,29 @@ def with_rows(loader: DataLoader[Any], labels: str) -> DataLoader[Any]:
     settings = {name: getattr(loader, name) for name in _SETTINGS}
     collate = _Collate(loader.collate_fn, labels)
     return DataLoader(_Numbered(loader.dataset), batch_sampler=loader.batch_sampler, collate_fn=collate, **settings)
+
+
+def require_every_row(loader: Any, args: Any) -> None:
+    """Check that a Trainer's loader reads every row of a dataset with positions in every epoch.
+
+    Args:
+        loader: of the train set.
+        args: the Trainer's.
+
+    Raises:
+        InputError: the dataset has no positions, or ``dataloader_drop_last`` leaves rows out.
+    """
+    if not hasattr(loader, "base_dataloader") or loader.batch_sampler is None or isinstance(loader.dataset, IterableDataset):
+        raise InputError(
+            f"the train set is a {type(loader.dataset).__name__} read through a {type(loader).__name__}, in which rows have no positions; "
+            "train on a dataset with a length through Trainer's own data loader, or use DynamicsRecorder in your loop."
+        )
+    left_over = len(loader.dataset) % (args.train_batch_size * args.world_size)
+    if args.dataloader_drop_last and left_over:
+        raise InputError(
+            f"dataloader_drop_last leaves {counted(left_over, 'row')} of {len(loader.dataset):,} out of every epoch, others each time; "
+            "set it to False: training dynamics need every row in every epoch."
+        )
 
 
 class _Numbered(Dataset[Any]):

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from cartograph.data.arrays import Array, Bools
 from cartograph.data.parquet import write_parquet
 from cartograph.data.uids import in_uid_order, some, text_uids, without
+from cartograph.dynamics.distributed import Processes
 from cartograph.dynamics.epoch_files import EPOCH_FILE, Dynamics, dynamics_table, epoch_file, logits_of, read_dynamics
 from cartograph.errors import InputError
 from cartograph.wording import counted
@@ -61,7 +62,7 @@ class DynamicsRecorder:
         self.epoch = start_epoch
         self._expected = None if uids is None else in_uid_order(text_uids(uids))
         self._batches: list[_Batch] = []
-        self._processes = _Processes()
+        self._processes = Processes()
         if self._processes.rank == 0:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._discard(start_epoch)
@@ -228,26 +229,3 @@ def _joined(parts: list[torch.Tensor]) -> Array:
 
     joined: Array = np.concatenate([torch.cat(list(group)).cpu().numpy() for _, group in groupby(parts, key=lambda part: part.device)])
     return joined
-
-
-class _Processes:
-    """The processes that train together, as ``torch.distributed`` knows them; one where it is not initialised."""
-
-    def __init__(self) -> None:
-        import torch.distributed as distributed
-
-        together = distributed.is_available() and distributed.is_initialized()
-        self.rank = distributed.get_rank() if together else 0
-        self.size = distributed.get_world_size() if together else 1
-
-    def agree(self, well: bool) -> bool:
-        """Wait for every process; return whether all of them are well."""
-        if self.size == 1:
-            return well
-        import torch
-        import torch.distributed as distributed
-
-        device = "cuda" if distributed.get_backend() == "nccl" else "cpu"
-        verdict = torch.tensor(int(well), device=device)
-        distributed.all_reduce(verdict, op=distributed.ReduceOp.MIN)
-        return bool(verdict.item())

@@ -13,7 +13,7 @@ from transformers import TrainerCallback
 
 from cartograph.data.arrays import Array
 from cartograph.dynamics.recorder import DynamicsRecorder
-from cartograph.models.base import Examples
+from cartograph.models.encoded import Examples
 from cartograph.models.isolation import isolated, seed_everything
 from cartograph.models.registry import model_class
 from cartograph.schema import dataset_info

@@ -18,7 +18,8 @@ from torch import nn
 from torch.nn import functional
 
 from cartograph.data.json_files import read_json, write_json
-from cartograph.models.base import Ragged, Side, TextModel, sides_of
+from cartograph.models.base import Side, TextModel, sides_of
+from cartograph.models.encoded import Ragged
 from cartograph.models.ngrams import Counts, Vocabulary, blocks, features_of
 from cartograph.schema import DatasetInfo
 

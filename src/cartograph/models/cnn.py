@@ -15,7 +15,8 @@ from torch.nn import functional
 
 from cartograph.data.images import pixels_of, sizes_of
 from cartograph.data.json_files import read_json, write_json
-from cartograph.models.base import Classifier, Dense
+from cartograph.models.base import Classifier
+from cartograph.models.encoded import Dense
 from cartograph.schema import DatasetInfo
 
 _SIDES = (8, 64)

@@ -9,7 +9,8 @@ from hashlib import blake2b
 import numpy as np
 
 from cartograph.data.arrays import Hashes, Integers
-from cartograph.models.base import Ragged, Side
+from cartograph.models.base import Side
+from cartograph.models.encoded import Ragged
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _UNIGRAM, _BIGRAM, _BOTH, _FIRST_ONLY, _SECOND_ONLY, _SWAP = np.arange(1, 7, dtype=np.uint64)

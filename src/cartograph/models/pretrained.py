@@ -17,7 +17,8 @@ from transformers import AutoTokenizer
 
 from cartograph.data.arrays import Integers32
 from cartograph.errors import InputError
-from cartograph.models.base import Ragged, Side
+from cartograph.models.base import Side
+from cartograph.models.encoded import Ragged
 
 PADDED_TO = 8
 """Tokens: the batches of texts are padded to a multiple of it."""

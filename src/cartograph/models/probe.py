@@ -16,7 +16,8 @@ from torch.nn import functional
 from cartograph.data.arrays import Floats32
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
-from cartograph.models.base import Dense, Field, Side, TextModel, sides_of
+from cartograph.models.base import Side, TextModel, sides_of
+from cartograph.models.encoded import Dense, Field
 from cartograph.models.frozen.embeddings import Embeddings
 from cartograph.schema import DatasetInfo, Task
 

@@ -13,7 +13,8 @@ from transformers import AutoConfig, AutoModelForMultipleChoice, AutoModelForSeq
 
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
-from cartograph.models.base import Ragged, Side, TextModel
+from cartograph.models.base import Side, TextModel
+from cartograph.models.encoded import Ragged
 from cartograph.models.pretrained import (
     last_layer,
     load_tokenizer,

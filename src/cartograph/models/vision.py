@@ -14,7 +14,8 @@ from transformers import AutoConfig, AutoModelForImageClassification
 
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
-from cartograph.models.base import Classifier, Pictures
+from cartograph.models.base import Classifier
+from cartograph.models.encoded import Pictures
 from cartograph.models.image_pretrained import ImageReading, preprocessor_folder
 from cartograph.models.pretrained import last_layer, renew_head, save_network, source_of
 from cartograph.schema import DatasetInfo

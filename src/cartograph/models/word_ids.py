@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from cartograph.models.base import Ragged, Side, sides_of
+from cartograph.models.base import Side, sides_of
+from cartograph.models.encoded import Ragged
 from cartograph.models.ngrams import Counts, Vocabulary, Words, blocks
 from cartograph.schema import DatasetInfo
 

@@ -15,7 +15,8 @@ from torch import nn
 from torch.nn import functional
 
 from cartograph.data.json_files import read_json, write_json
-from cartograph.models.base import Ragged, Side, TextModel
+from cartograph.models.base import Side, TextModel
+from cartograph.models.encoded import Ragged
 from cartograph.models.ngrams import Vocabulary
 from cartograph.models.word_ids import FIRST, PADDING, padded, read_words, word_vocabulary
 from cartograph.schema import DatasetInfo

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from cartograph.data.arrays import Array, Integers
-from cartograph.models.base import IGNORED, Classifier, Examples
+from cartograph.models.base import IGNORED, Classifier
+from cartograph.models.encoded import Examples
 
 _MEGABATCH = 50
 _STRETCH = 10

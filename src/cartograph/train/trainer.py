@@ -18,7 +18,8 @@ from transformers.trainer import OPTIMIZER_NAME, SCHEDULER_NAME, TRAINER_STATE_N
 from cartograph.data.arrays import Array, Floats32, Integers
 from cartograph.dynamics.epoch_files import logits_of
 from cartograph.dynamics.recorder import DynamicsRecorder
-from cartograph.models.base import IGNORED, Classifier, Examples
+from cartograph.models.base import IGNORED, Classifier
+from cartograph.models.encoded import Examples
 from cartograph.models.isolation import seed_everything
 from cartograph.statistics.metrics import accuracy, cross_entropy
 from cartograph.train.batch_order import BatchOrder, EpochLoader, epoch_batches

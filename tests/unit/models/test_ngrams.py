@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cartograph.models.base import Ragged, Side, sides_of
+from cartograph.models.base import sides_of
 from cartograph.models.ngrams import (
     Counts,
     Vocabulary,
@@ -14,7 +14,7 @@ from cartograph.models.ngrams import (
     mix,
 )
 from cartograph.schema import DatasetInfo
-from tests.training_sets import info_of, table
+from tests.training_sets import table
 
 words = st.sampled_from(["a", "b", "c", "d", "e", "f", "dog", "cat"])
 texts = st.lists(words, max_size=15).map(" ".join)
@@ -88,32 +88,6 @@ def test_ids_are_places_in_the_vocabulary(features: list[tuple[int, int]], known
     for row in range(4):
         expected = [sorted(known).index(value) for value, place in features if place == row and value in known]
         assert ids.values[ids.offsets[row] : ids.offsets[row + 1]].tolist() == expected
-
-
-@given(st.lists(st.lists(st.integers(0, 99), max_size=5), min_size=1, max_size=8), st.data())
-def test_rows_are_taken_and_padded_as_lists_would_be(rows: list[list[int]], data: st.DataObject) -> None:
-    ragged = Ragged(np.array([value for row in rows for value in row], np.int32), np.cumsum([0, *map(len, rows)]))
-    picked = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1, max_size=6))
-    taken = ragged.take(np.array(picked))
-    assert taken.lengths.tolist() == [len(rows[place]) for place in picked]
-    assert taken.values.tolist() == [value for place in picked for value in rows[place]]
-    width = -(-max(1, *(len(rows[place]) for place in picked), 1) // 4) * 4
-    assert taken.padded(-1, 4).tolist() == [rows[place] + [-1] * (width - len(rows[place])) for place in picked]
-
-
-def test_a_choice_is_cut_at_the_blank() -> None:
-    info = info_of("choice")
-    columns = {
-        "sentence": ["Ann told Bea that _ was late.", "No blank here"],
-        "option1": ["Ann", "x"],
-        "option2": ["Bea", "y"],
-    }
-    assert sides_of(table(info, columns, [0, 1]), info) == [
-        Side("Ann told Bea that", "Ann was late."),
-        Side("Ann told Bea that", "Bea was late."),
-        Side("No blank here", "x"),
-        Side("No blank here", "y"),
-    ]
 
 
 def test_a_single_text_has_no_second_side() -> None:

@@ -7,7 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cartograph.models.base import IGNORED, Examples, Ragged
+from cartograph.models.base import IGNORED
+from cartograph.models.encoded import Examples, Ragged
 from cartograph.train.batch_order import EpochLoader, epoch_batches, ranked_batches
 
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 
 import torch
 
-from cartograph.models.base import Field, Ragged, Side
+from cartograph.models.base import Side
+from cartograph.models.encoded import Field, Ragged
 from cartograph.models.frozen.text_encoder import Encoder
 from cartograph.models.isolation import require_device
 from cartograph.models.pretrained import padded_tokens, tokens_of

@@ -18,7 +18,7 @@ from torch import nn
 from torch.nn import functional
 
 from cartograph.data.arrays import Floats32, Hashes, Integers
-from cartograph.models.base import Field, Ragged
+from cartograph.models.encoded import Field, Ragged
 from cartograph.models.ngrams import Counts, Vocabulary, Words, mix
 from cartograph.pairs.models.cosine import Embedder, Encoding
 

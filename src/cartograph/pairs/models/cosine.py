@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from cartograph.data.arrays import Floats32, Ids, Integers
 from cartograph.data.json_files import write_json
-from cartograph.models.base import Field
+from cartograph.models.encoded import Field
 from cartograph.models.isolation import isolated
 from cartograph.pairs.models.calibration import Calibration, calibrate
 

@@ -12,7 +12,7 @@ from torch import nn
 
 from cartograph.data.arrays import Floats32
 from cartograph.errors import InputError
-from cartograph.models.base import Dense, Field
+from cartograph.models.encoded import Dense, Field
 from cartograph.pairs.models.cosine import Embedder, Encoding
 
 

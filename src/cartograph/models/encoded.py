@@ -1,0 +1,109 @@
+"""Encoded rows, as arrays that a model's batches are cut from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from cartograph.data.arrays import Floats32, Integers, Integers32, Objects, Pixels
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Rows of different length in one array: row i is ``values[offsets[i] : offsets[i + 1]]``."""
+
+    values: Integers32
+    offsets: Integers
+
+    @property
+    def lengths(self) -> Integers:
+        """(n_rows,) lengths."""
+        return np.diff(self.offsets)
+
+    def take(self, rows: Integers) -> Ragged:
+        """Return these rows, in this order."""
+        lengths = self.offsets[rows + 1] - self.offsets[rows]
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        index = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
+        return Ragged(self.values[index], offsets)
+
+    def padded(self, fill: int, multiple: int = 1) -> Integers:
+        """Return (n_rows, width) with ``fill`` behind each row; width is the longest row's, up to a ``multiple``."""
+        lengths = self.lengths
+        width = -(-max(int(lengths.max(initial=0)), 1) // multiple) * multiple
+        matrix = np.full((len(lengths), width), fill, np.int64)
+        matrix[np.arange(width) < lengths[:, None]] = self.values
+        return matrix
+
+
+@dataclass(frozen=True)
+class Dense:
+    """Rows of one shape: row i is ``values[i]``; vectors, or the pixels of an image."""
+
+    values: Floats32 | Pixels
+
+    @property
+    def lengths(self) -> Integers:
+        """(n_rows,) ones: no row costs more than another."""
+        return np.ones(len(self.values), np.int64)
+
+    def take(self, rows: Integers) -> Dense:
+        """Return these rows, in this order."""
+        return Dense(self.values[rows])
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Images as they are stored: row i is the PNG ``values[i]``, decoded when it is read."""
+
+    values: Objects
+
+    @property
+    def lengths(self) -> Integers:
+        """(n_rows,) ones: no row costs more than another."""
+        return np.ones(len(self.values), np.int64)
+
+    def take(self, rows: Integers) -> Pictures:
+        """Return these rows, in this order."""
+        return Pictures(self.values[rows])
+
+
+Field = Ragged | Dense | Pictures
+
+
+@dataclass(frozen=True, repr=False)
+class Examples:
+    """A set of examples, encoded once.
+
+    Attributes:
+        uids: (n_examples,) strings.
+        labels: (n_examples,) label ids.
+        fields: what the model reads, by name; example i owns rows ``i * options`` to ``(i + 1) * options``.
+        options: rows per example: 1, or the number of options of a multiple-choice set.
+    """
+
+    uids: Objects
+    labels: Integers
+    fields: Mapping[str, Field]
+    options: int = 1
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        return f"Examples({len(self):,} rows, fields {', '.join(self.fields)})"
+
+    @property
+    def lengths(self) -> Integers:
+        """(n_examples,) length of the longest row of each example, in its first field."""
+        first = next(iter(self.fields.values()))
+        longest: Integers = first.lengths.reshape(-1, self.options).max(axis=1)
+        return longest
+
+    def take(self, rows: Integers) -> dict[str, Field]:
+        """Return the fields of these examples."""
+        if self.options > 1:
+            rows = (rows[:, None] * self.options + np.arange(self.options)).reshape(-1)
+        return {name: field.take(rows) for name, field in self.fields.items()}
