@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_SHOWN = 3
+SHOWN = 3
+"""Most uids that a message names."""
 
 
 def text_uids(uids: Iterable[Any]) -> pa.Array:
@@ -46,4 +47,4 @@ def without(uids: Any, others: Any) -> Any:
 
 def some(uids: Any) -> str:
     """Return the first few uids, for a message."""
-    return ", ".join(repr(uid) for uid in uids[:_SHOWN].to_pylist()) + (", …" if len(uids) > _SHOWN else "")
+    return ", ".join(repr(uid) for uid in uids[:SHOWN].to_pylist()) + (", …" if len(uids) > SHOWN else "")

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cartograph.data.arrays import Array, Floats32, Integers32, Objects
-from cartograph.data.uids import _SHOWN, in_uid_order, some, without
+from cartograph.data.uids import SHOWN, in_uid_order, some, without
 from cartograph.errors import InputError
 from cartograph.schema import dynamics_schema
 from cartograph.wording import counted
@@ -169,8 +169,8 @@ def _common(tables: list[pa.Table], source: Path, intersection: bool) -> list[pa
 
 
 def _few(lacking: list[str]) -> str:
-    more = len(lacking) - _SHOWN
-    return "; ".join(lacking[:_SHOWN]) + (f"; and {counted(more, 'more epoch')}" if more > 0 else "")
+    more = len(lacking) - SHOWN
+    return "; ".join(lacking[:SHOWN]) + (f"; and {counted(more, 'more epoch')}" if more > 0 else "")
 
 
 def _require_same_gold(uids: pa.Array, gold: Integers32, other: Integers32, epoch: int, source: Path) -> None:

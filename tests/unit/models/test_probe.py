@@ -139,12 +139,12 @@ def test_saved_vectors_need_no_encoder_until_the_model_is_saved(source: str, tmp
     left = {path.name for path in (tmp_path / "cut" / "checkpoints" / "epoch=1").iterdir()}
     assert "head.safetensors" in left and "model.safetensors" not in left
     moved = Recipe(**RECIPE.to_json() | {"pretrained": str(folder.rename(tmp_path / "moved"))})
-    told: list[int] = []
-    assert content(fit(moved, small_set(), {}, tmp_path / "cut", progress=lambda done, _: told.append(done))) == whole
-    assert told[0] == 128
+    calls: list[int] = []
+    assert content(fit(moved, small_set(), {}, tmp_path / "cut", progress=lambda done, _: calls.append(done))) == whole
+    assert calls[0] == 128
     embed(source, tmp_path / "embed", pooling="cls")
-    fit(recipe, small_set(), {}, tmp_path / "cut", progress=lambda done, _: told.append(done))
-    assert told[8] == 8
+    fit(recipe, small_set(), {}, tmp_path / "cut", progress=lambda done, _: calls.append(done))
+    assert calls[8] == 8
 
 
 def test_vectors_of_other_data_are_refused(source: str, tmp_path: Path) -> None:

@@ -25,11 +25,11 @@ from cartograph.train.recipe import Recipe
 from cartograph.train.fit import fit
 from tests.training_sets import small_set
 
-def tell(done, total):
+def stop(done, total):
     if done > int(sys.argv[3]):
         os.kill(os.getpid(), signal.SIGKILL)
 
-fit(Recipe(**eval(sys.argv[2])), small_set(), {"held": small_set(rows=20, seed=9, name="held", domain="id")}, sys.argv[1], progress=tell)
+fit(Recipe(**eval(sys.argv[2])), small_set(), {"held": small_set(rows=20, seed=9, name="held", domain="id")}, sys.argv[1], progress=stop)
 """
 
 
@@ -90,12 +90,12 @@ def stop_after(folder: Path, rows: int) -> None:
     class Stop(Exception):
         pass
 
-    def tell(done: int, total: int) -> None:
+    def stop(done: int, total: int) -> None:
         if done > rows:
             raise Stop
 
     with pytest.raises(Stop):
-        fit(RECIPE, small_set(), {"held": small_set(rows=20, seed=9, name="held", domain="id")}, folder, progress=tell)
+        fit(RECIPE, small_set(), {"held": small_set(rows=20, seed=9, name="held", domain="id")}, folder, progress=stop)
 
 
 @pytest.mark.parametrize(
