@@ -1,4 +1,4 @@
-"""Who finds planted label errors? Average precision and seconds of our suspects beside low confidence, AUM and cleanlab.
+"""Average precision and seconds of our suspects on planted label errors, beside low confidence, AUM and cleanlab.
 
 `python benchmarks/noise.py [--seeds 1,2,3] [--no-bow] [--output FILE]`
 

@@ -206,7 +206,7 @@ def test_what_is_filtered_fits_the_parameters(seed: int, target: int, size: int,
 
 
 @pytest.mark.parametrize("estimator", [None, RidgeClassifier()])
-def test_an_evaluation_set_is_filtered_alongside(estimator: object) -> None:
+def test_an_evaluation_set_is_filtered_with_the_pool(estimator: object) -> None:
     features, labels = clouds(600, 3, 3, apart=1.2)
     names = np.array(["a", "b", "c"])[labels]
     result = aflite(
@@ -227,7 +227,7 @@ def test_an_evaluation_set_is_filtered_alongside(estimator: object) -> None:
     assert (result.evaluation["other"].predictability_last == 0).all()
 
 
-def test_an_evaluation_set_of_which_nothing_is_left() -> None:
+def test_an_evaluation_set_may_lose_all_its_rows() -> None:
     labels = np.arange(60) % 2
     features = np.where(np.arange(60) < 40, labels, 1 - labels)[:, None] * 2.0 - 1.0
     asked = {"target_size": 20, "train_size": 18, "slice_size": 40, "n_partitions": 4}
@@ -292,7 +292,7 @@ def test_arguments_that_make_no_sense_are_refused(change: dict[str, object], mes
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_gpu_that_is_not_there() -> None:
+def test_a_missing_gpu_is_refused() -> None:
     with pytest.raises(InputError, match=r"device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`"):
         aflite(*clouds(40, 2, 2), device="cuda", **GOOD)
 

@@ -17,7 +17,7 @@ def found() -> Experiment:
     return run_experiment(rows=1_000, n_partitions=16)
 
 
-def test_artefacts_are_planted_on_three_quarters_of_each_class_and_go_with_the_given_label() -> None:
+def test_three_quarters_of_each_class_have_artefacts_of_the_given_label() -> None:
     circles = make_circles(1.6, 1_000, np.random.default_rng(0), flip=True)
     outer = np.linalg.norm(circles.plane, axis=1) > 1.8
     assert ((outer != (circles.labels == 1)) == circles.flipped).mean() > 0.99

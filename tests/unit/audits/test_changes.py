@@ -75,7 +75,7 @@ TABLES = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), max_size=12,
 
 @settings(max_examples=60, deadline=None)
 @given(TABLES, TABLES)
-def test_matching_parts_both_tables_and_never_uses_a_row_twice(old: list[tuple[int, int]], new: list[tuple[int, int]]) -> None:
+def test_every_row_is_matched_once_or_added_or_removed(old: list[tuple[int, int]], new: list[tuple[int, int]]) -> None:
     left, right = (
         pa.table(
             {"uid": pa.array([str(uid) for uid, _ in rows], pa.string()), "content": pa.array([str(text) for _, text in rows], pa.string())}

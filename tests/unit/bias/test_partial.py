@@ -19,7 +19,7 @@ def test_each_task_has_its_partial_inputs() -> None:
     assert with_input(pair, WHOLE) is pair
 
 
-def test_the_side_without_the_word_tells_nothing() -> None:
+def test_the_side_without_the_word_predicts_nothing() -> None:
     train, test = small_set("pair", rows=300), small_set("pair", rows=150, seed=9)
     right = {}
     for name in ("premise alone", "hypothesis alone"):

@@ -31,7 +31,7 @@ def test_the_label_of_the_largest_pmi_is_predicted() -> None:
     assert revealing_words(found, 0, 5, least=7) == []
 
 
-def test_words_know_their_field() -> None:
+def test_words_of_two_fields_carry_the_name_of_their_field() -> None:
     columns = {"premise": ["A dog's", "a"], "hypothesis": ["Nobody, nobody!", "a"]}
     rows, labels, classes = words_of(table(info_of("pair"), columns, [1, 0]))
     assert rows[0] == {"premise: a", "premise: dog's", "hypothesis: nobody"}

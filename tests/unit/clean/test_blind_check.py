@@ -67,7 +67,7 @@ def answers(text: str) -> dict[str, str]:
     return {item.item: full[letter] for item, letter in zip(KEY.items, text, strict=True) if letter != "-"}
 
 
-def test_one_annotator() -> None:
+def test_one_annotator_has_shares_and_no_agreement() -> None:
     numbers = score(KEY, [answers("yyaxxxx-")])
     assert {name: value for name, value in numbers.items() if not name.endswith((".low", ".high"))} == {
         "annotators": 1,

@@ -26,7 +26,7 @@ def outcome(decisions: dict[str, Decision] | None = None, recipe: str = "drop-fl
     return dict(zip(cleaned["uid"].to_pylist(), cleaned["label"].to_pylist(), strict=True))
 
 
-def test_recipes() -> None:
+def test_a_recipe_decides_about_suspects() -> None:
     everything = {"d": 0, "a": 1, "c": 0, "b": 2, "e": 1, "f": 2}
     assert outcome() == {"d": 0, "b": 2, "e": 1}
     assert outcome(recipe="relabel") == {"d": 0, "c": 1, "b": 2, "e": 1}
@@ -109,7 +109,7 @@ def test_a_versions_name_is_its_content() -> None:
     assert len(named(EXAMPLES)) == 12
 
 
-def test_class_changes() -> None:
+def test_class_changes_are_shares_of_the_rows_before() -> None:
     cleaned = make_examples([("d", "one", 0), ("a", "two", 0), ("c", "three", 0), ("b", "four", 2)])
     assert class_changes(EXAMPLES, cleaned) == {"bad": 0.5, "good": -1.0, "odd": -0.5}
 

@@ -66,7 +66,7 @@ def test_the_line_is_the_files_own_under_texts_with_line_breaks() -> None:
         read_decisions(content, "d.csv", GIVEN, LABELS)
 
 
-def test_classes_that_differ_by_case_alone_are_told_apart() -> None:
+def test_classes_that_differ_by_case_alone_are_distinguished() -> None:
     with pytest.raises(InputError, match="there is no class 'YES'"):
         read_decisions(b"uid,decision,new_label,by\na,relabel,YES,Ann\n", "d.csv", GIVEN, ("yes", "Yes"))
 

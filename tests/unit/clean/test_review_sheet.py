@@ -45,7 +45,7 @@ def test_the_list_is_limited_and_leaves_out_what_is_decided() -> None:
     assert suspects(EXAMPLES, make_noise(EXAMPLES, {}), 9) == []
 
 
-def test_a_text_column_called_like_one_of_the_sheets_own() -> None:
+def test_a_text_column_named_like_a_column_of_the_sheet_is_renamed() -> None:
     info = DatasetInfo("train", "train", "pair", ("Comment", "comment (text)"), (), LABELS)
     columns = [["a"], ["one"], ["two"], [0], ["t"], [1]]
     examples = pa.table(columns, schema=examples_schema(info))
@@ -93,7 +93,7 @@ def test_a_sheet_with_decisions_that_were_not_taken_in_is_not_replaced() -> None
         may_go(b"\xff\xfeuid".replace(b"\xfe", b"\xe9"))
 
 
-def test_label_studio_tasks_and_their_configuration() -> None:
+def test_tasks_fit_their_configuration() -> None:
     found = suspects(EXAMPLES, NOISE, 9)
     assert tasks(found)[0] == {
         "data": {"uid": "-1", "text_1": "@three", "about": "given label: bad; suggested: good (0.95). Suspect 1 (0.80): low confidence 1"}

@@ -33,7 +33,7 @@ def rows_of(table: pa.Table, **wanted: object) -> list[dict[str, object]]:
     return [row for row in table.to_pylist() if all(row[key] == value for key, value in wanted.items())]
 
 
-def test_three_rows_by_hand() -> None:
+def test_the_numbers_of_three_rows_are_as_worked_out_by_hand() -> None:
     gold = np.array([0, 0, 1])
     predicted = {("original", 1): np.array([0, 1, 1]), ("cleaned", 1): np.array([0, 0, 1])}
     found = compare_versions([EvaluationSet("dev", "id", gold, predicted)], dict.fromkeys(predicted, False), METRICS, resamples=200, seed=0)
@@ -116,7 +116,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     assert 2 <= missed <= 24
 
 
-def test_the_same_models_do_not_differ() -> None:
+def test_models_with_the_same_predictions_do_not_differ() -> None:
     one = evaluation_set()
     same = EvaluationSet("dev", "ood", one.gold, {run: one.predicted["original", run[1]] for run in RUNS})
     for row in compare_versions([same], NONE_FAILED, METRICS, resamples=100, seed=0).differences.to_pylist():
@@ -210,7 +210,7 @@ def test_nothing_to_compare_is_empty_tables() -> None:
     assert (found.evaluation.schema, found.evaluation.num_rows, found.differences.num_rows) == (EVALUATION, 0, 0)
 
 
-def test_the_page_in_markdown() -> None:
+def test_the_page_has_means_and_differences() -> None:
     row = {"set": "dev", "domain": "ood", "rows": 100, "metric": "accuracy", "seeds": 3}
     summary = [row | {"subset": "original", "failed": 0, "mean": 0.5, "sd": 0.011, "low": 0.4, "high": 0.6}]
     summary.append(row | {"subset": "cleaned", "failed": 1, "seeds": 2, "mean": 0.514, "sd": None, "low": 0.4, "high": 0.6})

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from cartograph.errors import InputError
-from cartograph.maps.measures import NEVER_LEARNT, Measures, compute_measures, epoch_window, gold_probabilities
-from cartograph.maps.stability import burn_out, stability
-from cartograph.statistics.correlation import pearson
+from cartograph.maps.measures import NEVER_LEARNT, compute_measures, epoch_window, gold_probabilities
 
 FLOATS = ("confidence", "variability", "correctness", "threshold_closeness", "aum", "el2n", "loss")
 COLUMNS = (*FLOATS, "predicted", "forgetting", "never_learnt")
@@ -233,28 +231,3 @@ def test_shapes_that_do_not_fit_are_shown(shape: tuple[int, ...]) -> None:
 def test_an_empty_table_has_empty_measures() -> None:
     measures = compute_measures([], np.zeros((0, 2, 3), np.float32), np.zeros(0, np.int32))
     assert all(len(getattr(measures, name)) == 0 for name in COLUMNS)
-
-
-@given(dynamics(min_epochs=2))
-def test_burn_out_of_all_epochs_is_one_and_each_prefix_is_the_map_of_that_prefix(case: tuple[list[str], np.ndarray, np.ndarray]) -> None:
-    uids, logits, gold = case
-    curve = burn_out(gold_probabilities(uids, logits, gold))
-    full = compute_measures(uids, logits, gold)
-    assert np.isnan(curve.variability[0])
-    for name in ("confidence", "variability"):
-        for count in range(1, logits.shape[1] + 1):
-            part = compute_measures(uids, logits, gold, epochs=count)
-            expected = pearson(getattr(part, name), getattr(full, name))
-            assert getattr(curve, name)[count - 1] == pytest.approx(expected, nan_ok=True)
-        last = getattr(curve, name)[-1]
-        assert last == pytest.approx(1.0) or np.isnan(last)
-
-
-def test_stability_is_the_mean_over_pairs() -> None:
-    rng = np.random.default_rng(3)
-    maps = [Measures(rng.random(50), rng.random(50), rng.random(50)) for _ in range(3)]
-    expected = np.mean([pearson(maps[i].variability, maps[j].variability) for i, j in ((0, 1), (0, 2), (1, 2))])
-    assert stability(maps).variability == pytest.approx(expected)
-    assert stability([maps[0], maps[0]]).confidence == pytest.approx(1.0)
-    with pytest.raises(ValueError, match="two maps or more"):
-        stability(maps[:1])

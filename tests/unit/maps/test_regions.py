@@ -26,7 +26,7 @@ def assign(case: tuple[list[str], np.ndarray, np.ndarray, dict[str, float]], see
 
 
 @given(maps())
-def test_counts_are_exact_and_each_cut_parts_the_rest_in_order(case: tuple[list[str], np.ndarray, np.ndarray, dict[str, float]]) -> None:
+def test_counts_are_exact_and_each_cut_divides_the_rest_in_order(case: tuple[list[str], np.ndarray, np.ndarray, dict[str, float]]) -> None:
     uids, confidence, variability, shares = case
     regions = assign(case)
     n = len(uids)
@@ -46,7 +46,9 @@ def test_counts_are_exact_and_each_cut_parts_the_rest_in_order(case: tuple[list[
 
 
 @given(maps())
-def test_cuts_tell_the_boundary_and_count_the_ties(case: tuple[list[str], np.ndarray, np.ndarray, dict[str, float]]) -> None:
+def test_a_cut_has_the_value_at_the_boundary_and_the_number_of_ties(
+    case: tuple[list[str], np.ndarray, np.ndarray, dict[str, float]],
+) -> None:
     _, confidence, variability, _ = case
     regions = assign(case)
     free = np.ones(len(confidence), dtype=bool)
@@ -73,7 +75,7 @@ def test_the_order_of_the_rows_does_not_matter_even_where_they_tie(
     assert shuffled.names.tolist() == assign(case).names[order].tolist()
 
 
-def test_a_small_map_by_hand() -> None:
+def test_regions_of_a_small_map_are_as_worked_out_by_hand() -> None:
     #                       hard  amb   amb   easy  easy  rest
     confidence = np.array([0.05, 0.50, 0.95, 0.99, 0.97, 0.60])
     variability = np.array([0.45, 0.40, 0.30, 0.01, 0.02, 0.10])

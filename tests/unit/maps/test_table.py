@@ -56,7 +56,7 @@ def test_metrics_are_numbers_that_add_up() -> None:
     assert (metrics["never_learnt.count"], metrics["forgotten.count"]) == (2, 2)
 
 
-def test_measures_out_of_fold_stand_beside_the_others() -> None:
+def test_measures_out_of_fold_are_columns_of_their_own() -> None:
     _, uids, gold, measures, regions = tiny()
     logits = np.array([[[2.0, 0, 0]], [[0, 0, 0]], [[0, 0, 3]], [[1, 0, 0]], [[0, 5, 0]], [[0, 0, 1]]], np.float32)
     both = measures.with_out_of_fold(compute_measures(uids, logits, gold))
@@ -73,7 +73,7 @@ def test_measures_out_of_fold_stand_beside_the_others() -> None:
     assert not [name for name in map_metrics(measures, regions) if name.startswith("out_of_fold")]
 
 
-def test_coordinates_alone_leave_null_what_needs_logits() -> None:
+def test_a_map_of_coordinates_has_null_where_logits_are_needed() -> None:
     table = pa.table({"uid": ["b", "a"], "confidence": [0.5, 1.0], "variability": [0.5, 0.0], "correctness": [0.5, 1.0]})
     measures = coordinates(table)
     regions = assign_regions(

@@ -46,7 +46,7 @@ def test_average_precision_is_the_mean_precision_at_relevant_ranks(rows: list[tu
 
 
 @given(ranked, st.data())
-def test_precision_and_recall_at_k(rows: list[tuple[bool, int]], data: st.DataObject) -> None:
+def test_precision_and_recall_count_the_first_k_rows(rows: list[tuple[bool, int]], data: st.DataObject) -> None:
     relevant = np.array([found for found, _ in rows])
     rank = np.array(data.draw(st.permutations(range(1, len(rows) + 1))))
     total = int(relevant.sum())

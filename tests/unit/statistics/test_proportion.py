@@ -14,12 +14,12 @@ counts = st.integers(1, 10**6).flatmap(lambda rows: st.tuples(st.integers(0, row
 @pytest.mark.parametrize(
     ("number", "rows", "low", "high"), [(0, 10, 0.0, 0.278), (5, 10, 0.237, 0.763), (10, 10, 0.722, 1.0), (830, 1000, 0.805, 0.852)]
 )
-def test_intervals(number: int, rows: int, low: float, high: float) -> None:
+def test_intervals_are_as_published(number: int, rows: int, low: float, high: float) -> None:
     assert wilson_interval(number, rows) == pytest.approx((low, high), abs=6e-4)
 
 
 @given(counts)
-def test_the_interval_is_wilsons(drawn: tuple[int, int]) -> None:
+def test_the_interval_is_by_wilsons_formula(drawn: tuple[int, int]) -> None:
     number, rows = drawn
     share, square = number / rows, 1.959963984540054**2
     middle = (share + square / (2 * rows)) / (1 + square / rows)
@@ -27,7 +27,7 @@ def test_the_interval_is_wilsons(drawn: tuple[int, int]) -> None:
     assert wilson_interval(number, rows) == pytest.approx((max(middle - half, 0), min(middle + half, 1)), abs=1e-9)
 
 
-def test_none_and_all_are_the_ends_and_rows_are_needed() -> None:
+def test_the_interval_ends_at_0_without_a_success_and_at_1_without_a_failure() -> None:
     assert wilson_interval(0, 10)[0] == 0
     assert wilson_interval(10, 10)[1] == 1
     with pytest.raises(ValueError, match="there are no rows"):

@@ -32,7 +32,7 @@ def test_a_certain_committee_gives_finite_columns() -> None:
     assert all(np.isfinite(values).all() for values in columns.values())
 
 
-def test_candidates_read_what_is_there() -> None:
+def test_a_candidate_reads_the_columns_that_are_known() -> None:
     original, _, _, _ = planted_set()
     assert feature_sets(original.columns) == {
         "confidence": ("confidence",),
@@ -59,6 +59,6 @@ def test_candidates_read_what_is_there() -> None:
         ({"a": np.ones(19)}, ["a"], "there are 19 rows of measures, but 20 are expected; both must be of the same rows"),
     ],
 )
-def test_bad_columns_are_named(columns: dict[str, np.ndarray], names: list[str], message: str) -> None:
+def test_the_error_names_the_column_that_is_wrong(columns: dict[str, np.ndarray], names: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         column_table(columns, names, 20)

@@ -145,7 +145,7 @@ def test_equally_good_to_within_one_flip_is_no_difference() -> None:
     assert all(detector.average_precision == detector.f1 == 1.0 for detector in choice.candidates.values())
 
 
-def test_what_was_asked_for_is_used() -> None:
+def test_the_detector_asked_for_is_used() -> None:
     original, noised, flips, _ = planted_set()
     choice = choose_detector(noised.columns, original.columns, flips.planted, np.random.default_rng(3), asked="confidence")
     assert choice.name == "confidence" and choice.reason.endswith("used: confidence, as asked.")
@@ -160,7 +160,7 @@ def test_detectors_are_not_compared_on_assumed_flips() -> None:
     assert asked.name == "measures" and set(asked.candidates) == {"confidence", "measures"}
 
 
-def test_all_rows_weigh_in_so_that_the_draw_hardly_matters() -> None:
+def test_the_model_is_fitted_on_all_rows_whatever_the_draw() -> None:
     original, noised, flips, _ = planted_set()
     fits = [
         choose_detector(noised.columns, original.columns, flips.planted, np.random.default_rng(seed)).candidates["confidence"]
@@ -169,7 +169,7 @@ def test_all_rows_weigh_in_so_that_the_draw_hardly_matters() -> None:
     assert all(np.array_equal(fit.model.weights, fits[0].model.weights) and fit.model.bias == fits[0].model.bias for fit in fits)
 
 
-def test_confidence_tells_flips_apart_and_variability_less() -> None:
+def test_confidence_finds_flips_better_than_variability() -> None:
     original, noised, flips, _ = planted_set()
     choice = choose_detector(noised.columns, original.columns, flips.planted, np.random.default_rng(3))
     assert choice.candidates["confidence"].f1 > 0.9 > choice.variability_f1

@@ -23,7 +23,7 @@ def test_flips_are_an_exact_share_of_all_rows_from_the_easy_region_only(n_exampl
     assert flips.labels.min() >= 0 and flips.labels.max() < n_classes
 
 
-def test_every_other_class_is_equally_likely() -> None:
+def test_a_flip_gives_every_other_class_equally_often() -> None:
     flips = choose_flips(np.ones(30_000, dtype=bool), np.full(30_000, 1), 4, 0.5, np.random.default_rng(1))
     np.testing.assert_allclose(np.bincount(flips.labels[flips.rows], minlength=4) / 15_000, [1 / 3, 0, 1 / 3, 1 / 3], atol=0.02)
 
@@ -65,6 +65,6 @@ def test_samples_are_balanced_and_have_no_row_in_common(n_flips: int, seed: int)
         assert planted[sample].sum() == n_flips // 2 == (~planted[sample]).sum()
 
 
-def test_too_few_flips_for_two_samples() -> None:
+def test_too_few_flips_for_two_samples_are_refused() -> None:
     with pytest.raises(InputError, match="at least four flipped rows and as many clean ones, but there are 3 flipped and 7 clean"):
         balanced_samples(np.arange(10) < 3, np.random.default_rng(1))

@@ -48,7 +48,7 @@ def test_coordinates_share_the_rest_evenly() -> None:
     np.testing.assert_allclose(evidence.from_coordinates, [[0.3, 0.4, 0.3], [1.0, 0.0, 0.0]])
 
 
-def test_a_map_of_coordinates_has_no_more_than_that() -> None:
+def test_a_map_of_coordinates_has_no_other_measures() -> None:
     from cartograph.schema import MEASURES
 
     row = {
@@ -89,7 +89,7 @@ def test_suggestions_come_from_what_finds_the_flips_labels(in_sample: bool, out_
     assert chosen.right == {"in-sample": float(in_sample), "out-of-fold": float(out_of_fold)}
 
 
-def test_suggestions_from_coordinates_alone() -> None:
+def test_suggestions_come_from_coordinates_where_nothing_else_is_known() -> None:
     original, noised, flips = (
         replace(side, in_sample=None, committee=None) if isinstance(side, Evidence) else side for side in sides(True, True)
     )
@@ -171,7 +171,7 @@ def test_reasons_say_what_the_model_thought_epoch_by_epoch() -> None:
     assert [reason.split("; ")[1] for reason in reasons(one, committee=False)] == ["its one epoch disagreed", "its one epoch agreed"]
 
 
-def test_reasons_say_what_those_found_that_never_saw_the_row_where_they_had_a_say() -> None:
+def test_reasons_quote_the_committee_where_the_detector_read_it() -> None:
     known = evidence([[[0, 0, 4]]], [0])
     known = replace(known, committee=committee_of(np.array([[0.03, 0.9, 0.07]]), known.labels))
     told = "; models that never saw the row give it 3\u00a0% and prefer entailment (90\u00a0%)"
@@ -192,6 +192,6 @@ def test_long_label_names_are_cut() -> None:
     assert f"preferred {'x' * 59}… (" in reasons(known, committee=False)[0]
 
 
-def test_mean_probabilities_by_hand() -> None:
+def test_mean_probabilities_are_as_worked_out_by_hand() -> None:
     logits = np.array([[[0.0, 0.0], [0.0, np.log(3)]], [[800.0, 0.0], [800.0, 0.0]]], dtype=np.float32)
     np.testing.assert_allclose(mean_probabilities(logits), [[0.375, 0.625], [1.0, 0.0]], atol=1e-6)

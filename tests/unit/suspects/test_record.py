@@ -11,7 +11,7 @@ from cartograph.suspects.record import noise_metrics, noise_record
 from tests.label_errors import planted_set
 
 
-def test_the_record_says_what_was_chosen_and_where_confidence_is_cut() -> None:
+def test_the_record_has_the_detector_and_the_confidence_at_its_threshold() -> None:
     original, noised, flips, _ = planted_set()
     choice = choose_detector(noised.columns, original.columns, flips.planted, np.random.default_rng(3), asked="confidence")
     suggestions = choose_suggestions(original, noised, flips)

@@ -36,7 +36,7 @@ def predictions(given: Problem, weights: torch.Tensor) -> np.ndarray:
 
 @pytest.mark.parametrize("classes", [2, 3, 6])
 @pytest.mark.parametrize("train_size", [100, 700])
-def test_parity_with_scikit_learn(classes: int, train_size: int) -> None:
+def test_weights_are_those_of_scikit_learn(classes: int, train_size: int) -> None:
     """At train size 100 the rows are gathered, at 700 masked."""
     features, labels = correlated(2_000, 24, classes)
     train = random_splits(2_000, train_size, 12, (1,))
@@ -58,7 +58,7 @@ def test_parity_with_scikit_learn(classes: int, train_size: int) -> None:
 
 @pytest.mark.parametrize("larger", [1e4, 1e6])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_parity_where_columns_are_of_very_different_size(classes: int, larger: float) -> None:
+def test_weights_are_those_of_scikit_learn_where_columns_differ_much_in_size(classes: int, larger: float) -> None:
     """Of a large column the weight is small and as good as free of penalty, however large it is; a constant one is of no use."""
     features, labels = correlated(800, 12, classes)
     features[:, 1] = 0.0
@@ -159,7 +159,7 @@ def test_separable_features_converge() -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_right_is_what_an_argmax_says(classes: int) -> None:
+def test_a_prediction_is_right_where_the_label_has_the_highest_score(classes: int) -> None:
     rng = np.random.default_rng(5)
     columns = 1 if classes == 2 else classes
     scores = torch.from_numpy(rng.integers(-1, 2, size=(300, columns, 7)).astype(np.float32))

@@ -1,0 +1,45 @@
+"""Features of texts: weights of words and of pairs of words, by field."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from cartograph.features.text import text_features
+
+
+def test_features_are_weights_of_words_and_pairs_of_words() -> None:
+    features = text_features(["Good film!", "good film", "a good plot", "unique"])
+    # good, film, and "good film"; the rest is in one row only.
+    assert features.shape == (4, 3) and features.dtype == np.float32
+    np.testing.assert_allclose(np.sqrt(features.power(2).sum(axis=1)), [1, 1, 1, 0], atol=1e-6)
+    np.testing.assert_array_equal(features[[0]].toarray(), features[[1]].toarray())
+    assert features.data.min() > 0
+
+
+def test_a_word_in_another_field_is_another_feature() -> None:
+    same = text_features([("dog", "cat"), ("dog", "cat"), ("cat", "dog"), ("cat", "dog")]).toarray()
+    assert same[0] @ same[1] == pytest.approx(1.0)
+    assert same[0] @ same[2] == 0.0
+
+
+def test_the_most_frequent_features_are_kept() -> None:
+    texts = ["x y", "x z", "x y"]
+    assert text_features(texts, max_features=1).toarray().tolist() == [[1.0], [1.0], [1.0]]
+    # Where no feature is in two rows, those of one row are all there is.
+    assert text_features(["p", "q"]).shape == (2, 2)
+
+
+def test_features_are_the_same_in_every_process() -> None:
+    code = (
+        "from cartograph.features.text import text_features as f; x = f([('a b c', 'c b a z'), ('a c', 'b z')] * 2);"
+        "print(x.indices.tolist(), x.data.tolist())"
+    )
+    runs = {
+        subprocess.run([sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True).stdout
+        for seed in ("1", "2")
+    }
+    assert len(runs) == 1 and next(iter(runs)).startswith("[")
