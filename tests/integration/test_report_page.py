@@ -157,7 +157,7 @@ def test_the_map_is_drawn_with_its_regions_and_densities(opened: Opener, small: 
 
 def test_the_top_says_what_was_found(opened: Opener, small: Path) -> None:
     page = opened(small)
-    expect(page.locator("h1")).to_contain_text(re.compile(r"\d+ of 300 labels look wrong \(\d+\s%\);"))
+    expect(page.locator("h1")).to_contain_text(re.compile(r"\d+ of 300 labels look wrong \(\d+(\.\d)?\s%\);"))
     expect(page.locator("h1")).to_contain_text("1 of 8 checks of the data failed (none critical), and 4 rows could not be used")
     assert page.locator(".tile").count() == 4
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map((node) => node.id)")
