@@ -33,12 +33,11 @@ def percent(value: float, digits: int | None = None) -> str:
     """
     shown = 100 * value
     decimals = int(shown < 9.95 or shown > 99) if digits is None else digits
-    least = 10.0**-decimals
-    if 0 < shown < least / 2:
+    text, least = f"{shown:.{decimals}f}", 10.0**-decimals
+    if value > 0 and float(text) == 0:
         return f"under {least:.{decimals}f}{_SPACE}%"
-    if 100 - least / 2 < shown < 100:
+    if value < 1 and float(text) == 100:
         return f"over {100 - least:.{decimals}f}{_SPACE}%"
-    text = f"{shown:.{decimals}f}"
     return f"{text.removesuffix('.0') if digits is None or value in (0, 1) else text}{_SPACE}%"
 
 

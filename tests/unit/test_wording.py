@@ -3,7 +3,7 @@ from __future__ import annotations
 import doctest
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cartograph import wording
@@ -24,6 +24,8 @@ def test_a_share_never_says_none_or_all_where_there_are_some_or_others(numbers: 
         assert abs(float(text.split("\u00a0")[0]) - shown) <= (0.051 if shown < 9.9 or shown > 99.1 else 0.501)
 
 
+@example(0.9995)
+@example(0.0005)
 @given(st.floats(0, 1))
 def test_percentages_are_never_rounded_to_certainty(share: float) -> None:
     text = wording.percent(share)

@@ -20,9 +20,10 @@ const number = new Intl.NumberFormat("en-GB");
 // A proportion in per cent, as `percent` in wording.py writes it.
 function percent(value) {
   const shown = 100 * value;
-  if (shown > 0 && shown < 0.05) return "under 0.1\u00a0%";
-  if (shown > 99.95 && shown < 100) return "over 99.9\u00a0%";
-  return `${shown < 9.95 || shown > 99 ? Number(shown.toFixed(1)) : Math.round(shown)}\u00a0%`;
+  const rounded = Number(shown.toFixed(shown < 9.95 || shown > 99 ? 1 : 0));
+  if (value > 0 && rounded === 0) return "under 0.1\u00a0%";
+  if (value < 1 && rounded === 100) return "over 99.9\u00a0%";
+  return `${rounded}\u00a0%`;
 }
 
 const write = {
