@@ -50,6 +50,16 @@ def percent_range(low: float, high: float) -> str:
     return f"{100 * low:.1f} to {100 * high:.1f}".replace("-", "\u2212")
 
 
+def about(number: float) -> str:
+    """Return an estimated count, rounded to two digits.
+
+    >>> about(156.7), about(88.4), about(3.2), about(1234.0)
+    ('160', '88', '3', '1,200')
+    """
+    digits = max(len(str(round(number))) - 2, 0)
+    return f"{round(number, -digits):,.0f}"
+
+
 def share(part: int, whole: int) -> str:
     """Return a share of a count in per cent.
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cartograph.read.source import Source
 
 ROWS, SUSPECTS, DECISIONS = "data/ingest/train.parquet", "data/noise/noise.parquet", "review/decisions.csv"
+FOUND = "data/noise/noise.json"
 DATA, METRICS = "data/clean", "reports/clean.metrics.json"
 SHEET, TASKS, CONFIGURATION = "reports/review.csv", "reports/review.labelstudio.json", "reports/review.labelstudio.xml"
 
@@ -38,6 +39,9 @@ class Clean(Section):
         "drop-flagged",
         description="what becomes of suspects: drop-flagged; relabel (to the suggestion where it is sure enough, else drop); "
         "decisions-only (nothing). review/decisions.csv goes before",
+    )
+    precision: float = Field(
+        0.8, ge=0, le=1, description="suspects are changed without a person where their label is wrong with at least this probability"
     )
     relabel_above: float = Field(0.9, ge=0, le=1, description="recipe relabel: the suggestion is taken where its probability is above this")
     max_class_change: float = Field(
@@ -64,7 +68,9 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     examples, noise = pq.read_table(inputs[ROWS]), pq.read_table(inputs[SUSPECTS])
     decisions = decisions_in(inputs.get(DECISIONS), examples)
     require_sheet_saved(out.workspace, decisions, examples)
-    cleaning = clean(examples, noise, decisions, recipe=params.recipe, relabel_above=params.relabel_above)
+    calibrated = json.loads(inputs[FOUND].read_text(encoding="utf-8"))["calibrated"]
+    how = {"recipe": params.recipe, "relabel_above": params.relabel_above, "precision": params.precision, "calibrated": calibrated}
+    cleaning = clean(examples, noise, decisions, **how)
     cleaned = cleaned_examples(examples, cleaning)
     folder = out[DATA]
     files = _write_originals(out.workspace.settings, inputs, examples, cleaned, cleaning, folder)
@@ -197,6 +203,7 @@ def _metrics(version: dict[str, Any], decisions: dict[str, Decision], cleaning: 
         "relabelled": version["relabelled"],
         "decisions": len(decisions),
         "suspects.kept": cleaning.overruled,
+        "classes.spared": len(cleaning.spared),
         "validation.passed": int(validation["passed"]),
         "validation.failed": sum(not check["passed"] for check in entry["checks"]),
     }
@@ -209,7 +216,7 @@ def _summary(version: dict[str, Any]) -> str:
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
     ingest = settings.of(Ingest)
-    return (ROWS, SUSPECTS, *(files_of(ingest.train) if ingest.source == "files" else ()))
+    return (ROWS, SUSPECTS, FOUND, *(files_of(ingest.train) if ingest.source == "files" else ()))
 
 
 STEP = Step(

@@ -45,7 +45,8 @@ class Noise(Section):
     )
     detector: Literal["auto", "confidence", "measures", "committee"] = Field(
         "auto",
-        description="confidence (the paper's), measures (all of the map), committee (out-of-fold models beside the map), or auto: the best",
+        description="confidence (the paper's), measures (all of the map), committee (out-of-fold models; estimates how many are wrong), "
+        "or auto: the committee where it knows enough, else the best on flips",
     )
     folds: int = Field(5, ge=2, description="folds of the committee: each row is scored by models that never saw it")
     threshold: float = Field(0.5, gt=0, lt=1, description="probability from which on a row is flagged as a suspect")
@@ -67,7 +68,11 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     flips = _flip(params, by_uid, places)
     original, noised = _before_and_after(params, out, rows, by_uid, places, trained, flips)
     rng = np.random.default_rng([params.seed, 2])
-    choice = choose_detector(noised.columns, original.columns, flips.planted, rng, asked=params.detector, assumed=assumed)
+    doubt = original.committee.doubt if original.committee is not None else None
+    estimated = doubt is not None and doubt.wrong is not None
+    choice = choose_detector(
+        noised.columns, original.columns, flips.planted, rng, asked=params.detector, assumed=assumed, estimated=estimated
+    )
     suggestions = choose_suggestions(original, noised, flips)
     suspects = suspects_table(
         by_uid["uid"].to_numpy(zero_copy_only=False),
@@ -82,7 +87,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     write_parquet(experiment, out[_DATA] / "experiment.parquet")
     _draw(experiment, out, assumed)
     asked = {"detector": params.detector, "threshold": params.threshold}
-    found = noise_record(flips, choice, suggestions, suspects, asked=asked, assumption=_ASSUMPTION if assumed else None)
+    found = noise_record(flips, choice, suggestions, suspects, doubt, asked=asked, assumption=_ASSUMPTION if assumed else None)
     write_json(out[_DATA] / "noise.json", found)
     write_json(out[_METRICS], noise_metrics(found))
     return _summary(found)
@@ -220,7 +225,7 @@ def _committees(params: Noise, by_uid: pa.Table, flips: Flips, trained: _Trained
         return None, None
     features = sparse_pixels(by_uid) if info.images else text_features(text_rows(by_uid))
     given, names = by_uid["label"].to_numpy(), list(info.labels)
-    folds = assign_folds(given, params.folds, names, np.random.default_rng([params.seed, 1]))
+    folds = assign_folds(given, min(params.folds, len(given)), np.random.default_rng([params.seed, 1]))
     one, other = (
         committee_scores(features, labels, names, np.random.default_rng([params.seed, 3]), folds=folds) for labels in (given, flips.labels)
     )

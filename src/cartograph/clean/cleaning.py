@@ -35,19 +35,31 @@ class Cleaning:
         labels: (n_examples,) its label id afterwards; for a dropped row the one it had.
         changes: ``schema.CHANGES``, by uid.
         overruled: how many suspects stay as they are because somebody decided so.
+        spared: classes whose rows the recipe left alone, because it would have taken all of them.
     """
 
     kept: Bools
     labels: Integers32
     changes: pa.Table
     overruled: int
+    spared: tuple[str, ...]
 
 
-def clean(examples: pa.Table, noise: pa.Table, decisions: Mapping[str, Decision], *, recipe: Recipe, relabel_above: float) -> Cleaning:
-    """Decide about every row: by people where they decided, by the recipe where the row is a suspect, else it stays.
+def clean(
+    examples: pa.Table,
+    noise: pa.Table,
+    decisions: Mapping[str, Decision],
+    *,
+    recipe: Recipe,
+    relabel_above: float,
+    precision: float = 0.0,
+    calibrated: bool = True,
+) -> Cleaning:
+    """Decide about every row: by people where they decided, by the recipe where it is a suspect that is sure enough, else it stays.
 
-    ``drop-flagged`` drops the suspects. ``relabel`` gives a suspect its suggested label where that has a probability above
-    ``relabel_above`` and drops it otherwise: a doubted label does not stay. ``decisions-only`` does neither.
+    ``drop-flagged`` drops the suspects whose probability of a wrong label is at least ``precision``. ``relabel`` gives such a suspect its
+    suggested label where that has a probability above ``relabel_above`` and drops it otherwise. ``decisions-only`` does neither. The recipe
+    leaves a class alone of which it would take every row.
 
     Args:
         examples: the train set (``schema.examples_schema``).
@@ -55,29 +67,34 @@ def clean(examples: pa.Table, noise: pa.Table, decisions: Mapping[str, Decision]
         decisions: uid -> what people decided.
         recipe: what is done with suspects that nobody decided about.
         relabel_above: in [0, 1].
+        precision: in [0, 1].
+        calibrated: whether the suspects' probabilities are estimated from this data; where they are not, the recipe changes nothing.
 
     Raises:
         InputError: the suspects are of another train set.
-        GateError: a class would lose all its rows.
+        GateError: decisions would leave a class without rows.
     """
     noise = aligned(noise, examples)
     before = examples[LABEL].to_numpy().astype(np.int32)
-    after, dropped = _by_recipe(before, noise, recipe, relabel_above)
     labels = dataset_info(examples.schema).labels
     ids = {name: number for number, name in enumerate(labels)}
     uids = examples[UID].combine_chunks()
     rows = pc.index_in(pa.array(list(decisions), pa.string()), uids).to_numpy(zero_copy_only=False)
-    flagged = noise["flagged"].to_numpy()
-    overruled = 0
-    decided: dict[int, Decision] = {}
-    for row, decision in zip(rows.tolist(), decisions.values(), strict=True):
-        outcome = decision.outcome(labels[before[row]])
+    decided = dict(zip(rows.tolist(), decisions.values(), strict=True))
+    outcomes = {row: decision.outcome(labels[before[row]]) for row, decision in decided.items()}
+    flagged = noise["flagged"].to_numpy().astype(np.bool_)
+    sure = flagged & (noise["probability"].to_numpy() >= precision) & calibrated & ~np.isin(np.arange(len(before)), rows)
+    leaving = sure | np.isin(np.arange(len(before)), [row for row, outcome in outcomes.items() if outcome is None])
+    spared = [label for label in _emptied(before, leaving, len(labels)) if (before[sure] == label).any()]
+    sure &= ~np.isin(before, spared)
+    after, dropped = _by_recipe(before, noise, sure, recipe, relabel_above)
+    for row, outcome in outcomes.items():
         dropped[row], after[row] = outcome is None, before[row] if outcome is None else ids[outcome]
-        overruled += bool(flagged[row] and not dropped[row] and after[row] == before[row])
-        decided[row] = decision
+    overruled = sum(bool(flagged[row] and not dropped[row] and after[row] == before[row]) for row in decided)
     _require_classes(before, after, dropped, labels)
     changes = _changes(uids, before, after, dropped, noise, decided, labels, recipe)
-    return Cleaning(~dropped, after, changes, overruled)
+    names = () if recipe == "decisions-only" else tuple(labels[label] for label in spared)
+    return Cleaning(~dropped, after, changes, overruled, names)
 
 
 def aligned(noise: pa.Table, examples: pa.Table) -> pa.Table:
@@ -95,13 +112,19 @@ def aligned(noise: pa.Table, examples: pa.Table) -> pa.Table:
     return noise.take(order)
 
 
-def _by_recipe(before: Integers32, noise: pa.Table, recipe: Recipe, relabel_above: float) -> tuple[Integers32, Bools]:
+def _emptied(labels: Integers32, taken: Bools, n_classes: int) -> list[int]:
+    """Return the classes all of whose rows would be taken."""
+    rows, left = np.bincount(labels, minlength=n_classes), np.bincount(labels[~taken], minlength=n_classes)
+    found: list[int] = np.flatnonzero((rows > 0) & (left == 0)).tolist()
+    return found
+
+
+def _by_recipe(before: Integers32, noise: pa.Table, sure: Bools, recipe: Recipe, relabel_above: float) -> tuple[Integers32, Bools]:
     """Return the labels afterwards and which rows are dropped."""
-    flagged = noise["flagged"].to_numpy().astype(np.bool_)
     suggested = noise["suggested"].to_numpy().astype(np.int32)
-    sure = (noise["suggested_probability"].to_numpy() > relabel_above) & (suggested >= 0) & (suggested != before)
-    relabelled = flagged & sure if recipe == "relabel" else np.zeros_like(flagged)
-    dropped = np.zeros_like(flagged) if recipe == "decisions-only" else flagged & ~relabelled
+    known = (noise["suggested_probability"].to_numpy() > relabel_above) & (suggested >= 0) & (suggested != before)
+    relabelled = sure & known if recipe == "relabel" else np.zeros_like(sure)
+    dropped = np.zeros_like(sure) if recipe == "decisions-only" else sure & ~relabelled
     return np.where(relabelled, suggested, before).astype(np.int32), dropped
 
 

@@ -12,7 +12,7 @@ from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import cleaning_effect, cleaning_phrase
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
 from cartograph.schema import REGIONS
-from cartograph.wording import count, counted, cut, listing, probability, share
+from cartograph.wording import about, count, counted, cut, listing, probability, share
 
 HARD = REGIONS[2]
 
@@ -49,11 +49,18 @@ def _sentence(audit: Audit) -> str:
 def _doubt(audit: Audit) -> str:
     if audit.suspects is not None:
         number = len(audit.flagged)
+        wrong = audit.suspects.record.get("wrong")
+        if wrong is not None and audit.suspects.record["calibrated"]:
+            sure = f"{counted(number, 'row')} {'is a suspect' if number == 1 else 'are suspects'}{_changed(audit)}"
+            low, high = about(wrong["low"]), about(wrong["high"])
+            return f"About {about(wrong['expected'])} of {counted(audit.rows, 'label')} are wrong (95\u00a0% CI {low} to {high}); {sure}"
         if not number:
             return f"None of {counted(audit.rows, 'label')} looks wrong"
         looks = "looks" if number == 1 else "look"
         assumed = ", by an assumption that is stated below" if audit.suspects.record["assumption"] else ""
-        return f"{count(number)} of {counted(audit.rows, 'label')} {looks} wrong ({share(number, audit.rows)}){assumed}"
+        unknown = audit.suspects.record.get("explained") is not None and wrong is None
+        known = ", how many truly are cannot be estimated: the models explain too little of the labels" if unknown else ""
+        return f"{count(number)} of {counted(audit.rows, 'label')} {looks} wrong ({share(number, audit.rows)}){assumed}{known}"
     if audit.disagreeing is None:
         rows = audit.members(HARD)
         highest = probability(float(audit.confidence[rows].max())) if len(rows) else "0"
@@ -61,6 +68,13 @@ def _doubt(audit: Audit) -> str:
     other = int(np.count_nonzero(audit.disagreeing))
     part = f"{count(other)} of {counted(audit.rows, 'row')} ({share(other, audit.rows)})"
     return f"Over its training the model preferred another label for {part}"
+
+
+def _changed(audit: Audit) -> str:
+    if audit.cleaning is None:
+        return ""
+    number = sum(by.startswith("recipe ") for by in audit.cleaning.changes["by"].to_pylist())
+    return f", {count(number)} of them sure enough to change without a person" if number else ", none of them sure enough to change alone"
 
 
 def _checked(audit: Audit) -> str:

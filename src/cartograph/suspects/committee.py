@@ -73,11 +73,12 @@ def committee_scores(
         labels: label ids, ``(n_examples,)``.
         classes: class names; ``classes[i]`` is the name of label id ``i``.
         rng: draws the folds (and a sample of rows, above 20,000); nothing else is random.
-        folds: number of folds, 2 or more, in which the classes are spread evenly; or the fold id of each row.
+        folds: number of folds, 2 or more, in which the classes are spread evenly; or the fold id of each row. A row of a class that
+            no other fold has is scored by models that do not know the class: it is doubted.
 
     Raises:
         InputError: nothing to learn from (no rows, one class, blank texts), labels or features that do not fit, or more folds
-            than the smallest class has rows.
+            than rows.
 
     >>> texts = ["good fun", "a good film", "good plot"] * 4 + ["bad film", "a bad plot", "bad"] * 4
     >>> labels = np.array([1] * 12 + [0] * 11 + [1])
@@ -86,7 +87,7 @@ def committee_scores(
     """
     given = _checked_labels(labels, classes)
     features = _checked_features(data, len(given))
-    fold = assign_folds(given, folds, classes, rng) if isinstance(folds, int) else _checked_folds(folds, given, classes)
+    fold = assign_folds(given, folds, rng) if isinstance(folds, int) else _checked_folds(folds, given)
     n_classes = len(classes)
     scores = np.stack(
         [
@@ -130,13 +131,7 @@ def _checked_features(data: Sequence[Row] | sparse.csr_array, n_examples: int) -
     return features
 
 
-def _checked_folds(folds: Ids, labels: Integers, classes: Sequence[str]) -> Integers:
+def _checked_folds(folds: Ids, labels: Integers) -> Integers:
     if folds.shape != labels.shape or folds.min() != 0 or len(np.unique(folds)) != folds.max() + 1 or folds.max() < 1:
         raise InputError("`folds` must hold one fold id per row, from 0 on, each in use, two or more; or be a number of folds.")
-    for label in np.unique(labels):
-        held_by = np.unique(folds[labels == label])
-        if len(held_by) == 1:
-            raise InputError(
-                f"all rows of class {classes[label]!r} are in fold {held_by[0]}: no model would learn it for them; spread them over folds."
-            )
     return folds.astype(np.intp)

@@ -1,20 +1,17 @@
-"""Logistic classifiers that find label errors by their place on the map: fitted on planted flips, applied to the original rows.
+"""The detectors of label errors: the committee's doubt, and logistic classifiers of a row's place on the map, fitted on planted flips.
 
-Source: Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), §5: a logistic classifier of one feature, the confidence of the model
-trained again on flipped labels, fitted on as many flipped as clean rows and tested on a second such sample. Here further candidates read
-more columns (``columns.feature_sets``). Each is tested as in the paper, by F1, and then fitted on *all* rows of the noised map, flipped
-and clean weighing the same: the prior is still one half, but the fit does not depend on which few clean rows were drawn (on the built-in
-corpus the paper's fit on 30 + 30 rows flagged from 378 to 502 rows by the draw alone, this one 297).
+The committee's probability that a label is wrong is estimated from this data (``label_doubt``). The classifiers are those of
+Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), §5: logistic, of one measure (or, here, of all of them), the confidence of the model
+trained again on flipped labels, fitted on as many flipped as clean rows and tested on a second such sample. Each candidate is tested so,
+by F1, and then fitted on *all* rows of the noised map, flipped and clean weighing the same. That is a world in which every second label
+is wrong; for the list of suspects the odds are put to ``PRIOR`` instead. What such a classifier gives is a rank more than a probability:
+of the rows above ½, .63 to 1 were wrong on TREC, Subj and the built-in corpus with 3 to 20 % planted errors, on SST-2 .61 to .88.
 
-No other prior is put in. Real errors are among the clean half, and temper the fit the more, the more there are: of the rows flagged
-so, .63 to .99 were wrong on TREC, Subj and the built-in corpus with 3 to 20 % planted errors, of those above .95 nearly all (on
-SST-2, where a bag of words knows little, .28 to .55 and .61 to .88). Estimating the prior by expectation maximisation (Saerens
-et al. 2002) flagged next to nothing, since a penalised classifier is less certain than its density ratio.
+Candidates are compared by average precision on the planted flips, cross-validated for those that are fitted on them. Rows that any
+candidate flags on the *original* map are left out: they may well be errors, and then to rank them high is no mistake. The committee is used
+where it knows enough of the labels to estimate (``Doubt.wrong``), unless another candidate finds the flips far better.
 
-Candidates are compared by cross-validated average precision on the planted flips. Rows that every candidate flags on the *original*
-map are left out: they may well be errors, and then to rank them high is no mistake. A difference smaller than one flip does not count.
-
-Cost: seven fits of O(n_examples · n_features) for each candidate.
+Cost: seven fits of O(n_examples · n_features) for each classifier.
 """
 
 from __future__ import annotations
@@ -32,10 +29,17 @@ from cartograph.suspects.columns import Candidate, Columns, column_table, featur
 from cartograph.suspects.flips import balanced_samples
 
 PREFERRED: tuple[Candidate, ...] = ("committee", "measures", "confidence")
-"""Which is used where several are equally good: first the one whose models never saw the row, so that they cannot have memorised an
-error; then the one that reads more of the map."""
+"""Which is used where several are equally good: first the one whose models never saw the row, so that they cannot have memorised an error;
+then the one that sees more of the map."""
+
+PRIOR = 0.1
+"""Share of wrong labels that the classifiers assume: no number is estimated where the committee cannot be used."""
+
+FAR_BETTER = 0.05
+"""By how much another's average precision must exceed the committee's to be preferred to it: flips are easier than real errors."""
 
 _PARTS = 5
+_MOST_LEFT_OUT = 0.5
 # One feature has two parameters and needs no penalty; several that say nearly the same do. The paper's fit has scikit-learn's default.
 _ALONE, _SEVERAL, _PAPER = 100.0, 1.0, 1.0
 
@@ -60,16 +64,20 @@ class Logistic(NamedTuple):
         return odds
 
 
+_AS_IT_IS = Logistic(np.zeros(1), np.ones(1), np.ones(1), 0.0)
+
+
 @dataclass(frozen=True)
 class Detector:
     """A classifier of label errors, and how well it finds planted ones.
 
     Attributes:
         features: names of the columns that it reads.
-        model: fitted on all rows, flipped and clean weighing the same.
+        model: fitted on all rows, flipped and clean weighing the same; of the committee's doubt, which is fitted already, the identity.
         f1: of the paper's fit on one balanced sample, on a second, in [0, 1] (the paper: 1.00 for confidence, .70 for variability).
         average_precision: cross-validated, of ranking all rows but those left out, in (0, 1].
         tested_on: rows of the second sample.
+        calibrated: whether its probability is estimated from this data, rather than put to ``PRIOR``.
     """
 
     features: tuple[str, ...]
@@ -77,17 +85,19 @@ class Detector:
     f1: float
     average_precision: float
     tested_on: int
+    calibrated: bool = False
 
     def log_odds(self, columns: Columns) -> Floats:
-        """Return the log odds that a row's label is wrong, ``(n_examples,)``, on the scale of a balanced sample.
+        """Return the log odds that a row's label is wrong, ``(n_examples,)``.
 
         Raises:
             InputError: a column is missing, or not finite.
         """
-        return self.model.log_odds(column_table(columns, self.features))
+        odds = self.model.log_odds(column_table(columns, self.features))
+        return odds if self.calibrated else odds + np.log(PRIOR / (1.0 - PRIOR))
 
     def probability(self, columns: Columns) -> Floats:
-        """Return the probability that a row's label is wrong, ``(n_examples,)``, on the scale of a balanced sample.
+        """Return the probability that a row's label is wrong, ``(n_examples,)``.
 
         Raises:
             InputError: as ``log_odds``.
@@ -127,6 +137,7 @@ def choose_detector(
     *,
     asked: Candidate | Literal["auto"] = "auto",
     assumed: bool = False,
+    estimated: bool = True,
 ) -> DetectorChoice:
     """Fit every candidate on planted flips, compare them, and choose.
 
@@ -138,6 +149,7 @@ def choose_detector(
         asked: which to use; ``auto`` = the best.
         assumed: the flips' measures were assumed rather than measured, so that comparing would compare assumptions: ``auto`` is
             then ``confidence``, and no other candidate is fitted unless it is the one asked for.
+        estimated: whether the committee of the original labels knows enough for an estimate; ``auto`` is not the committee otherwise.
 
     Raises:
         InputError: the candidate that was asked for is not possible here, a column is missing or not finite, or there are too few flips.
@@ -153,18 +165,22 @@ def choose_detector(
     seed = int(rng.integers(2**63))
     samples = balanced_samples(planted, np.random.default_rng(seed))
     tables = {name: column_table(noised, features, len(planted)) for name, features in sets.items()}
-    models = {name: _fit(table, planted) for name, table in tables.items()}
+    models = {name: _AS_IT_IS if name == "committee" else _fit(table, planted) for name, table in tables.items()}
     before = {name: column_table(original, features, len(planted)) for name, features in sets.items()}
-    flagged = np.all([models[name].log_odds(table) >= 0 for name, table in before.items()], axis=0)
-    kept = planted | ~flagged
+    flagged = np.array([models[name].log_odds(table) >= 0 for name, table in before.items()])
+    by_any = flagged.any(axis=0)
+    # Where one of them flags nearly everything, hardly a row would be left to compare them on.
+    kept = planted | ~(by_any if by_any[~planted].mean() <= _MOST_LEFT_OUT else flagged.all(axis=0))
     part = _parts(planted, np.random.default_rng(seed))
     candidates = {}
     for name, table in tables.items():
-        precision = average_precision(planted[kept], _out_of_part(table, planted, part)[kept])
-        candidates[name] = Detector(sets[name], models[name], _balanced_f1(table, planted, *samples), precision, len(samples[1]))
-    name = _best(candidates, int(planted.sum())) if asked == "auto" else asked
+        as_it_is = name == "committee"
+        odds = table[:, 0] if as_it_is else _out_of_part(table, planted, part)
+        precision = average_precision(planted[kept], odds[kept])
+        candidates[name] = Detector(sets[name], models[name], _balanced_f1(table, planted, *samples), precision, len(samples[1]), as_it_is)
+    name = _best(candidates, int(planted.sum()), estimated) if asked == "auto" else asked
     variability = _balanced_f1(column_table(noised, ("variability",), len(planted)), planted, *samples)
-    return DetectorChoice(name, candidates, variability, int((~kept).sum()), _reason(name, candidates, asked, assumed))
+    return DetectorChoice(name, candidates, variability, int((~kept).sum()), _reason(name, candidates, asked, assumed, estimated))
 
 
 def sigmoid(odds: Floats) -> Floats:
@@ -211,21 +227,31 @@ def _parts(planted: Bools, rng: np.random.Generator) -> Integers:
     return part
 
 
-def _best(candidates: Mapping[Candidate, Detector], flips: int) -> Candidate:
+def _best(candidates: Mapping[Candidate, Detector], flips: int, estimated: bool) -> Candidate:
     highest = max(detector.average_precision for detector in candidates.values())
-    return next(name for name in PREFERRED if name in candidates and candidates[name].average_precision >= highest - 1.0 / flips)
+    if "committee" in candidates and estimated and candidates["committee"].average_precision >= highest - FAR_BETTER:
+        return "committee"
+    others = [name for name in PREFERRED if name in candidates and (name != "committee" or estimated)]
+    highest = max(candidates[name].average_precision for name in others)
+    return next(name for name in others if candidates[name].average_precision >= highest - 1.0 / flips)
 
 
-def _reason(name: Candidate, candidates: Mapping[Candidate, Detector], asked: str, assumed: bool) -> str:
+def _reason(name: Candidate, candidates: Mapping[Candidate, Detector], asked: str, assumed: bool, estimated: bool) -> str:
     if assumed:
         chosen = "confidence, which needs the least of that assumption" if asked == "auto" else f"{name}, as asked"
         return f"The flips' measures are assumed, not measured, so detectors cannot be compared; used: {chosen}."
     listed = ", ".join(f"{other} {candidates[other].average_precision:.3f}" for other in reversed(PREFERRED) if other in candidates)
+    return f"Average precision on the planted flips: {listed}; used: {name}, {_why(name, candidates, asked, estimated)}."
+
+
+def _why(name: Candidate, candidates: Mapping[Candidate, Detector], asked: str, estimated: bool) -> str:
     ranked = sorted(candidates, key=lambda other: -candidates[other].average_precision)
     if asked != "auto":
-        why = "as asked"
-    elif name == ranked[0]:
-        why = "the best"
-    else:
-        why = f"as good as {ranked[0]} to within one flip, and preferred to it"
-    return f"Cross-validated average precision on the planted flips: {listed}; used: {name}, {why}."
+        return "as asked"
+    if name == ranked[0]:
+        return "the best"
+    if name == "committee":
+        return f"within {FAR_BETTER} of {ranked[0]}, and preferred: its probabilities are estimated from this data"
+    if "committee" in candidates and not estimated:
+        return "since the committee's models explain too little of the labels for an estimate"
+    return f"as good as {ranked[0]} to within one flip, and preferred to it"

@@ -48,7 +48,7 @@ class Evidence:
     @property
     def columns(self) -> dict[str, Floats]:
         """What detectors may read (``columns.detector_columns``)."""
-        return detector_columns(self.measures, self.committee, self.labels)
+        return detector_columns(self.measures, self.committee)
 
     @property
     def from_coordinates(self) -> Floats:
@@ -142,7 +142,7 @@ def suspects_table(
 
     Args:
         uids: names of the rows, ``(n_examples,)``.
-        detector: fitted on planted flips; its probability assumes that every second label is wrong.
+        detector: the one that is used.
         evidence: of the original rows.
         suggest_from: class probabilities that suggestions are taken from, ``(n_examples, n_classes)``.
         threshold: probability at or above which a row is flagged, in (0, 1).
@@ -163,7 +163,7 @@ def suspects_table(
         "suggested": suggested,
         "suggested_probability": suggest_from[np.arange(len(suggested)), suggested],
         "rank": rank,
-        "reason": reasons(evidence, committee=bool({"doubt", "margin"} & set(detector.features)), assumption=assumption),
+        "reason": reasons(evidence, committee="doubt" in detector.features, assumption=assumption),
     }
     return pa.Table.from_arrays([pa.array(values[field.name], field.type) for field in NOISE], schema=NOISE)
 

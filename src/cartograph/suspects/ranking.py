@@ -35,11 +35,10 @@ def find_suspects(
 ) -> Suspects:
     """Rank rows by how doubtful their labels are.
 
-    The score weighs a row's class probabilities with an estimate of how often each class is mistaken for each other, made from the
-    same rows (see ``cartograph.suspects.label_doubt``; Natarajan et al., NeurIPS 2013; Northcutt et al., JAIR 2021). It is only as good
-    as the probabilities: they should be calibrated, and no model may have been trained on the rows that it scores. Truly ambiguous rows
-    are doubted too. Where labels go wrong evenly, 1 − probability of the given label ranks as well or slightly better
-    (``benchmarks/results/noise.txt``); a larger ``pseudo_rows`` moves towards that.
+    The score weighs a row's class probabilities with an estimate of how often each class is mistaken for each other, read off the rows
+    that the models are surest about (see ``cartograph.suspects.label_doubt``; Natarajan et al., NeurIPS 2013; Patrini et al., CVPR 2017).
+    It is only as good as the probabilities: they should be calibrated, and no model may have been trained on the rows that it scores.
+    Where they explain less than a tenth of the labels' entropy, hard rows and wrong labels cannot be told apart, and scores stay low.
 
     Args:
         labels: (n_examples,) given label ids, integers in [0, n_classes).

@@ -8,13 +8,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cartograph.suspects.detector import Detector, DetectorChoice
+from cartograph.suspects.detector import PRIOR, Detector, DetectorChoice
 from cartograph.suspects.flips import Flips
+from cartograph.suspects.label_doubt import Doubt
 from cartograph.suspects.listing import Suggestions
 
 
 def noise_record(
-    flips: Flips, choice: DetectorChoice, suggestions: Suggestions, suspects: pa.Table, *, asked: Mapping[str, Any], assumption: str | None
+    flips: Flips,
+    choice: DetectorChoice,
+    suggestions: Suggestions,
+    suspects: pa.Table,
+    doubt: Doubt | None,
+    *,
+    asked: Mapping[str, Any],
+    assumption: str | None,
 ) -> dict[str, Any]:
     """Return the experiment as JSON values.
 
@@ -23,6 +31,7 @@ def noise_record(
         choice: the detectors, and which is used.
         suggestions: where suggested labels come from.
         suspects: ``schema.NOISE`` of all rows.
+        doubt: the committee's, of the given labels; None where there is no committee.
         asked: ``detector`` and ``threshold`` as the user set them.
         assumption: what was assumed instead of learnt; None where nothing was.
     """
@@ -45,6 +54,9 @@ def noise_record(
         "detector": choice.name,
         "reason": choice.reason,
         "assumption": assumption,
+        "calibrated": chosen.calibrated and doubt is not None and doubt.wrong is not None,
+        "explained": None if doubt is None else round(doubt.explained, 6),
+        "wrong": None if doubt is None or doubt.wrong is None else _rounded(doubt),
         "confidence_below": round(_cut(chosen, float(asked["threshold"])), 6) if choice.name == "confidence" else None,
         "detectors": detectors,
         "f1_variability": round(choice.variability_f1, 6),
@@ -54,15 +66,23 @@ def noise_record(
     }
 
 
+def _rounded(doubt: Doubt) -> dict[str, Any]:
+    return {name: round(value, 3) for name, value in vars(doubt.wrong).items()} | {
+        "transition": [[round(float(share), 6) for share in row] for row in doubt.transition]
+    }
+
+
 def noise_metrics(record: Mapping[str, Any]) -> dict[str, float]:
     """Return the experiment as flat numbers.
 
     ``suspects``, ``suspects.share``, ``flips``, ``assumed`` (1 where nothing was trained again), and of each detector ``f1.<name>`` and
     ``average_precision.<name>``; ``f1.variability`` for comparison; ``suggestions.<source>``, the share of the flips whose
-    right label is suggested.
+    right label is suggested; ``wrong.expected``, ``.low`` and ``.high``: how many labels are estimated to be wrong, where it can be told.
     """
     metrics: dict[str, float] = {"suspects": record["suspects"], "suspects.share": round(record["suspects"] / record["rows"], 6)}
     metrics |= {"flips": record["flips"], "f1.variability": record["f1_variability"], "assumed": int(record["assumption"] is not None)}
+    if record["wrong"] is not None:
+        metrics |= {f"wrong.{name}": record["wrong"][name] for name in ("expected", "low", "high")}
     for name, detector in record["detectors"].items():
         metrics |= {f"f1.{name}": detector["f1"], f"average_precision.{name}": detector["average_precision"]}
     metrics |= {f"suggestions.{source}": share for source, share in record["suggestions"]["right"].items()}
@@ -71,6 +91,6 @@ def noise_metrics(record: Mapping[str, Any]) -> dict[str, float]:
 
 def _cut(detector: Detector, threshold: float) -> float:
     """Return the confidence at which a detector of confidence alone gives the threshold's probability."""
-    odds = np.log(threshold / (1.0 - threshold))
+    odds = np.log(threshold / (1.0 - threshold)) - np.log(PRIOR / (1.0 - PRIOR))
     model = detector.model
     return float(model.centre[0] + (odds - model.bias) / model.weights[0] * model.scale[0])

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from cartograph.data.folds import assign_folds
 from cartograph.data.parquet import write_parquet
 from cartograph.dynamics.epoch_files import epoch_file
-from cartograph.schema import LABEL, UID, dataset_info
+from cartograph.schema import LABEL, UID
 from cartograph.train.fit import fit_files
 from cartograph.train.recipe import Recipe
 from cartograph.train.trainer import Progress
@@ -46,7 +46,7 @@ def fit_folds(
     """
     table = pq.ParquetFile(train).read()
     labels = table.column(LABEL).to_numpy()
-    numbers = assign_folds(labels, folds, dataset_info(table.schema).labels, np.random.default_rng([recipe.seed, folds]))
+    numbers = assign_folds(labels, folds, np.random.default_rng([recipe.seed, folds]))
     recipe = replace(recipe, record="epoch_end", evaluate="end", live=False)
     done, total = 0, (folds - 1) * recipe.epochs * table.num_rows
     parts = []

@@ -65,14 +65,30 @@ def test_a_suspect_without_a_suggestion_is_dropped() -> None:
     assert cleaning.changes["what"].to_pylist() == ["drop", "drop"]
 
 
-def test_a_class_without_rows_is_refused_by_name_and_counts() -> None:
-    noise = make_noise(EXAMPLES, {"c": (1, 0.95), "d": (1, 0.2)})
-    message = r"class `bad` without rows: of its 2, 1 would be dropped and 1 relabelled\. .* or set another `clean\.recipe`\."
+def test_the_recipe_leaves_a_class_alone_of_which_it_would_take_every_row() -> None:
+    noise = make_noise(EXAMPLES, {"c": (1, 0.95), "d": (1, 0.2), "a": (0, 0.2)})
+    cleaning = clean(EXAMPLES, noise, {}, recipe="relabel", relabel_above=0.9)
+    assert cleaning.spared == ("bad",) and cleaning.changes["uid"].to_pylist() == ["a"]
+    kept = clean(EXAMPLES, noise, {"d": Decision("d", "keep", None, "Ann")}, recipe="relabel", relabel_above=0.9)
+    assert kept.spared == () and kept.changes["uid"].to_pylist() == ["a", "c"]
+
+
+def test_decisions_that_leave_a_class_without_rows_are_refused_by_name_and_counts() -> None:
+    decisions = {uid: Decision(uid, "drop", None, "Ann") for uid in ("c", "d")}
+    message = r"class `bad` without rows: of its 2, 2 would be dropped and 0 relabelled\. .* or set another `clean\.recipe`\."
     with pytest.raises(GateError, match=message):
-        clean(EXAMPLES, noise, {}, recipe="relabel", relabel_above=0.9)
-    assert clean(EXAMPLES, noise, {"d": Decision("d", "keep", None, "Ann")}, recipe="relabel", relabel_above=0.9)
+        clean(EXAMPLES, make_noise(EXAMPLES, {}), decisions, recipe="relabel", relabel_above=0.9)
     never = make_examples([("a", "one", 0), ("b", "two", 1)])
     assert clean(never, make_noise(never, {}), {}, recipe="drop-flagged", relabel_above=0.9).kept.all()
+
+
+def test_only_what_is_sure_enough_and_estimated_from_the_data_is_changed_without_a_person() -> None:
+    noise = make_noise(EXAMPLES, {"c": (1, 0.95), "a": (1, 0.99)})
+    [c, a] = (noise["probability"][noise["uid"].to_pylist().index(uid)].as_py() for uid in "ca")
+    assert c > a
+    how = {"recipe": "drop-flagged", "relabel_above": 0.9}
+    assert clean(EXAMPLES, noise, {}, **how, precision=c).changes["uid"].to_pylist() == ["c"]
+    assert clean(EXAMPLES, noise, {}, **how, calibrated=False).kept.all()
 
 
 def test_suspects_of_another_train_set_are_refused() -> None:

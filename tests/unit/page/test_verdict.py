@@ -79,7 +79,7 @@ def test_an_audit_without_suspects_says_so_and_still_shows_the_experiment(audit:
     assert verdict(none).sentence.startswith("None of 8 labels looks wrong; ")
     assert verdict(none).lines[0].startswith("Start with the 2 hard-to-learn rows")
     section = suspects_section(none)
-    assert section.lead.startswith("0 labels of 8 look wrong (0\u00a0%). To learn")
+    assert section.lead.startswith("0 labels of 8 look wrong (0\u00a0%). To test the detectors")
     assert [item.kind for item in section.blocks] == ["charts", "facts", "table"]
 
 

@@ -14,21 +14,20 @@ from cartograph.suspects.label_doubt import label_doubt
 from tests.label_errors import committee_of, planted_set, without_committee
 
 
-def test_columns_are_the_measures_and_the_committees_doubt_and_margin() -> None:
+def test_columns_are_the_measures_and_the_committees_doubt() -> None:
     measures = Measures(np.array([0.2, 0.9]), np.array([0.1, 0.1]), np.array([0.0, 1.0]))
     chances = np.array([[0.1, 0.6, 0.3], [0.8, 0.1, 0.1]])
     labels = np.array([0, 0])
-    columns = detector_columns(measures, committee_of(chances, labels), labels)
-    assert set(columns) == {"confidence", "variability", "correctness", "doubt", "margin"}
-    np.testing.assert_allclose(columns["margin"], [np.log(0.1 / 0.6), np.log(8)])
-    assert columns["doubt"][0] > 0 > columns["doubt"][1]
+    columns = detector_columns(measures, committee_of(chances, labels))
+    assert set(columns) == {"confidence", "variability", "correctness", "doubt"}
+    assert columns["doubt"][0] > columns["doubt"][1]
     np.testing.assert_allclose(1 / (1 + np.exp(-columns["doubt"])), label_doubt(chances, labels).score)
 
 
 def test_a_certain_committee_gives_finite_columns() -> None:
     measures = Measures(np.ones(2), np.zeros(2), np.ones(2))
     labels = np.array([0, 1])
-    columns = detector_columns(measures, committee_of(np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), labels), labels)
+    columns = detector_columns(measures, committee_of(np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), labels))
     assert all(np.isfinite(values).all() for values in columns.values())
 
 
@@ -37,13 +36,13 @@ def test_a_candidate_reads_the_columns_that_are_known() -> None:
     assert feature_sets(original.columns) == {
         "confidence": ("confidence",),
         "measures": ("confidence", "variability", "correctness", "aum", "el2n", "loss"),
-        "committee": ("aum", "doubt", "margin"),
+        "committee": ("doubt",),
     }
     assert "committee" not in feature_sets(without_committee(original).columns)
     coordinates = replace(
         original, measures=Measures(*(getattr(original.measures, name) for name in ("confidence", "variability", "correctness")))
     )
-    assert feature_sets(coordinates.columns)["committee"] == ("confidence", "doubt", "margin")
+    assert feature_sets(coordinates.columns)["committee"] == ("doubt",)
 
 
 @pytest.mark.parametrize(

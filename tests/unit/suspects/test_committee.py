@@ -121,19 +121,19 @@ def test_a_class_without_rows_is_allowed() -> None:
     assert np.isfinite(found.doubt.score).all() and found.probabilities[:, 1].max() < 0.2
 
 
+def test_the_only_row_of_a_class_is_doubted() -> None:
+    features, labels = small(200, 2, 14)
+    found = committee_scores(features, np.append(labels[:-1], 2), ["a", "b", "typo"], np.random.default_rng(1))
+    assert found.doubt.score[-1] >= 0.5
+
+
 FEATURES, LABELS = small(20, 2, 13)
 
 
 @pytest.mark.parametrize(
     ("data", "labels", "classes", "folds", "message"),
     [
-        (
-            FEATURES,
-            np.array([1] * 3 + [0] * 17),
-            NO_YES,
-            5,
-            r"`folds` is 5, but class 'yes' has only 3 rows \(rows per class: no 17, yes 3\); use 3 folds or fewer, or merge or drop",
-        ),
+        (FEATURES, LABELS, NO_YES, 21, "`folds` is 21, but there are only 20 rows; use fewer folds"),
         (FEATURES, LABELS, NO_YES, 1, "`folds` must be 2 or more, so that each row has models that did not see it, but is 1"),
         (FEATURES, np.zeros(20, dtype=int), NO_YES, 5, "all 20 rows have the label 'no'; without a second class no label can be doubted"),
         (FEATURES, LABELS + 1, NO_YES, 5, r"row 2 has label id 2, but there are 2 classes: ids 0 to 1"),
@@ -142,7 +142,6 @@ FEATURES, LABELS = small(20, 2, 13)
         (-FEATURES, LABELS, NO_YES, 5, "the features hold a negative or infinite value"),
         ([""] * 20, LABELS, NO_YES, 5, "the texts of all 20 rows are empty or blank"),
         ([("a", "b")] * 19 + [("a",)], LABELS, NO_YES, 5, "row 20 has 1 text fields and row 1 has 2"),
-        (FEATURES, LABELS, NO_YES, LABELS, "all rows of class 'no' are in fold 0: no model would learn it for them"),
         (FEATURES, LABELS, NO_YES, np.zeros(20, dtype=int), "`folds` must hold one fold id per row, from 0 on, each in use, two or more"),
     ],
 )

@@ -131,7 +131,7 @@ def listed(detector: Detector, measures: Measures) -> pa.Table:
 
 
 def literal(feature: str, weight: float) -> Detector:
-    return Detector((feature,), Logistic(np.array([0.5]), np.ones(1), np.array([weight]), 0.0), 1.0, 1.0, 10)
+    return Detector((feature,), Logistic(np.array([0.5]), np.ones(1), np.array([weight]), 0.0), 1.0, 1.0, 10, calibrated=True)
 
 
 def test_rows_rank_by_their_odds_and_equal_ones_in_their_order() -> None:

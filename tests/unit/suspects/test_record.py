@@ -17,7 +17,9 @@ def test_the_record_has_the_detector_and_the_confidence_at_its_threshold() -> No
     suggestions = choose_suggestions(original, noised, flips)
     uids = np.array([f"u{row:03d}" for row in range(600)], dtype=object)
     table = suspects_table(uids, choice.chosen, original, suggestions.probabilities, threshold=0.7)
-    record = noise_record(flips, choice, suggestions, table, asked={"detector": "confidence", "threshold": 0.7}, assumption=None)
+    record = noise_record(
+        flips, choice, suggestions, table, original.committee.doubt, asked={"detector": "confidence", "threshold": 0.7}, assumption=None
+    )
     flagged = table["flagged"].to_numpy(zero_copy_only=False)
     assert record["suspects"] == flagged.sum()
     np.testing.assert_array_equal(flagged, original.measures.confidence <= record["confidence_below"])
@@ -27,3 +29,4 @@ def test_the_record_has_the_detector_and_the_confidence_at_its_threshold() -> No
     assert metrics["suspects.share"] == pytest.approx(flagged.mean(), abs=1e-6)
     assert {"f1.confidence", "f1.variability", "f1.committee", "average_precision.measures", "suggestions.in-sample"} <= set(metrics)
     assert metrics["assumed"] == 0
+    assert metrics["wrong.low"] <= metrics["wrong.expected"] <= metrics["wrong.high"] and record["calibrated"] is False

@@ -42,7 +42,7 @@ def test_a_row_is_scored_by_the_model_that_never_saw_it(rows: Path, tmp_path: Pa
     folder = fit_folds(RECIPE, rows, tmp_path / "fit", folds=3)
     recorded = read_dynamics(folder).logits
     data = small_set()
-    numbers = assign_folds(data.column("label").to_numpy(), 3, ("quiet", "loud"), np.random.default_rng([5, 3]))
+    numbers = assign_folds(data.column("label").to_numpy(), 3, np.random.default_rng([5, 3]))
     for number in range(3):
         others, own = data.filter(numbers != number), data.filter(numbers == number)
         result = fit(RECIPE, others, {"own": own}, tmp_path / f"{number}")

@@ -12,8 +12,9 @@ from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Series
 from cartograph.page.row_blocks import Suspect, SuspectTable
 from cartograph.page.step_results import Suspects
+from cartograph.suspects.detector import PRIOR
 from cartograph.suspects.figures import RANGES, shares
-from cartograph.wording import count, counted, cut, probability, share
+from cartograph.wording import about, count, counted, cut, percent, probability, share
 
 MOST_LISTED = 1000
 """Most suspects in a table; the others are in the files."""
@@ -22,7 +23,7 @@ _BINS = 20
 _READS = {
     "confidence": "the probability that the model gave to the label, averaged over the epochs (the classifier of the paper)",
     "measures": "all measures of the map",
-    "committee": "the margin of the label in the model's training, and the predictions of several quick models that never saw the row",
+    "committee": "the predictions of several quick models that never saw the row, and how labels go wrong in this data",
 }
 _SOURCES = {
     "in-sample": "the mean predicted probabilities of the model behind the map",
@@ -69,13 +70,22 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         sentences.append(f"They were found {record['assumption']}: the map was imported, so no model could be trained on flipped labels.")
     else:
         sentences.append(
-            f"To learn what a wrong label looks like, {count(flips)} labels of easy rows were flipped and the model trained again; a "
-            "classifier that separates the flipped rows from the others was then applied to the rows as they are."
+            f"To test the detectors, {count(flips)} labels of easy rows were flipped and the model trained again; those that are "
+            "classifiers learn from it what a wrong label looks like."
         )
-    sentences.append(
-        "The probability that a label is wrong is the classifier's, which gave wrong and right labels equal weight in training. "
-        f"Rows at {probability(record['threshold'])} or more are listed as suspects."
-    )
+    if record.get("calibrated"):
+        wrong = record["wrong"]
+        sentences.append(
+            f"About {about(wrong['expected'])} labels are wrong (95\u00a0% CI {about(wrong['low'])} to {about(wrong['high'])}): the "
+            "committee's models never saw the row they score, and the rows they are surest about show how often labels go wrong. If errors "
+            "gather on hard rows, there are more."
+        )
+    else:
+        sentences.append(
+            f"The probabilities assume that {percent(PRIOR)} of the labels are wrong: a number cannot be estimated here, and nothing is "
+            "changed without a person."
+        )
+    sentences.append(f"Rows at {probability(record['threshold'])} or more are listed as suspects.")
     return sentences
 
 
@@ -113,7 +123,7 @@ def _facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
         left_out = counted(record["left_out"], "row")
         excluded = "is excluded from the score, since it" if record["left_out"] == 1 else "are excluded from the score, since they"
         real = "a real error" if record["left_out"] == 1 else "real errors"
-        facts.append(("Left out", f"{left_out} that all detectors flag {excluded} may be {real}"))
+        facts.append(("Left out", f"{left_out} that a detector flags {excluded} may be {real}"))
     source = record["suggestions"]["from"]
     right = record["suggestions"]["right"].get(source)
     correct = "" if right is None else f"; right for {count(round(right * record['flips']))} of {count(record['flips'])} flips"
@@ -130,7 +140,7 @@ def _detectors(record: Mapping[str, Any]) -> Table:
         Column("Detector", "code"),
         Column("Reads"),
         Column("F1", "probability", "on held-out rows, half of them flipped"),
-        Column("Average precision", "probability", "of ranking the flips before all other rows, cross-validated; 1 = every flip first"),
+        Column("Average precision", "probability", "of ranking the flips before all other rows; 1 = every flip first"),
         Column("Used"),
     )
     return Table("Detectors compared", columns, cells)

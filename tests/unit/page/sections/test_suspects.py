@@ -25,7 +25,7 @@ def test_the_experiment_with_flipped_labels_is_shown_with_its_numbers(audit: Aud
     assert facts["Detector"] == "So it is."
     assert facts["F1"].startswith("0.95 by confidence alone, 0.60 by variability alone, on 2 held-out rows, half of them flipped")
     assert facts["Suggested labels"].endswith("; right for 1 of 2 flips")
-    assert facts["Left out"] == "1 row that all detectors flag is excluded from the score, since it may be a real error"
+    assert facts["Left out"] == "1 row that a detector flags is excluded from the score, since it may be a real error"
     confidence, variability = block_of(section, Charts).charts
     assert [series.name for series in confidence.series] == ["right label", "flipped label"]
     assert [sum(series.values) for series in (*confidence.series, *variability.series)] == [1.0] * 4

@@ -36,10 +36,10 @@ ROWS = [f"this is sentence number {number},{('bad', 'good', 'odd')[number % 3]},
 class Audit:
     """A workspace with ingested rows and suspects made by hand."""
 
-    def __init__(self, flagged: dict[int, tuple[str, float]], **params: Any) -> None:
+    def __init__(self, flagged: dict[int, tuple[str, float]], *, calibrated: bool = True, **params: Any) -> None:
         section = Ingest.model_validate({"source": "files", "text": "text", **params})
         self.path = path = project_root() / "workspaces" / "reviews"
-        self.space = make_workspace(path, ingest=section, clean={})
+        self.space = make_workspace(path, ingest=section, clean={"precision": 0.0})
         inputs = {name: self.space.resolve(name) for name in ingest.inputs_of(self.space.settings)}
         [train, *_] = canonical(ingest.read_sets(section, inputs)[0], ingest.columns_of(section), ingest.labelling_of(section))
         save(train.examples, path / "data/ingest/train.parquet")
@@ -49,6 +49,7 @@ class Audit:
         self.uid = uids
         suggested = {uids[row]: (self.labels.index(label), sure) for row, (label, sure) in flagged.items()}
         save(make_noise(self.examples, suggested), path / "data/noise/noise.parquet")
+        (path / "data/noise/noise.json").write_text(json.dumps({"calibrated": calibrated}))
 
     def decide(self, *lines: str) -> None:
         path = self.path / "review" / "decisions.csv"
@@ -57,7 +58,7 @@ class Audit:
 
     def clean(self, **params: Any) -> Outcome:
         if params:
-            self.space = with_sections(self.space, clean=params)
+            self.space = with_sections(self.space, clean={"precision": 0.0, **params})
         return run_step(STEP, self.space)
 
     def table(self, name: str) -> pa.Table:
@@ -105,6 +106,7 @@ def test_suspects_are_dropped_each_with_its_reason(tmp_path: Path) -> None:
         "relabelled": 0,
         "decisions": 0,
         "suspects.kept": 0,
+        "classes.spared": 0,
         "validation.passed": 1,
         "validation.failed": 0,
     }
@@ -213,16 +215,31 @@ def test_decisions_that_are_on_the_sheet_alone_are_not_overwritten(tmp_path: Pat
     assert audit.uid[4] not in sheet.read_text()
 
 
-def test_cleaning_that_empties_a_class_is_refused_and_leaves_what_was_there(tmp_path: Path) -> None:
+def test_a_class_wholly_suspected_is_left_alone_and_counted(tmp_path: Path) -> None:
     audit = Audit(dict.fromkeys(range(3, 31, 3), ("good", 0.9)), train=csv_file(tmp_path))
-    audit.clean(recipe="decisions-only")
+    for how in ({"recipe": "drop-flagged"}, {"recipe": "relabel", "relabel_above": 0.5}):
+        audit.clean(**how)
+        assert audit.content("data/clean/version.json")["changes"] == 0
+        assert audit.content("reports/clean.metrics.json")["classes.spared"] == 1
+
+
+def test_decisions_that_empty_a_class_are_refused_and_leave_what_was_there(tmp_path: Path) -> None:
+    audit = Audit({}, train=csv_file(tmp_path))
+    audit.clean()
+    odd = [uid for row, uid in audit.uid.items() if row % 3 == 0]
+    audit.decide(*(f"{uid},drop,,Ann," for uid in odd))
     with pytest.raises(
         GateError, match=r"cleaning would leave class `odd` without rows: of its 10, 10 would be dropped and 0 relabelled\."
     ):
-        audit.clean(recipe="drop-flagged")
-    with pytest.raises(GateError, match=r"of its 10, 0 would be dropped and 10 relabelled\. Look at them with `python -m tasks review`"):
-        audit.clean(recipe="relabel", relabel_above=0.5)
+        audit.clean()
     assert audit.content("data/clean/version.json")["changes"] == 0
+
+
+def test_suspects_whose_probabilities_are_not_estimated_from_the_data_are_only_listed(tmp_path: Path) -> None:
+    audit = Audit({4: ("good", 0.95)}, calibrated=False, train=csv_file(tmp_path))
+    audit.clean()
+    assert audit.content("data/clean/version.json")["changes"] == 0
+    assert audit.uid[4] in (audit.path / "reports/review.csv").read_text()
 
 
 def test_a_class_that_shrinks_too_far_is_a_failed_critical_check(tmp_path: Path) -> None:
