@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from cartograph.config import Section, Settings
-from cartograph.data.json_files import write_json
+from cartograph.data.json_files import read_json, write_json
 from tasks.audit.parameters.files import FileEntry
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.plan import selection_file
@@ -68,9 +68,15 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     examples, noise = pq.read_table(inputs[ROWS]), pq.read_table(inputs[SUSPECTS])
     decisions = decisions_in(inputs.get(DECISIONS), examples)
     require_sheet_saved(out.workspace, decisions, examples)
-    calibrated = json.loads(inputs[FOUND].read_text(encoding="utf-8"))["calibrated"]
-    how = {"recipe": params.recipe, "relabel_above": params.relabel_above, "precision": params.precision, "calibrated": calibrated}
-    cleaning = clean(examples, noise, decisions, **how)
+    cleaning = clean(
+        examples,
+        noise,
+        decisions,
+        recipe=params.recipe,
+        relabel_above=params.relabel_above,
+        precision=params.precision,
+        calibrated=bool(read_json(inputs[FOUND])["calibrated"]),
+    )
     cleaned = cleaned_examples(examples, cleaning)
     folder = out[DATA]
     files = _write_originals(out.workspace.settings, inputs, examples, cleaned, cleaning, folder)

@@ -168,9 +168,9 @@ def choose_detector(
     models = {name: _AS_IT_IS if name == "committee" else _fit(table, planted) for name, table in tables.items()}
     before = {name: column_table(original, features, len(planted)) for name, features in sets.items()}
     flagged = np.array([models[name].log_odds(table) >= 0 for name, table in before.items()])
-    by_any = flagged.any(axis=0)
+    by_any, by_all = np.logical_or.reduce(flagged), np.logical_and.reduce(flagged)
     # Where one of them flags nearly everything, hardly a row would be left to compare them on.
-    kept = planted | ~(by_any if by_any[~planted].mean() <= _MOST_LEFT_OUT else flagged.all(axis=0))
+    kept = planted | ~(by_any if by_any[~planted].mean() <= _MOST_LEFT_OUT else by_all)
     part = _parts(planted, np.random.default_rng(seed))
     candidates = {}
     for name, table in tables.items():
