@@ -99,10 +99,8 @@ def test_two_processes_score_every_row(rows: Path, tmp_path: Path) -> None:
     assert np.isfinite(found.logits).all()
 
 
-def test_a_class_of_one_row_has_no_folds(tmp_path: Path) -> None:
+def test_rows_that_leave_a_fold_with_one_class_are_refused(tmp_path: Path) -> None:
     pq.write_table(table(info_of("single"), {"text": ["x"] * 9}, [0] * 8 + [1]), tmp_path / "rows.parquet")
     with pytest.raises(InputError) as raised:
         fit_folds(RECIPE, tmp_path / "rows.parquet", tmp_path / "fit", folds=2)
-    assert str(raised.value) == (
-        "`folds` is 2, but class 'loud' has only 1 row (rows per class: quiet 8, loud 1); merge or drop the small class."
-    )
+    assert str(raised.value) == ("the train set has 4 rows and 1 class; a model needs two classes at least.")
