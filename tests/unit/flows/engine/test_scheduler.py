@@ -24,10 +24,10 @@ from flows.engine.scheduler import Ended, Slots, run_steps
 from flows.engine.states import task_state
 from tasks.engine.dag import upstream
 from tasks.engine.step import Cell, Hints, Inputs, Out, Step
-from tasks.engine.workspace import Workspace
 from tasks.pipelines import open_workspace, steps_of
+from tests.workspaces import make_workspace
 
-SPACE = Workspace(Path("/nowhere"), {})
+SPACE = make_workspace(Path("/nowhere"))
 GPU = Hints(resources="gpu")
 
 

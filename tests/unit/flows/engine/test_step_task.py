@@ -26,6 +26,7 @@ from tasks.engine.failed_cell import failure_of
 from tasks.engine.running import Outcome, run_step
 from tasks.engine.step import Cell, Hints, Inputs, Out, Step
 from tasks.engine.workspace import Workspace
+from tests.workspaces import make_workspace
 
 
 def double(params: Section, inputs: Inputs, out: Out) -> str:
@@ -41,7 +42,7 @@ CELL = Step(name="double", run=double, params=Section, outputs=("data/double",),
 def space(project: Path) -> Workspace:
     (project / "data").mkdir()
     (project / "data" / "source").write_text("ab")
-    return Workspace(project, {"double": Section()})
+    return make_workspace(project, double=Section())
 
 
 @pytest.fixture
