@@ -1,4 +1,4 @@
-"""The step `ablate`: the experiments that an audit is asked for, a cell each, with a table and a figure."""
+"""The step `ablate`: the experiments that params.yaml names, one cell each, with tables and a figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The step `aflite`: rows whose label is easy to guess from their features leave, round by round; the rest is a version of its own."""
+"""The step `aflite`: rows whose labels are easy to guess from their features are removed round by round; the rest is a version."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
     loaded = {name: _loaded(folder / f"{name}.parquet", sets[name]) for name in sets if (folder / f"{name}.parquet").is_file()}
     rows, vectors = loaded.pop("train")
     sizes = _sizes(params, rows.num_rows)
-    with progress("aflite") as tell:
+    with progress("aflite") as update:
         result = aflite(
             vectors,
             rows["label"].to_numpy(),
@@ -50,7 +50,7 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
             penalty=params.penalty,
             device=params.device,
             evaluation={name: (theirs, table["label"].to_numpy()) for name, (table, theirs) in loaded.items()},
-            progress=tell,
+            progress=update,
         )
     _write_tables(result, rows, {name: table for name, (table, _) in loaded.items()}, params.n_partitions, out[DATA])
     made = read_json(folder / "features.json")
@@ -58,8 +58,8 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
     write_json(out[DATA] / "aflite.json", record)
     write_json(out[METRICS], _metrics(record))
     _draw(result, out)
-    told = "{rows:,} to {kept:,} rows in {rounds} rounds, R {bias_before:.2f} to {bias_after:.2f}".format(**record)
-    return told.replace(" 0.", " .")
+    summary = "{rows:,} to {kept:,} rows in {rounds} rounds, R {bias_before:.2f} to {bias_after:.2f}".format(**record)
+    return summary.replace(" 0.", " .")
 
 
 def _loaded(path: Path, table: pa.Table) -> tuple[pa.Table, np.ndarray]:

@@ -1,4 +1,4 @@
-"""The step `bias`: what simple models, half the input, single words and neighbours tell of the label, before the filter and after."""
+"""The step `bias`: how well simple models, half the input, single words and neighbours predict the label, before and after AFLite."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HELD_OUT_NAME = "held out"
 
 
 def run(params: Bias, inputs: Inputs, out: Out) -> str:
-    """Write accuracies, revealing words and distances, before and after; return what became of the first model."""
+    """Write accuracies, revealing words and distances, before and after; return the first model's accuracies."""
     import numpy as np
     import pyarrow.parquet as pq
 
@@ -53,9 +53,9 @@ def run(params: Bias, inputs: Inputs, out: Out) -> str:
     info = dataset_info(pool.schema)
     models = [(model, WHOLE) for model in params.models if not (info.images and model == WORD_MODEL)]
     models += [(model, part) for part in partial_inputs(info) for model in params.partial]
-    with progress("bias", "models") as tell:
+    with progress("bias", "models") as update:
         accuracies = accuracies_table(
-            pool, kept, evaluation, models, params.seeds, _Predictor(params, out), deterministic=QUICK_MODELS.__contains__, progress=tell
+            pool, kept, evaluation, models, params.seeds, _Predictor(params, out), deterministic=QUICK_MODELS.__contains__, progress=update
         )
     write_parquet(accuracies, out[DATA] / "accuracies.parquet")
     write_parquet(_words(params, pool, kept), out[DATA] / "words.parquet")

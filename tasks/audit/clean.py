@@ -1,4 +1,4 @@
-"""The step `clean`: the train set without its suspects, or under better labels; a reason for every change, and the sheet to decide on."""
+"""The step `clean`: the train set with suspects dropped or relabelled, a reason for every change, and the sheet to review."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHEET, TASKS, CONFIGURATION = "reports/review.csv", "reports/review.labelstudio.
 
 
 class Clean(Section):
-    """The section ``clean`` of params.yaml: what becomes of suspects that nobody decided about, and how far cleaning may go."""
+    """The section ``clean`` of params.yaml: what happens to suspects that nobody decided about, and how far cleaning may go."""
 
     recipe: Literal["drop-flagged", "relabel", "decisions-only"] = Field(
         "drop-flagged",
@@ -115,7 +115,7 @@ def given_labels(examples: pa.Table) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def require_sheet_saved(space: Workspace, decisions: dict[str, Decision], examples: pa.Table) -> None:
-    """Check that nobody's decisions are lost where the workspace's review sheet is made anew.
+    """Check that nobody's decisions are lost where the workspace's review sheet is written again.
 
     Raises:
         InputError: there are some on it that were not taken in.

@@ -1,4 +1,4 @@
-"""The step `embed`: every text's vector by a frozen encoder, made once for all trainings of the model `probe` and for frozen features."""
+"""The step `embed`: a frozen encoder's vector of every row, made once for the model `probe` and for frozen features."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def run(params: Embed, inputs: Inputs, out: Out) -> str:
     name, values = str(folder or params.pretrained), params.model_dump(exclude={"pretrained", "keep"})
     if dataset_info(pq.read_schema(sets["train"])).images:
         values.pop("max_length")
-        with progress("embed", "images") as tell:
-            embedded = embed_images(name, sets, out[_DATA], progress=tell, **values)
+        with progress("embed", "images") as update:
+            embedded = embed_images(name, sets, out[_DATA], progress=update, **values)
         return f"{embedded.texts:,} images, {embedded.width} numbers each"
     earlier = out.workspace.resolve(_DATA) if params.keep else None
-    with progress("embed", "texts") as tell:
-        embedded = embed_sets(name, sets, out[_DATA], earlier=earlier, identity=_identity(), progress=tell, **values)
+    with progress("embed", "texts") as update:
+        embedded = embed_sets(name, sets, out[_DATA], earlier=earlier, identity=_identity(), progress=update, **values)
     kept = f"; vectors of {embedded.kept:,} rows kept" if embedded.kept else ""
     return f"{embedded.texts:,} texts, {embedded.width} numbers each{kept}"
 

@@ -1,4 +1,4 @@
-"""The step `evaluate`: the retrained models compared, version by version, with intervals."""
+"""The step `evaluate`: a comparison of the retrained models, version by version, with intervals."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     metrics = _flat(comparison) | {f"{subset}.rows": number for subset, number in rows.items()}
     metrics |= {"retrain.failed": sum(failed.values()), "retrain.broken": len(broken)}
     write_json(out[_METRICS], metrics)
-    told = differences_line(comparison.differences.to_pylist(), params.metrics[0])
-    return (told or f"{len(every)} models on {len(named)} sets") + (
+    summary = differences_line(comparison.differences.to_pylist(), params.metrics[0])
+    return (summary or f"{len(every)} models on {len(named)} sets") + (
         f"; {sum(failed.values())} of {len(every)} FAILED" if any(failed.values()) else ""
     )
 

@@ -1,4 +1,4 @@
-"""The step `features`: one vector per row, for AFLite to filter by; the rows that their model learnt from leave the pool."""
+"""The step `features`: one vector per row, which AFLite filters by; rows that a fine-tuned model learns from leave the pool."""
 
 from __future__ import annotations
 
@@ -97,11 +97,11 @@ def _finetuned(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.
     learnt[np.random.default_rng([params.seed, 5]).choice(rows.num_rows, number, replace=False)] = True
     recipe = _recipe(params, out)
     out.checkpoints.mkdir(parents=True, exist_ok=True)
-    with progress("features") as tell:
-        fitted = fit(recipe, rows.filter(learnt), {}, out.checkpoints, progress=tell)
+    with progress("features") as update:
+        fitted = fit(recipe, rows.filter(learnt), {}, out.checkpoints, progress=update)
     pool = tables | {"train": rows.filter(~learnt)}
-    with progress("features", "rows read") as tell:
-        found = penultimate_features(recipe.model, fitted.model, pool, device=recipe.device, progress=tell)
+    with progress("features", "rows read") as update:
+        found = penultimate_features(recipe.model, fitted.model, pool, device=recipe.device, progress=update)
     return {name: (pool[name], found[name]) for name in pool}
 
 

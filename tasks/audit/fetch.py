@@ -1,4 +1,4 @@
-"""The step `fetch`: the audit's files that stand at URLs, on disk: no larger than allowed, each as its checksum says, fetched once."""
+"""The step `fetch`: files at URLs, downloaded once, within the size limit, their checksums verified."""
 
 from __future__ import annotations
 

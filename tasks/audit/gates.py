@@ -1,4 +1,4 @@
-"""The step `gates`: what the audit found held against bounds; and the check that ends an audit once its report is there to read."""
+"""The step `gates`: the audit's numbers compared with bounds; and the check that ends an audit whose gates failed."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Gates(Section):
 
 
 def run(params: Gates, inputs: Inputs, out: Out) -> str:
-    """Write what came of each gate; return the worst of it. No gate stops the steps: the report is to be made first."""
+    """Write the outcome of each gate; return how many failed, warned and passed. No gate stops the steps: the report comes first."""
     from cartograph.audits.gates import Bound, evaluate_gates, worst
 
     bounds = {name: Bound(**getattr(params, name).model_dump()) for name in type(params).model_fields}
@@ -80,8 +80,8 @@ def run(params: Gates, inputs: Inputs, out: Out) -> str:
     write_json(out[DATA] / "gates.json", {"outcome": worst(findings), "gates": [finding.content() for finding in findings]})
     states = {f"gate.{finding.gate}": _STATES[finding.outcome] for finding in findings}
     write_json(out[METRICS], {**states, "gates.warned": counts["warned"], "gates.failed": counts["failed"]})
-    told = [f"{counts[state]} {state}" for state in ("failed", "warned", "passed") if counts[state]]
-    return ", ".join(told) or "no gate is set"
+    outcomes = [f"{counts[state]} {state}" for state in ("failed", "warned", "passed") if counts[state]]
+    return ", ".join(outcomes) or "no gate is set"
 
 
 def _measured(inputs: Mapping[str, Path]) -> Iterator[GateValue]:
@@ -133,9 +133,9 @@ def _share(gate: str, uids: list[str], rows: int, verbs: tuple[str, str], where:
     from cartograph.audits.gates import GateValue
 
     number = len(uids)
-    told = f"{number:,} of {rows:,} labels {verbs[number != 1]} ({number / rows:.1%})"
+    sentence = f"{number:,} of {rows:,} labels {verbs[number != 1]} ({number / rows:.1%})"
     named = [*map(repr, uids[:_NAMED]), *(["…"] if number > _NAMED else [])]
-    return GateValue(gate, number / rows, told, rows=named, where=where)
+    return GateValue(gate, number / rows, sentence, rows=named, where=where)
 
 
 def _quarantined(inputs: Mapping[str, Path]) -> GateValue:
@@ -143,9 +143,9 @@ def _quarantined(inputs: Mapping[str, Path]) -> GateValue:
 
     metrics = _json(inputs["reports/ingest.metrics.json"])
     reasons = _json(inputs["data/ingest"] / "validation.json")["quarantine"]
-    told = f"{metrics['quarantined']:,} rows ({metrics['quarantined.share']:.1%}) could not be used"
+    sentence = f"{metrics['quarantined']:,} rows ({metrics['quarantined.share']:.1%}) could not be used"
     named = [f"{count:,} {reason}" for reason, count in list(reasons.items())[:_NAMED]]
-    return GateValue("quarantined", metrics["quarantined.share"], told, rows=named, where="data/ingest/quarantine.parquet")
+    return GateValue("quarantined", metrics["quarantined.share"], sentence, rows=named, where="data/ingest/quarantine.parquet")
 
 
 def _class_shift(comparison: Mapping[str, Any]) -> GateValue:
@@ -167,21 +167,21 @@ def _accuracy_drop(comparison: Mapping[str, Any]) -> GateValue:
     if not drops:
         return GateValue("accuracy_drop", None, "No evaluation set that the audit before has too" if comparison else "")
     name = max(drops, key=lambda name: drops[name])
-    told = f"Accuracy on {name.removesuffix('.accuracy')} went from {before[name]:.3f} to {now[name]:.3f}"
-    return GateValue("accuracy_drop", drops[name], told, unit="points")
+    sentence = f"Accuracy on {name.removesuffix('.accuracy')} went from {before[name]:.3f} to {now[name]:.3f}"
+    return GateValue("accuracy_drop", drops[name], sentence, unit="points")
 
 
 def measured_checks(files: Sequence[Path]) -> Iterator[GateValue]:
-    """Yield the number of failed checks that are not critical, and of critical ones, as validation files tell it."""
+    """Yield the number of failed checks that are not critical, and of critical ones, read from validation files."""
     from cartograph.audits.gates import GateValue
 
     failed = [(item["set"], check) for file in files for item in _json(file)["sets"] for check in item["checks"] if not check["passed"]]
     for gate, critical in (("failed_checks", False), ("failed_critical_checks", True)):
         found = [(name, check) for name, check in failed if (check["severity"] == "critical") == critical]
         kind = "critical check" if critical else "check"
-        told = f"{len(found):,} {kind}{'' if len(found) == 1 else 's'} of the data failed"
+        sentence = f"{len(found):,} {kind}{'' if len(found) == 1 else 's'} of the data failed"
         named = [f"{check['check']} in set `{name}` (expected {check['expected']}, found {check['found']})" for name, check in found]
-        yield GateValue(gate, len(found), told, "count", named[:_NAMED])
+        yield GateValue(gate, len(found), sentence, "count", named[:_NAMED])
 
 
 def check_gates(workspace: Workspace) -> None:
@@ -205,7 +205,7 @@ def came_to_gates(workspace: Workspace, error: CartographError | None) -> bool:
 
 
 def findings(workspace: Workspace) -> list[dict[str, Any]]:
-    """Return what came of the workspace's gates, as the step left it; nothing where it has not run."""
+    """Return the outcome of each of the workspace's gates, as the step left it; empty where it has not run."""
     found: list[dict[str, Any]] = _json(workspace.path / DATA / "gates.json").get("gates", [])
     return found
 

@@ -1,4 +1,4 @@
-"""Ingest: raw files to canonical tables, validated; rows that cannot be used are set aside with a reason."""
+"""The step `ingest`: raw files become canonical tables, validated; rows that cannot be used are set aside with a reason."""
 
 from __future__ import annotations
 

@@ -134,9 +134,9 @@ def _check_gold(rows: pa.Table, gold: np.ndarray, labels: tuple[str, ...], sourc
     if not len(differing):
         return
     first = differing[0]
-    told = labels[gold[first]] if 0 <= gold[first] < len(labels) else "no label of the data"
+    trained_as = labels[gold[first]] if 0 <= gold[first] < len(labels) else "no label of the data"
     raise InputError(
-        f"{source}: uid {rows.column('uid')[first].as_py()!r} was trained as {gold[first]} ({told}) but has label {given[first]} "
+        f"{source}: uid {rows.column('uid')[first].as_py()!r} was trained as {gold[first]} ({trained_as}) but has label {given[first]} "
         f"({labels[given[first]]}) in the data, one of {len(differing):,} such rows; train on this data, or give the labels "
         "the order in which they were trained."
     )

@@ -1,4 +1,4 @@
-"""The step `noise`: wrong labels planted and found again, and with what that taught, the suspects of the original rows."""
+"""The step `noise`: labels are flipped to learn what a wrong label looks like; then the suspects among the original rows."""
 
 from __future__ import annotations
 
@@ -196,15 +196,13 @@ def _train_on_flips(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) ->
     write_parquet(flipped, out.checkpoints / "flipped.parquet")
     recipe = replace(recipes.recipe_of(section, out.workspace), live=False)
     held = None
-    with progress("noise") as tell:
+    with progress("noise") as update:
         if section.folds:
             held = read_dynamics(
-                recipes.fit_folds_of(section, recipe, out.checkpoints / "flipped.parquet", out.checkpoints, section.process_count, tell)
+                recipes.fit_folds_of(section, recipe, out.checkpoints / "flipped.parquet", out.checkpoints, section.process_count, update)
             )
-        tell_rest = recipes.after_folds(tell, section.folds)
-        fitted = fit_files(
-            recipe, out.checkpoints / "flipped.parquet", {}, out.checkpoints, processes=section.process_count, progress=tell_rest
-        )
+        rest = recipes.after_folds(update, section.folds)
+        fitted = fit_files(recipe, out.checkpoints / "flipped.parquet", {}, out.checkpoints, processes=section.process_count, progress=rest)
     return read_dynamics(fitted.dynamics), held
 
 

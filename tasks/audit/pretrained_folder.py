@@ -1,4 +1,4 @@
-"""Where a pretrained model that params.yaml names stands."""
+"""Where a pretrained model is that params.yaml names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tasks.engine.workspace import project_root
 
 
 def local_folder(pretrained: str | None) -> Path | None:
-    """Return the folder that is meant, as an absolute path; None for a hub id, or where there is none."""
+    """Return the folder of a pretrained model, as an absolute path; None for a hub id, or where no model is named."""
     if pretrained is None:
         return None
     folder = (project_root() / Path(pretrained).expanduser()).absolute()

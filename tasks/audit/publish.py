@@ -46,11 +46,11 @@ def run(params: Publish, inputs: Inputs, out: Out) -> str:
     """Publish the audit; return where, and how much."""
     experiment = params.experiment or out.workspace.name
     publication = read_publication(out.workspace, inputs)
-    versions = {"cleaned": cleaned_dataset(out.workspace, inputs), "filtered": filtered_dataset(out.workspace, inputs)}
-    made = {name: dataset for name, dataset in versions.items() if dataset is not None}
+    made = {"cleaned": cleaned_dataset(out.workspace, inputs), "filtered": filtered_dataset(out.workspace, inputs)}
+    versions = {name: dataset for name, dataset in made.items() if dataset is not None}
     models = read_models(out.workspace, inputs, publication)
     trials = read_trials(inputs, publication)
-    audit = _with(publication, made)
+    audit = _with_versions(publication, versions)
     with tempfile.TemporaryDirectory() as temporary:
         write_files(out.workspace, inputs, Path(temporary), points=params.interactive_points)
         written = publish_runs(audit, (*models, *trials), experiment, Path(temporary))
@@ -62,16 +62,16 @@ def run(params: Publish, inputs: Inputs, out: Out) -> str:
         "fingerprint": publication.fingerprint,
         "datasets": {dataset.name: dataset.digest for dataset in publication.datasets},
     }
-    published |= {name: dataset.digest for name, dataset in made.items()}
+    published |= {name: dataset.digest for name, dataset in versions.items()}
     write_json(out["data/publish"] / "published.json", published)
-    told = f"experiment {experiment}, {len(audit.metrics) + len(audit.curves)} metrics, {len(audit.datasets)} datasets"
-    return f"{told}, {len(models)} retrained models" if models else told
+    summary = f"experiment {experiment}, {len(audit.metrics) + len(audit.curves)} metrics, {len(audit.datasets)} datasets"
+    return f"{summary}, {len(models)} retrained models" if models else summary
 
 
-def _with(publication: Publication, made: Mapping[str, Dataset]) -> Publication:
-    """Add the versions that were made of the train set."""
-    tags = publication.tags | {f"cartograph.{name}_version": dataset.digest for name, dataset in made.items()}
-    return replace(publication, datasets=(*publication.datasets, *made.values()), tags=tags)
+def _with_versions(publication: Publication, versions: Mapping[str, Dataset]) -> Publication:
+    """Return the publication with the cleaned and filtered versions of the train set added."""
+    tags = publication.tags | {f"cartograph.{name}_version": dataset.digest for name, dataset in versions.items()}
+    return replace(publication, datasets=(*publication.datasets, *versions.values()), tags=tags)
 
 
 def step(others: Sequence[Step]) -> Step:

@@ -60,7 +60,7 @@ def cleaned_dataset(workspace: Workspace, inputs: Mapping[str, Path]) -> Dataset
 
 
 def filtered_dataset(workspace: Workspace, inputs: Mapping[str, Path]) -> Dataset | None:
-    """Return the rows that withstood AFLite; None where the audit filters nothing."""
+    """Return the rows that AFLite kept; None where the audit filters nothing."""
     import pyarrow.parquet as pq
 
     if "data/aflite" not in inputs:

@@ -1,4 +1,4 @@
-"""How a step trains: parameters, recipe, folds, files of a pretrained model."""
+"""How the section `train` says to train: recipe, folds, files of a pretrained model."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 _EMBEDDED = "data/embed"
 
 
-Tell = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 
 
-def fit_folds_of(params: Train, recipe: Recipe, rows: Path, folder: Path, processes: int | None, tell: Tell) -> Path:
+def fit_folds_of(params: Train, recipe: Recipe, rows: Path, folder: Path, processes: int | None, update: Progress) -> Path:
     """Return the folder of K-fold training's dynamics, as the section says; progress leaves room for the training after it."""
     from cartograph.train.k_fold import fit_folds
 
     # Each fold leaves out its rows: together they are folds - 1 trainings on all rows, and one more comes after them.
     def shown(done: int, total: int) -> None:
-        tell(done, total // (params.folds - 1) * params.folds)
+        update(done, total // (params.folds - 1) * params.folds)
 
     return fit_folds(recipe, rows, folder, folds=params.folds, processes=processes, progress=shown)
 
 
-def after_folds(tell: Tell, folds: int) -> Tell:
+def after_folds(update: Progress, folds: int) -> Progress:
     """Return the progress of the training that follows on ``fit_folds_of``."""
-    return lambda done, total: tell(max(folds - 1, 0) * total + done, max(folds, 1) * total)
+    return lambda done, total: update(max(folds - 1, 0) * total + done, max(folds, 1) * total)
 
 
 def recipe_of(params: Train, workspace: Workspace | None = None) -> Recipe:

@@ -55,14 +55,14 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
         )
     out.checkpoints.mkdir(parents=True, exist_ok=True)
     write_parquet(rows, out.checkpoints / "subset.parquet")
-    with progress(f"retrain {subset} {seed}") as tell:
+    with progress(f"retrain {subset} {seed}") as update:
         fitted = fit_files(
             recipe,
             out.checkpoints / "subset.parquet",
             evaluation,
             out.checkpoints,
             processes=out.workspace.settings.of(Train).process_count,
-            progress=tell,
+            progress=update,
         )
     shutil.copytree(fitted.predictions, folder / "predictions")
     shutil.copyfile(fitted.folder / "history.parquet", folder / "history.parquet")

@@ -1,4 +1,4 @@
-"""The step `score`: the built-in corpus knows its own truth; how much of it the suspects and the map show."""
+"""The step `score`: how many of the errors planted in a built-in corpus the suspects and the map find."""
 
 from __future__ import annotations
 
@@ -32,15 +32,13 @@ def run(params: Score, inputs: Inputs, out: Out) -> str:
         raise InputError(f"the map cannot be scored: {error}; run the audit from its start with `--force ingest`.") from error
     pq.write_table(table, out["data/score"] / "score.parquet")
     write_json(out["reports/score.metrics.json"], metrics)
-    told = "planted flips: average precision {average_precision:.2f}".format(**metrics)
+    summary = "planted flips: average precision {average_precision:.2f}".format(**metrics)
     if suspects is not None:
-        told += ", precision {precision:.2f}, recall {recall:.2f}".format(**metrics)
-    told = told.replace(" 0.", " .")
-    return (
-        told
-        if "give_away.odds_ratio" not in metrics
-        else f"{told}; give-away rows filtered, odds ratio {metrics['give_away.odds_ratio']:.1f}"
-    )
+        summary += ", precision {precision:.2f}, recall {recall:.2f}".format(**metrics)
+    summary = summary.replace(" 0.", " .")
+    if "give_away.odds_ratio" in metrics:
+        summary += f"; give-away rows filtered, odds ratio {metrics['give_away.odds_ratio']:.1f}"
+    return summary
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

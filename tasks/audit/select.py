@@ -25,7 +25,7 @@ _ROWS, _MEASURES, _SUSPECTS = "data/ingest/train.parquet", "data/measure/measure
 _FILTERED = "data/aflite/aflite.parquet"
 _METRICS = "reports/select.metrics.json"
 _SUSPECTS_NEEDED, _FILTER_NEEDED = "compose", "aflite"
-_TOLD = 2
+_LISTED = 2
 
 
 def run(params: Select, inputs: Inputs, out: Out) -> str:
@@ -92,11 +92,11 @@ def _candidates(params: Select, strategies: list[Strategy], rows: pa.Table, inpu
 def _acquired(params: Select, rows: pa.Table, out: Out) -> Any:
     from cartograph.selection.acquisition import acquire
 
-    with progress("select") as tell:
-        tell(0, 1)
+    with progress("select") as update:
+        update(0, 1)
         recipe = recipes.recipe_of(out.workspace.settings.of(Train), out.workspace)
         found = acquire(recipe, rows, params.acquisition_share, out.checkpoints, epochs=params.acquisition_epochs, seed=params.seed)
-        tell(1, 1)
+        update(1, 1)
     return found
 
 
@@ -120,16 +120,16 @@ def _metrics(found: dict[str, Selection], present: list[int]) -> dict[str, float
 
 def _summary(params: Select, found: dict[str, Selection], labels: dict[int, str]) -> str:
     counts = sorted({selection.table.num_rows for selection in found.values()})
-    told = f"{len(params.strategies)} selections of {' / '.join(f'{count:,}' for count in counts)} rows"
+    summary = f"{len(params.strategies)} selections of {' / '.join(f'{count:,}' for count in counts)} rows"
     ties = [f"{name} {selection.tied:,}" for name, selection in found.items() if selection.tied]
-    told += f"; ties at the cut: {', '.join(ties[:_TOLD])}{', …' if len(ties) > _TOLD else ''}" if ties else ""
+    summary += f"; ties at the cut: {', '.join(ties[:_LISTED])}{', …' if len(ties) > _LISTED else ''}" if ties else ""
     lost = [
         f"{name} keeps no {label!r}"
         for name, selection in found.items()
         for place, label in labels.items()
         if selection.per_class[place] == 0
     ]
-    return told + (f"; {lost[0]}{', …' if len(lost) > 1 else ''}" if lost else "")
+    return summary + (f"; {lost[0]}{', …' if len(lost) > 1 else ''}" if lost else "")
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""An audit in a page of Markdown: what came of it, the map, the first suspects, and where everything is."""
+"""An audit on a page of Markdown: its outcome, the map, the first suspects, and where everything is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The step `train`: a model's training dynamics, recorded here or brought along."""
+"""The step `train`: a model's training dynamics, recorded or imported."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def _train(params: Train, inputs: Inputs, out: Out) -> str:
 
     recipe = recipe_of(params, out.workspace)
     evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
-    with _tracking(params, out), progress("train") as tell:
+    with _tracking(params, out), progress("train") as update:
         if params.folds:
             shutil.copytree(
-                fit_folds_of(params, recipe, inputs[_ROWS], out.checkpoints, params.process_count, tell), out[_DATA] / "out_of_fold"
+                fit_folds_of(params, recipe, inputs[_ROWS], out.checkpoints, params.process_count, update), out[_DATA] / "out_of_fold"
             )
-        tell_rest = after_folds(tell, params.folds)
-        fitted = fit_files(recipe, inputs[_ROWS], evaluation, out.checkpoints, processes=params.process_count, progress=tell_rest)
+        rest = after_folds(update, params.folds)
+        fitted = fit_files(recipe, inputs[_ROWS], evaluation, out.checkpoints, processes=params.process_count, progress=rest)
     for folder in (fitted.dynamics, fitted.predictions, fitted.model):
         shutil.copytree(folder, out[_DATA] / folder.name)
     for name in ("history.parquet", "training.json"):

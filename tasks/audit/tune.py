@@ -31,7 +31,7 @@ _MEANT = ("val", "dev")
 def run(params: Tune, inputs: Inputs, out: Out) -> str:
     """Try every rate, go on where a killed search stopped; write the trials and the best rate; return it.
 
-    Rates are held against each other on an evaluation set of the train set's distribution: on one called validation or dev where there is
+    Rates are compared on an evaluation set of the train set's distribution: on one called validation or dev where there is
     one, so that a test set stays one, else on the first by name. A training that failed is best only where all have.
 
     Raises:
@@ -61,10 +61,10 @@ def run(params: Tune, inputs: Inputs, out: Out) -> str:
     write_json(out[DATA] / "best.json", content)
     numbers = {"tune.learning_rate": best["learning_rate"], "tune.accuracy": best["accuracy"], "tune.trials": len(found)}
     write_json(out[METRICS], numbers)
-    told = f"best of {len(found)} rates {best['learning_rate']:.3g}, accuracy {name} {best['accuracy']:.3f}"
+    summary = f"best of {len(found)} rates {best['learning_rate']:.3g}, accuracy {name} {best['accuracy']:.3f}"
     if best["failed"]:
-        return f"{told}; all of them FAILED: no better than always naming one class"
-    return f"{told}; set train.learning_rate to use it"
+        return f"{summary}; all of them FAILED: no better than always naming one class"
+    return f"{summary}; set train.learning_rate to use it"
 
 
 def _search(params: Tune, recipe: Recipe, rows: pa.Table, held: dict[str, pa.Table], folder: Path) -> list[dict[str, Any]]:
@@ -86,12 +86,12 @@ def _search(params: Tune, recipe: Recipe, rows: pa.Table, held: dict[str, pa.Tab
     )
     [name] = held
     done = {trial.user_attrs["place"] for trial in study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))}
-    with progress("tune") as tell:
+    with progress("tune") as update:
         for place in range(params.trials):
-            tell(place, params.trials)
+            update(place, params.trials)
             if place in done:
                 continue
-            # A rate hangs on its place alone, so that a search that goes on tries what an unbroken one would.
+            # A rate depends on its place alone, so that a resumed search tries the rates that an uninterrupted one would.
             study.sampler = optuna.samplers.RandomSampler(seed=params.seed * 10_007 + place)
             trial = study.ask()
             rate = trial.suggest_float("learning_rate", low, high, log=True)
@@ -101,7 +101,7 @@ def _search(params: Tune, recipe: Recipe, rows: pa.Table, held: dict[str, pa.Tab
             trial.set_user_attr("failed", bool(fitted.metrics["train.failed"]))
             study.tell(trial, fitted.metrics[f"{name}.accuracy"])
             shutil.rmtree(scratch)
-        tell(params.trials, params.trials)
+        update(params.trials, params.trials)
     complete = study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))
     trials = [
         {

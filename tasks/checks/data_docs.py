@@ -50,7 +50,7 @@ def write(folder: Path, pages: Mapping[str, str], entries: Sequence[Mapping[str,
     """Write one page per set and an index, in place of what the folder held.
 
     Args:
-        folder: made anew.
+        folder: replaced.
         pages: set name -> page as Great Expectations renders it.
         entries: per set ``set``, ``domain``, ``rows_read`` and ``checks`` (each with ``passed``), for the index.
     """

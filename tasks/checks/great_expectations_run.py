@@ -1,4 +1,4 @@
-"""Checks of tables with Great Expectations: how they are run, and what is told of them."""
+"""Checks of tables with Great Expectations: how they are run, and how their results are worded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Check:
 
 
 def runner(where: str) -> Callable[[str, pd.DataFrame, Sequence[Check]], dict[str, Any]]:
-    """Return what runs checks on a frame under a name and gives Great Expectations' result; rows are told by column ``where``."""
+    """Return what runs checks on a frame under a name and gives Great Expectations' result; column ``where`` identifies rows."""
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
 

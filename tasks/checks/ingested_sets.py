@@ -36,7 +36,7 @@ def validate(sets: Sequence[IngestedSet], *, limit: float, min_class_count: int,
         limit: share of rows that may break an expectation about single rows.
         min_class_count: rows that each class of the train set should have.
         max_characters: length that a text should not exceed.
-        docs: folder of the pages; made anew.
+        docs: folder of the pages; replaced.
 
     Returns:
         the content of validation.json: ``passed`` (no critical check failed), ``sets`` with their ``checks``, and ``quarantine``.

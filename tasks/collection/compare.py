@@ -152,7 +152,7 @@ def _corrected(inputs: Inputs, findings: Mapping[str, Any], arms: list[RoundResu
     """Return what the judged false positives make of each method's precision; nothing where nobody judged any.
 
     Raises:
-        InputError: a judgement is none, two of one pair differ, or the sheet is about other data.
+        InputError: a judgement is not valid, two of one pair differ, or the sheet is about other data.
     """
     import numpy as np
 

@@ -33,8 +33,8 @@ def run(params: Encode, inputs: Inputs, out: Out) -> str:
 
     task, folder = load_task(inputs[PAIRS]), out[DATA]
     _begin(params, task, folder)
-    with progress("encode", "texts") as tell:
-        read = starting_vectors(params, task, folder) if params.model == "cosine-frozen" else learner(params, task, folder).vectors(tell)
+    with progress("encode", "texts") as update:
+        read = starting_vectors(params, task, folder) if params.model == "cosine-frozen" else learner(params, task, folder).vectors(update)
     rng = np.random.default_rng(params.seed)
     train = task.space("train")
     similar = nearest(train, *read.sides(train), params.neighbours, kind=params.index)
@@ -96,8 +96,8 @@ def _begin(params: Encode, task: Task, folder: Path) -> None:
         save_untrained_bow(task, params.seed, folder / MODEL)
     elif params.model == "cosine-frozen":
         local = local_folder(params.pretrained)
-        with progress("encode", "texts") as tell:
-            read = untrained_encoder_vectors(str(local or params.pretrained), task, params.device, tell)
+        with progress("encode", "texts") as update:
+            read = untrained_encoder_vectors(str(local or params.pretrained), task, params.device, update)
         np.save(folder / "left.npy", read.left, allow_pickle=False)
         if not task.symmetric:
             np.save(folder / "right.npy", read.right, allow_pickle=False)

@@ -48,21 +48,21 @@ class Round:
         require_budget(self.task, self.params.sizes)
         table = self._labelled()
         write_parquet(table, self.folder / "collected.parquet")
-        told = table.filter(table["label"].to_numpy() != SKIPPED)
-        if not len(told):
+        answered = table.filter(table["label"].to_numpy() != SKIPPED)
+        if not len(answered):
             raise InputError(
                 f"all {len(table):,} pairs up to {sheet_of(self.number)} are answered `skip`, so there is nothing to train on; answer some "
                 "of them yes or no."
             )
-        model, read = self._trained(told)
+        model, read = self._train(answered)
         scored = self._scored(model, read)
         if self.number == self.params.rounds:
             (self.folder / "model").mkdir()
             model.save(self.folder / "model")
         elif self.method in self._adaptive:
             self._save_next(table, read, model.calibration)
-        positive = int((told["label"].to_numpy() == 1).sum())
-        numbers = {"labels": len(table), "told": len(told), "positive": positive, **scored}
+        positive = int((answered["label"].to_numpy() == 1).sum())
+        numbers = {"labels": len(table), "told": len(answered), "positive": positive, **scored}
         content = {"method": self.method, "seed": self.seed, "round": self.number, "numbers": numbers}
         write_json(self.folder / "scores.json", content)
         tested = f", AP {scored['test.average_precision']:.3f}" if "test.average_precision" in scored else ""
@@ -166,7 +166,7 @@ class Round:
 
         return digest_path(self.inputs[PAIRS]).encode()
 
-    def _trained(self, told: pa.Table) -> tuple[Any, UtteranceVectors]:
+    def _train(self, answered: pa.Table) -> tuple[Any, UtteranceVectors]:
         """Return the model that all labels so far make, and its vectors."""
         import numpy as np
 
@@ -175,9 +175,9 @@ class Round:
         params = self.params
         start = learner(self.encode, self.task, self.inputs[ENCODED])
         how = TrainingOptions(params.epochs, params.batch_size, params.learning_rate, params.head_factor, params.threads)
-        pairs, seed = (told["left"].to_numpy(), told["right"].to_numpy()), np.random.SeedSequence((self.seed, self.number))
-        with progress(f"round {self.number}", "pairs") as tell:
-            model = start.train(pairs, told["label"].to_numpy(), how, int(seed.generate_state(1)[0]), tell)
+        pairs, seed = (answered["left"].to_numpy(), answered["right"].to_numpy()), np.random.SeedSequence((self.seed, self.number))
+        with progress(f"round {self.number}", "pairs") as update:
+            model = start.train(pairs, answered["label"].to_numpy(), how, int(seed.generate_state(1)[0]), update)
         return model, start.vectors()
 
     def _scored(self, model: Any, read: UtteranceVectors) -> dict[str, float]:

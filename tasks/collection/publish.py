@@ -65,11 +65,13 @@ def _publication(workspace: Workspace, inputs: Inputs) -> Publication:
         for key, value in section.model_dump(mode="json").items()
     }
     metrics = {f"{step}.{name}": float(value) for step, file in _NUMBERS.items() for name, value in read_json(inputs[file]).items()}
-    stated = _stated(workspace, inputs)
-    fingerprint = digest_json({"params": params, "stated": stated.digest, "metrics": metrics, "compared": digest_path(inputs[COMPARED])})
+    stated_pairs = _stated_pairs(workspace, inputs)
+    fingerprint = digest_json(
+        {"params": params, "stated": stated_pairs.digest, "metrics": metrics, "compared": digest_path(inputs[COMPARED])}
+    )
     lock = dvc_lock(workspace, without=STEP_NAME)
     tags = {
-        "cartograph.dataset_version": stated.digest,
+        "cartograph.dataset_version": stated_pairs.digest,
         "cartograph.fingerprint": fingerprint,
         "cartograph.dvc_lock": "-" if lock is None else digest_json(lock),
         "mlflow.source.type": "LOCAL",
@@ -78,10 +80,10 @@ def _publication(workspace: Workspace, inputs: Inputs) -> Publication:
     }
     if (commit := git_commit()) is not None:
         tags["mlflow.source.git.commit"] = commit
-    return Publication(fingerprint, params, metrics, tags, (stated,))
+    return Publication(fingerprint, params, metrics, tags, (stated_pairs,))
 
 
-def _stated(workspace: Workspace, inputs: Inputs) -> Dataset:
+def _stated_pairs(workspace: Workspace, inputs: Inputs) -> Dataset:
     digest = digest_path(inputs["data/pairs"])
     numbers = read_json(inputs[PAIRS_METRICS])
     profile = {"num_rows": sum(numbers[f"{split}.stated"] for split in ("train", "dev", "test")), "sha256": digest}

@@ -95,7 +95,7 @@ def _folder(workspace: Workspace, number: int) -> str:
 
 
 def _sheet(path: Path, name: str, task: Task) -> tuple[dict[str, int] | None, list[tuple[str, str, str]]]:
-    """Return how many pairs of a sheet have which answer, None where there is one that is none, and its pairs."""
+    """Return how many pairs of a sheet have which answer, None where an answer is not valid, and its pairs."""
     from cartograph.data.spreadsheet import read_sheet
     from cartograph.pairs.answers import COLUMNS, answers_in
 

@@ -51,7 +51,7 @@ def of_workspace(space: Workspace) -> Iterator[Leftover]:
     """Yield what a workspace holds that its next audit would not use; the caller holds its lock.
 
     Checkpoints that the next run of their step would take up are no leftovers, and neither are those of a step whose inputs are
-    not there, since nobody can tell.
+    not there, since it is unknown.
     """
     steps = {step.name: step for step in steps_of(space.settings)}
     yield from _checkpoints(space, steps)

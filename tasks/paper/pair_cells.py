@@ -27,7 +27,7 @@ def draw_curves(summary: pa.Table, names: Sequence[str], folder: Path) -> None:
 
 
 def rounds_table(summary: pa.Table, called: str) -> tuple[list[str], Cells]:
-    """Return a line per method (or what else stands in that column) and round."""
+    """Return a line per method (or whatever that column holds) and round."""
     rows = {(row["method"], row["round"], row["measure"]): row for row in summary.to_pylist()}
     cells = []
     for method, number in dict.fromkeys((method, number) for method, number, _ in rows):

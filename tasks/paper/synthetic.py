@@ -1,4 +1,4 @@
-"""The experiment `synthetic`: circles that a line cannot part, artefacts that give them away, and what AFLite leaves of both."""
+"""The experiment `synthetic`: AFLite on circles that no line separates, with artefacts that give their labels away."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def run(space: Workspace, folder: Path) -> str:
-    """Write the table and the figure of the four sets; return what became of the artefacts."""
+    """Write the table and the figure of the four sets; return how many artefacts the filter left."""
     from pyarrow.csv import write_csv
 
     from cartograph.adversarial_filter.figures import synthetic_figure

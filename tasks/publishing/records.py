@@ -1,17 +1,10 @@
-"""What stands in MLflow: a run of an audit or a model, with its numbers, tags and datasets."""
+"""The records that are published to MLflow: a run of an audit or a model, with its numbers, tags and datasets."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
-    pass
-
+from typing import Any
 
 STEP_NAME = "publish"
 
@@ -26,8 +19,8 @@ class Dataset:
 
     Attributes:
         name: the workspace's name; ``<workspace>/<set>`` for an evaluation set.
-        context: ``audited`` (the train set), ``cleaned`` (what became of it), ``filtered`` (what withstood AFLite), ``random`` (a part of
-            it) or ``evaluation``.
+        context: ``audited`` (the train set), ``cleaned`` (its cleaned version), ``filtered`` (the rows that AFLite kept), ``random`` (a
+            part of it) or ``evaluation``.
         digest: of its content, cut to what MLflow takes.
         path: its Parquet file, from the project's root.
         columns: name -> Arrow type, as text.
@@ -71,7 +64,7 @@ class Model:
         name: ``retrain <subset> seed <n>``.
         fingerprint: its identity within the audit's.
         params: how it was trained, and on what.
-        metrics: ``<evaluation set>.<metric>``, as the audit's own model has them, and its train set's; what is a parameter is none.
+        metrics: ``<evaluation set>.<metric>``, as the audit's own model has them, and its train set's; parameters are not among them.
         tags: ``cartograph.dataset_version`` of the rows that it was trained on, ``cartograph.parent_version`` of those that they
             were made from, and the audit's.
         datasets: its train set first, then the evaluation sets.

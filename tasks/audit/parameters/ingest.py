@@ -84,7 +84,7 @@ class Ingest(Section):
     )
     format: str | None = Field(
         None,
-        description="csv, tsv, jsonl, parquet, label-first, lines, huggingface, hub, image-folder or arrays; null: told from name and "
+        description="csv, tsv, jsonl, parquet, label-first, lines, huggingface, hub, image-folder or arrays; null: guessed from name and "
         "content",
     )
     encoding: str | None = Field(None, description="of text files; null: utf-8")

@@ -17,7 +17,7 @@ class EpochWindow(TypedDict):
 
 
 class Measure(Section):
-    """Parameters of the data map: which epochs count, how large the regions are, how many points are drawn."""
+    """The section ``measure`` of params.yaml: which epochs count, how large the regions are, how many points are drawn."""
 
     burn_in: int = Field(0, ge=0, description="epochs left out at the front")
     epochs: int | Literal["all"] = Field("all", description="epochs used after burn_in: all, or a number")

@@ -29,7 +29,7 @@ class Select(Section):
     @field_validator("strategies")
     @classmethod
     def _known(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        # What there is, is known to the library alone, which takes numpy: names are looked up there when the step runs.
+        # The library knows the strategies' names, but importing it takes numpy: they are looked up when the step runs.
         twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
         if twice is not None:
             raise ValueError(f"names {twice} twice; each is taken once")
@@ -41,7 +41,7 @@ class Select(Section):
         wrong = next((value for value in values if not 0 < value <= 1), None)
         if wrong is not None:
             raise ValueError(f"a fraction should be above 0 and at most 1, but one is {wrong:g}")
-        # A selection is named after the fraction as it is told, to six digits.
+        # A selection is named after its fraction, written with six digits.
         if len({f"{value:g}" for value in values}) < len(values):
             raise ValueError("names a fraction twice; each is taken once")
         return values

@@ -11,7 +11,7 @@ from cartograph.models.registry import FROM_A_FOLDER, MODELS
 
 
 class Train(Section):
-    """Parameters of a training, or where its dynamics are brought from."""
+    """The section ``train`` of params.yaml: how the model of the map is trained, or dynamics to import instead."""
 
     model: str = Field(
         "bow",
@@ -37,7 +37,7 @@ class Train(Section):
     live: bool = Field(False, description="show the loss in MLflow while it trains")
     dynamics: str | None = Field(None, description="instead of training: a folder of recorded dynamics, or a file of coordinates")
     dynamics_epochs: int | None = Field(
-        None, ge=1, description="epochs behind imported coordinates whose correctness is a count; null: told from its maximum"
+        None, ge=1, description="epochs behind imported coordinates whose correctness is a count; null: taken from its maximum"
     )
 
     @field_validator("model")
@@ -72,7 +72,7 @@ class Train(Section):
         if self.model == "probe" and self.pretrained is not None and self.dynamics is None:
             raise ValueError("model `probe` reads vectors that the step `embed` makes; name the encoder in `embed.pretrained` instead")
         if self.folds and self.dynamics is not None:
-            raise ValueError("folds needs a training of its own, but dynamics are brought along; set folds to 0")
+            raise ValueError("folds needs a training of its own, but dynamics are imported; set folds to 0")
         return self
 
     @property

@@ -10,7 +10,7 @@ from cartograph.config import Section
 
 
 class Tune(Section):
-    """The section ``tune`` of params.yaml: a search for a learning rate; what it finds is told, and `train` is left as it is."""
+    """The section ``tune`` of params.yaml: a search for a learning rate. It prints the best rate and leaves `train` as it is."""
 
     trials: int = Field(0, ge=0, description="learning rates tried, a training each; 0: no search")
     low: float | None = Field(None, gt=0, description="lowest rate; null: a tenth of train.learning_rate")
