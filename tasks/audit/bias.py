@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cartograph.config import Settings
 from cartograph.data.json_files import write_json
@@ -36,7 +36,7 @@ def run(params: Bias, inputs: Inputs, out: Out) -> str:
     import numpy as np
     import pyarrow.parquet as pq
 
-    from cartograph.bias.accuracies import accuracies_table, held_out
+    from cartograph.bias.accuracies import accuracies_table, held_out, mean_accuracies
     from cartograph.bias.partial import WHOLE, partial_inputs
     from cartograph.data.parquet import write_parquet
     from cartograph.data.subsets import rows_of
@@ -61,9 +61,11 @@ def run(params: Bias, inputs: Inputs, out: Out) -> str:
     write_parquet(_words(params, pool, kept), out[DATA] / "words.parquet")
     neighbours = _neighbours(inputs[features.DATA], pool, kept, evaluation)
     write_parquet(neighbours, out[DATA] / "neighbours.parquet")
-    metrics = _metrics(accuracies)
+    metrics = mean_accuracies(accuracies)
     write_json(out[METRICS], metrics)
-    return _summary(accuracies, len(kept), int(kept.sum())) if accuracies.num_rows else f"{neighbours.num_rows:,} distances"
+    if not accuracies.num_rows:
+        return f"{neighbours.num_rows:,} distances"
+    return _summary(accuracies.slice(0, 1).to_pylist()[0], metrics, len(kept), int(kept.sum()))
 
 
 def _evaluation(inputs: Mapping[str, Path], folder: Path) -> dict[str, EvaluationRows]:
@@ -169,22 +171,7 @@ def _neighbours(folder: Path, pool: pa.Table, kept: np.ndarray, evaluation: Mapp
     return pa.Table.from_pylist(found, schema=NEIGHBOURS)
 
 
-def _metrics(accuracies: pa.Table) -> dict[str, float]:
-    """Return the mean accuracies of the paper's columns: each version tested where it was trained."""
-    means: dict[str, list[float]] = {}
-    for row in accuracies.to_pylist():
-        if row["accuracy"] is not None and (row["trained_on"] == "filtered") == (row["tested_on"] == "filtered"):
-            given = "" if row["input"] == "whole input" else f".{row['input'].replace(' ', '_')}"
-            name = f"bias.{row['model']}{given}.{row['set'].replace(' ', '_')}.{row['trained_on']}"
-            means.setdefault(name, []).append(row["accuracy"])
-            if row["top5"] is not None:
-                means.setdefault(f"{name}.top5", []).append(row["top5"])
-    return {name: sum(values) / len(values) for name, values in means.items()}
-
-
-def _summary(accuracies: pa.Table, rows: int, kept: int) -> str:
-    first = accuracies.to_pylist()[0]
-    metrics = _metrics(accuracies)
+def _summary(first: Mapping[str, Any], metrics: Mapping[str, float], rows: int, kept: int) -> str:
     name = f"bias.{first['model']}.{first['set'].replace(' ', '_')}"
     found = [metrics.get(f"{name}.{version}") for version in ("full", "random", "filtered")]
     full, chance, left = ("-" if value is None else f"{value:.2f}".removeprefix("0") for value in found)

@@ -70,7 +70,7 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     write_json(out[_DATA] / "broken.json", listed)
     if selected.named:
         (out[_DATA] / "selections.md").write_text(selection_page(comparison, selected, scored) + ending, encoding="utf-8")
-    metrics = _flat(comparison) | {f"{subset}.rows": number for subset, number in rows.items()}
+    metrics = comparison.numbers() | {f"{subset}.rows": number for subset, number in rows.items()}
     metrics |= {"retrain.failed": sum(failed.values()), "retrain.broken": len(broken)}
     write_json(out[_METRICS], metrics)
     summary = differences_line(comparison.differences.to_pylist(), params.metrics[0])
@@ -133,17 +133,6 @@ def _write(comparison: Comparison, page: str, folder: Path) -> None:
     write_parquet(comparison.differences, folder / "differences.parquet")
     write_csv(comparison.evaluation, folder / "evaluation.csv")
     (folder / "evaluation.md").write_text(page, encoding="utf-8")
-
-
-def _flat(comparison: Comparison) -> dict[str, float]:
-    """Return means, standard deviations and differences by name; what is not known is left out."""
-    metrics: dict[str, float | None] = {}
-    for row in comparison.summary.to_pylist():
-        metrics |= {f"{row['subset']}.{row['set']}.{row['metric']}.{part}": row[part] for part in ("mean", "sd")}
-    for row in comparison.differences.to_pylist():
-        name = f"{row['subset']}_minus_{row['against']}.{row['set']}.{row['metric']}"
-        metrics |= {name: row["difference"], f"{name}.low": row["low"], f"{name}.high": row["high"]}
-    return {name: value for name, value in metrics.items() if value is not None}
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

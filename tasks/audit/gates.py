@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 DATA = "data/gates"
 METRICS = "reports/gates.metrics.json"
 _NOISE = "data/noise"
-_NAMED = 5
-_CHANGED = ("added", "edited", "relabelled")
 _STATES = {"unknown": -1, "passed": 0, "warned": 1, "failed": 2}
 
 
@@ -34,7 +31,7 @@ class Gate(Section):
     fail: float | None = Field(None, gt=0)
 
     @model_validator(mode="after")
-    def _in_order(self) -> Gate:
+    def _in_order(self) -> Self:
         if self.warn is not None and self.fail is not None and self.warn > self.fail:
             raise ValueError(f"a gate must warn before it fails, but `warn` is {self.warn:g} and `fail` is {self.fail:g}")
         return self
@@ -75,7 +72,7 @@ def run(params: Gates, inputs: Inputs, out: Out) -> str:
     from cartograph.audits.gates import Bound, evaluate_gates, worst
 
     bounds = {name: Bound(**getattr(params, name).model_dump()) for name in type(params).model_fields}
-    findings = evaluate_gates(list(_measured(inputs)), bounds)
+    findings = evaluate_gates(list(_gate_values(inputs)), bounds)
     counts = {state: sum(finding.outcome == state for finding in findings) for state in _STATES}
     write_json(out[DATA] / "gates.json", {"outcome": worst(findings), "gates": [finding.content() for finding in findings]})
     states = {f"gate.{finding.gate}": _STATES[finding.outcome] for finding in findings}
@@ -84,104 +81,21 @@ def run(params: Gates, inputs: Inputs, out: Out) -> str:
     return ", ".join(outcomes) or "no gate is set"
 
 
-def _measured(inputs: Mapping[str, Path]) -> Iterator[GateValue]:
-    comparison = _json(inputs[compare.DATA] / "comparison.json")
-    yield from _suspects(inputs, comparison)
-    yield _quarantined(inputs)
-    yield _class_shift(comparison)
-    yield _accuracy_drop(comparison)
-    yield from measured_checks([inputs[name] / "validation.json" for name in ("data/ingest", "data/clean")])
-
-
-def _suspects(inputs: Mapping[str, Path], comparison: Mapping[str, Any]) -> Iterator[GateValue]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def _gate_values(inputs: Mapping[str, Path]) -> Iterator[GateValue]:
     import pyarrow.parquet as pq
 
-    from cartograph.audits.gates import GateValue
+    from cartograph.audits.gate_values import accuracy_drop_value, check_values, class_shift_value, quarantine_value, suspect_values
 
-    if _NOISE not in inputs:
-        return
-    table = pq.read_table(inputs[_NOISE] / "noise.parquet", columns=["uid", "flagged", "rank"])
-    flagged = table.filter(table["flagged"]).sort_by("rank")["uid"]
-    yield _share("suspects", flagged.to_pylist(), table.num_rows, ("looks wrong", "look wrong"), f"{_NOISE}/noise.parquet")
-    if not comparison:
-        yield from (GateValue("new_suspects", None), GateValue("changed_suspects", None))
-        return
-    changes = pq.read_table(inputs[compare.DATA] / "rows.parquet")
-    new = changes.filter(pc.equal(changes["what"], "new suspect"))["uid"]
-    rows = flagged.filter(pc.is_in(flagged, value_set=new.combine_chunks())).to_pylist()
-    looks = ("looks wrong that did not in the audit before", "look wrong that did not in the audit before")
-    yield _share("new_suspects", rows, table.num_rows, looks, f"{compare.DATA}/rows.parquet")
-    changed = changes.filter(pc.is_in(changes["what"], value_set=pa.array(_CHANGED)))["uid"].unique()
-    yield _changed_suspects(flagged.filter(pc.is_in(flagged, value_set=changed)).to_pylist(), len(changed))
-
-
-def _changed_suspects(uids: list[str], changed: int) -> GateValue:
-    from cartograph.audits.gates import GateValue
-    from cartograph.statistics.proportion import least_share
-
-    if not changed:
-        return GateValue("changed_suspects", 0.0, "No row came or changed since the audit before")
-    looks = ("that came or changed since the audit before looks wrong", "that came or changed since the audit before look wrong")
-    found = _share("changed_suspects", uids, changed, looks, f"{compare.DATA}/rows.parquet")
-    least = least_share(len(uids), changed)
-    return replace(found, value=least, statement=f"{found.statement.removesuffix(')')}; at least {least:.1%} with 95 % confidence)")
-
-
-def _share(gate: str, uids: list[str], rows: int, verbs: tuple[str, str], where: str) -> GateValue:
-    from cartograph.audits.gates import GateValue
-
-    number = len(uids)
-    sentence = f"{number:,} of {rows:,} labels {verbs[number != 1]} ({number / rows:.1%})"
-    named = [*map(repr, uids[:_NAMED]), *(["…"] if number > _NAMED else [])]
-    return GateValue(gate, number / rows, sentence, rows=named, where=where)
-
-
-def _quarantined(inputs: Mapping[str, Path]) -> GateValue:
-    from cartograph.audits.gates import GateValue
-
-    metrics = _json(inputs["reports/ingest.metrics.json"])
-    reasons = _json(inputs["data/ingest"] / "validation.json")["quarantine"]
-    sentence = f"{metrics['quarantined']:,} rows ({metrics['quarantined.share']:.1%}) could not be used"
-    named = [f"{count:,} {reason}" for reason, count in list(reasons.items())[:_NAMED]]
-    return GateValue("quarantined", metrics["quarantined.share"], sentence, rows=named, where="data/ingest/quarantine.parquet")
-
-
-def _class_shift(comparison: Mapping[str, Any]) -> GateValue:
-    from cartograph.audits.gates import GateValue
-
-    if not comparison:
-        return GateValue("class_shift", None)
-    value = comparison["numbers"]["class_shift"]
-    moved = sorted(comparison["classes"].items(), key=lambda item: -abs(item[1][1] - item[1][0]))
-    named = [f"{name} {before:.1%} → {now:.1%}" for name, (before, now) in moved[:_NAMED] if before != now]
-    return GateValue("class_shift", value, f"The classes' shares shifted by {value:.1%} since the audit before", rows=named)
-
-
-def _accuracy_drop(comparison: Mapping[str, Any]) -> GateValue:
-    from cartograph.audits.gates import GateValue
-
-    before, now = comparison.get("before", {}), comparison.get("now", {})
-    drops = {name: before[name] - now[name] for name in before if name.endswith(".accuracy") and name in now}
-    if not drops:
-        return GateValue("accuracy_drop", None, "No evaluation set that the audit before has too" if comparison else "")
-    name = max(drops, key=lambda name: drops[name])
-    sentence = f"Accuracy on {name.removesuffix('.accuracy')} went from {before[name]:.3f} to {now[name]:.3f}"
-    return GateValue("accuracy_drop", drops[name], sentence, unit="points")
-
-
-def measured_checks(files: Sequence[Path]) -> Iterator[GateValue]:
-    """Yield the number of failed checks that are not critical, and of critical ones, read from validation files."""
-    from cartograph.audits.gates import GateValue
-
-    failed = [(item["set"], check) for file in files for item in _json(file)["sets"] for check in item["checks"] if not check["passed"]]
-    for gate, critical in (("failed_checks", False), ("failed_critical_checks", True)):
-        found = [(name, check) for name, check in failed if (check["severity"] == "critical") == critical]
-        kind = "critical check" if critical else "check"
-        sentence = f"{len(found):,} {kind}{'' if len(found) == 1 else 's'} of the data failed"
-        named = [f"{check['check']} in set `{name}` (expected {check['expected']}, found {check['found']})" for name, check in found]
-        yield GateValue(gate, len(found), sentence, "count", named[:_NAMED])
+    folder = inputs[compare.DATA]
+    comparison = read_json(folder / "comparison.json") if (folder / "comparison.json").exists() else {}
+    validations = [read_json(inputs[name] / "validation.json") for name in ("data/ingest", "data/clean")]
+    if _NOISE in inputs:
+        noise = pq.read_table(inputs[_NOISE] / "noise.parquet", columns=["uid", "flagged", "rank"])
+        yield from suspect_values(noise, pq.read_table(folder / "rows.parquet") if comparison else None)
+    yield quarantine_value(read_json(inputs["reports/ingest.metrics.json"]), validations[0]["quarantine"])
+    yield class_shift_value(comparison)
+    yield accuracy_drop_value(comparison)
+    yield from check_values(validations)
 
 
 def check_gates(workspace: Workspace) -> None:
@@ -206,13 +120,9 @@ def came_to_gates(workspace: Workspace, error: CartographError | None) -> bool:
 
 def findings(workspace: Workspace) -> list[dict[str, Any]]:
     """Return the outcome of each of the workspace's gates, as the step left it; empty where it has not run."""
-    found: list[dict[str, Any]] = _json(workspace.path / DATA / "gates.json").get("gates", [])
-    return found
-
-
-def _json(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = read_json(path) if path.exists() else {}
-    return content
+    path = workspace.path / DATA / "gates.json"
+    gates: list[dict[str, Any]] = read_json(path)["gates"] if path.exists() else []
+    return gates
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 DATA, METRICS = "data/compare", "reports/compare.metrics.json"
 CURVES, RELIABILITY = "reports/figures/collection.svg", "reports/figures/reliability.svg"
 FIGURES = (CURVES, RELIABILITY, "reports/figures/collection.png", "reports/figures/reliability.png")
-STATIC = "static-retrieval"
 SHEET, CHECKS = "reports/mistakes.csv", "review/mistakes.csv"
 """False positives to judge, and the sheet that comes back with people's judgements."""
 
@@ -38,6 +37,7 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
     from cartograph.figures.saving import save_figure
     from cartograph.pairs.comparison import differences, results, summary
     from cartograph.pairs.figures import curve_figure, reliability_figure
+    from cartograph.pairs.method_metrics import corrected_metrics, method_metrics
 
     collect = out.workspace.settings.of(Collect)
     arms, folder = _arms(inputs, collect), out[DATA]
@@ -55,7 +55,9 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
             curve_figure(tables["summary"], collect.methods) if "collection" in name else reliability_figure(reliability, collect.methods)
         )
         save_figure(drawn, out[name])
-    metrics = _metrics(params, tables["summary"], arms, collect) | _corrected(inputs, findings, arms, collect)
+    last = [arm for arm in arms if arm.round == collect.rounds]
+    false_positives = {method: found["putative"] for method, found in findings.items()}
+    metrics = method_metrics(tables["summary"], last, params.seed) | corrected_metrics(false_positives, _judged(inputs), last)
     write_json(out[METRICS], metrics)
     best = max(collect.methods, key=lambda method: metrics[f"{method}.average_precision"])
     return f"best {best}, AP {metrics[f'{best}.average_precision']:.3f} of {len(collect.methods)} methods"
@@ -113,29 +115,6 @@ def _with_texts(table: pa.Table, left: Any, right: Any) -> pa.Table:
     return pa.table({**texts, "label": table["label"], "round": table["round"]})
 
 
-def _metrics(params: Compare, summary: pa.Table, arms: list[RoundResult], collect: Collect) -> dict[str, float]:
-    """Return the last round's means by method, with their intervals, balanced scores, and labels to pass static retrieval."""
-    from cartograph.pairs.comparison import balanced_scores, labels_needed
-
-    metrics: dict[str, float] = {}
-    for row in summary.to_pylist():
-        if row["round"] == collect.rounds:
-            name = f"{row['method']}.{row['measure']}"
-            metrics |= {name: row["mean"], f"{name}.low": row["low"], f"{name}.high": row["high"]}
-            metrics |= {f"{row['method']}.labels": row["labels"], f"{row['method']}.positive": row["positive"]}
-    for method in collect.methods:
-        own = [arm for arm in arms if (arm.method, arm.round) == (method, collect.rounds)]
-        metrics |= {f"{method}.stated.{name}": value for name, value in balanced_scores(own, params.seed).items()}
-        if "test.stated.pairs" in own[0].numbers:
-            metrics |= {f"{method}.stated.{name}": own[0].numbers[f"test.stated.{name}"] for name in ("pairs", "positives")}
-    if STATIC in collect.methods:
-        target = metrics[f"{STATIC}.average_precision"]
-        for method in collect.methods:
-            if (needed := labels_needed(summary, method, target)) is not None:
-                metrics[f"{method}.labels_to_static"] = needed
-    return metrics
-
-
 def _sheet(inputs: Inputs, findings: Mapping[str, Any]) -> bytes:
     """Return the false positives of all methods' models as one sheet, shuffled, so that nobody knows whose they are."""
     import numpy as np
@@ -148,38 +127,16 @@ def _sheet(inputs: Inputs, findings: Mapping[str, Any]) -> bytes:
     return answer_sheet(load_task(inputs["data/pairs"]), keys)
 
 
-def _corrected(inputs: Inputs, findings: Mapping[str, Any], arms: list[RoundResult], collect: Collect) -> dict[str, float]:
-    """Return what the judged false positives make of each method's precision; nothing where nobody judged any.
+def _judged(inputs: Inputs) -> dict[int, int]:
+    """Return what people said of false positives, by key; empty where nobody judged any.
 
     Raises:
         InputError: a judgement is not valid, two of one pair differ, or the sheet is about other data.
     """
-    import numpy as np
-
     from cartograph.pairs.answers import answers_in
-    from cartograph.pairs.manual_correction import corrected_precision, share_of_real
     from cartograph.pairs.tables import load_task
 
-    if CHECKS not in inputs:
-        return {}
-    judged, _ = answers_in(inputs[CHECKS].read_bytes(), CHECKS, load_task(inputs["data/pairs"]))
-    metrics: dict[str, float] = {}
-    for method, found in findings.items():
-        shares = {kind: share_of_real(keys, judged) for kind, keys in found["putative"].items()}
-        if not sum(share.judged for share in shares.values()):
-            continue
-        own = [arm.numbers for arm in arms if (arm.method, arm.round) == (method, collect.rounds)]
-        counts = [
-            [numbers[f"test.{name}"] for name in ("true_positives", "false_positives.near", "false_positives.random")] for numbers in own
-        ]
-        for kind, share in shares.items():
-            metrics |= {f"{method}.judged_{kind}": float(share.judged), f"{method}.real_{kind}": share.real}
-        # The more of them are real, the lower the precision.
-        for end, part in (("", "real"), (".low", "high"), (".high", "low")):
-            real = [getattr(shares[kind], part) for kind in ("near", "random")]
-            value = np.mean([corrected_precision(*row, *real) for row in counts])
-            metrics[f"{method}.precision_at_recall_20.corrected{end}"] = float(value)
-    return metrics
+    return answers_in(inputs[CHECKS].read_bytes(), CHECKS, load_task(inputs["data/pairs"]))[0] if CHECKS in inputs else {}
 
 
 def rounds_of(settings: Settings) -> tuple[str, ...]:

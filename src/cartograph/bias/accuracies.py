@@ -128,3 +128,20 @@ def held_out(rows: pa.Table, kept: Bools, share: float, rng: np.random.Generator
     out = np.zeros(len(kept), bool)
     out[rng.choice(len(kept), max(1, round(share * len(kept))), replace=False)] = True
     return rows.filter(pa.array(~out)), kept[~out], EvaluationRows(rows.filter(pa.array(out)), kept[out])
+
+
+def mean_accuracies(accuracies: pa.Table) -> dict[str, float]:
+    """Return the mean accuracies of the paper's columns, by name: each version tested where it was trained.
+
+    Args:
+        accuracies: ``ACCURACIES``.
+    """
+    means: dict[str, list[float]] = {}
+    for row in accuracies.to_pylist():
+        if row["accuracy"] is not None and (row["trained_on"] == "filtered") == (row["tested_on"] == "filtered"):
+            given = "" if row["input"] == "whole input" else f".{row['input'].replace(' ', '_')}"
+            name = f"bias.{row['model']}{given}.{row['set'].replace(' ', '_')}.{row['trained_on']}"
+            means.setdefault(name, []).append(row["accuracy"])
+            if row["top5"] is not None:
+                means.setdefault(f"{name}.top5", []).append(row["top5"])
+    return {name: sum(values) / len(values) for name, values in means.items()}

@@ -92,6 +92,16 @@ class Comparison:
             tables.append(table.filter(kept))
         return Comparison(*tables)
 
+    def numbers(self) -> dict[str, float]:
+        """Return means, standard deviations and differences by name; what is not known is left out."""
+        values: dict[str, float | None] = {}
+        for row in self.summary.to_pylist():
+            values |= {f"{row['subset']}.{row['set']}.{row['metric']}.{part}": row[part] for part in ("mean", "sd")}
+        for row in self.differences.to_pylist():
+            name = f"{row['subset']}_minus_{row['against']}.{row['set']}.{row['metric']}"
+            values |= {name: row["difference"], f"{name}.low": row["low"], f"{name}.high": row["high"]}
+        return {name: value for name, value in values.items() if value is not None}
+
 
 def compare_versions(
     sets: Sequence[EvaluationSet],

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cartograph.bias.accuracies import ACCURACIES, EvaluationRows, accuracies_table, held_out
+from cartograph.bias.accuracies import ACCURACIES, EvaluationRows, accuracies_table, held_out, mean_accuracies
 from cartograph.bias.partial import WHOLE
 from tests.training_sets import small_images, small_set
 
@@ -53,3 +53,16 @@ def test_five_best_labels_are_counted() -> None:
     found = accuracies_table(pool, np.ones(20, bool), {"dev": tests}, [("m", "whole input")], (1,), lambda *_: {"dev": scores})
     assert found.schema.equals(ACCURACIES)
     assert {key: found.to_pylist()[0][key] for key in expected} == expected
+
+
+def test_means_are_of_each_version_where_it_was_trained() -> None:
+    usual = {"model": "linear", "input": "whole input", "trained_on": "full", "train_rows": 9, "seed": 1, "set": "held out"}
+    usual |= {"tested_on": "full", "test_rows": 9, "accuracy": 0.5, "majority": 0.4, "top5": None}
+    other = [{"accuracy": 0.7, "seed": 2}, {"tested_on": "filtered", "accuracy": 0.1}, {"trained_on": "filtered", "accuracy": None}]
+    part = [{"trained_on": "filtered", "tested_on": "filtered", "input": "premise only", "accuracy": 0.4, "top5": 0.8}]
+    rows = pa.Table.from_pylist([usual | changed for changed in ({}, *other, *part)], schema=ACCURACIES)
+    assert mean_accuracies(rows) == {
+        "bias.linear.held_out.full": 0.6,
+        "bias.linear.premise_only.held_out.filtered": 0.4,
+        "bias.linear.premise_only.held_out.filtered.top5": 0.8,
+    }

@@ -33,6 +33,17 @@ def rows_of(table: pa.Table, **wanted: object) -> list[dict[str, object]]:
     return [row for row in table.to_pylist() if all(row[key] == value for key, value in wanted.items())]
 
 
+def test_numbers_have_a_name_each_and_unknown_ones_are_left_out() -> None:
+    gold = np.array([0, 0, 1])
+    predicted = {("original", 1): np.array([0, 1, 1]), ("cleaned", 1): np.array([0, 0, 1])}
+    sets = [EvaluationSet("dev", "id", gold, predicted)]
+    found = compare_versions(sets, dict.fromkeys(predicted, False), ("accuracy",), resamples=200, seed=0).numbers()
+    assert found["original.dev.accuracy.mean"] == 2 / 3
+    assert found["cleaned_minus_original.dev.accuracy"] == pytest.approx(1 / 3)
+    assert found["cleaned_minus_original.dev.accuracy.low"] <= 1 / 3 <= found["cleaned_minus_original.dev.accuracy.high"]
+    assert "original.dev.accuracy.sd" not in found, "one seed has no spread"
+
+
 def test_the_numbers_of_three_rows_are_as_worked_out_by_hand() -> None:
     gold = np.array([0, 0, 1])
     predicted = {("original", 1): np.array([0, 1, 1]), ("cleaned", 1): np.array([0, 0, 1])}

@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cartograph.audits.gate_values import check_values
 from cartograph.errors import GateError, InputError
 from cartograph.ingest.canonical import ingest as canonical
 from cartograph.planted.nli import generate
 from cartograph.schema import CHANGES, SUBSET, dataset_info
 from tasks.audit import ingest
 from tasks.audit.clean import STEP
-from tasks.audit.gates import measured_checks
 from tasks.audit.parameters.ingest import Ingest
 from tasks.engine.receipt import fresh
 from tasks.engine.running import Outcome, run_step
@@ -246,7 +246,7 @@ def test_a_class_that_shrinks_too_far_is_a_failed_critical_check(tmp_path: Path)
     audit = Audit(dict.fromkeys((3, 6, 9), ("good", 0.9)), train=csv_file(tmp_path))
     audit.clean(max_class_change=0.3)
     assert audit.content("data/clean/validation.json")["passed"]
-    assert [found.value for found in measured_checks([audit.path / "data/clean/validation.json"])] == [0, 0]
+    assert [found.value for found in check_values([audit.content("data/clean/validation.json")])] == [0, 0]
     audit.clean(max_class_change=0.2)
     validation = audit.content("data/clean/validation.json")
     [failed] = [check for check in validation["sets"][0]["checks"] if not check["passed"]]
@@ -257,7 +257,7 @@ def test_a_class_that_shrinks_too_far_is_a_failed_critical_check(tmp_path: Path)
     )
     assert failed["examples"] == ["odd"]
     assert audit.content("reports/clean.metrics.json")["validation.passed"] == 0
-    [found] = [found for found in measured_checks([audit.path / "data/clean/validation.json"]) if found.value]
+    [found] = [found for found in check_values([audit.content("data/clean/validation.json")]) if found.value]
     assert found.gate == "failed_critical_checks"
     assert found.rows == [
         "no class shrinks or grows too far in set `cleaned` (expected at most 20 % of its rows, found `odd` lost 30\u00a0%)"

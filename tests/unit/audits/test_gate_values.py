@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from cartograph.audits.gate_values import accuracy_drop_value, check_values, class_shift_value, quarantine_value, suspect_values
+from cartograph.audits.gates import GateValue
+
+
+def noise(flagged: list[bool]) -> pa.Table:
+    return pa.table({"uid": [f"u{row}" for row in range(len(flagged))], "flagged": flagged, "rank": range(len(flagged), 0, -1)})
+
+
+def changes(*rows: tuple[str, str]) -> pa.Table:
+    return pa.table({"uid": pa.array([uid for uid, _ in rows], pa.string()), "what": pa.array([what for _, what in rows], pa.string())})
+
+
+def values(found: Any) -> dict[str, GateValue]:
+    return {item.gate: item for item in found}
+
+
+def test_suspects_are_named_from_the_most_doubtful_on() -> None:
+    [first, *later] = suspect_values(noise([True, False, True, False]), None)
+    assert first == GateValue("suspects", 0.5, "2 of 4 labels look wrong (50.0%)", rows=["'u2'", "'u0'"], where="data/noise/noise.parquet")
+    assert later == [GateValue("new_suspects", None), GateValue("changed_suspects", None)]
+    [many, *_] = suspect_values(noise([True] * 7), None)
+    assert list(many.rows) == ["'u6'", "'u5'", "'u4'", "'u3'", "'u2'", "…"]
+
+
+def test_new_and_changed_suspects_are_counted_since_the_audit_before() -> None:
+    since = changes(("u0", "new suspect"), ("u0", "added"), ("u1", "edited"), ("u2", "moved"))
+    found = values(suspect_values(noise([True, False, True, False]), since))
+    assert (found["new_suspects"].value, list(found["new_suspects"].rows)) == (0.25, ["'u0'"])
+    changed = found["changed_suspects"]
+    assert changed.value is not None and 0 < changed.value < 0.5
+    assert changed.statement.startswith("1 of 2 labels that came or changed since the audit before looks wrong (50.0%; at least ")
+
+
+def test_without_a_changed_row_no_changed_row_is_a_suspect() -> None:
+    found = values(suspect_values(noise([True]), changes()))
+    assert found["changed_suspects"] == GateValue("changed_suspects", 0.0, "No row came or changed since the audit before")
+
+
+def test_quarantine_names_the_most_frequent_reasons_first() -> None:
+    found = quarantine_value({"quarantined": 3, "quarantined.share": 0.03}, {"no label": 2, "empty text": 1})
+    assert (found.value, found.statement, found.rows) == (0.03, "3 rows (3.0%) could not be used", ["2 no label", "1 empty text"])
+
+
+def test_a_first_audit_has_no_shift_and_no_drop() -> None:
+    assert class_shift_value({}) == GateValue("class_shift", None)
+    assert accuracy_drop_value({}) == GateValue("accuracy_drop", None)
+
+
+def test_a_class_shift_names_the_classes_that_moved() -> None:
+    comparison = {"numbers": {"class_shift": 0.1}, "classes": {"a": [0.5, 0.5], "b": [0.2, 0.3], "c": [0.3, 0.2]}}
+    assert class_shift_value(comparison).rows == ["b 20.0% → 30.0%", "c 30.0% → 20.0%"]
+
+
+def test_the_largest_drop_of_accuracy_counts() -> None:
+    before, now = {"a.accuracy": 0.9, "b.accuracy": 0.8, "gone.accuracy": 1.0}, {"a.accuracy": 0.88, "b.accuracy": 0.7}
+    found = accuracy_drop_value({"before": before, "now": now})
+    assert found.value is not None and abs(found.value - 0.1) < 1e-12
+    assert found.statement == "Accuracy on b went from 0.800 to 0.700"
+    assert accuracy_drop_value({"before": {"gone.accuracy": 1.0}, "now": {}}).statement == "No evaluation set that the audit before has too"
+
+
+def test_failed_checks_are_counted_critical_ones_apart() -> None:
+    check = {"check": "uids are unique", "expected": "all", "found": "3 twice"}
+    failed = [{**check, "passed": False, "severity": severity} for severity in ("warning", "warning", "critical")]
+    found = values(check_values([{"sets": [{"set": "train", "checks": [*failed, {**check, "passed": True, "severity": "critical"}]}]}]))
+    assert (found["failed_checks"].value, found["failed_checks"].statement) == (2, "2 checks of the data failed")
+    assert (found["failed_critical_checks"].value, found["failed_critical_checks"].statement) == (1, "1 critical check of the data failed")
+    assert found["failed_critical_checks"].rows == ["uids are unique in set `train` (expected all, found 3 twice)"]
