@@ -1,4 +1,4 @@
-"""Make a workspace for one's own data: its params.yaml and its dvc.yaml, once the files have been read and understood."""
+"""The command `init`: makes a workspace for one's own data, with params.yaml and dvc.yaml, once the files could be read."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def init(
     ingest = {
         "source": "files",
         "train": [_entry(path, preset) for path in train],
-        "evaluation": _evaluation(evaluation, preset),
+        "evaluation": _evaluation_sets(evaluation, preset),
         "text": [] if image else [_names(text), *([_names(text_pair)] if text_pair else [])],
         "image": _names(image) if image else None,
         "options": [_names(name) for name in option],
@@ -76,19 +76,19 @@ def init(
         "label_separator": label_separator or None,
     }
     if preset:
-        ingest |= _not_given(preset, text=text, label=label, uid=uid, annotators=annotators, options=option)
-        ingest |= dict.fromkeys(("uid", "annotators")) | _there(ingest)
-    pretrained = stored(pretrained) if pretrained and _found(pretrained).exists() else pretrained
+        ingest |= _keys_of_preset(preset, text=text, label=label, uid=uid, annotators=annotators, options=option)
+        ingest |= dict.fromkeys(("uid", "annotators")) | _columns_in_every_file(ingest)
+    pretrained = stored(pretrained) if pretrained and _on_disk(pretrained).exists() else pretrained
     model = model or ("cnn" if image else "bow")
     content = render(ingest, recipe(model, pretrained), encoder(model, pretrained), {"source": "pixels"} if image else None)
-    params = _validated(content, folder)
+    params = _validate(content, folder)
     with tempfile.TemporaryDirectory() as fetched:
-        sets = _read(params, Path(fetched))
+        sets = _read_sets(params, Path(fetched))
         with made_whole(folder):
             (folder / "params.yaml").write_text(content, encoding="utf-8")
             write(open_workspace(folder))
-            _keep(Path(fetched), folder)
-    _tell(folder, params, sets)
+            _keep_fetched(Path(fetched), folder)
+    _report(folder, params, sets)
 
 
 def new_folder(given: str, *, force: bool) -> Path:
@@ -118,14 +118,14 @@ def _names(given: str) -> str | list[str]:
     return names[0] if len(names) == 1 else names
 
 
-def _not_given(preset: str, **given: str | list[str]) -> dict[str, Any]:
-    """Return what a preset says of the columns; those that the command line names itself are left out."""
+def _keys_of_preset(preset: str, **given: str | list[str]) -> dict[str, Any]:
+    """Return the keys that a preset sets, without the columns that the command line names itself."""
     usual: dict[str, Any] = {"text": "text", "label": "label", "uid": "", "annotators": "", "options": []}
     return {key: value for key, value in preset_keys(preset).items() if given.get(key, usual.get(key)) == usual.get(key)}
 
 
-def _there(ingest: dict[str, Any]) -> dict[str, Any]:
-    """Return the alternatives for uid and annotators that every file of the train set has, which presets name but not every copy has."""
+def _columns_in_every_file(ingest: dict[str, Any]) -> dict[str, Any]:
+    """Return the names for uid and annotators that a preset offers and every file of the train set has: not every copy has all columns."""
     from cartograph.read.formats import first_columns
 
     entries = [FileEntry(**entry) if isinstance(entry, dict) else FileEntry(path=entry) for entry in ingest["train"]]
@@ -155,24 +155,24 @@ def _entry(given: str, preset: str = "") -> str | dict[str, str]:
     if fields:
         return ",".join(f"{name}={path if is_remote(path) else stored(path)}" for name, path in fields.items())
     base, _, split = given.rpartition(":")
-    if base and not _found(given).exists() and _found(base).is_dir():
+    if base and not _on_disk(given).exists() and _on_disk(base).is_dir():
         return {"path": stored(base), "split": split}
-    entry: str | dict[str, str] = converted(preset, stored(given), _found(given))
+    entry: str | dict[str, str] = converted(preset, stored(given), _on_disk(given))
     return entry
 
 
-def _found(given: str) -> Path:
+def _on_disk(given: str) -> Path:
     path = Path(given).expanduser()
     return path.resolve() if path.exists() or path.is_absolute() else (project_root() / path).resolve()
 
 
 def stored(given: str) -> str:
     """Return a path as params.yaml has it: from the project's root, or absolute where it is outside."""
-    path = _found(given)
+    path = _on_disk(given)
     return path.relative_to(project_root()).as_posix() if path.is_relative_to(project_root()) else path.as_posix()
 
 
-def _evaluation(given: list[str], preset: str = "") -> dict[str, dict[str, Any]]:
+def _evaluation_sets(given: list[str], preset: str = "") -> dict[str, dict[str, Any]]:
     sets: dict[str, dict[str, Any]] = {}
     for item in given:
         name, equals, path = item.partition("=")
@@ -187,7 +187,7 @@ def _evaluation(given: list[str], preset: str = "") -> dict[str, dict[str, Any]]
     return sets
 
 
-def _validated(content: str, folder: Path) -> Ingest:
+def _validate(content: str, folder: Path) -> Ingest:
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "params.yaml"
         path.write_text(content, encoding="utf-8")
@@ -197,7 +197,7 @@ def _validated(content: str, folder: Path) -> Ingest:
             raise InputError(str(error).replace(str(path), str(folder / "params.yaml"))) from error
 
 
-def _read(params: Ingest, fetched: Path) -> list[IngestedSet]:
+def _read_sets(params: Ingest, fetched: Path) -> list[IngestedSet]:
     """Return the sets; what stands at URLs is fetched into a folder first."""
     from cartograph.ingest.canonical import ingest
     from tasks.audit import fetch
@@ -212,8 +212,8 @@ def _read(params: Ingest, fetched: Path) -> list[IngestedSet]:
     return ingest(raw_sets, columns_of(params), labelling_of(params))
 
 
-def _keep(fetched: Path, folder: Path) -> None:
-    """Put what was fetched to be understood where the audit's own step finds it."""
+def _keep_fetched(fetched: Path, folder: Path) -> None:
+    """Put the files that were fetched to be read here where the step `fetch` finds them."""
     if (fetched / FETCHED).is_dir():
         shutil.rmtree(folder / FETCHED, ignore_errors=True)
         shutil.copytree(fetched / FETCHED, folder / FETCHED)
@@ -241,7 +241,7 @@ def made_whole(folder: Path) -> Iterator[None]:
         raise
 
 
-def _tell(folder: Path, params: Ingest, sets: list[IngestedSet]) -> None:
+def _report(folder: Path, params: Ingest, sets: list[IngestedSet]) -> None:
     from cartograph.ingest.canonical import reasons_phrase
 
     for item in sets:

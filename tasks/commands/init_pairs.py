@@ -1,4 +1,4 @@
-"""Make a workspace that collects labels for one's own pairs: its params.yaml and dvc.yaml, once the files have been read."""
+"""The command `init-pairs`: makes a workspace that collects labels for one's own pairs, once the files could be read."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def init_pairs(
     """Make a workspace that collects labels for your own pairs, and say what was understood of them."""
     folder = new_folder(workspace, force=force)
     if preset not in PRESETS:
-        raise InputError(f"--preset {preset}: there is none; there are {', '.join(name for name in PRESETS if name)}.")
+        raise InputError(f"--preset {preset}: there is no such preset; there are {', '.join(name for name in PRESETS if name)}.")
     pairs: dict[str, Any] = {"source": "files", "train": [_on_disk(path) for path in train], "dev": [_on_disk(path) for path in dev]}
     pairs |= {"test": [_on_disk(path) for path in test], **PRESETS[preset]}
     named = {"left": left, "right": right, "label": label, "format": format, "encoding": encoding}
     pairs |= {key: value for key, value in named.items() if value}
     pairs |= {
-        f"{side}_table": _table(path, format or None, encoding or None)
+        f"{side}_table": _table_entry(path, format or None, encoding or None)
         for side, path in (("left", left_table), ("right", right_table))
         if path
     }
@@ -80,17 +80,17 @@ def init_pairs(
     if oracle == "people":
         collect["methods"] = ["uncertainty"]
     given = {"pairs": pairs, "encode": encode, "collect": collect}
-    task = _read(folder, given)
+    task = _read_task(folder, given)
     collect["first_round"] = _first_round(task)
     space = task.space("train")
     encode["neighbours"] = max(1, min(_NEAR, len(space.right) - space.symmetric))
     with made_whole(folder):
-        (folder / "params.yaml").write_text(_rendered(given), encoding="utf-8")
+        (folder / "params.yaml").write_text(_params_text(given), encoding="utf-8")
         write(open_workspace(folder))
-    _tell(folder, task, collect["first_round"])
+    _report(folder, task, collect["first_round"])
 
 
-def _rendered(given: Mapping[str, Mapping[str, Any]]) -> str:
+def _params_text(given: Mapping[str, Mapping[str, Any]]) -> str:
     return render_sections("collection", COLLECTION_SECTIONS, given)
 
 
@@ -102,7 +102,7 @@ def _on_disk(path: str) -> str:
     return stored(path)
 
 
-def _table(path: str, format: str | None, encoding: str | None) -> dict[str, Any]:
+def _table_entry(path: str, format: str | None, encoding: str | None) -> dict[str, Any]:
     from cartograph.read.formats import read
     from cartograph.read.source import Source
 
@@ -115,7 +115,7 @@ def _table(path: str, format: str | None, encoding: str | None) -> dict[str, Any
     return {"path": name, "id": "id", "text": [column for column in columns if column != "id"], **known}
 
 
-def _read(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
+def _read_task(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
     """Return the task that the files make.
 
     Raises:
@@ -125,7 +125,7 @@ def _read(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
 
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "params.yaml"
-        path.write_text(_rendered(given), encoding="utf-8")
+        path.write_text(_params_text(given), encoding="utf-8")
         try:
             settings = load_settings(path, COLLECTION_SECTIONS)
         except InputError as error:
@@ -145,7 +145,7 @@ def _first_round(task: Task) -> int:
     return int(max(2, min(stated / weight, most, _LARGEST)))
 
 
-def _tell(folder: Path, task: Task, first: int) -> None:
+def _report(folder: Path, task: Task, first: int) -> None:
     from cartograph.pairs.splits import SPLITS
 
     sides = f"{len(task.left):,} utterances" if task.symmetric else f"{len(task.left):,} left and {len(task.right):,} right utterances"

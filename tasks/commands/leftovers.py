@@ -1,4 +1,4 @@
-"""What audits leave behind that no next one uses: found, measured, and said why."""
+"""Files of earlier and killed audits that no next audit uses, with their sizes and the reason."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from cartograph.data.json_files import read_json
 from cartograph.errors import InputError
+from tasks.audit.parameters.ingest import Ingest
 from tasks.engine.dvc_turn import dvc_turn
 from tasks.engine.receipt import fingerprint, fresh, read_receipt
 from tasks.engine.step import Step
@@ -51,12 +52,12 @@ def of_workspace(space: Workspace) -> Iterator[Leftover]:
     """Yield what a workspace holds that its next audit would not use; the caller holds its lock.
 
     Checkpoints that the next run of their step would take up are no leftovers, and neither are those of a step whose inputs are
-    not there, since it is unknown.
+    missing, since then nobody knows.
     """
     steps = {step.name: step for step in steps_of(space.settings)}
     yield from _checkpoints(space, steps)
-    yield from _found("staging", "half-written outputs of a run that was killed", _below(space.state / "staging"))
-    yield from _found("files", "cut short when a run was killed", [path for name in _HALF_WRITTEN for path in space.path.glob(name)])
+    yield from _leftover("staging", "half-written outputs of a run that was killed", _below(space.state / "staging"))
+    yield from _leftover("files", "cut short when a run was killed", [path for name in _HALF_WRITTEN for path in space.path.glob(name)])
     yield from _data_docs(space)
     yield from _prefect_results(space, steps)
 
@@ -64,29 +65,29 @@ def of_workspace(space: Workspace) -> Iterator[Leftover]:
 def of_project() -> Iterator[Leftover]:
     """Yield what the project's root holds besides its workspaces that nothing uses."""
     made = project_root() / "mlflow.db.new"
-    yield from _found("MLflow", "a database that was being made when a run was killed", [made] if made.exists() else [])
+    yield from _leftover("MLflow", "a database that was being made when a run was killed", [made] if made.exists() else [])
 
 
 def _checkpoints(space: Workspace, steps: dict[str, Step]) -> Iterator[Leftover]:
     for folder in _below(space.state / "checkpoints"):
         step = steps.get(folder.name)
         if step is None:
-            yield from _found(f"checkpoints of {folder.name}", "of a step that this audit does not have", [folder])
+            yield from _leftover(f"checkpoints of {folder.name}", "of a step that this audit does not have", [folder])
             continue
         try:
             wanted = None if fresh(step, space) else fingerprint(step, space)
         except InputError:
             continue
         stale = [path for path in _below(folder) if path.name != wanted]
-        yield from _found(f"checkpoints of {folder.name}", "of parameters, inputs or code that are no longer these", stale)
+        yield from _leftover(f"checkpoints of {folder.name}", "of parameters, inputs or code that are no longer these", stale)
 
 
 def _data_docs(space: Workspace) -> Iterator[Leftover]:
     """Yield validation pages of sets that the audit no longer has; all of them where it has none."""
-    ingest = space.settings.get("ingest")
-    sets = {"index", "train", *getattr(ingest, "evaluation", {})} if ingest is not None else set()
+    ingest = space.settings.find(Ingest)
+    sets = {"index", "train", *ingest.evaluation} if ingest is not None else set()
     pages = [path for path in _below(space.path / _DATA_DOCS) if path.suffix != ".html" or path.stem not in sets]
-    yield from _found("Data Docs", "pages of sets that this audit does not have", pages)
+    yield from _leftover("Data Docs", "pages of sets that this audit does not have", pages)
 
 
 def _prefect_results(space: Workspace, steps: dict[str, Step]) -> Iterator[Leftover]:
@@ -100,7 +101,7 @@ def _prefect_results(space: Workspace, steps: dict[str, Step]) -> Iterator[Lefto
         for path in _below(prefect_storage())
         if (match := key.fullmatch(path.name)) is not None and match["fingerprint"] not in current
     ]
-    yield from _found("Prefect's results", f"{len(dead):,} records of steps that have run otherwise since", dead)
+    yield from _leftover("Prefect's results", f"{len(dead):,} records of steps that have run otherwise since", dead)
 
 
 def prefect_storage() -> Path:
@@ -113,7 +114,7 @@ def _below(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
-def _found(what: str, why: str, paths: Iterable[Path]) -> Iterator[Leftover]:
+def _leftover(what: str, why: str, paths: Iterable[Path]) -> Iterator[Leftover]:
     # An empty folder of staging or checkpoints is what every step leaves; it is no news.
     kept = tuple(path for path in paths if path.is_file() or size_of(path))
     if kept:

@@ -19,7 +19,7 @@ RECIPES: dict[str, dict[str, object]] = {
     "vision": {"epochs": 5, "batch_size": 32, "learning_rate": 0.00005},
     "transformer": {"epochs": 5, "batch_size": 32, "learning_rate": 0.00002},
 }
-"""Keys of the section ``train`` that a model needs otherwise than their defaults are."""
+"""Model -> keys of the section ``train`` whose defaults do not suit it."""
 
 BUILT_IN_ONLY = {("ingest", "rows"), ("ingest", "seed"), ("pairs", "rows")}
 """Keys that say nothing about a user's own files."""

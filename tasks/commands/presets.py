@@ -1,4 +1,4 @@
-"""Tasks whose files everybody has in one of a few formats: what `init --preset` knows of them, so that nobody has to name columns."""
+"""The presets of `init`: columns, classes and conversions of well-known data sets."""
 
 from __future__ import annotations
 

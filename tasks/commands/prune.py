@@ -1,4 +1,4 @@
-"""The command `prune`: what killed and earlier audits left behind that no next audit would use; listed first, removed on request."""
+"""The command `prune`: lists files of earlier and killed audits that no next audit uses, and removes them on request."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def prune(
     for space in [open_workspace(workspace)] if workspace else all_workspaces():
         try:
             with space.lock("python -m tasks prune"):
-                freed += _told(space.relative, of_workspace(space), remove=remove)
+                freed += _list(space.relative, of_workspace(space), remove=remove)
         except InputError as error:
             if workspace:
                 raise
             say(f"{space.relative}: passed over: {error}")
     if not workspace:
-        freed += _told("project", of_project(), remove=remove)
+        freed += _list("project", of_project(), remove=remove)
         freed += _cache(remove=remove)
     if remove:
         say(f"{size_text(freed)} freed.")
@@ -43,9 +43,9 @@ def prune(
         say(f"{size_text(freed)} could be freed, nothing was removed; `{again}` removes it." if freed else "There is nothing to remove.")
 
 
-def _told(where: str, found: Iterable[Leftover], *, remove: bool) -> int:
-    """Print what was found in a place, largest first, and remove it if asked; return its bytes."""
-    leftovers = sorted(found, key=lambda one: (-one.size, one.what))
+def _list(where: str, given: Iterable[Leftover], *, remove: bool) -> int:
+    """Print the leftovers of a place, the largest first, and remove them if asked; return their bytes."""
+    leftovers = sorted(given, key=lambda one: (-one.size, one.what))
     if leftovers:
         say(where)
     for one in leftovers:
@@ -70,11 +70,11 @@ def _cache(*, remove: bool) -> int:
     """Print what DVC's cache holds that nothing refers to, and have DVC remove it if asked; return its bytes."""
     if not (project_root() / ".dvc").is_dir():
         return 0
-    found = unused_cache(remove=remove)
-    if found is None:
-        say("DVC's cache: passed over: it is outside the project, and other projects may use it; `dvc gc --projects` can be told of them.")
+    unused = unused_cache(remove=remove)
+    if unused is None:
+        say("DVC's cache: passed over: it is outside the project, and other projects may use it; `dvc gc --projects` considers them.")
         return 0
-    size, count = found
+    size, count = unused
     if count:
         what = "files that no folder here, commit, experiment or run in MLflow uses"
         say(f"  {size_text(size):>8}  DVC's cache: {count:,} {what}")

@@ -1,4 +1,4 @@
-"""The command `review`: sheets for people, and what they filled in taken in."""
+"""The command `review`: writes sheets for people to fill in, and imports what they filled in."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _take_in(space: Workspace, paths: Sequence[Path], by: str) -> None:
         _take_in_blind(space, contents, by)
     elif "blind" in kinds.values():
         name = next(name for name, kind in kinds.items() if kind == "blind")
-        raise InputError(f"{name} is a blind sheet, the other is none; import them one after the other.")
+        raise InputError(f"{name} is a blind sheet, the other is not; import them one after the other.")
     else:
         _take_in_decisions(space, contents, kinds, by)
 

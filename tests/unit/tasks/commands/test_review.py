@@ -180,7 +180,7 @@ def test_usage_that_makes_no_sense_is_said(space: Path, tmp_path: Path, capsys: 
     expected = {
         ("--blind", "--import", "x"): "--import takes a filled sheet in",
         ("--import", str(tmp_path / "none.csv")): "none.csv is not there; name the file that was filled in.",
-        ("--import", str(tmp_path / "b.csv"), "--import", str(tmp_path / "d.csv")): "b.csv is a blind sheet, the other is none",
+        ("--import", str(tmp_path / "b.csv"), "--import", str(tmp_path / "d.csv")): "b.csv is a blind sheet, the other is not",
         ("--import", str(tmp_path / "d.csv"), "--import", str(tmp_path / "d.csv")): "d.csv is named twice",
         ("--out", str(tmp_path / "d.csv")): "d.csv exists already; name another file for the sheet.",
     }
