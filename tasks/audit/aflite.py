@@ -34,7 +34,7 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
 
     folder = inputs[features.DATA]
     sets = {Path(name).stem: pq.read_table(inputs[name]) for name in inputs if name.startswith("data/ingest/")}
-    loaded = {name: _loaded(folder / f"{name}.parquet", sets[name]) for name in sets if (folder / f"{name}.parquet").is_file()}
+    loaded = {name: _rows_with_features(folder / f"{name}.parquet", sets[name]) for name in sets if (folder / f"{name}.parquet").is_file()}
     rows, vectors = loaded.pop("train")
     sizes = _sizes(params, rows.num_rows)
     with progress("aflite") as update:
@@ -53,8 +53,8 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
             progress=update,
         )
     _write_tables(result, rows, {name: table for name, (table, _) in loaded.items()}, params.n_partitions, out[DATA])
-    made = read_json(folder / "features.json")
-    record = _record(params, sizes, result, made)
+    features_record = read_json(folder / "features.json")
+    record = _record(params, sizes, result, features_record)
     write_json(out[DATA] / "aflite.json", record)
     write_json(out[METRICS], _metrics(record))
     _draw(result, out)
@@ -62,7 +62,7 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
     return summary.replace(" 0.", " .")
 
 
-def _loaded(path: Path, table: pa.Table) -> tuple[pa.Table, np.ndarray]:
+def _rows_with_features(path: Path, table: pa.Table) -> tuple[pa.Table, np.ndarray]:
     """Return the rows of a set that have features, in the order of the file, and these."""
     from cartograph.data.subsets import rows_of
     from cartograph.features.vectors import read_features
@@ -112,12 +112,12 @@ def _write_tables(result: Result, rows: pa.Table, evaluation: dict[str, pa.Table
         write_parquet(rows_table(table["uid"], result.evaluation[name], counts), folder / "evaluation" / f"{name}.parquet")
 
 
-def _record(params: Aflite, sizes: _Sizes, result: Result, made: dict[str, Any]) -> dict[str, Any]:
+def _record(params: Aflite, sizes: _Sizes, result: Result, features_record: dict[str, Any]) -> dict[str, Any]:
     removed = int((~result.kept).sum())
     return {
         **sizes,
         **params.model_dump(include={"n_partitions", "threshold", "variant", "group_by", "seed"}),
-        "features": made,
+        "features": features_record,
         "rows": len(result.kept),
         "kept": len(result.kept) - removed,
         "removed": removed,

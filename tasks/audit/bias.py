@@ -102,9 +102,9 @@ class _Predictor:
         if len(seen := np.unique(rows["label"])) == 1:
             # A filter may leave one class alone; a model that saw no other names it.
             return {name: np.full(test.num_rows, seen[0], np.int64) for name, test in tests.items()}
-        return self._trained(_recipe(model, self._out, seed), rows, tests)
+        return self._train_and_predict(_recipe(model, self._out, seed), rows, tests)
 
-    def _trained(self, recipe: Recipe, rows: pa.Table, tests: Mapping[str, pa.Table]) -> dict[str, np.ndarray]:
+    def _train_and_predict(self, recipe: Recipe, rows: pa.Table, tests: Mapping[str, pa.Table]) -> dict[str, np.ndarray]:
         import shutil
 
         import pyarrow.parquet as pq

@@ -159,7 +159,7 @@ def _write_originals(
 
     params = settings.of(Ingest)
     if params.source != "files":
-        write_parquet(_named(cleaned), folder / "cleaned.parquet")
+        write_parquet(_with_label_names(cleaned), folder / "cleaned.parquet")
         return [params.source]
     usual = FileEntry(path="-", format=params.format, encoding=params.encoding)
     side = params.image_side if params.image else None
@@ -186,7 +186,7 @@ def _write_own_format(source: Source, kept: KeptRows, folder: Path) -> None:
         rewrite(source, kept.column, kept.by_number, folder / f"cleaned{suffix}")
 
 
-def _named(cleaned: pa.Table) -> pa.Table:
+def _with_label_names(cleaned: pa.Table) -> pa.Table:
     """Return the built-in corpus's own columns: uid, texts, and the label's name."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -50,10 +50,10 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     from cartograph.compare.versions import PAIRS, VERSIONS, compare_versions
 
     every = retrained_models(out.workspace.settings)
-    broken = _broken(every, inputs)
-    runs = {run: folder for run, folder in every.items() if run not in broken}
+    failures = _failure_reasons(every, inputs)
+    runs = {run: folder for run, folder in every.items() if run not in failures}
     found = {run: read_json(inputs[folder] / "metrics.json") for run, folder in runs.items()}
-    failed = {run: run in broken or bool(found[run]["train.failed"]) for run in every}
+    failed = {run: run in failures or bool(found[run]["train.failed"]) for run in every}
     rows = {subset: int(metrics["rows"]) for (subset, _), metrics in found.items()}
     selected = TrainedSelections(
         {name: selections(out.workspace.settings)[name] for name in chosen_selections(out.workspace.settings)}, rows
@@ -64,14 +64,14 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     scored = tuple(dict.fromkeys(params.metrics))
     pairs = (*PAIRS, *selected.pairs())
     comparison = compare_versions(sets, failed, scored, resamples=params.bootstrap, seed=params.seed, pairs=pairs)
-    listed = [{"subset": subset, "seed": seed, "reason": reason} for (subset, seed), reason in broken.items()]
+    listed = [{"subset": subset, "seed": seed, "reason": reason} for (subset, seed), reason in failures.items()]
     ending = "\n".join(["", *broken_lines(listed)])
     _write(comparison, markdown(comparison.only(VERSIONS), rows) + ending, out[_DATA])
     write_json(out[_DATA] / "broken.json", listed)
     if selected.named:
         (out[_DATA] / "selections.md").write_text(selection_page(comparison, selected, scored) + ending, encoding="utf-8")
     metrics = comparison.numbers() | {f"{subset}.rows": number for subset, number in rows.items()}
-    metrics |= {"retrain.failed": sum(failed.values()), "retrain.broken": len(broken)}
+    metrics |= {"retrain.failed": sum(failed.values()), "retrain.broken": len(failures)}
     write_json(out[_METRICS], metrics)
     summary = differences_line(comparison.differences.to_pylist(), params.metrics[0])
     return (summary or f"{len(every)} models on {len(named)} sets") + (
@@ -79,21 +79,21 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     )
 
 
-def _broken(runs: Mapping[tuple[str, int], str], inputs: Mapping[str, Path]) -> dict[tuple[str, int], str]:
+def _failure_reasons(runs: Mapping[tuple[str, int], str], inputs: Mapping[str, Path]) -> dict[tuple[str, int], str]:
     """Return why each training broke off that left no model.
 
     Raises:
         InputError: none is left.
     """
     reasons = {run: failure_of(inputs[folder]) for run, folder in runs.items()}
-    broken = {run: reason for run, reason in reasons.items() if reason is not None}
-    if len(broken) == len(runs):
-        (subset, seed), reason = next(iter(broken.items()))
+    failures = {run: reason for run, reason in reasons.items() if reason is not None}
+    if len(failures) == len(runs):
+        (subset, seed), reason = next(iter(failures.items()))
         raise InputError(
             f"every one of the {len(runs)} trainings of the step `retrain` failed, so there is nothing to compare; the first, `{subset}` "
             f"with seed {seed}: {reason}"
         )
-    return broken
+    return failures
 
 
 def _evaluation_sets(

@@ -128,16 +128,16 @@ def _recipe(params: Features, out: Out) -> Recipe:
 
     trained = out.workspace.settings.of(Train)
     own: dict[str, Any] = {name: value for name in ("model", "epochs", "batch_size", "learning_rate") if (value := getattr(params, name))}
-    named = _named(params, trained)
-    is_probe = (params.model or trained.model) == "probe" and named is None
-    own["pretrained"] = str(out.workspace.resolve(_EMBEDDED)) if is_probe else named and str(local_folder(named) or named)
+    start = _starting_model(params, trained)
+    is_probe = (params.model or trained.model) == "probe" and start is None
+    own["pretrained"] = str(out.workspace.resolve(_EMBEDDED)) if is_probe else start and str(local_folder(start) or start)
     recipe = replace(recipes.recipe_of(trained, out.workspace), seed=params.seed, record="train_pass", evaluate="end", live=False, **own)
     if recipe.model in FROM_A_FOLDER and recipe.pretrained is None:
         raise InputError(f"features of a fine-tuned `{recipe.model}` need `features.pretrained`: a model's folder, or a hub id.")
     return recipe
 
 
-def _named(params: Features, trained: Train) -> str | None:
+def _starting_model(params: Features, trained: Train) -> str | None:
     """Return the folder or hub id that the model starts from, as params.yaml names it."""
     return params.pretrained or (trained.pretrained if (params.model or trained.model) in FROM_A_FOLDER else None)
 
@@ -149,8 +149,8 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     if features_need_encoder(settings):
         return (*ingested_sets(settings), _EMBEDDED)
     if params.source == "finetuned":
-        named = _named(params, settings.of(Train))
-        return (*ingested_sets(settings), *((user_file(named),) if named and local_folder(named) else ()))
+        start = _starting_model(params, settings.of(Train))
+        return (*ingested_sets(settings), *((user_file(start),) if start and local_folder(start) else ()))
     return ingested_sets(settings)
 
 

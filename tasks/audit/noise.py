@@ -63,10 +63,10 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     from cartograph.suspects.record import noise_metrics, noise_record
 
     rows, by_uid, places = _rows_and_map(inputs)
-    trained = _trained(inputs["data/train"])
-    assumed = trained.assumed
+    training = _read_training(inputs["data/train"])
+    assumed = training.assumed
     flips = _flip(params, by_uid, places)
-    original, noised = _before_and_after(params, out, rows, by_uid, places, trained, flips)
+    original, noised = _before_and_after(params, out, rows, by_uid, places, training, flips)
     rng = np.random.default_rng([params.seed, 2])
     doubt = original.committee.doubt if original.committee is not None else None
     estimated = doubt is not None and doubt.wrong is not None
@@ -108,7 +108,7 @@ def _rows_and_map(inputs: Mapping[str, Path]) -> tuple[pa.Table, pa.Table, pa.Ta
 
 
 @dataclass(frozen=True)
-class _Trained:
+class _Training:
     """What a training, here or elsewhere, left: dynamics, those of K-fold training, and whether flips' measures must be assumed."""
 
     dynamics: Dynamics | None
@@ -116,12 +116,12 @@ class _Trained:
     assumed: bool
 
 
-def _trained(folder: Path) -> _Trained:
+def _read_training(folder: Path) -> _Training:
     from cartograph.dynamics.epoch_files import read_dynamics
 
     assumed = read_json(folder / "training.json")["source"] == "imported"
     known = [read_dynamics(folder / name) if (folder / name).is_dir() else None for name in ("dynamics", "out_of_fold")]
-    return _Trained(known[0], known[1], assumed)
+    return _Training(known[0], known[1], assumed)
 
 
 def _flip(params: Noise, by_uid: pa.Table, places: pa.Table) -> Flips:
@@ -138,23 +138,23 @@ def _flip(params: Noise, by_uid: pa.Table, places: pa.Table) -> Flips:
 
 
 def _before_and_after(
-    params: Noise, out: Out, rows: pa.Table, by_uid: pa.Table, places: pa.Table, trained: _Trained, flips: Flips
+    params: Noise, out: Out, rows: pa.Table, by_uid: pa.Table, places: pa.Table, training: _Training, flips: Flips
 ) -> tuple[Evidence, Evidence]:
     """Return what is known of the rows under the given labels, and under the flipped ones."""
     from cartograph.schema import dataset_info
     from cartograph.suspects.listing import Evidence, assumed_measures, map_measures
 
     labels, names = by_uid["label"].to_numpy(), dataset_info(by_uid.schema).labels
-    committees = _committees(params, by_uid, flips, trained)
+    committees = _committees(params, by_uid, flips, training)
     measures = map_measures(places)
-    if trained.dynamics is None:
+    if training.dynamics is None:
         after = assumed_measures(measures, flips.planted, len(names))
         original = Evidence(labels, names, measures, None, None, committees[0])
         return original, Evidence(flips.labels, names, after, None, None, committees[1])
     section = out.workspace.settings.of(Measure)
-    original = replace(_evidence(section, trained.dynamics, trained.out_of_fold, labels, names, committees[0]), measures=measures)
+    original = replace(_evidence(section, training.dynamics, training.out_of_fold, labels, names, committees[0]), measures=measures)
     # Without a retraining the flips are judged by what the model said of them under their own labels.
-    dynamics, out_of_fold = (trained.dynamics, trained.out_of_fold) if trained.assumed else _train_on_flips(out, rows, by_uid, flips)
+    dynamics, out_of_fold = (training.dynamics, training.out_of_fold) if training.assumed else _train_on_flips(out, rows, by_uid, flips)
     return original, _evidence(section, dynamics, out_of_fold, flips.labels, names, committees[1])
 
 
@@ -206,7 +206,7 @@ def _train_on_flips(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) ->
     return read_dynamics(fitted.dynamics), held
 
 
-def _committees(params: Noise, by_uid: pa.Table, flips: Flips, trained: _Trained) -> tuple[Committee | None, Committee | None]:
+def _committees(params: Noise, by_uid: pa.Table, flips: Flips, training: _Training) -> tuple[Committee | None, Committee | None]:
     """Return the committee of the given labels and that of the flipped ones, in the same folds; None where they have no say."""
     import numpy as np
 
@@ -217,8 +217,8 @@ def _committees(params: Noise, by_uid: pa.Table, flips: Flips, trained: _Trained
     from cartograph.suspects.committee import committee_scores
 
     info = dataset_info(by_uid.schema)
-    for_suggestions = trained.dynamics is None and len(info.labels) > 2
-    wanted = not trained.assumed or for_suggestions or params.detector == "committee"
+    for_suggestions = training.dynamics is None and len(info.labels) > 2
+    wanted = not training.assumed or for_suggestions or params.detector == "committee"
     if info.task == "choice" or not wanted:
         return None, None
     features = sparse_pixels(by_uid) if info.images else text_features(text_rows(by_uid))

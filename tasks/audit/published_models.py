@@ -99,7 +99,7 @@ def _model(subset: str, seed: int, folder: Path, train_set: Dataset, publication
     return Model(
         name=f"retrain {subset} seed {seed}",
         fingerprint=digest_json({"audit": publication.fingerprint, "subset": subset, "seed": seed}),
-        params={name: value if isinstance(value, str) else json.dumps(value) for name, value in _known(training).items()},
+        params={name: value if isinstance(value, str) else json.dumps(value) for name, value in _without_nulls(training).items()},
         metrics={name: float(value) for name, value in metrics.items() if name not in training},
         tags=tags,
         datasets=(train_set, *evaluation),
@@ -107,5 +107,5 @@ def _model(subset: str, seed: int, folder: Path, train_set: Dataset, publication
     )
 
 
-def _known(training: Mapping[str, Any]) -> dict[str, Any]:
+def _without_nulls(training: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in training.items() if value is not None}

@@ -83,13 +83,13 @@ def _candidates(params: Select, strategies: list[Strategy], rows: pa.Table, inpu
         noise = pq.read_table(inputs[_SUSPECTS]).sort_by(UID)
         _require_same(rows, noise, _SUSPECTS)
         suspect = noise["flagged"].to_numpy()
-    asked = any(ACQUISITION in strategy.needs for strategy in strategies)
-    acquisition = _acquired(params, rows, out) if asked else None
+    acquires = any(ACQUISITION in strategy.needs for strategy in strategies)
+    acquisition = _acquisition(params, rows, out) if acquires else None
     uids = rows[UID].to_numpy()
     return Candidates(uids, rows[LABEL].to_numpy().astype(np.int64), known, suspect, acquisition)
 
 
-def _acquired(params: Select, rows: pa.Table, out: Out) -> Any:
+def _acquisition(params: Select, rows: pa.Table, out: Out) -> Any:
     from cartograph.selection.acquisition import acquire
 
     with progress("select") as update:

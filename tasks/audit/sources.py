@@ -24,10 +24,10 @@ def files_of(entries: Sequence[FileEntry]) -> tuple[str, ...]:
     """Return the declared names of the files on disk that the entries name, each once; of one at a URL, where the step `fetch` puts it."""
     from cartograph.read.formats import local_paths
 
-    return tuple(dict.fromkeys(_declared(path) for entry in entries for path in local_paths(entry.path)))
+    return tuple(dict.fromkeys(_declared_name(path) for entry in entries for path in local_paths(entry.path)))
 
 
-def _declared(path: str) -> str:
+def _declared_name(path: str) -> str:
     from cartograph.read.remote import is_remote
 
     return fetched_name(path) if is_remote(path) else user_file(path)
@@ -116,9 +116,9 @@ def _source(entry: FileEntry, usual: FileEntry, name: str, inputs: Mapping[str, 
 
     fields = fields_of(entry.path)
     if fields:
-        path = ",".join(f"{field}={inputs[_declared(file)]}" for field, file in fields.items())
+        path = ",".join(f"{field}={inputs[_declared_name(file)]}" for field, file in fields.items())
     else:
-        path = next((str(inputs[_declared(file)]) for file in local_paths(entry.path)), entry.path)
+        path = next((str(inputs[_declared_name(file)]) for file in local_paths(entry.path)), entry.path)
     return Source(
         path=path,
         name=name,

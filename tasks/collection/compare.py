@@ -40,7 +40,7 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
     from cartograph.pairs.method_metrics import corrected_metrics, method_metrics
 
     collect = out.workspace.settings.of(Collect)
-    arms, folder = _arms(inputs, collect), out[DATA]
+    arms, folder = _round_results(inputs, collect), out[DATA]
     versions = _versions(inputs, collect, folder)
     findings: dict[str, Any] = {method: read_json(_last(inputs, collect, method) / "findings.json") for method in collect.methods}
     out[SHEET].write_bytes(_sheet(inputs, findings))
@@ -51,19 +51,19 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
     write_json(folder / "findings.json", findings)
     reliability = {method: found["reliability"] for method, found in findings.items()}
     for name in FIGURES:
-        drawn = (
+        figure = (
             curve_figure(tables["summary"], collect.methods) if "collection" in name else reliability_figure(reliability, collect.methods)
         )
-        save_figure(drawn, out[name])
+        save_figure(figure, out[name])
     last = [arm for arm in arms if arm.round == collect.rounds]
     false_positives = {method: found["putative"] for method, found in findings.items()}
-    metrics = method_metrics(tables["summary"], last, params.seed) | corrected_metrics(false_positives, _judged(inputs), last)
+    metrics = method_metrics(tables["summary"], last, params.seed) | corrected_metrics(false_positives, _judgements(inputs), last)
     write_json(out[METRICS], metrics)
     best = max(collect.methods, key=lambda method: metrics[f"{method}.average_precision"])
     return f"best {best}, AP {metrics[f'{best}.average_precision']:.3f} of {len(collect.methods)} methods"
 
 
-def _arms(inputs: Inputs, collect: Collect) -> list[RoundResult]:
+def _round_results(inputs: Inputs, collect: Collect) -> list[RoundResult]:
     import numpy as np
 
     from cartograph.pairs.comparison import RoundResult
@@ -122,12 +122,12 @@ def _sheet(inputs: Inputs, findings: Mapping[str, Any]) -> bytes:
     from cartograph.pairs.answers import answer_sheet
     from cartograph.pairs.tables import load_task
 
-    drawn = {key for found in findings.values() for keys in found["putative"].values() for key in keys}
-    keys = np.random.default_rng(0).permutation(np.array(sorted(drawn), np.int64))
+    asked = {key for found in findings.values() for keys in found["putative"].values() for key in keys}
+    keys = np.random.default_rng(0).permutation(np.array(sorted(asked), np.int64))
     return answer_sheet(load_task(inputs["data/pairs"]), keys)
 
 
-def _judged(inputs: Inputs) -> dict[int, int]:
+def _judgements(inputs: Inputs) -> dict[int, int]:
     """Return what people said of false positives, by key; empty where nobody judged any.
 
     Raises:

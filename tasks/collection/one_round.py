@@ -46,7 +46,7 @@ class Round:
         from cartograph.pairs.tables import SKIPPED
 
         require_budget(self.task, self.params.sizes)
-        table = self._labelled()
+        table = self._labels_so_far()
         write_parquet(table, self.folder / "collected.parquet")
         answered = table.filter(table["label"].to_numpy() != SKIPPED)
         if not len(answered):
@@ -55,7 +55,7 @@ class Round:
                 "of them yes or no."
             )
         model, read = self._train(answered)
-        scored = self._scored(model, read)
+        scored = self._score(model, read)
         if self.number == self.params.rounds:
             (self.folder / "model").mkdir()
             model.save(self.folder / "model")
@@ -78,7 +78,7 @@ class Round:
     def _before(self) -> Path:
         return self.inputs[folder_of(self.method, self.seed, self.number - 1)]
 
-    def _labelled(self) -> pa.Table:
+    def _labels_so_far(self) -> pa.Table:
         """Return all labels so far, this round's among them."""
         import numpy as np
         import pyarrow as pa
@@ -127,7 +127,7 @@ class Round:
         name = sheet_of(self.number)
         if name in self.inputs:
             return read_answers(self.inputs[name].read_bytes(), name, self.task, batch)
-        known = self._known(name, batch)
+        known = self._earlier_answers(name, batch)
         path = self.space.resolve(name)
         write_whole(path, answer_sheet(self.task, batch, known))
         before = f" {len(known):,} of them were answered before, and have that answer there." if known else ""
@@ -135,7 +135,7 @@ class Round:
             f"round {self.number} asks about {len(batch):,} pairs: answer them in {path} (yes, no, or skip), and run this again.{before}"
         )
 
-    def _known(self, name: str, batch: Keys) -> dict[int, int]:
+    def _earlier_answers(self, name: str, batch: Keys) -> dict[int, int]:
         """Return what people answered before of a round's pairs, where its sheet is gone or no longer fitted.
 
         That is in the outputs of this round and later ones as they were before, if the data is still the same, and in the sheet as it
@@ -180,7 +180,7 @@ class Round:
             model = start.train(pairs, answered["label"].to_numpy(), how, int(seed.generate_state(1)[0]), update)
         return model, start.vectors()
 
-    def _scored(self, model: Any, read: UtteranceVectors) -> dict[str, float]:
+    def _score(self, model: Any, read: UtteranceVectors) -> dict[str, float]:
         """Write what the model says of dev and test pairs; return the numbers by split."""
         import numpy as np
 

@@ -98,7 +98,7 @@ def run(params: Pairs, inputs: Inputs, out: Out) -> str:
     from cartograph.pairs.splits import SPLITS
     from cartograph.pairs.tables import save_task
 
-    built, read = _planted(params) if params.source == "planted-paraphrases" else read_pairs(params, inputs)
+    built, read = _built_in_task(params) if params.source == "planted-paraphrases" else read_pairs(params, inputs)
     if built.unreadable > params.quarantine_limit * max(read, 1):
         raise GateError(
             f"{built.unreadable:,} of {read:,} records cannot be read, more than `pairs.quarantine_limit` allows "
@@ -136,7 +136,7 @@ def require_positives(task: Task, *, given: bool) -> None:
             raise InputError(f"the {split} split has no positive pair among its {task.space(split).size:,}; {way}.")
 
 
-def _planted(params: Pairs) -> tuple[BuiltTask, int]:
+def _built_in_task(params: Pairs) -> tuple[BuiltTask, int]:
     import numpy as np
     import pyarrow as pa
 
@@ -144,11 +144,11 @@ def _planted(params: Pairs) -> tuple[BuiltTask, int]:
     from cartograph.planted.paraphrases import generate
     from cartograph.read.source import Batch
 
-    stated = generate(params.rows, params.seed).stated
-    file = StatedFile("planted paraphrases", Batch(stated, pa.array(range(1, stated.num_rows + 1))), None)
+    stated_pairs = generate(params.rows, params.seed).stated
+    file = StatedFile("planted paraphrases", Batch(stated_pairs, pa.array(range(1, stated_pairs.num_rows + 1))), None)
     rng = np.random.default_rng(params.seed)
     built = build_task([file], PairColumns("left", "right"), symmetric=True, transitive=params.transitive, contradictions="fail", rng=rng)
-    return built, stated.num_rows
+    return built, stated_pairs.num_rows
 
 
 def read_pairs(params: Pairs, inputs: Mapping[str, Path]) -> tuple[BuiltTask, int]:

@@ -21,13 +21,13 @@ def rounds(settings: Settings) -> tuple[Step, ...]:
     params = settings.of(Collect)
     found: list[Step] = []
     for number in range(1, params.rounds + 1):
-        found.append(_round(params, number))
+        found.append(_round_step(params, number))
         if MATCHED in params.methods:
-            found.append(_matched(params, number))
+            found.append(_match_step(params, number))
     return tuple(found)
 
 
-def _round(params: Collect, number: int) -> Step:
+def _round_step(params: Collect, number: int) -> Step:
     before = (f"data/round-{number - 1}/{{method}}-{{seed}}",) if number > 1 else ()
     return Step(
         name=f"round-{number}",
@@ -41,7 +41,7 @@ def _round(params: Collect, number: int) -> Step:
     )
 
 
-def _matched(params: Collect, number: int) -> Step:
+def _match_step(params: Collect, number: int) -> Step:
     before = (f"data/match-{number - 1}/{{seed}}",) if number > 1 else ()
     return Step(
         name=f"match-{number}",

@@ -163,7 +163,7 @@ def unused_cache(*, remove: bool) -> tuple[int, int] | None:
             if not (names := list(cache.all())):
                 return 0, 0
             used = {found for objects in repo.used_objs(revs=_revisions(repo)).values() for found in objects}
-            used |= {HashInfo("md5", name) for name in _published(cache)}
+            used |= {HashInfo("md5", name) for name in _used_by_mlflow(cache)}
             known = {found.value for found in used}
             unused = [Path(cache.oid_to_path(name)) for name in names if name not in known]
             size = sum(map(size_of, unused))
@@ -176,7 +176,7 @@ def unused_cache(*, remove: bool) -> tuple[int, int] | None:
     return size, len(unused)
 
 
-def _published(cache: HashFileDB) -> set[str]:
+def _used_by_mlflow(cache: HashFileDB) -> set[str]:
     """Return what the audits in the project's own MLflow have in DVC's cache: files, folders, and the files of those folders."""
     found: set[str] = set()
     for lock in (project_root() / "mlartifacts").glob("*/*/artifacts/dvc.lock"):

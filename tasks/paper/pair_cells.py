@@ -33,12 +33,13 @@ def rounds_table(summary: pa.Table, called: str) -> tuple[list[str], Cells]:
     for method, number in dict.fromkeys((method, number) for method, number, _ in rows):
         first, second = (rows[method, number, measure] for measure in ("average_precision", "precision_at_recall_20"))
         share = f"{100 * first['positive'] / max(first['labels'], 1):.1f}"
-        line = (method, str(number), f"{first['labels']:,.0f}", _counted(first), share)
+        line = (method, str(number), f"{first['labels']:,.0f}", positives_with_ends(first), share)
         cells.append((*line, with_ends(first, "mean"), with_ends(second, "mean")))
     return [called, "Round", "Labels", "Positives (of any seed)", "Share %", "AP %", "P@R20 %"], cells
 
 
-def _counted(row: Any) -> str:
+def positives_with_ends(row: Any) -> str:
+    """Return the mean number of positives over seeds, with the fewest and the most of any seed where there are several."""
     spread = f" ({row['positive_low']:,.0f} to {row['positive_high']:,.0f})" if row["seeds"] > 1 else ""
     return f"{row['positive']:,.0f}{spread}"
 

@@ -11,7 +11,7 @@ from tasks.collection.compare import DATA
 from tasks.collection.parameters import SECTION, Collect
 from tasks.engine.receipt import fresh
 from tasks.engine.workspace import Workspace
-from tasks.paper.pair_cells import Cells, _counted, draw_curves, rounds_table, with_ends
+from tasks.paper.pair_cells import Cells, draw_curves, positives_with_ends, rounds_table, with_ends
 from tasks.pipelines import steps_of
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _methods(name: str, summary: pa.Table, space: Workspace) -> tuple[list[str],
     if name == "pairs-positives":
         found = [rows[method, "average_precision"] for method in WANTED[name]]
         return ["Method", "Positives found (fewest to most of any seed)", "Labels"], [
-            (row["method"], _counted(row), f"{row['labels']:,.0f}") for row in found
+            (row["method"], positives_with_ends(row), f"{row['labels']:,.0f}") for row in found
         ]
     measures = ("precision_at_recall_20", "average_precision")
     cells = [(method, *(with_ends(rows[method, measure], "mean") for measure in measures)) for method in WANTED[name]]

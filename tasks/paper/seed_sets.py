@@ -28,7 +28,7 @@ def seed_set_tables(space: Workspace, folder: Path) -> list[tuple[list[str], Cel
 
     arms: list[RoundResult] = []
     for seed_set in _SEED_SETS:
-        arms += _collected(space, folder / "collections" / seed_set, seed_set)
+        arms += _collect_from(space, folder / "collections" / seed_set, seed_set)
     table = summary(arms, 0)
     draw_curves(table, _SEED_SETS, folder)
     less = [
@@ -42,7 +42,7 @@ def seed_set_tables(space: Workspace, folder: Path) -> list[tuple[list[str], Cel
     return [rounds_table(table, "Seed set"), (["After the last round", "Measure", "Points"], less)]
 
 
-def _collected(space: Workspace, path: Path, seed_set: str) -> list[Any]:
+def _collect_from(space: Workspace, path: Path, seed_set: str) -> list[Any]:
     import numpy as np
 
     from cartograph.pairs.comparison import RoundResult

@@ -28,7 +28,7 @@ class Select(Section):
 
     @field_validator("strategies")
     @classmethod
-    def _known(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+    def _distinct(cls, values: tuple[str, ...]) -> tuple[str, ...]:
         # The library knows the strategies' names, but importing it takes numpy: they are looked up when the step runs.
         twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
         if twice is not None:

@@ -18,7 +18,7 @@ class Tune(Section):
     seed: int = Field(13, ge=0, description="seed of the rates and of the trainings")
 
     @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _in_order(self) -> Self:
         if self.low is not None and self.high is not None and self.low >= self.high:
             raise ValueError(f"low should be below high, but they are {self.low:g} and {self.high:g}")
         return self
