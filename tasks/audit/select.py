@@ -18,7 +18,7 @@ from tasks.presentation.console import progress
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cartograph.selection.strategy import Candidates, Strategy
+    from cartograph.selection.strategy import Acquisition, Candidates, Strategy
     from cartograph.selection.table import Selection
 
 _ROWS, _MEASURES, _SUSPECTS = "data/ingest/train.parquet", "data/measure/measures.parquet", "data/noise/noise.parquet"
@@ -89,7 +89,7 @@ def _candidates(params: Select, strategies: list[Strategy], rows: pa.Table, inpu
     return Candidates(uids, rows[LABEL].to_numpy().astype(np.int64), known, suspect, acquisition)
 
 
-def _acquisition(params: Select, rows: pa.Table, out: Out) -> Any:
+def _acquisition(params: Select, rows: pa.Table, out: Out) -> Acquisition:
     from cartograph.selection.acquisition import acquire
 
     with progress("select") as update:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cartograph.data.json_files import write_json
 from tasks.collection.encode import DATA as ENCODED
@@ -17,6 +17,9 @@ from tasks.presentation.console import progress
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from cartograph.data.arrays import Array
+    from cartograph.pairs.models.calibration import Calibration
+    from cartograph.pairs.models.cosine import CosineModel
     from cartograph.pairs.models.learner import UtteranceVectors
     from cartograph.pairs.pair_space import Keys
     from cartograph.pairs.rounds import RoundScore
@@ -102,7 +105,7 @@ class Round:
             table = table.replace_schema_metadata({_PEOPLE: self._data})
         return table
 
-    def _batch(self, number: int, asked: Keys, model: Any) -> Keys:
+    def _batch(self, number: int, asked: Keys, model: tuple[UtteranceVectors, Calibration] | None) -> Keys:
         from cartograph.pairs.rounds import Method, next_batch
 
         params = self.params
@@ -118,7 +121,7 @@ class Round:
         found = pq.read_table(self.inputs[folder_of("uncertainty", self.seed, self.number)] / "collected.parquet")
         return int((found["label"].to_numpy() == 1).sum())
 
-    def _answers(self, batch: Keys) -> Any:
+    def _answers(self, batch: Keys) -> Array:
         from cartograph.errors import WaitingError
         from cartograph.pairs.answers import answer_sheet, read_answers
 
@@ -166,7 +169,7 @@ class Round:
 
         return digest_path(self.inputs[PAIRS]).encode()
 
-    def _train(self, answered: pa.Table) -> tuple[Any, UtteranceVectors]:
+    def _train(self, answered: pa.Table) -> tuple[CosineModel, UtteranceVectors]:
         """Return the model that all labels so far make, and its vectors."""
         import numpy as np
 
@@ -180,7 +183,7 @@ class Round:
             model = start.train(pairs, answered["label"].to_numpy(), how, int(seed.generate_state(1)[0]), update)
         return model, start.vectors()
 
-    def _score(self, model: Any, read: UtteranceVectors) -> dict[str, float]:
+    def _score(self, model: CosineModel, read: UtteranceVectors) -> dict[str, float]:
         """Write what the model says of dev and test pairs; return the numbers by split."""
         import numpy as np
 
@@ -206,7 +209,7 @@ class Round:
                 self._write_findings(scored)
         return numbers
 
-    def _write_balanced(self, read: UtteranceVectors, model: Any) -> None:
+    def _write_balanced(self, read: UtteranceVectors, model: CosineModel) -> None:
         import numpy as np
 
         from cartograph.pairs.balanced import balanced_draws
@@ -229,7 +232,7 @@ class Round:
         putative = {name: keys.tolist() for name, keys in scored.false_positives.items()}
         write_json(self.folder / "findings.json", {"reliability": scored.reliability, "mistakes": mistakes, "putative": putative})
 
-    def _save_next(self, table: pa.Table, read: UtteranceVectors, calibration: Any) -> None:
+    def _save_next(self, table: pa.Table, read: UtteranceVectors, calibration: Calibration) -> None:
         import numpy as np
         import pyarrow as pa
 

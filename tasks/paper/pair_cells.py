@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cartograph.data.json_files import read_json
 from tasks.collection.compare import METRICS
@@ -38,13 +38,13 @@ def rounds_table(summary: pa.Table, called: str) -> tuple[list[str], Cells]:
     return [called, "Round", "Labels", "Positives (of any seed)", "Share %", "AP %", "P@R20 %"], cells
 
 
-def positives_with_ends(row: Any) -> str:
+def positives_with_ends(row: Mapping[str, float]) -> str:
     """Return the mean number of positives over seeds, with the fewest and the most of any seed where there are several."""
     spread = f" ({row['positive_low']:,.0f} to {row['positive_high']:,.0f})" if row["seeds"] > 1 else ""
     return f"{row['positive']:,.0f}{spread}"
 
 
-def with_ends(numbers: Any, name: str = "") -> str:
+def with_ends(numbers: Mapping[str, float], name: str = "") -> str:
     """Return a number and its interval in per cent; ``numbers`` has ``name``, ``low`` and ``high``, or these behind ``name`` and a dot."""
     value = numbers[name]
     low, high = (numbers[end] if end in numbers else numbers[f"{name}.{end}"] for end in ("low", "high"))

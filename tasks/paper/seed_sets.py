@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cartograph.data.json_files import read_json
 from tasks.collection.encode import PAIRS
@@ -15,6 +15,9 @@ from tasks.paper.pair_cells import Cells, draw_curves, rounds_table
 from tasks.pipelines import steps_of
 from tasks.presentation.console import say
 
+if TYPE_CHECKING:
+    from cartograph.pairs.comparison import RoundResult
+
 _SEED_SETS = ("similar", "stated", "random")
 _METHOD = "uncertainty"
 
@@ -24,7 +27,7 @@ def seed_set_tables(space: Workspace, folder: Path) -> list[tuple[list[str], Cel
 
     The rounds are steps of a workspace of their own below ``folder``: those that were done before are not done again.
     """
-    from cartograph.pairs.comparison import MEASURES, RoundResult, differences, summary
+    from cartograph.pairs.comparison import MEASURES, differences, summary
 
     arms: list[RoundResult] = []
     for seed_set in _SEED_SETS:
@@ -42,7 +45,7 @@ def seed_set_tables(space: Workspace, folder: Path) -> list[tuple[list[str], Cel
     return [rounds_table(table, "Seed set"), (["After the last round", "Measure", "Points"], less)]
 
 
-def _collect_from(space: Workspace, path: Path, seed_set: str) -> list[Any]:
+def _collect_from(space: Workspace, path: Path, seed_set: str) -> list[RoundResult]:
     import numpy as np
 
     from cartograph.pairs.comparison import RoundResult

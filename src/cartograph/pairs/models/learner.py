@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cartograph.data.arrays import Array, Floats32
 from cartograph.errors import InputError
 from cartograph.pairs.pair_space import Keys, PairSpace
 from cartograph.pairs.task import Task
+
+if TYPE_CHECKING:
+    from cartograph.pairs.models.cosine import CosineModel
 
 Progress = Callable[[int, int], None]
 
@@ -84,8 +87,10 @@ class Learner:
         left = self.embedder.vectors(self.left, progress)
         return UtteranceVectors(left, left if self.right is self.left else self.embedder.vectors(self.right, progress))
 
-    def train(self, pairs: tuple[Keys, Keys], labels: Array, how: TrainingOptions, seed: int, progress: Progress | None = None) -> Any:
-        """Train from the start on labelled pairs of rows; return the ``CosineModel``."""
+    def train(
+        self, pairs: tuple[Keys, Keys], labels: Array, how: TrainingOptions, seed: int, progress: Progress | None = None
+    ) -> CosineModel:
+        """Train from the start on labelled pairs of rows; return the model."""
         from cartograph.pairs.models.cosine import CosineRecipe, train_cosine
 
         self.embedder.load_state_dict(self._start)
