@@ -80,6 +80,11 @@ class Platform:
             time.sleep(1)
         return []
 
+    def accelerators_taken(self) -> int:
+        """How many times a step took one of the accelerators that `flows.deploy --gpus` counts."""
+        wanted = {"filter": {"event": {"name": ["prefect.concurrency-limit.acquired"]}}}
+        return len(self.ask("/events/filter", wanted)["events"])
+
     def gates(self, text: str) -> None:
         path = self.project.path / SPACE / "params.yaml"
         content = yaml.safe_load(path.read_text())
@@ -148,14 +153,16 @@ def test_a_scheduled_audit_from_a_clone_to_its_alert(platform: Platform) -> None
     assert "![The data map](data:image/png;base64," in summary
     assert "report.html](file://" in summary and "MLflow: run `" in summary
 
-    platform.project.run("flows.deploy", "--workspace", SPACE)
+    platform.project.run("flows.deploy", "--workspace", SPACE, "--gpus", "1")
     assert platform.deployment["schedules"] == [], "without --cron it runs on request"
     alerts = len(platform.heard)
+    accelerator = {"names": ["tag:resource:gpu"], "slots": 1}
+    assert platform.ask("/v2/concurrency_limits/increment", accelerator | {"mode": "concurrency"})
     again = platform.request_run()
-    assert again["state_type"] == "COMPLETED"
+    assert again["state_type"] == "COMPLETED", "what is fresh waits for no accelerator"
     assert set(platform.steps(again).values()) == {"Cached"}
-    tasks = platform.ask("/task_runs/filter", {"flow_runs": {"id": {"any_": [again["id"]]}}})
-    assert {tag for task in tasks for tag in task["tags"]} == {"resource:cpu"}, "what is fresh waits for no accelerator"
+    assert platform.ask("/v2/concurrency_limits/decrement", accelerator | {"occupancy_seconds": 1})
+    assert platform.accelerators_taken() == 0
 
     platform.gates("{class_shift: {fail: 0.02}}")
     write_reviews(platform.project.path / "reviews.csv", 200)
@@ -166,6 +173,7 @@ def test_a_scheduled_audit_from_a_clone_to_its_alert(platform: Platform) -> None
     states = Counter(platform.steps(worse).values())
     assert worse["state_type"] == "FAILED"
     assert set(states) <= {"Completed", "Cached"}, "every step ran: the report is there to read"
+    assert platform.accelerators_taken() > 0, "what trains counts among the steps on an accelerator of all audits"
     assert "of `gates.class_shift.fail`" in worse["state"]["message"]
     [event] = platform.events("cartograph.gate.failed")
     assert event["payload"]["gate"] == "class_shift" and event["payload"]["sentence"] in platform.heard[alerts]["text"]
