@@ -213,7 +213,7 @@ def write_noise(folder: Path, measures: pa.Table, logits: np.ndarray, *, importe
     uids = measures["uid"].to_numpy(zero_copy_only=False)
     suspects = suspects_table(uids, choice.chosen, original, suggestions.probabilities, assumption=assumption or "")
     asked = {"detector": "auto", "threshold": 0.5}
-    record = noise_record(flips, choice, suggestions, suspects, asked=asked, assumption=assumption)
+    record = noise_record(flips, choice, suggestions, suspects, None, asked=asked, assumption=assumption)
     experiment = {"uid": measures["uid"], "flipped": flips.planted}
     for when, side in (("before", known), ("after", noised.measures)):
         experiment |= {f"{name}_{when}": getattr(side, name) for name in ("confidence", "variability")}

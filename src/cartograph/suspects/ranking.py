@@ -51,9 +51,9 @@ def find_suspects(
         InputError: labels that are no integers or outside the classes, probabilities that are negative or do not sum to 1, shapes
             that do not fit, or a number out of range.
 
-    >>> suspects = find_suspects([0, 0, 1, 1], [[0.9, 0.1], [0.8, 0.2], [0.2, 0.8], [0.9, 0.1]])
-    >>> suspects.rows.tolist(), suspects.suggested[suspects.rows].tolist()
-    ([3], [0])
+    >>> suspects = find_suspects([0, 0, 1, 1], [[0.9, 0.1], [0.8, 0.2], [0.2, 0.8], [0.9, 0.1]], threshold=0.0)
+    >>> suspects.rows.tolist()[0], suspects.suggested.tolist()[3]
+    (3, 0)
     """
     given, shares = np.asarray(labels), np.asarray(probabilities)
     if not np.issubdtype(given.dtype, np.integer):
