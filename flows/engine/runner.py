@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Self, TypeVar
 
 from cartograph.config import Settings
+from cartograph.errors import CartographError
 from tasks.engine.running import Outcome, run_step
 from tasks.engine.step import Step
 from tasks.engine.workspace import Workspace
@@ -68,12 +68,10 @@ def run_named(steps_of: StepsOf, name: str, workspace: Workspace, *, force: bool
 
 
 def compute(work: Callable[[], Result]) -> Result:
-    """Compute something in a worker process; an error that cannot be sent back is replaced by one that says the same."""
+    """Compute something in a worker process; an error that is not meant for the user comes back as one that any process can read."""
     try:
         return work()
-    except Exception as error:
-        try:
-            pickle.loads(pickle.dumps(error))  # noqa: S301 (what was just written)
-        except Exception:
-            raise RuntimeError(f"{type(error).__name__}: {error}") from None
+    except CartographError:
         raise
+    except Exception as error:
+        raise RuntimeError(f"{type(error).__name__}: {error}") from None

@@ -155,7 +155,7 @@ class _Awaited(PrefectTaskRunFuture[Any]):
         return self.state.result(raise_on_failure=raise_on_failure)
 
     def add_done_callback(self, fn: Callable[[PrefectFuture[Any]], None]) -> None:
-        raise NotImplementedError("only waited for")
+        raise TypeError("a slot can only be waited for")
 
 
 class FreeSlot(_Awaited):

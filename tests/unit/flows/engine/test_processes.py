@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from cartograph.errors import InputError
 from flows.engine.processes import Processes
 from flows.engine.runner import VISIBLE, LostProcessError, OwnProcess, compute
 
@@ -101,13 +101,17 @@ def raise_key() -> None:
     raise KeyError("three")
 
 
-def test_an_error_comes_back_as_it_is_or_as_one_that_can_be_sent() -> None:
+def raise_for_the_user() -> None:
+    raise InputError("no such file")
+
+
+def test_an_error_for_the_user_comes_back_as_it_is_and_any_other_as_one_that_every_process_can_read() -> None:
     with pytest.raises(RuntimeError, match=r"^Odd: three$"):
         compute(raise_odd)
-    with pytest.raises(KeyError):
+    with pytest.raises(RuntimeError, match=r"^KeyError: 'three'$"):
         compute(raise_key)
-    with pytest.raises(TypeError):
-        pickle.loads(pickle.dumps(Odd(3, "three")))
+    with pytest.raises(InputError, match="no such file"):
+        compute(raise_for_the_user)
 
 
 def test_in_the_flows_own_process_a_step_is_computed_in_the_thread_that_asks() -> None:
