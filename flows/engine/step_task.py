@@ -31,6 +31,9 @@ GPU_TAG = "resource:gpu"
 MOST_LOSSES = 3
 RETRIES = 2
 RETRY_DELAY_SECONDS = 5.0
+LEASE_SECONDS = 60.0
+"""How long the server keeps an accelerator for a step whose flow was killed; while the flow lives, Prefect renews it."""
+
 _LONGEST = 300
 
 
@@ -128,7 +131,7 @@ def _accelerator(step: Step) -> AbstractContextManager[object]:
             client.read_global_concurrency_limit_by_name(name)
         except ObjectNotFound:
             return nullcontext()
-    return concurrency(name, occupy=1)
+    return concurrency(name, occupy=1, lease_duration=LEASE_SECONDS)
 
 
 def _given_up(step: Step, workspace: Workspace, losses: list[str]) -> CartographError:

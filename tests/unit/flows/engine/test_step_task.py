@@ -181,8 +181,8 @@ def test_only_a_step_that_runs_on_an_accelerator_counts_among_those_of_all_audit
                 raise step_task.ObjectNotFound(Exception())
 
     @contextmanager
-    def concurrency(name: str, occupy: int) -> Any:
-        counted.append(f"{name} {occupy}")
+    def concurrency(name: str, occupy: int, lease_duration: float) -> Any:
+        counted.append(f"{name} {occupy}, {lease_duration:.0f} s")
         yield
         counted.append("released")
 
@@ -192,10 +192,10 @@ def test_only_a_step_that_runs_on_an_accelerator_counts_among_those_of_all_audit
     here(STEP, space).fn()
     assert counted == []
     here(gpu, space, force=True).fn()
-    assert counted == ["tag:resource:gpu 1", "released"]
+    assert counted == ["tag:resource:gpu 1, 60 s", "released"]
     limits.clear()
     here(gpu, space, force=True).fn()
-    assert counted == ["tag:resource:gpu 1", "released"], "without a limit nothing is counted"
+    assert counted == ["tag:resource:gpu 1, 60 s", "released"], "without a limit nothing is counted"
     assert not here(gpu, space).tags, "a tag would count what is fresh as well"
 
 
