@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cartograph.errors import InputError
     from cartograph.figures.interactive_map import interactive_map
     from cartograph.figures.still_map import data_map
+    from cartograph.frames.audit import audit
     from cartograph.maps.measures import compute_measures
     from cartograph.maps.regions import assign_regions
     from cartograph.maps.table import map_table
@@ -31,6 +32,7 @@ __all__ = [
     "__version__",
     "aflite",
     "assign_regions",
+    "audit",
     "average_precision",
     "compute_measures",
     "data_map",
@@ -48,6 +50,7 @@ _MODULES = {
     "InputError": "errors",
     "aflite": "adversarial_filter.algorithm",
     "assign_regions": "maps.regions",
+    "audit": "frames.audit",
     "average_precision": "statistics.metrics",
     "compute_measures": "maps.measures",
     "data_map": "figures.still_map",
