@@ -4,8 +4,8 @@ The committee's probability that a label is wrong is estimated from this data (`
 Swayamdipta et al., *Dataset Cartography* (EMNLP 2020), §5: logistic, of one measure (or, here, of all of them), the confidence of the model
 trained again on flipped labels, fitted on as many flipped as clean rows and tested on a second such sample. Each candidate is tested so,
 by F1, and then fitted on *all* rows of the noised map, flipped and clean weighing the same. That is a world in which every second label
-is wrong; for the list of suspects the odds are put to ``PRIOR`` instead. What such a classifier gives is a rank more than a probability:
-of the rows above ½, .63 to 1 were wrong on TREC, Subj and the built-in corpus with 3 to 20 % planted errors, on SST-2 .61 to .88.
+is wrong; for the list of suspects the odds are put to ``PRIOR`` instead. What such a classifier gives is a rank
+more than a probability: ``PRIOR`` is assumed, not measured.
 
 Candidates are compared by average precision on the planted flips, cross-validated for those that are fitted on them. Rows that any
 candidate flags on the *original* map are left out: they may well be errors, and then to rank them high is no mistake. The committee is used

@@ -40,7 +40,7 @@ class WrongLabels:
 
     Attributes:
         expected: the sum of the rows' probabilities.
-        low, high: 95 % interval; it covered the truth in 92 % of planted sets (5 and 20 %, even, one-way and class-dependent).
+        low, high: interval, meant for 95 %: its width was chosen on planted sets (5 and 20 %, even, one-way, class-dependent) alone.
     """
 
     expected: float
