@@ -10,22 +10,33 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: audit collect test test-all check docs bench dvc-yaml repro chromium clean
 
+# One's own file: `make audit DATA=reviews.csv TEXT=review LABEL=sentiment`; for pairs also PAIR=column. PROFILE: quick, standard or full.
+DATA ?=
+TEXT ?= text
+PAIR ?=
+LABEL ?= label
+PROFILE ?=
+OWN := --data "$(DATA)" --text "$(TEXT)" --text-pair "$(PAIR)" --label "$(LABEL)" --profile "$(PROFILE)"
+
 audit: $(READY)
-	@python -m flows.audit --workspace "$(WORKSPACE)"
+	@python -m flows.audit$(if $(filter .,$(WORKSPACE)),, --workspace "$(WORKSPACE)")$(if $(DATA), $(OWN))
 
 # WORKSPACE is an audit's by default; the built-in collection has its own.
 collect: $(READY)
 	@python -m flows.collect --workspace "$(if $(filter .,$(WORKSPACE)),workspaces/paraphrases,$(WORKSPACE))"
 
 repro: $(READY)
+	@python -m tasks dvc-yaml --workspace "$(WORKSPACE)"
 	@dvc repro $(if $(filter .,$(WORKSPACE)),,"$(WORKSPACE)/dvc.yaml")
 
 # All but the slow ones, within ten minutes on two cores; `make test-all` runs those too.
 test: $(READY) chromium
 	@python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
+# In an order of its own each time: SEED=… repeats one that failed. CHROMIUM=required: without one, that is a failure.
+SEED ?= $(shell date +%s)
 test-all: $(READY) chromium
-	@python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+	@python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --shuffle-seed "$(SEED)"
 
 check: $(READY)
 	@ruff check .
@@ -49,9 +60,9 @@ dvc-yaml: $(READY)
 # Installs the project at the versions of constraints.txt; done again only when these files change.
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Cartograph needs Python 3.11 or newer; this is %s. Name another with make PYTHON=..." % sys.version.split()[0])'
-	@echo "Setting up $(VENV) (once; a few minutes)"
+	@echo "Setting up $(VENV): about 300 packages, 3 GB on disk; once, a few minutes"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -u .ci/install.py -c constraints.txt -e '.[dev]'
 	@touch $@
 
 # The page tests drive a real browser; without one they skip, and say so.
@@ -61,7 +72,7 @@ chromium:
 	    echo "Installing chromium for the page tests"; \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
 	  fi; } || true
-	@command -v chromium >/dev/null 2>&1 || echo "No chromium here: the page tests will skip. Install it to run them."
+	@command -v chromium >/dev/null 2>&1 || { echo "No chromium here: the page tests will skip. Install it to run them."; [ "$(CHROMIUM)" != required ]; }
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
