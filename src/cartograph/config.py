@@ -13,6 +13,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cartograph.errors import InputError
 
+_MAX_BYTES = 2_000_000
+_MAX_DEPTH = 50
+_MAX_VALUES = 500_000
+
 
 class Section(BaseModel):
     """Base of every section's model: immutable, strict about unknown keys, complete with defaults."""
@@ -72,25 +76,88 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """Return the mapping in a YAML file.
 
     Raises:
-        InputError: the file is missing, is not YAML, or does not hold a mapping.
+        InputError: the file is missing, too large or too deeply nested, is not YAML, names a key twice, or does not hold a mapping.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            read = file.read(_MAX_BYTES + 1)
+        text = read.decode("utf-8")
     except FileNotFoundError as error:
         raise InputError(
             f"{path} is missing; make a workspace with `python -m tasks init`, or name another one with --workspace."
         ) from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8.") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}); make it a file that this user can read.") from error
+    if len(read) > _MAX_BYTES:
+        raise InputError(f"{path} has more than {_MAX_BYTES / 1e6:,.0f} MB, which no such file needs; take out what is not a parameter.")
+    return parse_yaml(text, path)
+
+
+def parse_yaml(text: str, path: Path) -> dict[str, Any]:
+    """Return the mapping in a YAML text; ``path`` is what messages call it.
+
+    Raises:
+        InputError: as ``read_yaml``.
+    """
     try:
-        content = yaml.safe_load(text)
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if node is not None:
+            _check_node(path, node)
+        content = None if node is None else loader.construct_document(node)
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f" line {where.line + 1}" if where is not None else ""
-        raise InputError(f"{path}{line} is not valid YAML: {getattr(error, 'problem', error)}.") from error
+        # A character that no YAML may hold has a reason, and no problem.
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or type(error).__name__
+        raise InputError(f"{path}{line} is not valid YAML: {problem}.") from error
+    except RecursionError as error:
+        raise InputError(f"{path} is nested too deeply to be read; parameters are sections, keys and lists.") from error
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path} holds a value that cannot be read ({error}); correct it.") from error
     if not isinstance(content, dict):
         raise InputError(f"{path} must hold sections (`ingest:`, `train:`, …), but holds {type(content).__name__}.")
     return content
+
+
+def _check_node(path: Path, node: yaml.Node) -> None:
+    """Check that no mapping names a key twice, and that what stands in several places by alias does not make it endless or huge."""
+    sizes: dict[int, int | None] = {}
+
+    def size(inner: yaml.Node, depth: int) -> int:
+        known = sizes.get(id(inner), 0)
+        if known is None:
+            raise InputError(f"{path} line {inner.start_mark.line + 1} holds itself (`&` and `*`); write the values out.")
+        if known:
+            return known
+        sizes[id(inner)] = None
+        if depth > _MAX_DEPTH:
+            raise InputError(f"{path} line {inner.start_mark.line + 1} is nested deeper than {_MAX_DEPTH} levels; correct the brackets.")
+        total = 1
+        if isinstance(inner, yaml.MappingNode):
+            _check_keys(path, inner)
+            total += sum(size(key, depth + 1) + size(value, depth + 1) for key, value in inner.value)
+        elif isinstance(inner, yaml.SequenceNode):
+            total += sum(size(item, depth + 1) for item in inner.value)
+        if total > _MAX_VALUES:
+            raise InputError(f"{path} comes to more than {_MAX_VALUES:,} values, its aliases (`*`) written out; write out what is meant.")
+        sizes[id(inner)] = total
+        return total
+
+    size(node, 0)
+
+
+def _check_keys(path: Path, node: yaml.MappingNode) -> None:
+    lines: dict[tuple[str, str], int] = {}
+    for key, _ in node.value:
+        if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
+            continue
+        line, known = key.start_mark.line + 1, (key.tag, key.value)
+        if known in lines:
+            raise InputError(f"{path} has `{key.value}` twice, in line {lines[known]} and in line {line}; keep one of them.")
+        lines[known] = line
 
 
 def load_settings(path: Path, models: Mapping[str, type[Section]]) -> Settings:

@@ -16,9 +16,13 @@ UID = "uid"
 LABEL = "label"
 ANNOTATOR_LABELS = "annotator_labels"
 GROUPS = "groups"
+WEIGHT = "weight"
+"""How much a row counts in training, > 0, 1 on average; a column that only the sets and subsets have whose rows do not count alike."""
+RANK = "training_rank"
+"""Which rows of an epoch come first, the lowest; a column that only train sets have whose rows are not shuffled throughout."""
 SOURCE = "source"
 ROW = "row"
-RESERVED = (UID, LABEL, ANNOTATOR_LABELS, GROUPS, SOURCE, ROW)
+RESERVED = (UID, LABEL, ANNOTATOR_LABELS, GROUPS, WEIGHT, RANK, SOURCE, ROW)
 
 BLANK = "_"
 """Where a multiple-choice sentence is cut: the option goes there."""
@@ -201,7 +205,10 @@ AFLITE_HISTORY = schema_of(
 """The rounds of a filter, as ``aflite.Round`` describes them."""
 
 SUBSET = schema_of({"uid": "string", "label": "int32"})
-"""A train set made from the ingested one: which rows, in which order of uid, under which label."""
+"""A train set made from the ingested one: which rows, in which order of uid, under which label; with ``WEIGHT`` where rows are weighted."""
+
+WEIGHTED_SUBSET = schema_of({"uid": "string", "label": "int32", WEIGHT: "float"})
+"""A ``SUBSET`` whose rows do not all count alike in training."""
 
 SELECTION = schema_of({"uid": "string", "label": "int32", "rank": "int32", "score": "double", "reason": "string"})
 """The rows that a selection keeps, under their given labels: ``rank`` (1 = first), the ``score`` it was kept for, and why, in words."""

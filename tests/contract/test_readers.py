@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,6 +63,27 @@ def _lines(folder: Path, labels: list[str], texts: list[str]) -> Source:
     return Source(paths, "labels.dev+texts.dev")
 
 
+def _excel(folder: Path, labels: list[str], texts: list[str]) -> Source:
+    from openpyxl import Workbook
+
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for row in (("label", "text"), *zip(labels, texts, strict=True)):
+        sheet.append(row)
+    book.save(folder / "data.xlsx")
+    return Source(str(folder / "data.xlsx"), "data.xlsx")
+
+
+def _shards(folder: Path, labels: list[str], texts: list[str]) -> Source:
+    half = (len(labels) + 1) // 2
+    with zipfile.ZipFile(folder / "data.zip", "w") as archive:
+        for number, part in enumerate((slice(0, half), slice(half, None))):
+            if labels[part]:
+                rows = [json.dumps({"label": label, "text": text}) + "\n" for label, text in zip(labels[part], texts[part], strict=True)]
+                archive.writestr(f"part-{number}.jsonl", "".join(rows))
+    return Source(str(folder / "data.zip"), "data.zip")
+
+
 def _huggingface(folder: Path, labels: list[str], texts: list[str]) -> Source:
     from datasets import Dataset
 
@@ -83,6 +105,8 @@ MAKERS: dict[str, Maker] = {
     "parquet": _parquet,
     "label-first": _label_first,
     "lines": _lines,
+    "excel": _excel,
+    "shards": _shards,
     "huggingface": _huggingface,
     "hub": _hub,
 }

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from cartograph.data.images import image_digests, sizes_of
-from cartograph.schema import ANNOTATOR_LABELS, LABEL, UID, dataset_info
+from cartograph.schema import ANNOTATOR_LABELS, LABEL, UID, WEIGHT, dataset_info
 
 _BLOCK = 50_000
 
@@ -18,7 +18,7 @@ def content_digest(table: pa.Table) -> str:
     """Return the SHA-256 of the rows' content: uid, texts, images' pixels, the label's name, annotators' labels; 64 hexadecimal digits.
 
     The order of the rows, the ids behind the label names, the files that the rows came from and how Parquet stores them do
-    not count.
+    not count; a row's weight does, where rows are weighted.
 
     Args:
         table: a set of examples (``schema.examples_schema``).
@@ -27,7 +27,7 @@ def content_digest(table: pa.Table) -> str:
         ValueError: the table was not written by the ingest step.
     """
     info = dataset_info(table.schema)
-    names = [UID, *info.fields, LABEL, *([ANNOTATOR_LABELS] if ANNOTATOR_LABELS in table.column_names else [])]
+    names = [UID, *info.fields, LABEL, *(name for name in (ANNOTATOR_LABELS, WEIGHT) if name in table.column_names)]
     hasher = hashlib.sha256(_canonical([info.task, names]))
     rows = table.select(names).sort_by(UID)
     for start in range(0, rows.num_rows, _BLOCK):

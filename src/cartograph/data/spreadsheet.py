@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cartograph.data.csv_cells import csv_reader
 from cartograph.errors import InputError
 
 LONGEST = 32_000
@@ -27,6 +28,7 @@ _MONTH = (
 )
 _DATE = rf"\d{{1,4}}[ ./-]?{_MONTH}(?:[ ,./-]*\d{{1,4}})?|{_MONTH}[ ./-]?\d{{1,4}}(?:[ ,./-]+\d{{1,4}})?"
 _REWRITTEN = re.compile(rf"'*\s*(?:{_NUMBER}|{_DATE}|true|false)\s*", re.IGNORECASE)
+_SIGNED_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _PLAIN_NUMBER = re.compile(r"0|[1-9]\d{0,14}")
 _DELIMITERS = ",;\t"
 
@@ -38,6 +40,15 @@ def guarded(text: str) -> str:
     ("'=1+1", "'00123", 'plain', "'=1+1")
     """
     return f"'{text}" if _needs_guard(text) else text
+
+
+def inert(text: str) -> str:
+    """Return a text as a cell of data that no spreadsheet runs as a formula; unlike ``guarded`` it leaves numbers and dates as they are.
+
+    >>> inert("=1+1"), inert("-1.5"), inert("00123")
+    ("'=1+1", '-1.5', '00123')
+    """
+    return f"'{text}" if _FORMULA.match(text) and not _SIGNED_NUMBER.fullmatch(text) else text
 
 
 def unguarded(cell: str) -> str:
@@ -94,22 +105,23 @@ def header_of(content: bytes, name: str) -> tuple[str, ...]:
     Raises:
         InputError: not text, or empty.
     """
-    return _open(content, name, ())[0]
+    return _open(content, name, (), western=False)[0]
 
 
-def read_sheet(content: bytes, name: str, required: Sequence[str]) -> list[Record]:
+def read_sheet(content: bytes, name: str, required: Sequence[str], *, western: bool = False) -> list[Record]:
     """Return the rows of a CSV file as a spreadsheet or a person wrote it: delimited by commas, semicolons or tabs; UTF-8 or UTF-16.
 
     Args:
         content: of the file.
         name: what messages call it.
         required: columns that must be there, in lower case; others may.
+        western: whether a sheet that is neither is read as Windows-1252, as Excel saves “CSV” in western countries.
 
     Raises:
         InputError: not text, a required column is missing or there twice, or a row is longer than the header or has quotes that do not
             pair; the message names the line.
     """
-    header, reader = _open(content, name, required)
+    header, reader = _open(content, name, required, western)
     missing = [column for column in required if column not in header]
     if missing:
         raise InputError(f"{name} has no column `{missing[0]}`; its columns are {', '.join(header)}.")
@@ -135,12 +147,12 @@ def read_sheet(content: bytes, name: str, required: Sequence[str]) -> list[Recor
             records.append(Record(line, row, texts))
 
 
-def _open(content: bytes, name: str, required: Sequence[str]) -> tuple[tuple[str, ...], Any]:
+def _open(content: bytes, name: str, required: Sequence[str], western: bool) -> tuple[tuple[str, ...], Any]:
     """Return the header and a reader behind it, by the delimiter that finds the most required columns, then the most columns."""
-    text = _decoded(content, name)
+    text = _decoded(content, name, western)
     tries = []
     for delimiter in _DELIMITERS:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        reader = csv_reader(io.StringIO(text, newline=""), delimiter=delimiter)
         try:
             header = next((row for row in reader if any(row) and not row[0].lower().startswith("sep=")), [])
         except csv.Error:
@@ -153,10 +165,12 @@ def _open(content: bytes, name: str, required: Sequence[str]) -> tuple[tuple[str
     return named, reader
 
 
-def _decoded(content: bytes, name: str) -> str:
+def _decoded(content: bytes, name: str, western: bool) -> str:
     wide = content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     try:
         return content.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
+        if western and not wide:
+            return content.decode("cp1252", errors="replace")
         line = content[: error.start].count(b"\n") + 1
         raise InputError(f"{name} is not {'UTF-16' if wide else 'UTF-8'} text (line {line}); save it as “CSV UTF-8”.") from error

@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cartograph.data.arrays import Floats32
 from cartograph.errors import InputError
-from cartograph.schema import LABEL, UID, dataset_info
+from cartograph.schema import LABEL, UID, WEIGHT, dataset_info
 
 
 def rows_of(examples: pa.Table, uids: pa.Array, what: str) -> pa.Table:
@@ -31,17 +32,18 @@ def rows_of(examples: pa.Table, uids: pa.Array, what: str) -> pa.Table:
 
 
 def take_subset(examples: pa.Table, subset: pa.Table, what: str = "the subset") -> pa.Table:
-    """Return the rows of a train set that a subset names, under the subset's labels.
+    """Return the rows of a train set that a subset names, under the subset's labels and with its weights, where it has any.
 
     Rows keep the train set's order, so that a subset of all rows and labels is the train set itself.
 
     Args:
         examples: the train set (``schema.examples_schema``).
-        subset: ``schema.SUBSET``, in any order.
+        subset: ``schema.SUBSET`` or ``WEIGHTED_SUBSET``, in any order.
         what: the subset's name, for messages.
 
     Raises:
-        InputError: a uid is not in the train set, or twice in the subset, or a label is not one of the train set's.
+        InputError: a uid is not in the train set, or twice in the subset, a label is not one of the train set's, or a weight is not a
+            positive number.
     """
     info = dataset_info(examples.schema)
     wanted = subset[UID].combine_chunks()
@@ -63,4 +65,19 @@ def take_subset(examples: pa.Table, subset: pa.Table, what: str = "the subset") 
         raise InputError(f"{what} has the label id {wrong}, but the train set's labels are 0 to {len(info.labels) - 1}.")
     taken = examples.take(pa.array(rows[order]))
     place = taken.schema.get_field_index(LABEL)
-    return taken.set_column(place, taken.schema.field(LABEL), pa.array(labels, pa.int32())).combine_chunks()
+    taken = taken.set_column(place, taken.schema.field(LABEL), pa.array(labels, pa.int32()))
+    if WEIGHT in subset.column_names:
+        taken = taken.append_column(WEIGHT, pa.array(_weights(subset, what)[order], pa.float32()))
+    return taken.combine_chunks()
+
+
+def _weights(subset: pa.Table, what: str) -> Floats32:
+    weights: Floats32 = pc.fill_null(subset[WEIGHT], float("nan")).to_numpy().astype(np.float32)
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if len(bad):
+        uid, value = subset[UID][int(bad[0])].as_py(), weights[bad[0]]
+        raise InputError(
+            f"{what} gives uid {uid!r} the weight {value} ({len(bad):,} such rows), where a number above 0 is needed; leave the row out "
+            "if it should not count."
+        )
+    return weights

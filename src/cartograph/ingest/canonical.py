@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,16 @@ import pyarrow.compute as pc
 
 from cartograph.data.arrays import Bools, Ids
 from cartograph.errors import InputError
-from cartograph.ingest.columns import Columns, File, is_blank, select
+from cartograph.ingest.columns import NO_MAJORITY, Columns, File, is_blank, label_columns, select
 from cartograph.ingest.identity import content_uids
 from cartograph.ingest.labels import Labelling, annotator_names, chosen_options, class_names, classes
+from cartograph.ingest.leakage import NOT_IN_TRAIN, Leakage, leakage
 from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, QUARANTINE, ROW, UID, DatasetInfo, Domain, examples_schema
 
 Kind = tuple[str, str]
+
+DOUBTFUL = 0.01
+"""Share of rows that may repeat, contradict each other, be over-long or overlap before that is a finding."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class IngestedSet:
         used: (len(raw),) whether the row is in ``examples``.
         examples: the canonical table, ``schema.examples_schema(info)``.
         quarantine: the other records, ``schema.QUARANTINE``.
+        merged: (len(raw),) whether a stray quote may have put several records into one (``Batch.merged``).
+        leakage: which rows of ``examples`` are in the train set too; None of the train set itself.
     """
 
     info: DatasetInfo
@@ -54,6 +60,8 @@ class IngestedSet:
     used: Bools
     examples: pa.Table
     quarantine: pa.Table
+    merged: Bools
+    leakage: Leakage | None = None
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -73,25 +81,41 @@ def ingest(raw_sets: Sequence[RawSet], columns: Columns, labelling: Labelling) -
     An evaluation set without the train set's uid column is given uids by content; one without its annotators' column has none.
 
     Raises:
-        InputError: a column is missing, holds no text or no uids, or is no label; the train set has one class only; no row
-            of a set can be used.
+        InputError: a column is missing, holds no text or no uids, or is no label; no row of a set can be used.
     """
     train, *evaluation = raw_sets
-    selected = select(train.files, columns)
-    table = _named(selected, columns, labelling)
-    labels = columns.option_names if columns.options else classes(table[LABEL], labelling)
-    ingested = [_ingest(train, selected, table, labels, columns, labelling)]
-    present = [name for name, count in ingested[0].class_counts.items() if count]
-    if len(present) == 1:
-        raise InputError(
-            f"train has one class only, `{present[0]}` in all {len(ingested[0].examples):,} usable rows; a model needs two or more: "
-            "check `ingest.label` and the file."
-        )
+    selected, read_as = select(train.files, columns), _labelling_of(train, columns, labelling)
+    table = _named(selected, columns, read_as)
+    labels = columns.option_names if columns.options else classes(table[LABEL], read_as)
+    ingested = [_ingest(train, selected, table, labels, columns, read_as)]
     for raw_set in evaluation:
-        own = columns.available(raw_set.files)
+        own, read_as = columns.available(raw_set.files), _labelling_of(raw_set, columns, labelling)
         selected = select(raw_set.files, own)
-        ingested.append(_ingest(raw_set, selected, _named(selected, own, labelling), labels, own, labelling))
+        ingested.append(_compared(_ingest(raw_set, selected, _named(selected, own, read_as), labels, own, read_as), ingested[0]))
     return ingested
+
+
+def _labelling_of(raw_set: RawSet, columns: Columns, labelling: Labelling) -> Labelling:
+    """Return the labelling of a set, in which a row without a majority of several label columns has no label."""
+    if NO_MAJORITY in labelling.unlabelled or all(len(label_columns(file, columns.label)) == 1 for file in raw_set.files):
+        return labelling
+    return replace(labelling, unlabelled=(*labelling.unlabelled, NO_MAJORITY))
+
+
+def _compared(item: IngestedSet, train: IngestedSet) -> IngestedSet:
+    """Return an evaluation set with what of it is in the train set too.
+
+    Where that is more than a doubtful few, the other rows are a group of their own, which is scored apart.
+    """
+    found = leakage(train.examples, item.examples, item.info.fields, images=bool(item.info.images))
+    if not DOUBTFUL * len(item.examples) < found.rows.sum() < len(item.examples):
+        return replace(item, leakage=found)
+    there = GROUPS in item.examples.column_names
+    before = item.examples[GROUPS].to_pylist() if there else [None] * len(item.examples)
+    groups = [list(own or ()) + [NOT_IN_TRAIN] * (not leaked) or None for own, leaked in zip(before, found.rows, strict=True)]
+    schema = examples_schema(item.info, annotators=ANNOTATOR_LABELS in item.examples.column_names, groups=True)
+    columns = [pa.array(groups, pa.list_(pa.string())) if name == GROUPS else item.examples[name].combine_chunks() for name in schema.names]
+    return replace(item, leakage=found, examples=pa.Table.from_arrays(columns, schema=schema))
 
 
 def _named(table: pa.Table, columns: Columns, labelling: Labelling) -> pa.Table:
@@ -127,6 +151,7 @@ def _ingest(
         used=used,
         examples=_examples(table.filter(pa.array(used)), info, annotators=bool(columns.annotators), groups=GROUPS in table.column_names),
         quarantine=_quarantine(raw_set, selected, faults, _kinds(info)),
+        merged=np.concatenate([np.isin(file.batch.rows.to_numpy(), file.batch.merged) for file in raw_set.files]),
     )
     _require_usable(ingested, columns)
     return ingested

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -11,10 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.errors import InputError
+from cartograph.ingest.headers import names_by_position
+from cartograph.ingest.nested import column_at
 from cartograph.read.source import Batch
 from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, RESERVED, ROW, SOURCE, UID, Task
+from cartograph.wording import cut
 
 Alternatives = tuple[str, ...]
+
+NO_MAJORITY = "-"
+"""The label of a row whose several labels have no majority; SNLI's."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +31,7 @@ class Columns:
     Attributes:
         text: one entry for single texts and multiple choice, two for pairs, none for images.
         options: at least two entries for multiple choice, else none.
-        label: the gold label.
+        label: the gold label; empty for rows without labels. ``a+b+c`` is the majority of several columns.
         uid: what identifies a row; empty where uids are to be made from the content.
         annotators: the annotators' labels, a list or text; ``a+b+c`` joins several columns. Empty for a set without annotators.
         image: the images; empty for texts.
@@ -108,7 +115,8 @@ def _select(file: File, columns: Columns) -> pa.Table:
     entries = [*zip(columns.text_names, columns.text, strict=True), *zip(columns.option_names, columns.options, strict=True)]
     for name, alternatives in entries:
         chosen[name] = _texts(file, alternatives)
-    chosen[LABEL] = _texts(file, columns.label)
+    if columns.label:
+        chosen[LABEL] = _labels(file, columns.label)
     if columns.uid:
         chosen[UID] = _texts(file, columns.uid)
     if columns.annotators:
@@ -120,12 +128,44 @@ def _select(file: File, columns: Columns) -> pa.Table:
     return pa.table(chosen)
 
 
+def _labels(file: File, alternatives: Alternatives) -> pa.ChunkedArray:
+    """Return the label column; of several that are joined (``a+b+c``) the label of most of them, ``NO_MAJORITY`` where none has most."""
+    parts = label_columns(file, alternatives)
+    if len(parts) == 1:
+        return _texts(file, alternatives)
+    rows = zip(*(_texts(file, (part,)).to_pylist() for part in parts), strict=True)
+    return pa.chunked_array([pa.array([_most(row) for row in rows], pa.string())])
+
+
+def label_columns(file: File, alternatives: Alternatives) -> list[str]:
+    """Return the columns that hold a file's labels: one, or several whose majority is the label."""
+    there = file.batch.table.column_names
+    for name in alternatives:
+        parts = name.split("+")
+        if name not in there and len(parts) > 1 and set(parts) <= set(there):
+            return parts
+    return [next((name for name in alternatives if name in there), alternatives[0])]
+
+
+def _most(row: Sequence[str | None]) -> str | None:
+    counts = Counter(label.strip() for label in row if label and label.strip()).most_common(2)
+    if not counts:
+        return None
+    return counts[0][0] if len(counts) == 1 or counts[0][1] > counts[1][1] else NO_MAJORITY
+
+
 def _texts(file: File, alternatives: Alternatives) -> pa.ChunkedArray:
+    table = file.batch.table
+    if not set(alternatives) & set(table.column_names):
+        nested = next(filter(None, (column_at(table, path) for path in alternatives)), None)
+        if nested is not None:
+            return nested
     name = _found(file, alternatives)
-    column = file.batch.table[name]
+    column = table[name]
     if pa.types.is_list(column.type) or pa.types.is_binary(column.type):
         held = "images" if pa.types.is_binary(column.type) else "lists"
-        raise InputError(f"column `{name}` of {file.name} holds {held}, expected one text or label per row; name another column.")
+        way = f"name another column, or one item of it: `{name}.0`" if held == "lists" else "name another column"
+        raise InputError(f"column `{name}` of {file.name} holds {held}, expected one text or label per row; {way}.")
     return column.cast(pa.string())
 
 
@@ -148,7 +188,13 @@ def _found(file: File, alternatives: Alternatives) -> str:
     wanted = " or ".join(f"`{name}`" for name in alternatives)
     near = [match for name in alternatives for match in get_close_matches(name.lower(), [column.lower() for column in there], n=1)]
     guess = next((f"; did you mean `{column}`?" for column in there if near and column.lower() == near[0]), ".")
-    raise InputError(f"{file.name} has no column {wanted}; its columns are {', '.join(there)}{guess}")
+    columns = f"its columns are {', '.join(there)}{guess}" if there else "none of its columns is text that can be read."
+    if names := names_by_position(file.batch.table):
+        raise InputError(
+            f"{file.name} has no column {wanted}; its first line looks like data ({', '.join(repr(cut(name, 30)) for name in there)}). "
+            f"Name the columns by position: {names} in `columns`, `--columns {names}` in `init`; an empty name leaves a column out."
+        )
+    raise InputError(f"{file.name} has no column {wanted}; {columns}")
 
 
 def _annotators(file: File, alternatives: Alternatives) -> pa.ChunkedArray:

@@ -150,7 +150,7 @@ def image_batch(source: Source, table: pa.Table, start: int) -> Batch:
         kinds = ", ".join(f"{field.name} ({field.type})" for field in table.schema)
         raise InputError(f"{source.name} has no column of arrays or image files; its columns are {kinds}.")
     # Other columns of images are left out; plain lists of numbers, such as votes, are texts.
-    others = [field.name for field in table.schema if _is_nested(field.type) and field.name not in images]
+    others = [field.name for field in table.schema if (_is_nested(field.type) or _is_bytes(field.type)) and field.name not in images]
     rest = raw_columns(table.drop_columns([*images, *others]), source.name)
     texts = {name: rest[name].to_pylist() for name in rest.column_names}
     try:
@@ -175,6 +175,10 @@ def _holds_images(kind: pa.DataType) -> bool:
         while hasattr(kind, "value_type"):
             kind = kind.value_type
         return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    return _is_bytes(kind)
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 

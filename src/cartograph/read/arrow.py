@@ -10,13 +10,14 @@ import pyarrow.compute as pc
 
 from cartograph.errors import InputError
 from cartograph.read.jsonl import as_text
+from cartograph.read.source import distinct
 
 
 def raw_columns(table: pa.Table, name: str) -> pa.Table:
     """Return a table whose columns are strings or lists of strings.
 
-    Structs are opened (``example.premise``), class labels of Hugging Face's are named, whole floating-point numbers lose
-    their fraction, and columns of bytes are left out.
+    Structs are opened (``example.premise``), class labels of Hugging Face's are named, and whole floating-point numbers lose their
+    fraction. Bytes that are UTF-8 throughout are text; columns of other bytes are left out. Columns of one name are numbered.
 
     Raises:
         InputError: a text of ``name`` (what messages call the table) is not Unicode.
@@ -25,15 +26,27 @@ def raw_columns(table: pa.Table, name: str) -> pa.Table:
     while any(pa.types.is_struct(field.type) for field in table.schema):
         table = table.flatten()
     columns = {}
-    for title, column in zip(table.column_names, table.columns, strict=True):
-        if not pa.types.is_binary(column.type) and not pa.types.is_large_binary(column.type):
-            columns[title] = _text(column, classes.get(title))
+    for title, name_, column in zip(distinct(table.column_names), table.column_names, table.columns, strict=True):
+        if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type) or pa.types.is_fixed_size_binary(column.type):
+            if (decoded := _decoded(column)) is not None:
+                columns[title] = decoded
+        else:
+            columns[title] = _text(column, classes.get(name_))
     raw = pa.table(columns)
     try:
         raw.validate(full=True)
     except pa.ArrowInvalid as error:
         raise InputError(f"{name} is damaged: {str(error).splitlines()[0]}; write it again.") from error
     return raw
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return bytes as the text that they are; None where some are not UTF-8, or hold control characters that no text has."""
+    try:
+        text = column.cast(pa.binary()).cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    return None if pc.any(pc.match_substring_regex(text, r"[\x00-\x08\x0e-\x1f]")).as_py() else text
 
 
 def class_names(metadata: dict[bytes, bytes] | None) -> dict[str, list[str]]:

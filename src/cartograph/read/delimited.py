@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,8 +13,14 @@ from typing import IO
 
 import pyarrow as pa
 
+from cartograph.data.csv_cells import MAX_CELL, csv_reader
 from cartograph.errors import InputError
-from cartograph.read.source import BATCH_ROWS, Batch, Rejected, Source, open_text
+from cartograph.read.encodings import NOT_DECODED, broken_byte, printable
+from cartograph.read.opening import open_text
+from cartograph.read.source import BATCH_ROWS, TOO_LONG, Batch, Rejected, Source, distinct
+
+WRONG_NUMBER = "wrong number of fields"
+"""Reason of a record with more or fewer fields than columns."""
 
 
 def read_csv(source: Source) -> Iterator[Batch]:
@@ -69,17 +76,17 @@ def _read(source: Source, delimiter: str | None, *, quoting: str) -> Iterator[Ba
     with open_text(source.path, source, newline="") as file:
         lines = _Lines(file)
         layout, reader = _opened(source, lines, delimiter, quoting)
-        yield from _batches(layout.columns, reader, lines)
+        yield from _batches(layout, reader, lines)
 
 
 def _opened(source: Source, lines: _Lines, delimiter: str | None, quoting: str) -> tuple[_Layout, Iterator[list[str]]]:
     """Return how the file is laid out, and a reader placed after the header."""
     delimiter = delimiter or _delimiter(lines.peek())
     try:
-        reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL, strict=True)
+        reader = csv_reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE if quoting == "none" else csv.QUOTE_MINIMAL)
     except (TypeError, ValueError) as error:
         raise InputError(f"{source.name}: delimiter {delimiter!r} must be a single character.") from error
-    columns = source.columns or _header(source, reader)
+    columns = _stated(source, lines) if source.columns else _header(source, reader)
     return _Layout(delimiter, quoting, columns, "".join(lines.taken)), reader
 
 
@@ -114,6 +121,17 @@ def _written(record: list[str], layout: _Layout, before: str) -> str:
     return file.getvalue() + end
 
 
+def _stated(source: Source, lines: _Lines) -> tuple[str, ...]:
+    """Return the names that a source gives to its columns by position.
+
+    Raises:
+        InputError: its first line has them too.
+    """
+    if {name.casefold() for name in source.columns if name} <= set(re.split(r"[,;|\t\"\r\n]+", lines.peek().casefold())):
+        raise InputError(f"{source.name} has the names of its columns in its first line; leave `columns` out.")
+    return tuple(distinct(source.columns))
+
+
 def _delimiter(header: str) -> str:
     counts = {mark: header.count(mark) for mark in ",;\t|"}
     return "," if counts[","] else max(counts, key=lambda mark: counts[mark])
@@ -124,23 +142,48 @@ def _header(source: Source, reader: Iterator[list[str]]) -> tuple[str, ...]:
         given = next((row for row in reader if row), [])
     except csv.Error as error:
         raise InputError(f"{source.name} line 1, the header, is not readable ({error}); name the columns with `columns`.") from error
-    names = [name.strip() or f"column {index}" for index, name in enumerate(given, start=1)]
-    counts = Counter(names)
-    seen: Counter[str] = Counter()
-    for index, name in enumerate(names):
-        if counts[name] > 1:
-            seen[name] += 1
-            names[index] = f"{name} ({seen[name]})"
-    return tuple(names)
+    if wrong := next(filter(None, map(broken_byte, given)), None):
+        raise InputError(f"{source.name} line 1, the header, cannot be decoded ({wrong}); set `encoding` to the file's own.")
+    return tuple(distinct([name.strip() or f"column {index}" for index, name in enumerate(given, start=1)]))
 
 
-def _batches(columns: tuple[str, ...], reader: Iterator[list[str]], lines: _Lines) -> Iterator[Batch]:
-    numbered = _records(len(columns), reader, lines)
+def _batches(layout: _Layout, reader: Iterator[list[str]], lines: _Lines) -> Iterator[Batch]:
+    width = len(layout.columns)
+    numbered = _records(width, reader, lines)
     while chunk := list(islice(numbered, BATCH_ROWS)):
         records = [record for _, record in chunk if not isinstance(record, Rejected)]
         rows = [number for number, record in chunk if not isinstance(record, Rejected)]
         rejected = tuple(record for _, record in chunk if isinstance(record, Rejected))
-        yield Batch(_table(columns, records), pa.array(rows, pa.int64()), rejected)
+        yield Batch(_table(layout.columns, records), pa.array(rows, pa.int64()), rejected, _merged(rows, records, layout))
+
+
+def _merged(numbers: list[int], records: list[list[str]], layout: _Layout) -> tuple[int, ...]:
+    """Return which records have a cell that holds the end of a record, or a whole one, as where a stray quote swallowed ends of lines.
+
+    A part of a line counts as a cell of its own where it is one of the values that its column repeats, as a column of labels does.
+    """
+    long = [place for place, record in enumerate(records) if any("\n" in cell or "\r" in cell for cell in record)]
+    if not long or len(layout.columns) < 2:
+        return ()
+    repeated = []
+    for column in zip(*records, strict=True):
+        counts = Counter(column)
+        repeated.append(
+            {value for value, count in counts.items() if count > 1 and value.strip()} if 2 * len(counts) <= len(column) else set()
+        )
+    return tuple(numbers[place] for place in long if _holds_a_record(records[place], layout.delimiter, repeated))
+
+
+def _holds_a_record(record: list[str], delimiter: str, repeated: list[set[str]]) -> bool:
+    for place, cell in enumerate(record):
+        first, *inner = cell.splitlines()[:-1] or [""]
+        parts = [(place, first.split(delimiter)), *((0, line.split(delimiter)) for line in inner)]
+        for start, fields in parts:
+            if start + len(fields) == len(record) > 1 and any(
+                value in repeated[start + offset] for offset, value in enumerate(fields) if start + offset != place or start == 0 < offset
+            ):
+                return True
+    return False
 
 
 def _records(width: int, reader: Iterator[list[str]], lines: _Lines) -> Iterator[tuple[int, list[str] | Rejected]]:
@@ -154,18 +197,24 @@ def _records(width: int, reader: Iterator[list[str]], lines: _Lines) -> Iterator
             return
         except csv.Error as error:
             number += 1
-            yield number, Rejected(number, "quotes that do not pair", str(error), lines.give_back().rstrip("\r\n"))
+            long = "field limit" in str(error) and len(lines.taken[0]) > MAX_CELL
+            reason, first = TOO_LONG if long else "quotes that do not pair", lines.give_back().rstrip("\r\n")
+            detail = f"a line of {len(first):,} characters" if long else str(error)
+            yield number, Rejected(number, reason, detail, printable(first[:MAX_CELL]))
             continue
         if not record:
             continue
         number += 1
-        if len(record) == width:
+        if (wrong := next(filter(None, map(broken_byte, lines.taken)), None)) is not None:
+            yield number, Rejected(number, NOT_DECODED, wrong, printable("".join(lines.taken).rstrip("\r\n")))
+        elif len(record) == width:
             yield number, record
         else:
             detail = f"{len(record)} fields instead of {width}"
-            yield number, Rejected(number, "wrong number of fields", detail, "".join(lines.taken).rstrip("\r\n"))
+            yield number, Rejected(number, WRONG_NUMBER, detail, "".join(lines.taken).rstrip("\r\n"))
 
 
 def _table(columns: tuple[str, ...], records: list[list[str]]) -> pa.Table:
     values = zip(*records, strict=True) if records else [()] * len(columns)
-    return pa.Table.from_arrays([pa.array(column, pa.string()) for column in values], names=list(columns))
+    named = [(name, column) for name, column in zip(columns, values, strict=True) if name]
+    return pa.Table.from_arrays([pa.array(column, pa.string()) for _, column in named], names=[name for name, _ in named])

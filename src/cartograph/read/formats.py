@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cartograph.errors import InputError
-from cartograph.read import arrays, delimited, hub, huggingface, image_folder, jsonl, label_first, lines, parquet, squad, wsc
+from cartograph.read import arrays, delimited, excel, hub, huggingface, image_folder, jsonl, label_first, lines, parquet, shards, squad, wsc
+from cartograph.read.compression import open_bytes, suffix_of
+from cartograph.read.delimited import WRONG_NUMBER
+from cartograph.read.opening import too_large
 from cartograph.read.remote import is_remote
-from cartograph.read.source import Batch, Rejected, Source, join, open_bytes, suffix_of
+from cartograph.read.source import MEGABYTE, Batch, Rejected, Source, join, without_long_cells
 
 __all__ = ["CONVERTERS", "IMAGE_READERS", "READERS", "Batch", "Rejected", "Source", "format_of", "is_remote", "local_paths", "read"]
 
@@ -20,12 +23,17 @@ READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {
     "parquet": parquet.read,
     "label-first": label_first.read,
     "lines": lines.read,
+    "excel": excel.read,
+    "shards": shards.read,
     "huggingface": huggingface.read,
     "hub": hub.read,
 }
 
 IMAGE_READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {"image-folder": image_folder.read, "arrays": arrays.read}
 """Formats whose rows are images."""
+
+TEXTS = ("csv", "tsv", "jsonl", "label-first", "lines")
+"""Formats of text files, which have an encoding."""
 
 CONVERTERS: dict[str, Callable[[Source], Iterator[Batch]]] = {"wsc": wsc.read, "squad": squad.read}
 """Formats of other tasks, read as rows of one that an audit knows; never guessed, but named."""
@@ -41,8 +49,12 @@ _SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".npz": "arrays",
-    ".zip": "image-folder",
+    **dict.fromkeys(excel.SUFFIXES, "excel"),
 }
+_FOLDERS = ("huggingface", "hub", "image-folder", "shards")
+"""Formats of folders."""
+_SPLITS = ("huggingface", "hub", "image-folder", "excel")
+"""Formats whose sources have parts with names."""
 
 
 def local_paths(path: str) -> tuple[str, ...]:
@@ -68,7 +80,11 @@ def format_of(path: str, name: str | None = None) -> str:
         return "lines"
     if Path(path).is_dir():
         # The folder of a data set may have pictures beside its shards, for its README.
-        return "image-folder" if image_folder.holds_images(path) and not huggingface.holds_shards(path) else "huggingface"
+        if huggingface.holds_shards(path):
+            return "huggingface"
+        return "image-folder" if image_folder.holds_images(path) else "shards" if shards.holds_shards(path) else "huggingface"
+    if suffix_of(path) == ".zip":
+        return "shards" if shards.holds_shards(path) and not image_folder.holds_images(path) else "image-folder"
     if suffix_of(path) in _SUFFIXES:
         return _SUFFIXES[suffix_of(path)]
     with open_bytes(path) as file:
@@ -88,6 +104,24 @@ def _kind(source: Source) -> str:
     return "arrays" if kind == "parquet" and source.images else kind
 
 
+def there(path: str) -> bool:
+    """Return whether there is anything at a path; nothing is at one that no file system can have."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _batches(kind: str, source: Source) -> Iterator[Batch]:
+    """Yield what a reader yields, up to as much as the source may hold, without records of endless cells."""
+    size = 0
+    for batch in _EVERY[kind](source):
+        size += 0 if kind in IMAGE_READERS else batch.table.nbytes
+        if size > source.max_megabytes * MEGABYTE:
+            raise InputError(too_large(source))
+        yield without_long_cells(batch)
+
+
 def first_columns(source: Source) -> set[str]:
     """Return the columns of the first batch of a source; empty where it cannot be read: ``read`` says why."""
     try:
@@ -104,23 +138,28 @@ def read(source: Source) -> Batch:
         InputError: a file is missing or empty, is in another encoding or format than named, or has no rows.
     """
     for path in local_paths(source.path):
-        if not Path(path).exists():
+        if not there(path):
             raise InputError(f"{path} does not exist; correct the path.")
+        if not Path(path).is_file() and not Path(path).is_dir():
+            raise InputError(f"{path} is neither a file nor a folder, but a pipe or a device; write what comes out of it to a file.")
         if Path(path).is_file() and Path(path).stat().st_size == 0:
             raise InputError(f"{path} is empty.")
     kind = _kind(source)
     if kind not in _EVERY:
         raise InputError(f"{source.name}: there is no format `{kind}`; there are {', '.join(_EVERY)}.")
-    if kind not in ("huggingface", "hub", "image-folder") and any(Path(path).is_dir() for path in local_paths(source.path)):
+    if kind not in _FOLDERS and any(Path(path).is_dir() for path in local_paths(source.path)):
         raise InputError(f"{source.name} is a folder; a source of format {kind} is a file.")
-    if source.split is not None and kind not in ("huggingface", "hub", "image-folder"):
+    if source.split is not None and kind not in _SPLITS:
         raise InputError(f"{source.name} is of format {kind}, which has no splits; leave `split` out, or name the file of that split.")
-    batches = list(_EVERY[kind](source))
+    batches = list(_batches(kind, source))
     if not any(len(batch.rows) or batch.rejected for batch in batches):
         raise InputError(f"{source.name} holds no rows.")
     whole = join(batches)
     if not len(whole.rows):
         first = whole.rejected[0]
+        if source.columns and {record.reason for record in whole.rejected} == {WRONG_NUMBER}:
+            fields = first.detail.replace(" instead of ", ", `columns` names ")
+            raise InputError(f"{source.name}: its records have {fields}; give each field a name, or an empty one to leave it out.")
         raise InputError(
             f"{source.name}: none of its {len(whole.rejected):,} records can be read as {kind}; the first, row {first.row}: {first.reason} "
             f"({first.detail}). Set `format`, `delimiter` or `quoting` to what the file has."

@@ -16,7 +16,7 @@ from cartograph.read.arrays import image_batch
 from cartograph.read.source import Batch, Source
 
 _SHARDS = (".parquet", ".arrow")
-_SHARD = re.compile(r"[-_.]?\d{4,}(-of-\d+)?$")
+_SHARD = re.compile(r"[-_.]?\d+(-of-\d+)?$")
 
 
 def read(source: Source) -> Iterator[Batch]:

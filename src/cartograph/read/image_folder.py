@@ -128,8 +128,14 @@ def read(source: Source) -> Iterator[Batch]:
 
 
 def holds_images(path: str) -> bool:
-    """Return whether a folder has a file with the name of an image in it or in one of its sub-folders."""
-    return any(file.suffix.lower() in SUFFIXES for file in Path(path).rglob("*"))
+    """Return whether a folder or a ZIP archive has a file with the name of an image in it or in one of its sub-folders."""
+    if Path(path).is_dir():
+        return any(file.suffix.lower() in SUFFIXES for file in Path(path).rglob("*"))
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any(PurePosixPath(name).suffix.lower() in SUFFIXES for name in archive.namelist())
+    except BROKEN_ARCHIVE:
+        return False
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""JSON lines, or a JSON array of objects; fields of nested objects are columns named with dots (``example.premise``)."""
+"""JSON lines, an array of objects, or an object that holds one; fields of nested objects are columns named with dots (``a.b``)."""
 
 from __future__ import annotations
 
@@ -10,33 +10,69 @@ from typing import IO, Any
 import pyarrow as pa
 
 from cartograph.errors import InputError
-from cartograph.read.source import BATCH_ROWS, MAX_COLUMNS, Batch, Rejected, Source, open_text
+from cartograph.read.encodings import NOT_DECODED, broken_byte, printable
+from cartograph.read.opening import open_text
+from cartograph.read.source import BATCH_ROWS, MAX_COLUMNS, Batch, Rejected, Source
 
 Numbered = tuple[int, dict[str, Any]]
 
 
 def read(source: Source) -> Iterator[Batch]:
-    """Yield the objects of a JSONL file, or of a file that holds one array of objects.
+    """Yield the objects of a JSONL file, or of a file that holds one array of objects, alone or in an object (``{"data": [...]}``).
 
     Numbers and booleans become text (``1``, ``true``), ``null`` and ``NaN`` become null, a list becomes a list of texts.
 
     Raises:
-        InputError: the file is one array and is not valid JSON.
+        InputError: the file is one array or object and is not valid JSON, or the object holds no array of objects, or several.
     """
     with open_text(source.path, source, newline="\n") as file:
-        if _is_array(file):
-            yield from _array(source, file)
+        if _begins_with(file) == "[":
+            yield from _array(source, _loaded(source, file))
+        elif (whole := _one_object(file)) is not None:
+            yield from _array(source, whole[_key_of_records(source, whole)])
         else:
             yield from _lines(source, file)
 
 
-def _is_array(file: IO[str]) -> bool:
-    """Return whether a file begins with an array, and go back to its beginning."""
+def _begins_with(file: IO[str]) -> str:
+    """Return the first character of a file that is not white space, and go back to its beginning."""
     start = file.read(1)
     while start.isspace():
         start = file.read(1)
     file.seek(0)
-    return start == "["
+    return start
+
+
+def _one_object(file: IO[str]) -> dict[str, Any] | None:
+    """Return the object that a file is as a whole, None for a file of lines; go back to its beginning."""
+    first, second = (next((line for line in file if not line.isspace()), "") for _ in range(2))
+    file.seek(0)
+    try:
+        alone = isinstance(value := json.loads(first, parse_constant=_nothing), dict) and not second and len(_lists_of_objects(value)) == 1
+        return value if alone else None
+    except (ValueError, RecursionError):
+        pass
+    try:
+        whole = json.load(file, parse_constant=_nothing) if first.lstrip().startswith("{") else None
+    except (ValueError, RecursionError):
+        whole = None
+    file.seek(0)
+    return whole
+
+
+def _lists_of_objects(value: Mapping[str, Any]) -> list[str]:
+    return [key for key, inner in value.items() if isinstance(inner, list) and inner and all(isinstance(one, dict) for one in inner)]
+
+
+def _key_of_records(source: Source, whole: Mapping[str, Any]) -> str:
+    found = _lists_of_objects(whole)
+    if len(found) != 1:
+        keys = ", ".join(f"`{key}`" for key in list(whole)[:8]) + (", …" if len(whole) > 8 else "")
+        held = f"several arrays of objects ({', '.join(found)})" if found else "no array of objects"
+        raise InputError(
+            f"{source.name} is one JSON object with the keys {keys} and {held}; write the records as one object per line, or as one array."
+        )
+    return found[0]
 
 
 def _lines(source: Source, file: IO[str]) -> Iterator[Batch]:
@@ -47,6 +83,9 @@ def _lines(source: Source, file: IO[str]) -> Iterator[Batch]:
         for number, line in chunk:
             if line.isspace():
                 continue
+            if wrong := broken_byte(line):
+                rejected.append(Rejected(number, NOT_DECODED, wrong, printable(line.rstrip("\r\n"))))
+                continue
             try:
                 value = json.loads(line, parse_constant=_nothing)
             except (ValueError, RecursionError) as error:
@@ -56,13 +95,16 @@ def _lines(source: Source, file: IO[str]) -> Iterator[Batch]:
         yield _batch(source, records, rejected)
 
 
-def _array(source: Source, file: IO[str]) -> Iterator[Batch]:
+def _loaded(source: Source, file: IO[str]) -> Any:
     try:
-        values = json.load(file, parse_constant=_nothing)
+        return json.load(file, parse_constant=_nothing)
     except json.JSONDecodeError as error:
         raise InputError(f"{source.name} is not valid JSON: line {error.lineno}, column {error.colno}: {error.msg}.") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{source.name} is not JSON that can be read: {error}.") from error
+
+
+def _array(source: Source, values: list[Any]) -> Iterator[Batch]:
     for start in range(0, len(values), BATCH_ROWS):
         records: list[Numbered] = []
         rejected: list[Rejected] = []
@@ -72,7 +114,7 @@ def _array(source: Source, file: IO[str]) -> Iterator[Batch]:
 
 
 def rewrite(source: Source, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
-    """Yield the text of a JSONL file, or of one array, with some of its records, byte for byte but for new labels.
+    """Yield the text of a JSON file with some of its records: lines byte for byte but for new labels, an array written again.
 
     Args:
         column: the label's; dots lead into nested objects.
@@ -80,19 +122,23 @@ def rewrite(source: Source, column: str, kept: Mapping[int, str | None]) -> Iter
             file stays one.
     """
     with open_text(source.path, source, newline="\n") as file:
-        if _is_array(file):
-            values = enumerate(json.load(file), start=1)
-            yield "[\n"
-            objects = (_relabelled(value, column, kept[number]) for number, value in values if number in kept)
-            for index, value in enumerate(objects):
-                yield (",\n" if index else "") + json.dumps(value, ensure_ascii=False)
-            yield "\n]\n"
+        if _begins_with(file) == "[":
+            records = _kept(json.load(file), column, kept)
+            yield "[\n" + ",\n".join(json.dumps(record, ensure_ascii=False) for record in records) + "\n]\n"
+            return
+        if (whole := _one_object(file)) is not None:
+            key = _key_of_records(source, whole)
+            yield json.dumps({**whole, key: _kept(whole[key], column, kept)}, ensure_ascii=False, indent=1) + "\n"
             return
         for number, line in enumerate(file, start=1):
             if number in kept:
                 label = kept[number]
                 end = line[len(line.rstrip("\r\n")) :]
                 yield line if label is None else json.dumps(_relabelled(json.loads(line), column, label), ensure_ascii=False) + end
+
+
+def _kept(values: list[Any], column: str, kept: Mapping[int, str | None]) -> list[dict[str, Any]]:
+    return [_relabelled(value, column, kept[number]) for number, value in enumerate(values, start=1) if number in kept]
 
 
 def _relabelled(record: dict[str, Any], column: str, label: str | None) -> dict[str, Any]:
@@ -138,7 +184,9 @@ def _batch(source: Source, records: list[Numbered], rejected: list[Rejected]) ->
             if _is_unicode(record):
                 readable.append((number, record))
             else:
-                rejected.append(Rejected(number, "not valid Unicode", "half of a surrogate pair", json.dumps(record)))
+                wrong = broken_byte(json.dumps(record, ensure_ascii=False))
+                reason = (NOT_DECODED, wrong) if wrong else ("not valid Unicode", "half of a surrogate pair")
+                rejected.append(Rejected(number, *reason, json.dumps(record)))
         records = readable
         table = _table(source, [record for _, record in records])
         rejected.sort(key=lambda record: record.row)

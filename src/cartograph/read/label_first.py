@@ -8,7 +8,9 @@ from itertools import islice
 import pyarrow as pa
 
 from cartograph.errors import InputError
-from cartograph.read.source import BATCH_ROWS, Batch, Source, open_text
+from cartograph.read.encodings import NOT_DECODED, broken_byte, printable
+from cartograph.read.opening import open_text
+from cartograph.read.source import BATCH_ROWS, Batch, Rejected, Source
 
 
 def read(source: Source) -> Iterator[Batch]:
@@ -16,16 +18,17 @@ def read(source: Source) -> Iterator[Batch]:
     with open_text(source.path, source, newline="\n") as file:
         numbered = enumerate(file, start=1)
         while chunk := list(islice(numbered, BATCH_ROWS)):
-            rows, labels, texts = [], [], []
+            rows, labels, texts, rejected = [], [], [], []
             for number, line in chunk:
                 parts = line.split(maxsplit=1)
-                if parts:
+                if parts and (wrong := broken_byte(line)):
+                    rejected.append(Rejected(number, NOT_DECODED, wrong, printable(line.rstrip("\r\n"))))
+                elif parts:
                     rows.append(number)
                     labels.append(parts[0])
                     texts.append(parts[1].rstrip("\r\n") if len(parts) > 1 else "")
-            yield Batch(
-                pa.table({"label": pa.array(labels, pa.string()), "text": pa.array(texts, pa.string())}), pa.array(rows, pa.int64())
-            )
+            table = pa.table({"label": pa.array(labels, pa.string()), "text": pa.array(texts, pa.string())})
+            yield Batch(table, pa.array(rows, pa.int64()), tuple(rejected))
 
 
 def rewrite(source: Source, kept: Mapping[int, str | None]) -> Iterator[str]:

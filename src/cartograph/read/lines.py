@@ -10,7 +10,9 @@ from itertools import islice, zip_longest
 import pyarrow as pa
 
 from cartograph.errors import InputError
-from cartograph.read.source import BATCH_ROWS, Batch, Source, open_text
+from cartograph.read.encodings import NOT_DECODED, broken_byte, printable
+from cartograph.read.opening import open_text
+from cartograph.read.source import BATCH_ROWS, Batch, Rejected, Source
 
 _FIELD = re.compile(r"(?:^|,)([^\W\d][\w.-]*)=")
 
@@ -50,6 +52,14 @@ def read(source: Source) -> Iterator[Batch]:
                         f"the files of {source.name} do not run in step: {', '.join(short)} ends after {number - 1} lines, others go on; "
                         "they must have one line per record each."
                     )
-            columns = zip(*(values for _, values in chunk), strict=True)
+            rejected = [
+                Rejected(number, NOT_DECODED, wrong, printable(" | ".join(value.rstrip("\r\n") for value in values)))
+                for number, values in chunk
+                if (wrong := next(filter(None, map(broken_byte, values)), None))
+            ]
+            aside = {record.row for record in rejected}
+            kept = [(number, values) for number, values in chunk if number not in aside]
+            columns = zip(*(values for _, values in kept), strict=True) if kept else [()] * len(fields)
             arrays = [pa.array([value.rstrip("\r\n") for value in column], pa.string()) for column in columns]
-            yield Batch(pa.Table.from_arrays(arrays, names=list(fields)), pa.array([number for number, _ in chunk], pa.int64()))
+            table = pa.Table.from_arrays(arrays, names=list(fields))
+            yield Batch(table, pa.array([number for number, _ in kept], pa.int64()), tuple(rejected))

@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 from cartograph.errors import InputError
 from cartograph.read import delimited, jsonl, label_first
 from cartograph.read.arrow import class_names
+from cartograph.read.compression import open_bytes, suffix_of
 from cartograph.read.formats import format_of
-from cartograph.read.source import Source, open_bytes, suffix_of
+from cartograph.read.source import Source
 
 _SUFFIXES = {"csv": ".csv", "tsv": ".tsv", "jsonl": ".jsonl", "label-first": ".txt"}
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import bz2
-import codecs
-import gzip
-import io
 import json
 import lzma
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from cartograph.errors import InputError
+from cartograph.data.csv_cells import MAX_CELL
 
 BATCH_ROWS, BATCH_ROWS_OF_IMAGES = 50_000, 1_000
 MAX_COLUMNS = 4096
+TOO_LONG = f"cell of more than {MAX_CELL:,} characters"
+MEGABYTE = 1_000_000
+_SHOWN = 1_000
 
 BROKEN_ARCHIVE = (
     zipfile.BadZipFile,
@@ -37,8 +36,6 @@ BROKEN_ARCHIVE = (
 )
 """What ``zipfile`` raises for archives that are cut short, damaged, or locked with a password."""
 
-_OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-
 
 @dataclass(frozen=True)
 class Source:
@@ -52,11 +49,13 @@ class Source:
         delimiter: between fields of a delimited file; None for a tab in TSV, and in CSV for the one that the header uses.
         quoting: ``standard`` ("…" around fields, doubled inside) or ``none`` (a quote is text); None for
             standard in CSV and none in TSV.
-        columns: column names of a delimited file without a header line; empty where the first line is the header.
+        columns: column names by position, of a delimited file or a sheet without a header line, an empty name for a column that is left
+            out; empty where the first line is the header.
         split: which split of a Hugging Face data set, or which sub-folder of a folder of images or of an archive of one.
         images: whether its rows are images: Parquet is then read by the reader of arrays.
         image_side: pixels; images are scaled down where their longer side has more.
         image_columns: names that the images' column may have; empty: every column that can hold images does.
+        max_megabytes: millions of bytes that are read of it at most, decompressed; pictures have bounds of their own.
     """
 
     path: str
@@ -70,6 +69,7 @@ class Source:
     images: bool = False
     image_side: int = 256
     image_columns: tuple[str, ...] = ()
+    max_megabytes: float = 2000
 
     @property
     def batch_rows(self) -> int:
@@ -96,85 +96,48 @@ class Batch:
         rows: (n_rows,) int64; the record's 1-based number in the file, the header not counted; in line formats (JSONL,
             label-first, one file per field) the line's number.
         rejected: the records in between that could not be read.
+        merged: numbers of the records with a quoted cell that holds a whole line of as many fields: a quote that was never meant to
+            begin a cell may have swallowed the end of a line.
     """
 
     table: pa.Table
     rows: pa.Array
     rejected: tuple[Rejected, ...] = ()
+    merged: tuple[int, ...] = ()
 
 
-def suffix_of(path: str) -> str:
-    """Return a path's suffix in lower case, that of the compressed file for ``.gz``, ``.bz2`` and ``.xz``."""
-    parts = Path(path).suffixes
-    if parts and parts[-1].lower() in _OPENERS:
-        parts = parts[:-1]
-    return parts[-1].lower() if parts else ""
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return names of columns, those that occur more than once with a number: which one is meant is for the user to say.
 
-
-def open_bytes(path: str | Path) -> IO[bytes]:
-    """Open a file for reading bytes, decompressed."""
-    opener = _OPENERS.get(Path(path).suffix.lower(), open)
-    return opener(path, "rb")  # type: ignore[operator, no-any-return]
-
-
-@contextmanager
-def open_text(path: str | Path, source: Source, *, newline: str) -> Iterator[IO[str]]:
-    """Open a text file in its source's encoding.
-
-    Raises:
-        InputError: there is no such encoding, or a read inside the block finds that the file is not in it;
-            the message names line and byte.
+    >>> distinct(["text", "label", "text"])
+    ['text (1)', 'label', 'text (2)']
     """
-    encoding = source.encoding or "utf-8-sig"
-    _require_text_encoding(encoding)
-    try:
-        with open_bytes(path) as raw, io.TextIOWrapper(raw, encoding=encoding, newline=newline) as file:
-            yield file
-    except UnicodeDecodeError as error:
-        raise InputError(_wrong_encoding(path, source.name, encoding)) from error
-    except UnicodeError as error:
-        raise InputError(f"{source.name} is not {encoding} text ({error}); set `encoding` to the file's own.") from error
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-        raise InputError(f"{source.name} is not a whole compressed file ({error}); fetch it again.") from error
+    counts = Counter(filter(None, names))
+    seen: Counter[str] = Counter()
+    named = []
+    for name in names:
+        seen[name] += 1
+        named.append(f"{name} ({seen[name]})" if counts[name] > 1 else name)
+    return named
 
 
-def _require_text_encoding(encoding: str) -> None:
-    try:
-        "".encode(encoding)
-    except LookupError as error:
-        raise InputError(f"`{encoding}` is not a text encoding; set `encoding` to one such as utf-8, latin-1, cp1252 or utf-16.") from error
-
-
-def _wrong_encoding(path: str | Path, name: str, encoding: str) -> str:
-    with open_bytes(path) as file:
-        start = file.read(4)
-    shown = "utf-8" if encoding == "utf-8-sig" else encoding
-    if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return f"{name} is not {shown} text: it begins with the mark of utf-16; set `encoding: utf-16`."
-    offset, line, byte = _undecodable(path, encoding)
-    return (
-        f"{name} is not {shown} text: line {line} has 0x{byte:02x} at byte {offset} of the file; set `encoding` to the file's own, "
-        "such as latin-1 or cp1252."
-    )
-
-
-def _undecodable(path: str | Path, encoding: str) -> tuple[int, int, int]:
-    """Return the offset, 1-based line and value of the first byte that cannot be decoded."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-    offset, lines = 0, 1
-    with open_bytes(path) as file:
-        while True:
-            chunk = file.read(1 << 20)
-            waiting = len(decoder.getstate()[0])
-            try:
-                decoder.decode(chunk, final=not chunk)
-            except UnicodeDecodeError as error:
-                lines += chunk[: max(error.start - waiting, 0)].count(b"\n")
-                return offset - waiting + error.start, lines, error.object[error.start]
-            if not chunk:
-                return offset, lines, 0
-            offset += len(chunk)
-            lines += chunk.count(b"\n")
+def without_long_cells(batch: Batch) -> Batch:
+    """Return a batch whose records with a cell of more than ``MAX_CELL`` characters are rejected."""
+    too_long: dict[int, tuple[str, int]] = {}
+    for name, column in zip(batch.table.column_names, batch.table.columns, strict=True):
+        if pa.types.is_string(column.type) and column.nbytes > MAX_CELL:
+            lengths = pc.fill_null(pc.utf8_length(column), 0).to_numpy()
+            too_long |= {int(place): (name, int(lengths[place])) for place in (lengths > MAX_CELL).nonzero()[0]}
+    if not too_long:
+        return batch
+    rows = batch.rows.to_pylist()
+    rejected = [
+        Rejected(rows[place], TOO_LONG, f"column `{name}`: {length:,} characters", str(batch.table[name][place])[:_SHOWN])
+        for place, (name, length) in too_long.items()
+    ]
+    kept = pa.array([place not in too_long for place in range(len(rows))], pa.bool_())
+    everything = sorted([*batch.rejected, *rejected], key=lambda record: record.row)
+    return Batch(batch.table.filter(kept), batch.rows.filter(kept), tuple(everything), batch.merged)
 
 
 def join(batches: list[Batch]) -> Batch:
@@ -195,6 +158,7 @@ def join(batches: list[Batch]) -> Batch:
         table=pa.concat_tables(tables, promote_options="default"),
         rows=pa.concat_arrays([batch.rows for batch in batches]),
         rejected=tuple(record for batch in batches for record in batch.rejected),
+        merged=tuple(number for batch in batches for number in batch.merged),
     )
 
 

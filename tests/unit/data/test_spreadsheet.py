@@ -96,7 +96,7 @@ def test_places_are_lines_of_the_file_and_rows_of_the_spreadsheet() -> None:
         (b"uid,decision\na,drop,keep\n", r"s\.csv line 2 has 3 cells, the header 2; put quotes around its texts\."),
         (b'uid,decision\na,"drop"x\n', r"s\.csv line 2 cannot be read \(.*\); save it as CSV from a spreadsheet\."),
         ("uid,decision\na,drop\né,keep".encode("latin-1"), r"s\.csv is not UTF-8 text \(line 3\); save it as “CSV UTF-8”\."),
-        (b"uid,decision\n" + b"x" * 200_000, r"s\.csv line 2 cannot be read \(field larger than field limit"),
+        (b"uid,decision\n" + b"x" * 1_000_001, r"s\.csv line 2 cannot be read \(field larger than field limit"),
     ],
 )
 def test_sheets_that_cannot_be_read_are_named(content: bytes, message: str) -> None:

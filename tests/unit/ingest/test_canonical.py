@@ -116,11 +116,6 @@ def test_beyond_the_quarantine_limit_the_audit_stops_and_keeps_the_rows(tmp_path
     ("lines", "params", "message"),
     [
         (
-            ["a,x", "b,x"],
-            {},
-            "train has one class only, `x` in all 2 usable rows; a model needs two or more: check `ingest.label` and the file.",
-        ),
-        (
             [",x", " ,y"],
             {},
             "train (train.csv): all 2 texts of column `text` are empty; name the column that holds the text in `ingest.text`.",
@@ -202,6 +197,16 @@ def test_annotators_in_a_list_in_text_and_in_several_columns(tmp_path: Path) -> 
     assert done.rows("train")[0]["annotator_labels"] == ["0", "1"]
     done = ingest_rows(tmp_path, *lines, header="text,label,l1,l2,l3,joined", annotators="joined")
     assert done.rows("train")[0]["annotator_labels"] == ["0", "1"]
+
+
+def test_a_row_without_a_majority_is_set_aside_whatever_values_mean_no_label(tmp_path: Path) -> None:
+    lines = [f"t{index},{'xy'[index % 2]},{'xy'[index % 2]}" for index in range(20)]
+    dev = write_csv(tmp_path / "dev.csv", "text,a,b", *lines, "undecided,x,y")
+    files = {"header": "text,a,b", "label": "a+b", "evaluation": {"dev": {"files": dev}}, "quarantine_limit": 0.2}
+    done = ingest_rows(tmp_path, *lines, "undecided,x,y", "blank,?,?", unlabelled=["?"], **files)
+    assert dataset_info(done.table("train").schema).labels == ("x", "y")
+    found = [(row["set"], row["row"], row["value"]) for row in done.rows("quarantine") if row["reason"] == "no majority label"]
+    assert found == [("train", 21, "-"), ("train", 22, "?"), ("dev", 21, "-")]
 
 
 def test_an_evaluation_set_may_lack_uids_and_annotators(tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -104,14 +107,15 @@ def test_wrong_encoding_names_line_and_byte(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         read(source(tmp_path, "x.csv", content))
     assert str(error.value) == (
-        "x.csv is not utf-8 text: line 3 has 0xe9 at byte 23 of the file; set `encoding` to the file's own, such as latin-1 or cp1252."
+        "x.csv is not utf-8 text: line 3 has 0xe9 at byte 23 of the file; it reads as cp1252: set `encoding: cp1252` if that is right, "
+        "else to the file's own, such as cp1250 or cp1251."
     )
     assert content[23] == 0xE9
     assert read(source(tmp_path, "x.csv", content, encoding="latin-1")).table["text"].to_pylist() == ["fine", "café"]
 
 
 def test_wrong_encoding_far_into_a_file_names_line_and_byte(tmp_path: Path) -> None:
-    good = "é plain line\n".encode() * 200_000
+    good = b"a plain line\n" * 200_000
     with pytest.raises(InputError, match=rf"line 200001 has 0xff at byte {len(good) + 2} of the file"):
         read(source(tmp_path, "x.jsonl", good + b"ab\xff\n"))
 
@@ -134,6 +138,38 @@ def test_compressed_text_is_read(tmp_path: Path) -> None:
     assert read(source(tmp_path, "x.csv.gz", whole)).table.to_pydict() == {"a": ["1"], "b": ["2"]}
     with pytest.raises(InputError, match=r"x\.csv\.gz is not a whole compressed file"):
         read(source(tmp_path, "x.csv.gz", whole[:-6]))
+
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": lambda content: bytes(pa.compress(content, "zstd", asbytes=True)),
+}
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_compressed_files_are_read_from_their_beginning_again_and_in_other_encodings(suffix: str, tmp_path: Path) -> None:
+    lines = [json.dumps({"text": f"{number} {'x' * 200}"}) for number in range(2000)]
+    batch = read(source(tmp_path, f"x.jsonl{suffix}", PACKED[suffix]("\n".join(lines).encode())))
+    assert batch.table["text"].to_pylist()[::1999] == [f"{number} {'x' * 200}" for number in (0, 1999)]
+    latin = PACKED[suffix]("text\ncafé\n".encode("latin-1"))
+    assert read(source(tmp_path, f"x.csv{suffix}", latin, encoding="latin-1")).table["text"].to_pylist() == ["café"]
+    with pytest.raises(InputError, match="is not utf-8 text: line 2"):
+        read(source(tmp_path, f"y.csv{suffix}", latin))
+
+
+DAMAGED = [(suffix, how) for suffix in PACKED for how in ("cut", "changed", "other")]
+DAMAGED.remove((".zst", "changed"))  # It has no checksum: changed bytes may be another text.
+
+
+@pytest.mark.parametrize(("suffix", "damage"), DAMAGED)
+def test_a_damaged_compressed_file_is_refused_in_a_sentence(suffix: str, damage: str, tmp_path: Path) -> None:
+    content = PACKED[suffix]("\n".join(f"{number * 7919 % 1000},x" for number in range(3000)).encode())
+    middle = len(content) // 2
+    damaged = {"cut": content[:middle], "changed": content[:middle] + bytes(60) + content[middle + 60 :], "other": b"text,label\na,b\n"}
+    with pytest.raises(InputError, match=rf"x\.csv\{suffix} is not a whole compressed file"):
+        read(source(tmp_path, f"x.csv{suffix}", damaged[damage]))
 
 
 def test_json_values_become_text(tmp_path: Path) -> None:
@@ -173,6 +209,11 @@ def test_json_arrays_are_read(tmp_path: Path) -> None:
     assert batch.rows.to_pylist() == [1, 3]
     with pytest.raises(InputError, match=r"x\.json is not valid JSON: line 1, column 13: Expecting"):
         read(source(tmp_path, "x.json", '[{"a": "1"} {'))
+
+
+def test_nan_is_nothing_also_in_an_object_on_one_line(tmp_path: Path) -> None:
+    batch = read(source(tmp_path, "x.json", '{"data": [{"text": "a", "label": NaN}, {"text": "b", "label": "x"}]}'))
+    assert batch.table["label"].to_pylist() == [None, "x"]
 
 
 def test_too_many_different_keys_are_refused(tmp_path: Path) -> None:
@@ -309,8 +350,8 @@ def test_a_format_is_guessed_from_the_content(tmp_path: Path) -> None:
         InputError, match=r"the format of c\.txt cannot be guessed from its name or content; set `format` to one of csv, tsv"
     ):
         read(source(tmp_path, "c.txt", "label and text\n"))
-    with pytest.raises(InputError, match="there is no format `excel`; there are csv"):
-        read(source(tmp_path, "c.txt", "label and text\n", format="excel"))
+    with pytest.raises(InputError, match="there is no format `sheet`; there are csv"):
+        read(source(tmp_path, "c.txt", "label and text\n", format="sheet"))
     with pytest.raises(InputError, match="is a folder; a source of format csv is a file"):
         read(Source(str(tmp_path), "folder", format="csv"))
     with pytest.raises(InputError, match=r"d\.csv is of format csv, which has no splits; leave `split` out"):

@@ -69,3 +69,12 @@ def test_an_address_where_nobody_listens_is_named(monkeypatch: pytest.MonkeyPatc
         port = probe.getsockname()[1]
     with pytest.raises(InputError, match=rf"http://127\.0\.0\.1:{port}/rows\.csv cannot be fetched"):
         look(f"http://127.0.0.1:{port}/rows.csv")
+
+
+def test_a_download_that_ends_before_what_was_announced_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    if not short.exists() or short.stat().st_size <= len(short.read_bytes()):
+        pytest.skip("no file here is shorter than it says")
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    with pytest.raises(InputError, match=r"cannot be fetched \(the connection ended after 0\.0 MB of 0\.0 MB\)"):
+        fetch(short.as_uri(), tmp_path / "copy", max_bytes=1_000_000)

@@ -1,0 +1,148 @@
+"""The process in which a database is read: one query in a read-only transaction, its rows streamed into one Parquet file.
+
+It is a process of its own so that a query can be ended when its time is over, whatever the driver does. The address of the database comes
+from the environment, and stays out of all that is said.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+_ROWS = 50_000
+_LONGEST = 300
+
+
+class Refused(Exception):
+    """A sentence for the user."""
+
+
+def main() -> None:
+    """Read a request from standard input, answer on standard output: JSON both."""
+    request = json.load(sys.stdin)
+    address = os.environ.get(request["variable"], "")
+    try:
+        answer = _answer(request, address)
+    except Refused as error:
+        answer = {"error": str(error)}
+    except ImportError as error:
+        answer = {"error": f"needs a driver that is not installed ({error}); `pip install -c constraints.txt -e '.[databases]'`"}
+    except Exception as error:
+        answer = {"error": f"cannot be read: {without_secrets(str(error) or type(error).__name__, address)}"}
+    print(json.dumps(answer))  # noqa: T201
+
+
+def _answer(request: dict[str, Any], address: str) -> dict[str, Any]:
+    with _batches(address, request["query"], request["seconds"]) as (schema, batches):
+        if request["target"] is None:
+            # By position: two columns may have one name.
+            first: list[Any] = next(([column[0].as_py() for column in batch.columns] for batch in batches if batch.num_rows), [])
+            return {"rows": 1, "first": [None if value is None else str(value) for value in first]}
+        return {"rows": _write(schema, batches, Path(request["target"]), request["max_bytes"])}
+
+
+def _write(schema: pa.Schema, batches: Iterator[pa.RecordBatch], target: Path, most: int) -> int:
+    rows = size = 0
+    with pq.ParquetWriter(target, schema, compression="zstd", use_dictionary=False, write_statistics=False) as file:
+        for batch in batches:
+            rows += batch.num_rows
+            size += batch.nbytes
+            if size > most:
+                raise Refused(
+                    f"returns more than {most / 1e6:,.1f} MB, beyond what `fetch.max_megabytes` allows; raise that, or select fewer rows"
+                )
+            if batch.num_rows:
+                file.write_batch(batch)
+    return rows
+
+
+@contextmanager
+def _batches(address: str, query: str, seconds: float) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
+    """Yield the schema and the batches of a query's rows."""
+    scheme = address.partition(":")[0].lower()
+    opened = {"postgresql": _postgresql, "postgres": _postgresql, "sqlite": _sqlite, "duckdb": _duckdb}.get(scheme)
+    if opened is None:
+        raise Refused("has an address of another kind than postgresql://…, sqlite:///FILE and duckdb:///FILE")
+    with opened(address, query, seconds) as reader:
+        yield reader.schema, iter(reader)
+
+
+@contextmanager
+def _postgresql(address: str, query: str, seconds: float) -> Iterator[Any]:
+    from adbc_driver_postgresql import dbapi
+
+    with dbapi.connect(address) as connection, connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION READ ONLY")
+        cursor.execute(f"SET LOCAL statement_timeout = {max(round(seconds * 1000), 1)}")
+        cursor.execute(query)
+        yield cursor.fetch_record_batch()
+        connection.rollback()
+
+
+@contextmanager
+def _sqlite(address: str, query: str, seconds: float) -> Iterator[Any]:
+    from adbc_driver_sqlite import StatementOptions, dbapi
+
+    with dbapi.connect(f"file:{quote(_file(address))}?mode=ro") as connection, connection.cursor() as cursor:
+        # Types are those of the first batch's values.
+        cursor.adbc_statement.set_options(**{StatementOptions.BATCH_ROWS.value: str(_ROWS)})
+        cursor.execute(query)
+        yield cursor.fetch_record_batch()
+
+
+@contextmanager
+def _duckdb(address: str, query: str, seconds: float) -> Iterator[Any]:
+    import duckdb
+
+    settings = {"enable_external_access": "false", "autoinstall_known_extensions": "false", "lock_configuration": "true"}
+    with closing(duckdb.connect(_file(address), read_only=True, config=settings)) as connection:
+        if len(duckdb.extract_statements(query)) != 1:
+            raise Refused("is asked for several statements; write one query")
+        relation = connection.sql(query)
+        if relation is None:
+            raise Refused("is asked for a statement without rows; write a query")
+        yield relation.to_arrow_reader(_ROWS)
+
+
+def _file(address: str) -> str:
+    """Return the path in ``sqlite:///relative``, ``sqlite:////absolute``, and likewise of DuckDB."""
+    path = re.sub(r"^\w+:(///?)?", "", address)
+    if not Path(unquote(path)).is_file():
+        raise Refused("is a file that does not exist")
+    return unquote(path)
+
+
+def without_secrets(text: str, address: str) -> str:
+    """Return a text on one line, without the address of a database and what stands in it.
+
+    >>> without_secrets("no user 'ann' at db.example.org with s%cret", "postgresql://ann:s%25cret@db.example.org/reviews")
+    "no user '…' at … with …"
+    """
+    try:
+        parts = urlsplit(address)
+        held = [address, parts.netloc, parts.password, parts.username, parts.hostname, parts.query]
+    except ValueError:
+        held = [address]
+    held += [value.partition("=")[2] for value in re.split(r"[&\s]", address) if "=" in value]
+    scheme, _, rest = address.partition(":")
+    if scheme.lower() not in ("sqlite", "duckdb"):
+        # A password with an unescaped `/` or `@` is in pieces elsewhere than where a password belongs.
+        held += [piece for piece in re.split(r"[/:@?&=#\s]+", rest.rpartition("@")[0] or rest) if len(piece) > 1]
+    for secret in sorted({spelled for one in held if one for spelled in (one, unquote(one))}, key=len, reverse=True):
+        text = text.replace(secret, "…")
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+if __name__ == "__main__":
+    main()

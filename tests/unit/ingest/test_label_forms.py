@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import pytest
+
+from cartograph.ingest.label_forms import forms_phrase, other_forms
+
+
+@pytest.mark.parametrize("other", ["TRUE", "T rue".replace(" ", ""), "tr\u200bue", "\ufefftrue", " true", "\uff54rue"])
+def test_forms_of_one_name_are_found(other: str) -> None:
+    assert other_forms({"true": 9, other: 2, "false": 3}) == {other: "true"}
+
+
+def test_other_names_and_classes_without_rows_are_not() -> None:
+    assert other_forms({"true": 9, "untrue": 2, "tru": 3, "TRUE": 0}) == {}
+    assert other_forms({"caf\u00e9": 3, "cafe": 2}) == {}
+
+
+def test_invisible_differences_are_shown_with_escapes_and_few_are_listed() -> None:
+    counts = {"caf\u00e9": 3, "cafe\u0301": 2} | {f"{letter}x": 2 for letter in "abcd"} | {f"{letter}X": 1 for letter in "abcd"}
+    phrase = forms_phrase(other_forms(counts), counts)
+    assert phrase.startswith("`cafe\\u0301` 2 rows, `caf\\u00e9` 3; `aX` 1 rows, `ax` 2; ")
+    assert "; and 2 more classes; if they are one class, set ingest.label_names: {" in phrase and phrase.endswith(', "bX": "bx", …}')

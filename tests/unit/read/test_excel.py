@@ -1,0 +1,64 @@
+"""Cells of a workbook as text."""
+
+from __future__ import annotations
+
+import datetime
+import zipfile
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+
+from cartograph.errors import InputError
+from cartograph.read.formats import read
+from cartograph.read.source import Source
+
+
+def write(path: Path, *rows: tuple[object, ...]) -> Source:
+    book = Workbook()
+    for row in rows:
+        book.worksheets[0].append(row)
+    book.save(path)
+    return Source(str(path), path.name)
+
+
+def test_values_become_text_and_formulas_are_not_run(tmp_path: Path) -> None:
+    day, hour = datetime.date(2026, 1, 2), datetime.datetime(2026, 1, 2, 3, 4)
+    source = write(tmp_path / "x.xlsx", ("a", "b", None, "a"), (1.0, True, day, hour), (None,) * 4, (1.5, "=1+1", "#N/A", "x"), ("only",))
+    batch = read(source)
+    assert batch.table.to_pydict() == {
+        "a (1)": ["1", "1.5", "only"],
+        "b": ["true", None, None],
+        "column 3": ["2026-01-02", None, None],
+        "a (2)": ["2026-01-02T03:04:00", "x", None],
+    }
+    assert batch.rows.to_pylist() == [1, 3, 4]
+
+
+def test_a_workbook_that_unpacks_to_much_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.xlsx"
+    write(path, ("text", "label"), ("a", "b"))
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/media/large.bin", bytes(6_000_000))
+    with pytest.raises(InputError, match="holds more than 5 MB"):
+        read(Source(str(path), "x.xlsx", max_megabytes=5))
+
+
+def test_a_sheet_with_nothing_in_it_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing in its first row"):
+        read(write(tmp_path / "x.xlsx"))
+
+
+def test_a_sheet_that_is_wrong_about_its_own_size_is_read_whole(tmp_path: Path) -> None:
+    source = write(tmp_path / "x.xlsx", ("text", "label"), ("a", "b"), (None, None), ("c",), ("d", "e"))
+    with zipfile.ZipFile(source.path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    assert b'<dimension ref="A1:B5"' in parts[sheet]
+    parts[sheet] = parts[sheet].replace(b'<dimension ref="A1:B5"', b'<dimension ref="A1:A2"')
+    with zipfile.ZipFile(source.path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    batch = read(source)
+    assert batch.table.to_pydict() == {"text": ["a", "c", "d"], "label": ["b", None, "e"]}
+    assert batch.rows.to_pylist() == [1, 3, 4]
