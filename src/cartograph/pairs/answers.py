@@ -4,34 +4,50 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from cartograph.data.arrays import Integers8
 from cartograph.data.spreadsheet import Record, read_sheet, shortened, write_sheet
 from cartograph.errors import InputError, WaitingError
-from cartograph.pairs.closure import components
+from cartograph.pairs.label_words import meaning
 from cartograph.pairs.pair_space import Keys
 from cartograph.pairs.tables import SKIPPED
 from cartograph.pairs.task import Task
 
 COLUMNS = ("pair", "left", "right", "label", "comment")
 _PAIR = re.compile(r"p(\d{1,18})")
-_MEANINGS = {"yes": 1, "1": 1, "y": 1, "true": 1, "no": 0, "0": 0, "n": 0, "false": 0, "skip": SKIPPED, "?": SKIPPED}
 _WORDS = {1: "yes", 0: "no", SKIPPED: "skip"}
+_NAMED = 20
+_SECONDS_A_PAIR = 20
 
 
-def answer_sheet(task: Task, keys: Keys, known: Mapping[int, int] | None = None) -> bytes:
+def time_to_answer(pairs: int) -> str:
+    """Return how long a person takes to compare so many pairs, at 20 seconds each, in words.
+
+    >>> time_to_answer(60), time_to_answer(2), time_to_answer(4670)
+    ('20 minutes', '1 minute', '26 hours')
+    """
+    minutes = max(1, round(pairs * _SECONDS_A_PAIR / 60))
+    if minutes >= 120:
+        return f"{round(minutes / 60)} hours"
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"
+
+
+def answer_sheet(task: Task, keys: Keys, known: Mapping[int, int] | None = None, why: Mapping[int, str] | None = None) -> bytes:
     """Return a CSV sheet with a row per pair; its column ``label`` takes yes, no, or skip, and is filled in where the answer is known.
 
     Args:
         task: whose pairs.
         keys: (n,) of the pairs.
         known: key -> 1, 0 or −1, of those that were answered before.
+        why: key -> a comment on its row, such as why it is asked again.
     """
     width, words = len(task.right), {key: _WORDS[answer] for key, answer in (known or {}).items()}
-    rows = ((f"p{key}", task.left[key // width], task.right[key % width], words.get(key, ""), "") for key in keys.tolist())
+    rows = (
+        (f"p{key}", task.left[key // width], task.right[key % width], words.get(key, ""), (why or {}).get(key, "")) for key in keys.tolist()
+    )
     return write_sheet(COLUMNS, rows)
 
 
@@ -47,20 +63,26 @@ def read_answers(content: bytes, name: str, task: Task, keys: Keys) -> Integers8
         keys: (n,) the pairs of the round.
 
     Raises:
-        InputError: as ``answers_in``, or the sheet lacks a pair.
+        InputError: as ``answers_in``, or the sheet has none of the pairs.
         WaitingError: a pair has no answer yet.
     """
     answers, listed = answers_in(content, name, task)
     missing = [key for key in keys.tolist() if key not in listed]
-    if missing:
+    if missing and len(missing) == len(keys):
         raise InputError(
-            f"{name} lacks {len(missing):,} of the {len(keys):,} pairs that this round asks about, such as p{missing[0]}: parameters or "
-            f"earlier answers changed since it was written, or rows were deleted. Rename it {before_of(name)} and run again: it is written "
-            "again, with the answers that still fit."
+            f"{name} has none of the {len(keys):,} pairs that this round asks about, such as p{missing[0]}: parameters or earlier "
+            f"answers changed since it was written. Rename it {before_of(name)} and run again: it is written again, with the answers that "
+            "still fit."
         )
     open_ = sum(key not in answers for key in keys.tolist())
     if open_:
-        raise WaitingError(f"{name}: {open_:,} of the {len(keys):,} pairs have no answer yet; write yes, no, or skip, and run again.")
+        gone = (
+            f" {len(missing):,} of them are no longer on it, such as p{missing[0]}; rename it {before_of(name)} and run again to have it "
+            "written again, with the answers that still fit."
+            if missing
+            else ""
+        )
+        raise WaitingError(f"{name}: {open_:,} of the {len(keys):,} pairs have no answer yet; write yes, no, or skip, and run again.{gone}")
     return np.array([answers[key] for key in keys.tolist()], np.int8)
 
 
@@ -86,9 +108,10 @@ def answers_in(content: bytes, name: str, task: Task) -> tuple[dict[int, int], s
     """
     answers: dict[int, tuple[int, Record]] = {}
     listed: set[int] = set()
-    for record in read_sheet(content, name, COLUMNS[:1] + COLUMNS[3:4]):
+    unknown: list[str] = []
+    for record in read_sheet(content, name, COLUMNS[:1] + COLUMNS[3:4], western=True):
         pair = _PAIR.fullmatch(record.cells["pair"].strip())
-        word = record.cells["label"].strip().lower()
+        word = record.cells["label"].strip()
         if pair is None:
             continue
         key = int(pair[1])
@@ -98,11 +121,17 @@ def answers_in(content: bytes, name: str, task: Task) -> tuple[dict[int, int], s
         listed.add(key)
         if not word:
             continue
-        if word not in _MEANINGS:
-            raise InputError(f"{name} {record.place}: `{word[:40]}` is no answer; write yes, no, or skip.")
-        before = answers.setdefault(key, (_MEANINGS[word], record))
-        if before[0] != _MEANINGS[word]:
+        answer = meaning(word)
+        if answer is None:
+            unknown.append(f"{record.place}: `{word[:40]}`")
+            continue
+        before = answers.setdefault(key, (answer, record))
+        if before[0] != answer:
             raise InputError(f"{name} {record.place} answers pair {record.cells['pair']} otherwise than {before[1].place}; correct one.")
+    if unknown:
+        more = f", and {len(unknown) - _NAMED:,} more" if len(unknown) > _NAMED else ""
+        is_none = "is no answer" if len(unknown) == 1 else "are no answers"
+        raise InputError(f"{name} {', '.join(unknown[:_NAMED])}{more} {is_none}; write yes, no, or skip.")
     return {key: answer for key, (answer, _) in answers.items()}, listed
 
 
@@ -126,30 +155,3 @@ def _alike(shown: str, text: str) -> bool:
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
-
-
-def require_consistent(task: Task, keys: Keys, labels: Integers8, names: Sequence[str]) -> None:
-    """Check that no pair is said to differ whose two sides other answers make the same; a task that is not transitive cannot have one.
-
-    Args:
-        task: whose pairs.
-        keys: (n,) all pairs that were answered.
-        labels: (n,) 1, 0 or −1.
-        names: (n,) what messages call the sheet of each.
-
-    Raises:
-        InputError: one is.
-    """
-    if not task.transitive:
-        return
-    width = len(task.right)
-    positive = keys[labels == 1]
-    component = components(positive // width, positive % width, len(task.left))
-    negative = np.flatnonzero(labels == 0)
-    wrong = negative[component[keys[negative] // width] == component[keys[negative] % width]]
-    if len(wrong):
-        key = int(keys[wrong[0]])
-        raise InputError(
-            f"{names[int(wrong[0])]}: pair p{key} (“{task.left[key // width][:60]}”, “{task.right[key % width][:60]}”) is answered no, but "
-            f"other answers make the two the same ({len(wrong):,} such pairs); correct one of them, or set `pairs.transitive: false`."
-        )

@@ -12,7 +12,7 @@ import numpy as np
 
 from cartograph.data.arrays import Floats32, Integers, Integers8
 from cartograph.errors import InputError
-from cartograph.pairs.pair_space import Keys, PairSpace
+from cartograph.pairs.pair_space import Keys, PairSpace, is_among
 
 Kind = Literal["auto", "flat", "ivf", "hnsw"]
 
@@ -47,6 +47,8 @@ def kind_for(n_right: int) -> str:
 def nearest(space: PairSpace, left: Floats32, right: Floats32, m: int, *, kind: Kind = "auto") -> Candidates:
     """Return the pairs of each left utterance with its ``m`` nearest right ones; where symmetric, never with itself.
 
+    Pairs that belong to another split are left out afterwards.
+
     Args:
         space: whose pairs.
         left: (n_left, width) unit vectors, in the order of ``space.left``.
@@ -68,7 +70,8 @@ def nearest(space: PairSpace, left: Floats32, right: Floats32, m: int, *, kind: 
     keys = keys[order]
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     orders = np.diff(first, append=len(keys)).astype(np.int8)
-    return Candidates(keys[first], similarity[order[first]], orders)
+    kept = ~is_among(keys[first], space.excluded)
+    return Candidates(keys[first][kept], similarity[order[first]][kept], orders[kept])
 
 
 def recall(space: PairSpace, left: Floats32, right: Floats32, m: int, *, kind: Kind, sample: int, rng: np.random.Generator) -> float:

@@ -55,7 +55,10 @@ with the fewest and the most of any seed."""
 DIFFERENCES = schema_of(
     {"method": "string", "against": "string", "measure": "string", "difference": "double", "low": "double", "high": "double"}
 )
-"""The best method less each other, after the last round, on the same draws and seeds."""
+"""The best method less each other, and less the model before any label, after the last round, on the same draws and seeds."""
+
+UNTRAINED = "untrained"
+"""The model before any label: round 0 of every method."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +109,19 @@ def summary(arms: Sequence[RoundResult], seed: int) -> pa.Table:
 
 
 def differences(arms: Sequence[RoundResult], seed: int) -> pa.Table:
-    """Return the best method less each other after the last round, as ``DIFFERENCES``; best by mean average precision."""
+    """Return the best method less each other, and less the untrained model, after the last round, as ``DIFFERENCES``.
+
+    Best is the one with the highest mean average precision.
+    """
     final: dict[str, list[RoundResult]] = {}
+    before = [arm for arm in arms if not arm.round]
     last = max(arm.round for arm in arms)
     for arm in arms:
         if arm.round == last:
             final.setdefault(arm.method, []).append(arm)
     best = max(final, key=lambda method: float(np.mean([arm.numbers["test.average_precision"] for arm in final[method]])))
+    if before:
+        final[UNTRAINED] = [arm for arm in before if arm.method == best]
     rows = []
     for method in (name for name in final if name != best):
         for place, measure in enumerate(MEASURES):
@@ -141,7 +150,7 @@ def balanced_scores(arms: Sequence[RoundResult], seed: int) -> dict[str, float]:
 
 
 def labels_needed(table: pa.Table, method: str, target: float) -> int | None:
-    """Return after how many labels a method's mean average precision reaches a target; None where it never does.
+    """Return after how many labels, at least one, a method's mean average precision reaches a target; None where it never does.
 
     Args:
         table: of ``SUMMARY``.
@@ -149,7 +158,7 @@ def labels_needed(table: pa.Table, method: str, target: float) -> int | None:
         target: in [0, 1].
     """
     for row in sorted(table.to_pylist(), key=lambda row: row["round"]):
-        if (row["method"], row["measure"]) == (method, "average_precision") and row["mean"] >= target:
+        if (row["method"], row["measure"]) == (method, "average_precision") and row["round"] and row["mean"] >= target:
             return int(row["labels"])
     return None
 

@@ -1,7 +1,8 @@
 """Average precision over all pairs of a split, estimated from a sample: Mussmann, Jia & Liang 2020, sections 2.2 and A.2.
 
 Positives are few enough to score them all. False positives are counted exactly among the *near* negatives, where most of them are, and
-estimated from a uniform sample of the remaining ones, each of which represents (remaining / sampled) pairs.
+estimated from a uniform sample of the remaining ones, each of which represents (remaining / sampled) pairs. The count is unbiased; average
+precision is convex in it and comes out too high where few positives meet large weights (docs/methods/pairs.md has numbers).
 """
 
 from __future__ import annotations

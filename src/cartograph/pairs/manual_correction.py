@@ -74,7 +74,10 @@ def share_of_real(keys: Sequence[int], judged: Mapping[int, int]) -> Share:
 
 
 def corrected_precision(true: float, near: float, random: float, real_near: float, real_random: float) -> float:
-    """Return the precision with FP = p_near · FP_near + p_rand · FP_rand.
+    """Return the precision with found positives counted as positives: 1 − (p_near · FP_near + p_rand · FP_rand) / (TP + FP).
+
+    At the threshold where a fifth of the *stated* positives is found. Where hidden positives are like stated ones, a fifth of them is found
+    there too, so this is the precision at that recall.
 
     Args:
         true: true positives.
@@ -84,6 +87,25 @@ def corrected_precision(true: float, near: float, random: float, real_near: floa
         real_random: share of ``random`` that is real.
 
     >>> corrected_precision(10, 20, 10, 0.5, 0.0)
+    0.75
+    """
+    whole = true + near + random
+    return float(1 - (real_near * near + real_random * random) / whole) if whole else 0.0
+
+
+def published_precision(true: float, near: float, random: float, real_near: float, real_random: float) -> float:
+    """Return the precision of section A.3 of the paper, with FP = p_near · FP_near + p_rand · FP_rand.
+
+    It leaves the positives that people found out of the true ones, so it is too low where many are hidden.
+
+    Args:
+        true: true positives.
+        near: false positives among the near negatives.
+        random: those estimated among all others.
+        real_near: share of ``near`` that is real.
+        real_random: share of ``random`` that is real.
+
+    >>> published_precision(10, 20, 10, 0.5, 0.0)
     0.5
     """
     return float(true / (true + real_near * near + real_random * random)) if true else 0.0

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from cartograph.pairs.comparison import RoundResult, balanced_scores, labels_needed
-from cartograph.pairs.manual_correction import corrected_precision, share_of_real
+from cartograph.pairs.comparison import UNTRAINED, RoundResult, balanced_scores, labels_needed
+from cartograph.pairs.manual_correction import corrected_precision, published_precision, share_of_real
 
 STATIC = "static-retrieval"
 
 
 def method_metrics(summary: pa.Table, last: Sequence[RoundResult], seed: int) -> dict[str, float]:
-    """Return means with their intervals, balanced scores, and the labels that each method needs to reach static retrieval.
+    """Return means with their intervals, those before any label, balanced scores, and the labels that each method needs to reach static
+    retrieval.
 
     Args:
         summary: ``comparison.SUMMARY`` of all rounds.
@@ -23,6 +24,9 @@ def method_metrics(summary: pa.Table, last: Sequence[RoundResult], seed: int) ->
     """
     metrics: dict[str, float] = {}
     for row in summary.to_pylist():
+        if not row["round"]:
+            name = f"{UNTRAINED}.{row['measure']}"
+            metrics |= {name: row["mean"], f"{name}.low": row["low"], f"{name}.high": row["high"]}
         if row["round"] == last[0].round:
             name = f"{row['method']}.{row['measure']}"
             metrics |= {name: row["mean"], f"{name}.low": row["low"], f"{name}.high": row["high"]}
@@ -42,7 +46,9 @@ def method_metrics(summary: pa.Table, last: Sequence[RoundResult], seed: int) ->
 def corrected_metrics(
     false_positives: Mapping[str, Mapping[str, Sequence[int]]], judged: Mapping[int, int], last: Sequence[RoundResult]
 ) -> dict[str, float]:
-    """Return each method's precision corrected by people's judgements of false positives; a method without any is left out.
+    """Return each method's precision corrected by people's judgements of false positives, and as the paper corrects it.
+
+    A method without any judgement is left out.
 
     Args:
         false_positives: method -> ``near`` and ``random`` -> the keys that people were asked about.
@@ -62,8 +68,9 @@ def corrected_metrics(
         # The more of them are real, the lower the precision.
         for end, part in (("", "real"), (".low", "high"), (".high", "low")):
             real = [getattr(shares[kind], part) for kind in ("near", "random")]
-            value = np.mean([corrected_precision(*row, *real) for row in counts])
-            metrics[f"{method}.precision_at_recall_20.corrected{end}"] = float(value)
+            for name, formula in (("corrected", corrected_precision), ("published", published_precision)):
+                value = np.mean([formula(*row, *real) for row in counts])
+                metrics[f"{method}.precision_at_recall_20.{name}{end}"] = float(value)
     return metrics
 
 

@@ -11,6 +11,7 @@ from cartograph.pairs.pair_space import Keys, PairSpace, is_among
 
 ADAPTIVE = ("uncertainty", "adaptive-retrieval")
 STRATIFIED = ("stratified-match", "stratified-all-positives")
+_SPREAD = 30
 METHODS = {
     "uncertainty": "the pairs about which the model is least sure: |p − ½| smallest",
     "adaptive-retrieval": "the pairs that the model holds most likely positive: p largest",
@@ -44,6 +45,24 @@ def most_similar(candidates: Candidates, number: int, asked: Keys) -> Keys:
         InputError: fewer candidates are left.
     """
     return _best(-candidates.similarity, candidates.keys, number, asked)
+
+
+def spread_out(candidates: Candidates, number: int, asked: Keys, rng: np.random.Generator) -> Keys:
+    """Return pairs of all degrees of likeness: half of them the nearest, half drawn from the next ones, thirty times as many.
+
+    Args:
+        candidates: of the scores that decide.
+        number: how many pairs.
+        asked: ascending keys that were asked already.
+        rng: of the draw.
+
+    Raises:
+        InputError: fewer candidates are left.
+    """
+    left = int(np.count_nonzero(~is_among(candidates.keys, asked)))
+    ranked = most_similar(candidates, max(number, min(left, _SPREAD * number)), asked)
+    nearest, rest = ranked[: (number + 1) // 2], ranked[(number + 1) // 2 :]
+    return np.concatenate([nearest, rng.permutation(rest)[: number - len(nearest)]])
 
 
 def least_certain(candidates: Candidates, probability: Reals, number: int, asked: Keys) -> Keys:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,18 +23,20 @@ class PairSpace:
         right: (n_right,) rows of the right utterances, ascending; ``left`` itself where symmetric.
         width: number of right utterances of the whole task, of whatever split.
         symmetric: whether both sides are one set.
+        excluded: ascending keys of pairs of these utterances that belong to another split.
     """
 
     left: Integers
     right: Integers
     width: int
     symmetric: bool
+    excluded: Keys = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def size(self) -> int:
         """Number of pairs."""
         n = len(self.left)
-        return n * (n - 1) // 2 if self.symmetric else n * len(self.right)
+        return (n * (n - 1) // 2 if self.symmetric else n * len(self.right)) - len(self.excluded)
 
     def keys(self, left: Integers, right: Integers) -> Keys:
         """Return the key of each pair, in the given order and with repetitions; a row with itself has none and is left out.
@@ -56,7 +58,7 @@ class PairSpace:
     def contains(self, keys: Keys) -> Bools:
         """Return which keys are pairs of this space."""
         left, right = self.pairs(keys)
-        inside: Bools = np.isin(left, self.left) & np.isin(right, self.right)
+        inside: Bools = np.isin(left, self.left) & np.isin(right, self.right) & ~is_among(keys, self.excluded)
         return inside & (left < right) if self.symmetric else inside
 
     def draw(self, number: int, excluded: Keys, rng: np.random.Generator) -> Keys:
@@ -69,8 +71,8 @@ class PairSpace:
             excluded: pairs of this space, each once, in any order.
             rng: of the draw.
         """
-        excluded = np.sort(excluded)
         left_over = self.size - len(excluded)
+        excluded = np.sort(np.concatenate([excluded, self.excluded]))
         if number >= left_over or left_over < 4 * number:
             rest = np.setdiff1d(self._all(), excluded, assume_unique=True)
             return rng.permutation(rest)[:number]

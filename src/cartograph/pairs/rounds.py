@@ -7,19 +7,18 @@ from typing import Literal
 
 import numpy as np
 
-from cartograph.data.arrays import Array, Floats, Floats32
+from cartograph.data.arrays import Array, Floats
 from cartograph.errors import InputError
 from cartograph.pairs import methods
 from cartograph.pairs.balanced import accuracy_and_f1, clean_map
-from cartograph.pairs.candidates import Candidates, Kind, nearest
+from cartograph.pairs.candidates import Candidates
 from cartograph.pairs.estimate import NEAR, POSITIVE, RANDOM, Sample, curve
 from cartograph.pairs.manual_correction import draw_false_positives
-from cartograph.pairs.models.calibration import Calibration
-from cartograph.pairs.models.learner import UtteranceVectors
 from cartograph.pairs.pair_space import Keys
+from cartograph.pairs.scorer import Scorer
 from cartograph.pairs.task import Task
 
-SeedSet = Literal["similar", "stated", "random"]
+SeedSet = Literal["similar", "spread", "stated", "random"]
 _BINS = 10
 _SHOWN = 25
 
@@ -32,15 +31,11 @@ class Method:
         name: of ``methods.METHODS``.
         seed: of everything drawn at random.
         seed_set: where an adaptive method begins.
-        neighbours: candidates per left utterance.
-        index: of the search for them.
     """
 
     name: str
     seed: int
     seed_set: SeedSet = "similar"
-    neighbours: int = 50
-    index: Kind = "auto"
 
 
 def require_budget(task: Task, sizes: list[int]) -> None:
@@ -64,7 +59,7 @@ def next_batch(
     size: int,
     asked: Keys,
     similar: Candidates,
-    model: tuple[UtteranceVectors, Calibration] | None,
+    model: Scorer | None,
     found_by_uncertainty: int = 0,
 ) -> Keys:
     """Return the pairs that a round asks about, none of which was asked before.
@@ -76,7 +71,7 @@ def next_batch(
         size: how many pairs; ``stated`` may give fewer.
         asked: ascending keys of all earlier rounds.
         similar: candidates under the encoder before any training, for ``static-retrieval`` and seed sets.
-        model: vectors and calibration after the earlier rounds; needed by adaptive methods from round 2 on.
+        model: after the earlier rounds; needed by adaptive methods from round 2 on.
         found_by_uncertainty: positives among the pairs that uncertainty sampling has asked about by the end of this round; for
             ``stratified-match``.
 
@@ -86,6 +81,8 @@ def next_batch(
     space, rng = task.space("train"), np.random.default_rng((method.seed, number))
     name = method.name
     if name in methods.ADAPTIVE and number == 1:
+        if method.seed_set == "spread":
+            return methods.spread_out(similar, size, asked, rng)
         name = {"similar": "static-retrieval", "stated": "stated", "random": "random"}[method.seed_set]
     if name == "random":
         return methods.random_pairs(space, size, asked, rng)
@@ -99,11 +96,10 @@ def next_batch(
         return methods.stratified_pairs(space, task.positives("train"), wanted, size, asked, rng)
     if model is None:
         raise InputError(f"`{name}` chooses by a model, and there is no model yet.")
-    vectors, calibration = model
-    near = nearest(space, *vectors.sides(space), method.neighbours, kind=method.index)
+    near = model.candidates(space)
     if name == "adaptive-retrieval":
         return methods.most_similar(near, size, asked)
-    return methods.least_certain(near, calibration.probability(near.similarity), size, asked)
+    return methods.least_certain(near, model.probability(near.similarity), size, asked)
 
 
 @dataclass(frozen=True)
@@ -123,18 +119,18 @@ class RoundScore:
     reliability: list[dict[str, float]]
     mistakes: Keys
     mistake_probabilities: Floats
-    score: Floats32
+    score: Floats
     false_positives: dict[str, Keys]
 
 
-def score(task: Task, split: str, sample: Sample, vectors: UtteranceVectors, calibration: Calibration) -> RoundScore:
+def score(task: Task, split: str, sample: Sample, model: Scorer) -> RoundScore:
     """Score a model on all pairs of a split, by its sample, and on the split's stated pairs."""
     space = task.space(split)
-    cosine = vectors.cosine(space, sample.keys)
-    precision_recall = curve(sample, cosine)
-    probability = calibration.probability(cosine)
+    found = np.asarray(model.score(space, sample.keys), np.float64)
+    precision_recall = curve(sample, found)
+    probability = model.probability(found)
     threshold = precision_recall.threshold_at()
-    above = cosine >= threshold
+    above = found >= threshold
     numbers = {
         "average_precision": precision_recall.average_precision,
         "precision_at_recall_20": precision_recall.precision_at(),
@@ -145,12 +141,12 @@ def score(task: Task, split: str, sample: Sample, vectors: UtteranceVectors, cal
         "true_positives": float(sample.weight[above & (sample.kind == POSITIVE)].sum()),
         "false_positives.near": float(sample.weight[above & (sample.kind == NEAR)].sum()),
         "false_positives.random": float(sample.weight[above & (sample.kind == RANDOM)].sum()),
-        **_balanced(task, split, vectors, calibration),
+        **_balanced(task, split, model),
     }
     negative = np.flatnonzero(sample.kind != POSITIVE)
-    worst = negative[np.lexsort((sample.keys[negative], -cosine[negative]))[:_SHOWN]]
-    drawn = draw_false_positives(sample, np.asarray(cosine, np.float64), threshold, np.random.default_rng(0))
-    return RoundScore(numbers, _reliability(sample, probability), sample.keys[worst], probability[worst], cosine, drawn)
+    worst = negative[np.lexsort((sample.keys[negative], -found[negative]))[:_SHOWN]]
+    drawn = draw_false_positives(sample, found, threshold, np.random.default_rng(0))
+    return RoundScore(numbers, _reliability(sample, probability), sample.keys[worst], probability[worst], found, drawn)
 
 
 def balanced_pairs(task: Task, split: str) -> Keys | None:
@@ -159,13 +155,13 @@ def balanced_pairs(task: Task, split: str) -> Keys | None:
     return np.union1d(stated, task.positives(split)) if (label == 0).any() else None
 
 
-def _balanced(task: Task, split: str, vectors: UtteranceVectors, calibration: Calibration) -> dict[str, float]:
+def _balanced(task: Task, split: str, model: Scorer) -> dict[str, float]:
     space = task.space(split)
     keys = balanced_pairs(task, split)
     if keys is None:
         return {}
     labels = task.labels(keys)
-    probability = calibration.probability(vectors.cosine(space, keys))
+    probability = model.probability(model.score(space, keys))
     accuracy, f1 = accuracy_and_f1(labels, probability)
     numbers = {"stated.pairs": float(len(keys)), "stated.positives": float(labels.sum()), "stated.accuracy": accuracy, "stated.f1": f1}
     mean = None if task.symmetric else clean_map(space.pairs(keys)[0], labels, probability)

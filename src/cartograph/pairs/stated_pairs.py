@@ -9,14 +9,16 @@ from typing import Literal
 import numpy as np
 
 from cartograph.data.arrays import Integers, Integers8
+from cartograph.data.spreadsheet import unguarded
 from cartograph.errors import InputError
 from cartograph.pairs.closure import components
+from cartograph.pairs.label_words import meaning
 from cartograph.pairs.splits import SPLITS, split_components
+from cartograph.pairs.tables import SKIPPED
 from cartograph.pairs.task import Task
 from cartograph.read.source import Batch
 
 Contradictions = Literal["fail", "drop"]
-_POSITIVE, _NEGATIVE = {"1", "true", "yes", "1.0"}, {"0", "false", "no", "0.0"}
 _NONE = -1
 
 
@@ -79,6 +81,9 @@ class _Side:
 
     def row(self, name: str, text: str, where: str) -> int:
         found = self.known.get(name)
+        if found is None and self.closed:
+            # A sheet that people filled in has guards against what spreadsheets make of ids such as 00123.
+            found = self.known.get(unguarded(name))
         if found is not None:
             return found
         if self.closed:
@@ -94,8 +99,8 @@ def entity_side(name: str, batch: Batch, id_column: str, text_columns: Sequence[
     Raises:
         InputError: a column is missing, or an id stands there twice.
     """
-    ids = _column(batch, id_column, name)
-    parts = [_column(batch, column, name) for column in text_columns]
+    ids = column_of(batch, id_column, name)
+    parts = [column_of(batch, column, name) for column in text_columns]
     known: dict[str, int] = {}
     for row, (one, number) in enumerate(zip(ids, batch.rows.to_pylist(), strict=True)):
         if one in known:
@@ -113,6 +118,7 @@ def build_task(
     contradictions: Contradictions,
     rng: np.random.Generator,
     tables: Mapping[str, tuple[str, dict[str, int], list[str]]] | None = None,
+    fields: Mapping[str, tuple[Sequence[str], Sequence[str]]] | None = None,
 ) -> BuiltTask:
     """Return the task that stated pairs make.
 
@@ -125,24 +131,32 @@ def build_task(
         rng: of the drawn splits, where files have none: half, a quarter, a quarter of the left utterances; where symmetric, by connected
             components of all stated pairs.
         tables: ``left`` and ``right`` (or ``left`` alone where symmetric) entity tables: name, id -> row, texts.
+        fields: name of a column of both tables -> its left and its right values.
+
+    Splits that files say are honoured pair by pair: where an utterance is in pairs of several of them, each split has all utterances, and
+    all pairs but those of the others (``Task.stated_split``).
 
     Raises:
         InputError: a pair names an unknown id or has a label other than 0 and 1; a pair contradicts another, where that fails; or no
             pair is positive.
     """
     left, right = _sides(tables or {}, symmetric)
-    stated: dict[tuple[int, int], tuple[int, str]] = {}
-    dropped = {"the same utterance twice": 0, "contradictory": 0, "utterance of another split": 0}
+    stated: dict[tuple[int, int], tuple[int, str, int]] = {}
+    dropped = {"the same utterance twice": 0, "contradictory": 0, "stated in several splits": 0, "without a label": 0}
     contradicted: set[tuple[int, int]] = set()
-    split_of: dict[int, int] = {}
+    repeated: set[tuple[int, int]] = set()
+    splits_of: dict[int, set[int]] = {}
     for file in files:
         own = _NONE if file.split is None else SPLITS.index(file.split)
         for one, other, label, where in _pairs(file, columns, left, right):
+            if label == SKIPPED:
+                dropped["without a label"] += 1
+                continue
             if symmetric and one == other:
                 dropped["the same utterance twice"] += 1
                 continue
             pair = (min(one, other), max(one, other)) if symmetric else (one, other)
-            before = stated.setdefault(pair, (label, where))
+            before = stated.setdefault(pair, (label, where, own))
             if before[0] != label:
                 if contradictions == "fail":
                     raise InputError(
@@ -150,21 +164,33 @@ def build_task(
                         "`pairs.contradictions: drop` to leave such pairs out."
                     )
                 contradicted.add(pair)
+            if before[2] != own:
+                # A pair that is tested is not trained on: it belongs to the last split that states it.
+                repeated.add(pair)
+                stated[pair] = (before[0], before[1], max(before[2], own))
             for row in pair if symmetric else pair[:1]:
-                split_of[row] = max(split_of.get(row, _NONE), own)
-    dropped["contradictory"] = len(contradicted)
-    kept = [(pair, label) for pair, (label, _) in stated.items() if pair not in contradicted]
-    pairs = np.array([pair for pair, _ in kept], np.int64).reshape(-1, 2)
-    labels = np.array([label for _, label in kept], np.int8)
+                splits_of.setdefault(row, set()).add(own)
+    dropped["contradictory"], dropped["stated in several splits"] = len(contradicted), len(repeated)
+    kept = [(pair, label, own) for pair, (label, _, own) in stated.items() if pair not in contradicted]
+    pairs = np.array([pair for pair, _, _ in kept], np.int64).reshape(-1, 2)
+    labels = np.array([label for _, label, _ in kept], np.int8)
     if not (labels == 1).any():
         raise InputError(f"none of the {len(labels):,} stated pairs is positive; check `pairs.label`, or which pairs were given.")
     drawn = any(file.split is None for file in files)
-    split = _drawn(pairs, len(left.texts), symmetric, rng) if drawn else _given(split_of, len(left.texts))
-    if symmetric:
-        across = split[pairs[:, 0]] != split[pairs[:, 1]]
-        dropped["utterance of another split"] = int(across.sum())
-        pairs, labels = pairs[~across], labels[~across]
-    task = Task(left.texts, right.texts, split, symmetric, symmetric and transitive, pairs[:, 0].copy(), pairs[:, 1].copy(), labels)
+    split = _drawn(pairs, len(left.texts), symmetric, rng) if drawn else _given(splits_of, len(left.texts))
+    by_pair = not drawn and any(len(found) > 1 for found in splits_of.values())
+    task = Task(
+        left.texts,
+        right.texts,
+        split,
+        symmetric,
+        symmetric and transitive,
+        pairs[:, 0].copy(),
+        pairs[:, 1].copy(),
+        labels,
+        np.array([own for _, _, own in kept], np.int8) if by_pair else None,
+        dict(fields or {}),
+    )
     return BuiltTask(task, list(left.known), list(right.known), sum(len(file.batch.rejected) for file in files), dropped)
 
 
@@ -176,13 +202,13 @@ def _sides(tables: Mapping[str, tuple[str, dict[str, int], list[str]]], symmetri
 
 def _pairs(file: StatedFile, columns: PairColumns, left: _Side, right: _Side):  # type: ignore[no-untyped-def]
     batch, name = file.batch, file.name
-    left_ids = _column(batch, columns.left_id or columns.left, name)
-    right_ids = _column(batch, columns.right_id or columns.right, name)
-    left_texts = left_ids if left.closed else _column(batch, columns.left, name)
-    right_texts = right_ids if right.closed else _column(batch, columns.right, name)
+    left_ids = column_of(batch, columns.left_id or columns.left, name)
+    right_ids = column_of(batch, columns.right_id or columns.right, name)
+    left_texts = left_ids if left.closed else column_of(batch, columns.left, name)
+    right_texts = right_ids if right.closed else column_of(batch, columns.right, name)
     has_prefix = columns.prefix is not None and columns.prefix in batch.table.column_names
-    prefixes = _column(batch, columns.prefix or "", name) if has_prefix else [""] * len(left_ids)
-    labels = ["1"] * len(left_ids) if columns.label is None else _column(batch, columns.label, name)
+    prefixes = column_of(batch, columns.prefix or "", name) if has_prefix else [""] * len(left_ids)
+    labels = ["1"] * len(left_ids) if columns.label is None else column_of(batch, columns.label, name)
     for number, one, other, text, other_text, prefix, label in zip(
         batch.rows.to_pylist(), left_ids, right_ids, left_texts, right_texts, prefixes, labels, strict=True
     ):
@@ -193,28 +219,32 @@ def _pairs(file: StatedFile, columns: PairColumns, left: _Side, right: _Side):  
         yield left.row(one, text, where), right.row(whole if columns.right_id is None else other, whole, where), _label(label, where), where
 
 
-def _column(batch: Batch, column: str, name: str) -> list[str]:
+def column_of(batch: Batch, column: str, name: str) -> list[str]:
+    """Return a column as text without blanks around it, a missing value as an empty one.
+
+    Raises:
+        InputError: there is no such column.
+    """
     if column not in batch.table.column_names:
         raise InputError(f"{name} has no column `{column}`; its columns are {', '.join(batch.table.column_names)}.")
     return [(value or "").strip() if not isinstance(value, list) else " ".join(value) for value in batch.table[column].to_pylist()]
 
 
 def _label(value: str, where: str) -> int:
-    lowered = value.lower()
-    if lowered in _POSITIVE:
-        return 1
-    if lowered in _NEGATIVE:
-        return 0
-    raise InputError(f"{where}: label `{value[:40]}` is neither 1 nor 0.")
+    """Return 1, 0, or ``SKIPPED`` where there is no label."""
+    found = SKIPPED if not value else meaning(value)
+    if found is None:
+        raise InputError(f"{where}: label `{value[:40]}` is neither 1 nor 0.")
+    return found
 
 
 def _named(label: int) -> str:
     return "positive" if label else "negative"
 
 
-def _given(split_of: Mapping[int, int], n_left: int) -> Integers8:
+def _given(splits_of: Mapping[int, set[int]], n_left: int) -> Integers8:
     split = np.zeros(n_left, np.int8)
-    split[list(split_of)] = list(split_of.values())
+    split[list(splits_of)] = [max(found) for found in splits_of.values()]
     return split
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from cartograph.errors import InputError, WaitingError
-from cartograph.pairs.answers import answer_sheet, read_answers, require_consistent
+from cartograph.pairs.answers import answer_sheet, read_answers
 from cartograph.pairs.rounds import require_budget
 from cartograph.pairs.stated_pairs import BuiltTask, PairColumns, StatedFile, build_task, entity_side
 from cartograph.pairs.tables import load_task, save_task
@@ -48,15 +48,47 @@ def test_no_stated_pair_crosses_a_drawn_split() -> None:
     built = build(StatedFile("x", Batch(stated, pa.array(range(stated.num_rows))), None), columns=PairColumns("left", "right"))
     task = built.task
     assert (task.split[task.stated_left] == task.split[task.stated_right]).all()
-    assert built.dropped == {"the same utterance twice": 0, "contradictory": 0, "utterance of another split": 0}
+    assert built.dropped == {"the same utterance twice": 0, "contradictory": 0, "stated in several splits": 0, "without a label": 0}
     assert set(task.split.tolist()) == {0, 1, 2}
 
 
-def test_an_utterance_of_two_given_splits_belongs_to_the_later_one() -> None:
-    train, test = pairs(("a", "b", "1"), ("c", "d", "1"), split="train"), pairs(("b", "e", "1"), name="test.csv", split="test")
-    built = build(train, pairs(("x", "y", "1"), name="dev.csv", split="dev"), test)
-    assert built.task.split[[built.left_ids.index(name) for name in "abe"]].tolist() == [0, 2, 2]
-    assert built.dropped["utterance of another split"] == 1
+def test_given_splits_are_honoured_pair_by_pair() -> None:
+    train, test = (
+        pairs(("a", "b", "1"), ("c", "d", "1"), ("a", "c", "0"), split="train"),
+        pairs(("b", "e", "1"), name="t.csv", split="test"),
+    )
+    built = build(train, pairs(("x", "y", "1"), ("c", "d", "1"), name="dev.csv", split="dev"), test)
+    task, rows = built.task, {name: row for row, name in enumerate(built.left_ids)}
+
+    def named(split: str) -> set[str]:
+        left, right = task.space(split).pairs(task.positives(split))
+        return {task.left[one] + task.left[other] for one, other in zip(left.tolist(), right.tolist(), strict=True)}
+
+    # "ae" follows from a train and a test pair, so it belongs to test; "cd" is tested on, so it is not trained on.
+    assert {split: named(split) for split in ("train", "dev", "test")} == {"train": {"ab"}, "dev": {"cd", "xy"}, "test": {"be", "ae"}}
+    assert built.dropped["stated in several splits"] == 1
+    sizes = {split: task.space(split).size for split in ("train", "dev", "test")}
+    assert sizes == {"train": 21 - 4, "dev": 21 - 4, "test": 21 - 4}
+    foreign = task.space("train").keys(np.array([rows["b"], rows["a"]]), np.array([rows["e"], rows["b"]]))
+    assert task.space("train").contains(foreign).tolist() == [False, True]
+    drawn = task.space("train").draw(100, np.empty(0, np.int64), np.random.default_rng(0))
+    assert len(drawn) == 17
+    assert not np.isin(np.concatenate([task.positives("dev"), task.positives("test")]), drawn).any()
+
+
+def test_every_stated_positive_stays_in_its_split_where_tables_are_paired() -> None:
+    columns = PairColumns("", "", "label", "l", "r")
+    files = [
+        StatedFile(f"{split}.csv", batch(l=left, r=right, label=label), split)
+        for split, left, right, label in (
+            ("train", ["1", "2"], ["7", "7"], ["1", "0"]),
+            ("dev", ["1", "2"], ["8", "8"], ["0", "1"]),
+            ("test", ["3", "1"], ["7", "8"], ["1", "0"]),
+        )
+    ]
+    task = build(*files, columns=columns, symmetric=False, tables=entities(), contradictions="drop").task
+    assert [len(task.positives(split)) for split in ("train", "dev", "test")] == [1, 1, 1]
+    assert [len(task.stated(split)[0]) for split in ("train", "dev", "test")] == [2, 1, 2]  # one pair is in dev and in test, hence in test
 
 
 def test_positives_alone_are_enough() -> None:
@@ -225,21 +257,33 @@ def test_contradictory_answers_are_named() -> None:
     assert read_answers(same, "s.csv", task, keys).tolist() == [1, 0, 0]
 
 
-def test_a_sheet_of_other_pairs_is_refused() -> None:
+def test_a_row_that_is_gone_is_an_open_question_and_a_sheet_of_other_pairs_is_refused() -> None:
     task, keys = answering()
-    with pytest.raises(InputError, match=r"^s\.csv lacks 1 of the 2 pairs that this round asks about, such as p3"):
-        read_answers(filled(task, keys, "yes", "no", "no"), "s.csv", task, np.array([1, 3]))
+    sheet = filled(task, keys, "yes", "no", "no")
+    with pytest.raises(
+        WaitingError, match=r"^s\.csv: 1 of the 2 pairs have no answer yet; .* 1 of them are no longer on it, such as p3; rename"
+    ):
+        read_answers(sheet, "s.csv", task, np.array([1, 3]))
+    with pytest.raises(InputError, match=r"^s\.csv has none of the 1 pairs that this round asks about, such as p3"):
+        read_answers(sheet, "s.csv", task, np.array([3]))
 
 
-def test_answers_that_together_contradict_are_named() -> None:
-    task, _ = answering()
-    width = len(task.right)
-    keys = np.array([0 * width + 1, 1 * width + 2, 0 * width + 2], np.int64)
-    require_consistent(task, keys, np.array([1, 0, 0], np.int8), ["first", "first", "second"])
-    with pytest.raises(InputError, match=r"^second: pair p2 \(“=a”, “c”\) is answered no, but other answers make the two the same"):
-        require_consistent(task, keys, np.array([1, 1, 0], np.int8), ["first", "first", "second"])
-    with pytest.raises(InputError, match=r"^first: pair p2"):
-        require_consistent(task, keys[[0, 2, 1]], np.array([1, 0, 1], np.int8), ["first", "first", "second"])
+def test_all_words_that_are_no_answers_are_named_at_once() -> None:
+    task, keys = answering()
+    with pytest.raises(InputError, match=r"^s\.csv line 2: `maybe`, line 4: `=1` are no answers; write yes, no, or skip\.$"):
+        read_answers(filled(task, keys, "maybe", "no", "=1"), "s.csv", task, keys)
+
+
+def test_a_sheet_as_excel_saves_it_in_the_west_is_read() -> None:
+    task, keys = answering()
+    sheet = filled(task, keys, "Sí", "FALSCH", "1,0").decode("utf-8-sig").encode("cp1252")
+    assert read_answers(sheet, "s.csv", task, keys).tolist() == [1, 0, 1]
+
+
+def test_a_stated_pair_without_a_label_is_left_out() -> None:
+    built = build(pairs(("a", "b", "1"), ("c", "d", ""), ("e", "f", "skip"), ("g", "h", "Nein")))
+    assert built.dropped["without a label"] == 2
+    assert built.task.stated_label.tolist() == [1, 0]
 
 
 def test_connected_entities_are_split_by_the_left_ones() -> None:

@@ -39,7 +39,8 @@ class CosineBert(Embedder):
         Raises:
             InputError: it cannot be loaded, or there is no such device.
         """
-        require_device(device, "`cpu`")
+        require_device(device)
+        device = "cuda" if device == "auto" and torch.cuda.is_available() else "cpu" if device == "auto" else device
         return cls(Encoder.load(pretrained, pooling="mean", max_length=LONGEST)).to(device)
 
     def encode(self, texts: Sequence[str]) -> Encoding:

@@ -46,7 +46,7 @@ class CosineBow(Embedder):
         self.weight = nn.Parameter(torch.zeros(max(len(vocabulary), 1), width))
 
     @classmethod
-    def create(cls, texts: Sequence[str], seed: int) -> Self:
+    def create(cls, texts: Sequence[str], seed: int, width: int = WIDTH) -> Self:
         """Take vocabulary and rarities from texts, labels unseen, and draw the vectors."""
         counts = Counts()
         for block in _blocks(texts):
@@ -60,10 +60,10 @@ class CosineBow(Embedder):
             pairs = np.unique(np.repeat(np.arange(len(block)), ids.lengths) * len(held) + ids.values)
             held += np.bincount(pairs % len(held), minlength=len(held))
         rarity = np.log((1 + len(texts)) / (1 + held)).astype(np.float32) + 1
-        model = cls(vocabulary, rarity)
+        model = cls(vocabulary, rarity, width)
         generator = torch.Generator().manual_seed(seed)
         with torch.no_grad():
-            model.weight.copy_(torch.randn(model.weight.shape, generator=generator) / WIDTH**0.5)
+            model.weight.copy_(torch.randn(model.weight.shape, generator=generator) / width**0.5)
         return model
 
     def encode(self, texts: Sequence[str]) -> Encoding:

@@ -61,7 +61,7 @@ class Learner:
         task: the task.
         start: the folder of the embedder before training (``cosine-bow``: a saved one); for ``cosine-bert`` an encoder's folder or hub id.
         vectors: for ``cosine-frozen``: the encoder's vectors of the two sides.
-        device: for ``cosine-bert``: ``cpu`` or ``cuda``.
+        device: for ``cosine-bert``: ``auto``, ``cpu`` or ``cuda``.
     """
 
     def __init__(self, model: str, task: Task, start: str, *, vectors: UtteranceVectors | None = None, device: str = "cpu") -> None:
@@ -86,6 +86,12 @@ class Learner:
         """Return all vectors under the embedder's present state; every utterance is embedded once."""
         left = self.embedder.vectors(self.left, progress)
         return UtteranceVectors(left, left if self.right is self.left else self.embedder.vectors(self.right, progress))
+
+    def cosine(self, pairs: tuple[Keys, Keys]) -> Floats32:
+        """Return the cosine of pairs of rows under the embedder's present state."""
+        from cartograph.pairs.models.cosine import cosines
+
+        return cosines(self.embedder, self.left, self.right, pairs)
 
     def train(
         self, pairs: tuple[Keys, Keys], labels: Array, how: TrainingOptions, seed: int, progress: Progress | None = None

@@ -141,6 +141,6 @@ def test_there_is_no_dropout_in_training(encoder: str) -> None:
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_not_there_is_named(encoder: str) -> None:
     task = Task(["a"], ["b"], np.zeros(1, np.int8), False, False, np.array([0]), np.array([0]), np.ones(1, np.int8))
-    for make in (lambda: CosineBert.create(encoder, "cuda"), lambda: untrained_encoder_vectors(encoder, task, "cuda")):
-        with pytest.raises(InputError, match=r"^device is `cuda`, but torch sees no GPU here; set it to `cpu`\.$"):
+    for make in (lambda: CosineBert.create(encoder, "cuda"), lambda: untrained_encoder_vectors(encoder, task.left, task.right, "cuda")):
+        with pytest.raises(InputError, match=r"^device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`\.$"):
             make()

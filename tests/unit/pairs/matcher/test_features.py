@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cartograph.pairs.matcher.features import MISSING, Features
+from cartograph.pairs.matcher.records import Records
+
+LEFT = ["Sony KDL-40V5500 tv 2009", "canon sd1000", "", "pen"]
+RIGHT = ["sony kdl40v5500 television 2009", "Canon SD-1100 7.1", "x", "pen"]
+FIELDS = {"name": (LEFT, RIGHT), "price": (["9.99", "$1,200", "", "3"], ["10.99", "1200", "4", ""])}
+
+
+@pytest.fixture(scope="module")
+def table() -> dict[str, np.ndarray]:
+    features = Features(Records(LEFT, RIGHT, FIELDS))
+    return dict(zip(features.names, features.table(np.arange(4), np.arange(4)).T, strict=True))
+
+
+def test_numbers_and_codes_that_differ_are_told_from_those_that_are_missing(table: dict[str, np.ndarray]) -> None:
+    assert table["text: codes shared, of all"].tolist() == [1.0, 0.0, MISSING, MISSING]
+    assert table["text: years shared, of all"].tolist() == [1.0, MISSING, MISSING, MISSING]
+    assert table["price: amount"] == pytest.approx([1 / 10.99, 0.0, MISSING, MISSING])
+
+
+def test_equal_texts_have_every_similarity_and_empty_ones_none(table: dict[str, np.ndarray]) -> None:
+    for name in ("words", "characters", "characters in order", "words in any order", "best part", "beginning (Jaro–Winkler)", "length"):
+        assert table[f"text: {name}"][3] == pytest.approx(1.0)
+        assert table[f"text: {name}"][2] <= 0
+    assert np.isfinite(np.stack(list(table.values()))).all()
+    assert max(column.max() for name, column in table.items() if "rarest" not in name) <= 1 + 1e-6
+
+
+def test_a_single_text_has_no_features_of_fields() -> None:
+    assert all(name.startswith("text: ") for name in Features(Records(LEFT, LEFT)).names)
+    with_encoder = Features(Records(LEFT, LEFT), {"encoder": (np.eye(4, dtype=np.float32),) * 2})
+    assert with_encoder.table(np.array([0]), np.array([1]))[0, with_encoder.names.index("text: encoder")] == 0
