@@ -35,8 +35,8 @@ def rows_table(uids: pa.Array, result: FilteredSet, n_predictions: Integers32) -
 
 def history_table(result: Result) -> pa.Table:
     """Return ``schema.AFLITE_HISTORY``."""
-    columns = zip(*(astuple(step) for step in result.history), strict=True)
-    return pa.table([list(column) for column in columns], schema=AFLITE_HISTORY)
+    rounds = [dict(zip(AFLITE_HISTORY.names, astuple(step), strict=True)) for step in result.history]
+    return pa.Table.from_pylist(rounds, schema=AFLITE_HISTORY)
 
 
 def resistance(rows: pa.Table, uids: pa.Array) -> Floats:

@@ -21,7 +21,7 @@ the ``others``; null where there are fewer train rows than that, or no held-out 
 
 
 def neighbour_distances(
-    train: Floats32, train_labels: Integers, held_out: Floats32, labels: Integers, n_classes: int
+    train: Floats32, train_labels: Integers, held_out: Floats32, labels: Integers, n_classes: int, *, most: int | None = None, seed: int = 0
 ) -> list[dict[str, object]]:
     """Return the columns ``label`` to ``distance`` of ``NEIGHBOURS``, a dictionary per class, side and top.
 
@@ -31,7 +31,12 @@ def neighbour_distances(
         held_out: (n_examples, d) features.
         labels: (n_examples,) label ids.
         n_classes: number of classes.
+        most: held-out rows that are looked up at most, drawn at random: only means are shown; None: all.
+        seed: of the draw.
     """
+    if most is not None and len(held_out) > most:
+        drawn = np.sort(np.random.default_rng(seed).choice(len(held_out), most, replace=False))
+        held_out, labels = held_out[drawn], labels[drawn]
     train, held_out = _unit(train), _unit(held_out)
     found: list[dict[str, object]] = []
     for label in range(n_classes):

@@ -25,7 +25,12 @@ _BLOCK_NONZEROS = 2**21
 
 
 def out_of_fold_logistic(
-    features: sparse.csr_array, labels: Integers, n_classes: int, fold: Integers, penalties: Sequence[float]
+    features: sparse.csr_array,
+    labels: Integers,
+    n_classes: int,
+    fold: Integers,
+    penalties: Sequence[float],
+    weights: Floats32 | None = None,
 ) -> list[Floats32]:
     """Return, per penalty, the scores of each row by a model that was fitted without that row's fold, ``(n_examples, n_classes)``.
 
@@ -35,6 +40,7 @@ def out_of_fold_logistic(
         n_classes: two or more.
         fold: fold ids from 0 on, ``(n_examples,)``.
         penalties: factors of half the squared weights, beside the *sum* of the rows' log losses; > 0, higher = smoother.
+        weights: of the rows' log losses, ≥ 0, ``(n_examples,)``; None: 1 each. A row of weight 0 is scored, and taught nothing by.
 
     Scores are log odds of each class against the rest, centred per row; higher = more likely.
     """
@@ -47,6 +53,8 @@ def out_of_fold_logistic(
         block = problems[start : start + size]
         targets = np.stack([labels == label for _, _, label in block], axis=1).astype(np.float32)
         used = np.stack([fold != part for _, part, _ in block], axis=1).astype(np.float32)
+        if weights is not None:
+            used *= weights[:, None]
         penalty = np.array([penalties[place] for place, _, _ in block], dtype=np.float32)
         scores = _newton(features, transposed, targets, used, penalty)
         for column, (place, part, label) in enumerate(block):

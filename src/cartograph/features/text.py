@@ -51,7 +51,7 @@ def text_features(rows: Sequence[Row], *, max_features: int = 2**18) -> sparse.c
     counts = sparse.csr_array(hasher.transform(_tokens(fields) for fields in _fields(rows)))
     if counts.nnz == 0:
         raise InputError(
-            f"the texts of all {len(rows):,} rows are empty or blank, so no model can tell them apart; check the text columns."
+            f"the texts of all {len(rows):,} rows are empty or blank, so no model can distinguish them; check the text columns."
         )
     frequency = np.bincount(counts.indices, minlength=_BUCKETS)
     kept = np.flatnonzero(frequency >= (2 if (frequency >= 2).any() else 1))

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from scipy import sparse
 
 from cartograph.data.arrays import Floats32
 from cartograph.errors import InputError
@@ -19,11 +20,13 @@ from cartograph.schema import UID, DatasetInfo, schema_of
 COLUMN = "features"
 _CHUNK = 20_000
 _SQUARED_NORM = 10.0
+_MOST_ROWS = 50_000
 
 
 def bow_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> dict[str, Floats32]:
     """Return bag-of-words features of each row of some sets: TF-IDF (``text_features``), reduced to few dimensions by a
-    truncated SVD of ``train`` and scaled to a mean squared length of 10 there, which suits the usual penalty of a logistic regression.
+    truncated SVD of ``train`` (of 50,000 random rows of it, where it has more) and scaled to a mean squared length of 10 there, which
+    suits the usual penalty of a logistic regression.
 
     Of a choice every option is read with the text, and the options are joined by ``join_options``.
 
@@ -44,10 +47,19 @@ def bow_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> 
             name: join_options(np.zeros((table.num_rows, len(rows[name]) // max(table.num_rows, 1), 1), np.float32))
             for name, table in tables.items()
         }
-    svd = TruncatedSVD(width, random_state=seed).fit(parts["train"])
-    scale = np.sqrt(_SQUARED_NORM / max(float(np.mean((svd.transform(parts["train"]) ** 2).sum(axis=1))), 1e-12))
-    projected = {name: (svd.transform(part) * scale).astype(np.float32) for name, part in parts.items()}
+    svd = TruncatedSVD(width, random_state=seed).fit(_sampled(parts["train"], seed))
+    projected = {name: svd.transform(part).astype(np.float32, copy=False) for name, part in parts.items()}
+    scale = np.sqrt(_SQUARED_NORM / max(float(np.einsum("ij,ij->i", projected["train"], projected["train"]).mean()), 1e-12))
+    for values in projected.values():
+        values *= np.float32(scale)
     return {name: join_options(values.reshape(tables[name].num_rows, -1, width)) for name, values in projected.items()}
+
+
+def _sampled(rows: sparse.csr_array, seed: int) -> sparse.csr_array:
+    """Return the rows that an SVD is taken of: a random 50,000 where there are more, whose directions are much the same."""
+    if rows.shape[0] <= _MOST_ROWS:
+        return rows
+    return rows[np.sort(np.random.default_rng([seed, 17]).choice(rows.shape[0], _MOST_ROWS, replace=False))]
 
 
 def join_options(vectors: Floats32) -> Floats32:

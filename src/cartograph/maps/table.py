@@ -108,7 +108,7 @@ def density_table(measures: pa.Table) -> pa.Table:
 
 
 def map_metrics(measures: Measures, regions: Regions) -> dict[str, float]:
-    """Return the map in numbers: counts and shares of regions, their cuts, means and quantiles; only what is defined."""
+    """Return the map in numbers: counts and shares of regions, their lists and cuts, means and quantiles; only what is defined."""
     n_examples = len(measures.confidence)
     metrics: dict[str, float] = {"rows": n_examples}
     for region in REGIONS:
@@ -118,7 +118,7 @@ def map_metrics(measures: Measures, regions: Regions) -> dict[str, float]:
         cut = regions.cuts[region]
         if cut.value is not None:
             metrics[f"region.{region}.{name}"] = round(cut.value, 6)
-        metrics[f"region.{region}.tied"] = cut.tied
+        metrics |= {f"region.{region}.{key}": getattr(cut, key) for key in ("listed", "elsewhere", "tied")}
     for name in _SUMMARISED:
         values = getattr(measures, name)
         if values is not None:

@@ -17,7 +17,7 @@ from transformers.utils import ModelOutput
 
 from cartograph.data.arrays import Integers
 from cartograph.models.encoded import Examples, Field
-from cartograph.schema import BLANK, LABEL, UID, DatasetInfo
+from cartograph.schema import BLANK, LABEL, UID, WEIGHT, DatasetInfo
 
 IGNORED = -100
 """The label of a row that only fills up a batch: it has no part in the loss."""
@@ -114,7 +114,8 @@ class Classifier(nn.Module, ABC):
         """Encode a set of examples once, so that a batch is only cut out."""
         uids = table.column(UID).combine_chunks().to_numpy(zero_copy_only=False)
         labels = table.column(LABEL).to_numpy().astype(np.int64)
-        return Examples(uids, labels, self.fields_of(table, info), max(len(info.options), 1))
+        weights = table.column(WEIGHT).to_numpy().astype(np.float32) if WEIGHT in table.column_names else None
+        return Examples(uids, labels, self.fields_of(table, info), max(len(info.options), 1), weights)
 
     def batch(self, examples: Examples, rows: Integers) -> dict[str, torch.Tensor]:
         """Return the arguments of the model for some examples, ``labels`` among them."""

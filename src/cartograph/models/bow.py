@@ -21,6 +21,7 @@ from cartograph.data.json_files import read_json, write_json
 from cartograph.models.base import Side, TextModel, sides_of
 from cartograph.models.encoded import Ragged
 from cartograph.models.ngrams import Counts, Vocabulary, blocks, features_of
+from cartograph.models.row_table import RowTable
 from cartograph.schema import DatasetInfo
 
 _WIDTH = 32
@@ -105,9 +106,12 @@ class Bow(TextModel):
     def logits_and_features(self, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Sum embeddings, join the sides, and classify."""
         text = self.embeddings["text"]
-        joined = text(inputs["first"], inputs["first_offsets"])
-        if "cross" in self.embeddings:
-            second = text(inputs["second"], inputs["second_offsets"])
+        if "cross" not in self.embeddings:
+            joined = text(inputs["first"], inputs["first_offsets"])
+        else:
+            ids = torch.cat([inputs["first"], inputs["second"]])
+            offsets = torch.cat([inputs["first_offsets"], inputs["second_offsets"][1:] + len(inputs["first"])])
+            joined, second = text(ids, offsets).chunk(2)
             cross = self.embeddings["cross"](inputs["cross"], inputs["cross_offsets"])
             joined = torch.cat([joined, second, (joined - second).abs(), joined * second, cross], dim=1)
         hidden = functional.relu(self.hidden(functional.dropout(joined, _DROPOUT, self.training)))
@@ -115,18 +119,16 @@ class Bow(TextModel):
         return self.last(features), features
 
 
-class _Bag(nn.Module):
+class _Bag(RowTable):
     """The sum of the embeddings of each row's features, divided by the square root of their number."""
 
     def __init__(self, size: int, dropout: float) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.randn(max(size, 1), _WIDTH) * 0.1)
+        super().__init__(torch.randn(max(size, 1), _WIDTH) * 0.1)
         self._dropout = dropout
 
     def forward(self, ids: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
         kept = functional.dropout(torch.ones(len(ids), device=ids.device), self._dropout) if self.training else None
-        summed = functional.embedding_bag(ids, self.weight, offsets, mode="sum", include_last_offset=True, per_sample_weights=kept)
-        return _SCALE * summed * offsets.diff().clamp(min=1).rsqrt()[:, None]
+        return _SCALE * self.summed(ids, offsets, kept) * offsets.diff().clamp(min=1).rsqrt()[:, None]
 
 
 def _joined(parts: Sequence[Ragged]) -> Ragged:

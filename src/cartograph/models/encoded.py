@@ -82,12 +82,14 @@ class Examples:
         labels: (n_examples,) label ids.
         fields: what the model reads, by name; example i owns rows ``i * options`` to ``(i + 1) * options``.
         options: rows per example: 1, or the number of options of a multiple-choice set.
+        weights: (n_examples,) how much each counts in the loss; None: all alike.
     """
 
     uids: Objects
     labels: Integers
     fields: Mapping[str, Field]
     options: int = 1
+    weights: Floats32 | None = None
 
     def __len__(self) -> int:
         return len(self.labels)

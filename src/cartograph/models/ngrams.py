@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from hashlib import blake2b
+from itertools import count
 
 import numpy as np
 
@@ -22,11 +24,11 @@ class Words:
     """Texts as words, each word a 64-bit hash of its lower-case form (BLAKE2b, so the same on every machine)."""
 
     def __init__(self, texts: Sequence[str], max_length: int) -> None:
-        known: dict[str, int] = {}
+        known: defaultdict[str, int] = defaultdict(count().__next__)
         codes: list[int] = []
         offsets = np.zeros(len(texts) + 1, np.int64)
         for row, text in enumerate(texts):
-            codes.extend(known.setdefault(word, len(known)) for word in _WORD.findall(text.lower())[:max_length])
+            codes.extend(map(known.__getitem__, _WORD.findall(text.lower())[:max_length]))
             offsets[row + 1] = len(codes)
         hashes = [int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little") for word in known]
         self.hashes: Hashes = np.array(hashes, np.uint64)[np.array(codes, np.int64)] if codes else np.empty(0, np.uint64)
@@ -60,7 +62,7 @@ def cross_features(first: Words, second: Words) -> tuple[Hashes, Integers]:
     words, rows = first.distinct()
     others, other_rows = second.distinct()
     key, other_key = mix(words, rows.astype(np.uint64)), mix(others, other_rows.astype(np.uint64))
-    both, other_both = np.isin(key, other_key), np.isin(other_key, key)
+    both, other_both = np.isin(key, other_key, assume_unique=True), np.isin(other_key, key, assume_unique=True)
     left, left_rows = words[~both], rows[~both]
     right, right_rows = others[~other_both], other_rows[~other_both]
     swaps, swap_rows = _swaps(left, left_rows, right, right_rows, len(first.offsets) - 1)

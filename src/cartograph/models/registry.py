@@ -27,6 +27,17 @@ MODELS = TEXT_MODELS | IMAGE_MODELS
 FROM_A_FOLDER = ("transformer", "vision")
 """Models that start from a pretrained one."""
 
+FIRST_EPOCHS = dict.fromkeys(MODELS, 8) | {"cnn": 12, "vision": 5, "transformer": 5}
+"""Model -> passes over the train set to begin with."""
+
+_LARGER_BATCHES = {"bow": ((256_000, 256), (128_000, 128))}
+_BATCH = 64
+
+
+def batch_for(model: str, rows: int) -> int:
+    """Return how many rows an optimiser step of a model has where it is left open: more on large sets, where that costs no accuracy."""
+    return next((size for least, size in _LARGER_BATCHES.get(model, ()) if rows >= least), _BATCH)
+
 
 def model_class(name: str) -> type[Classifier]:
     """Return the class of a model.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cartograph.data.arrays import Array, Integers
+from cartograph.data.arrays import Array, Bools, Integers
 from cartograph.models.base import IGNORED, Classifier
 from cartograph.models.encoded import Examples
 
@@ -51,6 +51,23 @@ def ranked_batches(rank: Array, batch_size: int, seed: int, epoch: int) -> list[
     stretch = _STRETCH * batch_size
     parts = [rng.permutation(order[start : start + stretch]) for start in range(0, len(order), stretch)]
     return [part[start : start + batch_size] for part in parts for start in range(0, len(part), batch_size)]
+
+
+def oversampled_batches(twice: Bools, batch_size: int, seed: int, epoch: int) -> list[Integers]:
+    """Return an epoch's batches in which some rows come twice, with as many rows in all as there are.
+
+    Of the other rows as many are left out, drawn again in each epoch; where there are not that many, all are. Rows are shuffled.
+
+    Args:
+        twice: which rows come twice, ``(n_examples,)``.
+        batch_size: rows per batch.
+        seed: of the draws.
+        epoch: from 0.
+    """
+    rng = np.random.default_rng([seed, epoch])
+    chosen, others = np.flatnonzero(twice), rng.permutation(np.flatnonzero(~twice))
+    order = rng.permutation(np.concatenate([chosen, chosen, others[: max(len(others) - len(chosen), 0)]]))
+    return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
 
 
 class EpochLoader:

@@ -12,6 +12,7 @@ import json
 import shutil
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,7 +25,8 @@ from cartograph.errors import InputError
 from cartograph.models.base import Classifier
 from cartograph.models.isolation import available_threads, isolated, require_device, seed_everything
 from cartograph.models.registry import IMAGE_MODELS, TEXT_MODELS, model_class
-from cartograph.schema import LABEL, DatasetInfo, dataset_info
+from cartograph.schema import LABEL, RANK, DatasetInfo, dataset_info
+from cartograph.train.batch_order import BatchOrder, ranked_batches
 from cartograph.train.checkpoints import Checkpoints, file_digests
 from cartograph.train.processes import launch, process_count, run_worker
 from cartograph.train.recipe import Recipe
@@ -83,7 +85,8 @@ def fit(
 
     Args:
         recipe: how.
-        train: the train set (``schema.examples_schema``).
+        train: the train set (``schema.examples_schema``); with a column ``schema.RANK`` its rows come in that order in every epoch, as
+            ``batch_order.ranked_batches`` says, else shuffled.
         evaluation: evaluation sets by name.
         folder: where everything is written; a training resumes from a checkpoint of the same recipe and data in it.
         progress: called with (rows trained on, rows to train on).
@@ -128,13 +131,30 @@ def _fit(
         history=history,
         progress=progress,
     )
-    trainer = DynamicsTrainer(recipe, model, examples, evaluated, checkpoints.folder, start_epoch=epoch + 1, watch=watch, held_out=held)
+    trainer = DynamicsTrainer(
+        recipe,
+        model,
+        examples,
+        evaluated,
+        checkpoints.folder,
+        start_epoch=epoch + 1,
+        watch=watch,
+        held_out=held,
+        order=_order(recipe, train),
+    )
     torch.set_num_threads(cpu_threads(recipe, trainer.args.world_size))
     trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     if held is None:
         _finish(recipe, trainer, evaluation, result)
     trainer.accelerator.wait_for_everyone()
     return result
+
+
+def _order(recipe: Recipe, train: pa.Table) -> BatchOrder | None:
+    """Return the batches of a train set whose rows have ranks; None where they are shuffled throughout."""
+    if RANK not in train.column_names:
+        return None
+    return partial(ranked_batches, train.column(RANK).to_numpy(), recipe.batch_size, recipe.seed)
 
 
 def _finish(recipe: Recipe, trainer: DynamicsTrainer, evaluation: Mapping[str, pa.Table], result: TrainingResult) -> None:

@@ -15,6 +15,7 @@ class Recipe:
     Attributes:
         model: a name in ``cartograph.models.registry.MODELS``.
         epochs: passes over the train set.
+        schedule_epochs: epochs over which the rate decays to 0, where they are more than ``epochs``: a training that stops earlier.
         batch_size: rows per optimiser step, whatever ``gradient_accumulation`` and the number of processes.
         learning_rate: peak rate.
         seed: of the initial weights, the order of rows, and dropout.
@@ -44,6 +45,7 @@ class Recipe:
     threads: int = 0
     evaluate: Literal["epoch", "end"] = "epoch"
     live: bool = False
+    schedule_epochs: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object; ``Recipe(**object)`` reads it back."""

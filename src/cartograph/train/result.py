@@ -17,10 +17,13 @@ import pyarrow.parquet as pq
 from cartograph.data.arrays import Floats32, Integers, Objects
 from cartograph.data.json_files import read_json, write_json
 from cartograph.data.parquet import write_parquet
-from cartograph.dynamics.epoch_files import dynamics_table
+from cartograph.dynamics.epoch_files import dynamics_table, epoch_file, logits_of
 from cartograph.schema import HISTORY
-from cartograph.statistics.metrics import accuracy, macro_f1, majority_share
+from cartograph.statistics.chance import beats_chance
+from cartograph.statistics.metrics import accuracy, macro_f1
 from cartograph.wording import counted
+
+_CHANCE = 0.01
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,9 +84,10 @@ class TrainingResult:
 
         ``train.accuracy`` and ``train.loss`` of the last epoch (the loss is left out where it is no number),
         ``<set>.accuracy`` and ``<set>.macro_f1`` of the final model, ``epochs``, and ``train.failed``: 1 where the loss is no
-        number; where the model is no better than the most frequent label on the train set and on every evaluation set of its
-        distribution; or where the final model predicts one label for every row of the evaluation sets, though they have several
-        (and one of the sets is of its distribution: to collapse only outside of it is a result, not a failed training).
+        number; where the model is right no more often than by chance on the train set and on every evaluation set of its
+        distribution (``statistics.chance``; fewer than one of a hundred models at chance pass as learnt); or where the final model
+        predicts one label for every row of the evaluation sets, though they have several (and one of the sets is of its
+        distribution: to collapse only outside of it is a result, not a failed training).
         """
         content: dict[str, float] = read_json(self.folder / "metrics.json")
         return content
@@ -106,10 +110,10 @@ class TrainingResult:
         for name, part in predictions.items():
             metrics[f"{name}.accuracy"] = accuracy(part.logits, part.gold)
             metrics[f"{name}.macro_f1"] = macro_f1(part.logits, part.gold)
-        gold = pq.ParquetFile(self.dynamics / "epoch=0.parquet").read(["gold"]).column("gold").to_numpy()
-        learnt = last["accuracy"] > majority_share(gold)
-        within = {name: part.gold for name, part in predictions.items() if part.domain == "id"}
-        learnt = learnt or any(metrics[f"{name}.accuracy"] > majority_share(gold) for name, gold in within.items())
+        recorded = pq.ParquetFile(epoch_file(self.dynamics, last["epoch"])).read()
+        tested = [(logits_of(recorded), recorded["gold"].to_numpy())]
+        tested += [(part.logits, part.gold) for part in predictions.values() if part.domain == "id"]
+        learnt = any(beats_chance(logits.argmax(axis=1), gold, _CHANCE / len(tested)) for logits, gold in tested)
         metrics["train.failed"] = int(not learnt or _predicts_one_class(predictions.values()) or not math.isfinite(last["loss"]))
         return metrics
 

@@ -21,13 +21,17 @@ from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.base import IGNORED, Classifier
 from cartograph.models.encoded import Examples
 from cartograph.models.isolation import seed_everything
+from cartograph.models.row_table import RowTable
 from cartograph.statistics.metrics import accuracy, cross_entropy
 from cartograph.train.batch_order import BatchOrder, EpochLoader, epoch_batches
 from cartograph.train.checkpoints import Checkpoints
 from cartograph.train.recipe import Recipe
+from cartograph.train.row_adam import RowAdamW
 
 HELD_OUT = "held_out"
 """The name in a history of rows that are not trained on."""
+
+_MOST_NORM = 1.0
 
 Progress = Callable[[int, int], None]
 Score = dict[str, Any]
@@ -87,7 +91,8 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         self.epoch = start_epoch
         lengths = examples.lengths if model.pads else None
         self.order = order or (lambda epoch: epoch_batches(len(examples), recipe.batch_size, recipe.seed, epoch, lengths))
-        super().__init__(model=model, args=_arguments(recipe, model, len(examples), folder), compute_loss_func=_mean_loss)
+        self._weights: torch.Tensor | None = None
+        super().__init__(model=model, args=_arguments(recipe, model, len(examples), folder), compute_loss_func=self._mean_loss)
         self.remove_callback(PrinterCallback)
         self.add_callback(_EpochCallback(self))
         self.recorder = self.watch.recorder() if self.watch.recorder else None
@@ -97,16 +102,44 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         pieces, rank, processes = self.recipe.gradient_accumulation, self.args.process_index, self.args.world_size
         return EpochLoader(self.model, self.examples, self.order, pieces=pieces, rank=rank, processes=processes)
 
+    def create_optimizer(self, model: torch.nn.Module | None = None) -> torch.optim.Optimizer:
+        """Return the optimiser: one that touches the rows of a batch alone, where one process trains tables of rows on a CPU."""
+        tables = [part for part in self.model.modules() if isinstance(part, RowTable)]
+        if not tables or self.args.device.type != "cpu" or self.args.world_size > 1:
+            plain: torch.optim.Optimizer = super().create_optimizer()
+            return plain
+        rows = {id(table.weight) for table in tables}
+        others = [parameter for parameter in self.model.parameters() if id(parameter) not in rows]
+        self.args.max_grad_norm = 0.0
+        self.optimizer = RowAdamW(others, tables, lr=self.args.learning_rate, most=_MOST_NORM)
+        return self.optimizer
+
+    def create_scheduler(self, num_training_steps: int, optimizer: torch.optim.Optimizer | None = None) -> Any:
+        """Return the decay of the rate, over as many epochs as the recipe says."""
+        epochs = self.recipe.epochs
+        return super().create_scheduler(num_training_steps // epochs * max(self.recipe.schedule_epochs, epochs), optimizer)
+
     def compute_loss(
         self, model: torch.nn.Module, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
-        """Return the step's mean loss over all its rows, and record the logits they had before the update."""
+        """Return the step's mean loss over all its rows, each with its weight, and record the logits they had before the update."""
         rows = inputs.pop("rows", None)
         labels = inputs["labels"]
+        weights = self.examples.weights
+        self._weights = None if weights is None or rows is None else torch.from_numpy(weights[rows]).to(labels.device)
         loss, outputs = super().compute_loss(model, inputs, return_outputs=True, num_items_in_batch=num_items_in_batch)
         if rows is not None and self.recorder is not None and self.held_out is None and self.recipe.record == "train_pass":
             self.recorder.record(self.examples.uids[rows], outputs["logits"], labels)
         return (loss, outputs) if return_outputs else loss
+
+    def _mean_loss(self, outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
+        logits = outputs["logits"].float()
+        if self._weights is None:
+            total = functional.cross_entropy(logits, labels, reduction="sum", ignore_index=IGNORED)
+        else:
+            total = (self._weights * functional.cross_entropy(logits, labels, reduction="none")).sum()
+        mean: torch.Tensor = total / num_items_in_batch
+        return mean
 
     def floating_point_ops(self, inputs: dict[str, Any]) -> int:
         """Return 0: the number is not read, and counting takes time."""
@@ -118,6 +151,9 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
 
     def end_epoch(self) -> None:
         """Write the epoch's dynamics, score the sets, then keep the state."""
+        optimizer = getattr(self.optimizer, "optimizer", self.optimizer)
+        if isinstance(optimizer, RowAdamW):
+            optimizer.settle()
         if self.recorder is not None:
             self._record_epoch(self.recorder)
         if self.recipe.evaluate == "epoch" or self.epoch == self.recipe.epochs - 1:
@@ -195,12 +231,6 @@ class _EpochCallback(TrainerCallback):  # type: ignore[misc]
         self._trainer.end_epoch()
 
 
-def _mean_loss(outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
-    total = functional.cross_entropy(outputs["logits"].float(), labels, reduction="sum", ignore_index=IGNORED)
-    mean: torch.Tensor = total / num_items_in_batch
-    return mean
-
-
 def _arguments(recipe: Recipe, model: Classifier, n_examples: int, folder: Path) -> TrainingArguments:
     on_cpu = recipe.device == "cpu" or (recipe.device == "auto" and not torch.cuda.is_available())
     arguments = TrainingArguments(
@@ -214,7 +244,7 @@ def _arguments(recipe: Recipe, model: Classifier, n_examples: int, folder: Path)
         optim="adamw_torch_fused",
         weight_decay=0.0,
         adam_epsilon=1e-8,
-        max_grad_norm=1.0,
+        max_grad_norm=_MOST_NORM,
         bf16=not on_cpu and model.mixed_precision and torch.cuda.is_bf16_supported(),
         use_cpu=on_cpu,
         seed=recipe.seed,

@@ -341,3 +341,12 @@ def test_the_selection_aflite_keeps_what_the_filter_would_keep() -> None:
     assert every.reasons[-1] == "not in the filter's pool"
     with pytest.raises(InputError, match=r"takes what AFLite keeps, but nothing was filtered; set `aflite.enabled`"):
         strategy_named("aflite").pick(Candidates(candidates.uids, candidates.labels), 5, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_filter_ends_with_its_first_slice_that_is_short(seed: int) -> None:
+    labels = np.arange(240) % 2
+    features = np.random.default_rng(seed).normal(labels[:, None] * 0.8, 1.0, (240, 3)).astype("float32")
+    result = aflite(features, labels, target_size=60, train_size=40, slice_size=25, n_partitions=16, seed=seed)
+    *whole, short, measured = [step.removed for step in result.history]
+    assert set(whole) == {25} and 0 < short < 25 and measured == 0

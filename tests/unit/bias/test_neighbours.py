@@ -8,6 +8,18 @@ import pytest
 from cartograph.bias.neighbours import TOPS, neighbour_distances
 
 
+def test_of_many_held_out_rows_a_random_part_is_looked_up() -> None:
+    rng = np.random.default_rng(0)
+    train, held = rng.normal(size=(60, 5)).astype(np.float32), rng.normal(size=(400, 5)).astype(np.float32)
+    labels, gold = rng.integers(2, size=60), rng.integers(2, size=400)
+    every = neighbour_distances(train, labels, held, gold, 2)
+    part, again = (neighbour_distances(train, labels, held, gold, 2, most=100, seed=4) for _ in range(2))
+    assert part == again and sum(row["rows"] for row in part if (row["against"], row["top"]) == ("same", 1)) == 100
+    near = [(one["distance"], other["distance"]) for one, other in zip(every, part, strict=True) if one["distance"] is not None]
+    assert all(one != other and other == pytest.approx(one, rel=0.15) for one, other in near)
+    assert neighbour_distances(train, labels, held, gold, 2, most=400) == every
+
+
 def test_distances_to_neighbours_are_those_of_brute_force() -> None:
     rng = np.random.default_rng(0)
     train, held = rng.normal(size=(70, 5)).astype(np.float32), rng.normal(size=(9, 5)).astype(np.float32)

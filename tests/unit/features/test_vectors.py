@@ -44,6 +44,18 @@ def test_a_bag_of_words_has_few_dimensions_of_a_given_mean_length(task: Task) ->
     assert np.linalg.lstsq(centred, label, rcond=None)[1][0] < 0.6 * (label**2).sum()
 
 
+def test_the_svd_of_many_rows_is_taken_of_a_sample_and_every_row_has_its_vector(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = small_set(rows=200)
+    whole = bow_features({"train": rows}, 4, 3)["train"]
+    monkeypatch.setattr("cartograph.features.vectors._MOST_ROWS", 120)
+    sampled, again = (bow_features({"train": rows}, 4, 3)["train"] for _ in range(2))
+    assert sampled.shape == whole.shape == (200, 4) and np.array_equal(sampled, again) and not np.array_equal(sampled, whole)
+    assert (sampled**2).sum(axis=1).mean() == pytest.approx(10.0, rel=1e-4)
+    # Distances are what the filter reads: they are much the same.
+    one, other = (values[:40] @ values[:40].T for values in (whole, sampled))
+    assert np.corrcoef(one.ravel(), other.ravel())[0, 1] > 0.9
+
+
 def test_vectors_are_read_by_uid(tmp_path: Path) -> None:
     vectors = np.arange(12, dtype=np.float32).reshape(4, 3)
     write_features(pa.chunked_array([["a", "b", "c", "d"]]), vectors, tmp_path / "f.parquet")

@@ -51,7 +51,9 @@ def test_metrics_are_numbers_that_add_up() -> None:
     assert metrics["region.hard-to-learn.count"] == 1
     assert metrics["region.hard-to-learn.max_confidence"] == pytest.approx(0.044026, abs=1e-6)
     assert metrics["region.ambiguous.min_variability"] == pytest.approx(0.401468, abs=1e-6)
-    assert metrics["region.easy-to-learn.min_confidence"] == pytest.approx(0.621122, abs=1e-6)
+    assert metrics["region.easy-to-learn.min_confidence"] == pytest.approx(0.963969, abs=1e-6)
+    # Of the two most confident rows, one is as near to the ambiguous corner: confidence .62, variability .26.
+    assert [metrics[f"region.easy-to-learn.{name}"] for name in ("listed", "count", "elsewhere")] == [2, 1, 0]
     assert metrics["confidence.p50"] == pytest.approx((0.468956 + 0.507975) / 2, abs=2e-6)
     assert (metrics["never_learnt.count"], metrics["forgotten.count"]) == (2, 2)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cartograph.models.base import IGNORED
 from cartograph.models.encoded import Examples, Ragged
-from cartograph.train.batch_order import EpochLoader, epoch_batches, ranked_batches
+from cartograph.train.batch_order import EpochLoader, epoch_batches, oversampled_batches, ranked_batches
 
 
 @given(st.integers(1, 200), st.integers(1, 20), st.integers(0, 5), st.integers(0, 3), st.booleans())
@@ -70,3 +70,22 @@ def test_ranked_rows_are_shuffled_differently_in_every_epoch() -> None:
     orders = {tuple(np.concatenate(ranked_batches(np.arange(50), 8, seed, epoch))) for seed in range(3) for epoch in range(3)}
     assert len(orders) == 9
     assert [len(batch) for batch in ranked_batches(np.arange(50), 8, 0, 0)] == [8] * 6 + [2]
+
+
+@given(st.integers(1, 80), st.floats(0, 1), st.integers(1, 9), st.integers(0, 3))
+def test_oversampled_rows_come_twice_and_others_make_up_the_number(n: int, share: float, size: int, epoch: int) -> None:
+    twice = np.random.default_rng(n).random(n) < share
+    batches = oversampled_batches(twice, size, 3, epoch)
+    counts = np.bincount(np.concatenate(batches), minlength=n)
+    assert (counts[twice] == 2).all()
+    assert counts[~twice].max(initial=0) <= 1
+    assert counts.sum() == max(n, 2 * twice.sum())
+    assert all(len(batch) == size for batch in batches[:-1]) and 0 < len(batches[-1]) <= size
+    assert [batch.tolist() for batch in oversampled_batches(twice, size, 3, epoch)] == [batch.tolist() for batch in batches]
+
+
+def test_every_epoch_leaves_out_other_rows() -> None:
+    twice = np.arange(40) < 10
+    left = {frozenset(range(40)) - set(np.concatenate(oversampled_batches(twice, 8, 1, epoch)).tolist()) for epoch in range(5)}
+    assert len(left) == 5
+    assert all(len(rows) == 10 and min(rows) >= 10 for rows in left)

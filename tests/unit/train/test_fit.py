@@ -56,6 +56,28 @@ def test_a_training_writes_dynamics_predictions_history_and_metrics(tmp_path: Pa
     assert sorted(path.name for path in result.dynamics.iterdir()) == ["epoch=0.parquet", "epoch=1.parquet"]
 
 
+def test_weights_of_one_change_nothing_and_a_row_of_hardly_any_teaches_hardly_anything(tmp_path: Path) -> None:
+    def logits(name: str, weights: np.ndarray | None, labels: list[int] | None = None) -> np.ndarray:
+        rows = small_set() if labels is None else small_set().set_column(2, small_set().schema.field("label"), pa.array(labels, pa.int32()))
+        weighted = rows if weights is None else rows.append_column("weight", pa.array(weights.astype(np.float32)))
+        held = small_set(rows=20, seed=9, name="held", domain="id")
+        found = fit(recipe(epochs=8), weighted, {"held": held}, tmp_path / name)
+        return np.array(pq.read_table(found.predictions / "held.parquet")["logits"].to_pylist())
+
+    assert small_set().column_names[2] == "label"
+    plain = logits("plain", None)
+    assert np.array_equal(plain, logits("ones", np.ones(60)))
+    given = small_set()["label"].to_pylist()
+    turned = [1 - label if row < 30 else label for row, label in enumerate(given)]
+    light = np.where(np.arange(60) < 30, 1e-6, 2.0)
+    gold = small_set(rows=20, seed=9)["label"].to_numpy()
+    right = {
+        name: float(np.mean(found.argmax(axis=1) == gold))
+        for name, found in (("turned", logits("turned", None, turned)), ("light", logits("light", light, turned)))
+    }
+    assert right["light"] > right["turned"] + 0.2
+
+
 def test_the_history_scores_the_recorded_logits(tmp_path: Path) -> None:
     result = train(tmp_path)
     _, gold, logits = read_dynamics(result.dynamics)
@@ -119,6 +141,15 @@ def _model_seed() -> int:
 def test_evaluation_sets_can_be_scored_at_the_end_only(tmp_path: Path) -> None:
     result = train(tmp_path, {"held": small_set(rows=20, seed=9, name="held", domain="id")}, evaluate="end", epochs=3)
     assert [(row["epoch"], row["set"]) for row in result.history.to_pylist()] == [(0, "train"), (1, "train"), (2, "train"), (2, "held")]
+
+
+def test_a_longer_schedule_trains_as_the_longer_training_begins(tmp_path: Path) -> None:
+    train(tmp_path / "long", epochs=4)
+    train(tmp_path / "cut", epochs=2, schedule_epochs=4)
+    train(tmp_path / "short", epochs=2)
+    long, cut, short = (read_dynamics(tmp_path / name / "dynamics").logits for name in ("long", "cut", "short"))
+    assert np.array_equal(cut, long[:, :2])
+    assert not np.array_equal(cut, short)
 
 
 def test_progress_counts_rows(tmp_path: Path) -> None:

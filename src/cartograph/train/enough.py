@@ -1,0 +1,178 @@
+"""Whether a model has learnt its train set, and training that goes on until it has.
+
+The yardstick are simple models that never saw the row: a linear model and naive Bayes on words or pixels, out of fold. A model that is
+less often right on the very rows that it trains on has not been trained enough; neither has one that gives a third of them less
+probability than those models are right. Then the same training is done again from the start with twice as many epochs, so that the
+map is always that of one whole training with one schedule. On planted errors of TREC (240 to 4,634 rows) that is about the number of
+epochs at which low confidence finds them best: fewer have learnt nothing, and more learn the errors too.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy.special import softmax
+
+from cartograph.data.folds import assign_folds
+from cartograph.data.json_files import read_json, write_json
+from cartograph.dynamics.epoch_files import epoch_file, logits_of
+from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_logistic
+from cartograph.features.pixels import sparse_pixels
+from cartograph.features.text import text_features, text_rows
+from cartograph.schema import LABEL, dataset_info
+from cartograph.statistics.metrics import accuracy
+from cartograph.train.fit import fit_files
+from cartograph.train.recipe import Recipe
+from cartograph.train.result import TrainingResult
+from cartograph.train.trainer import Progress
+
+MOST_DOUBLINGS = 4
+"""A training is repeated with at most 2⁴ = 16 times the epochs that it began with."""
+MOST_STEPS = 6_000
+"""A training is not repeated with more optimiser steps than these."""
+MOST_NUMBERS = 30_000_000
+"""Nor where its dynamics would have more numbers than these (rows x epochs x classes), of which the map needs several copies in memory."""
+
+_ROWS, _ROWS_OF_MANY = 5_000, 2_000
+_MANY = 200
+_ACCURATE, _SURE = 0.9, 0.75
+_FOLDS, _PENALTY, _SMOOTHING = 5, 0.3, 0.3
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """How far a training came.
+
+    Attributes:
+        epochs: passes over the train set.
+        accuracy: on the rows it trains on, in its last epoch, in [0, 1].
+        surest: the probability that it then gave to the given label of a third of the rows at the least, in [0, 1].
+        failed: as ``TrainingResult.metrics`` says.
+        finite: whether its loss is a number.
+    """
+
+    epochs: int
+    accuracy: float
+    surest: float
+    failed: bool
+    finite: bool
+
+    def learnt(self, simple: float | None) -> bool:
+        """Return whether it has learnt its train set.
+
+        It is right on as many of its rows as simple models on rows that they did not see, or on 90 %; and it gives a third of
+        them such a probability, or 0.75.
+        """
+        if self.failed or not self.finite:
+            return False
+        return simple is None or (self.accuracy >= min(simple, _ACCURATE) and self.surest >= min(simple, _SURE))
+
+
+def simple_accuracy(train: pa.Table, seed: int) -> float | None:
+    """Return how often simple models are right about rows that they did not see, in [0, 1]: the better of a linear model and naive Bayes.
+
+    Above 5,000 rows a random 5,000 (2,000 where there are more than 200 classes, and without the linear model, for its time); so it
+    is then a little lower than it would be. None where it is not known: multiple choice, blank texts, fewer than two rows or classes.
+
+    Args:
+        train: ``schema.examples_schema``.
+        seed: of the sample and the folds.
+    """
+    info = dataset_info(train.schema)
+    rng = np.random.default_rng([seed, 11])
+    many = len(info.labels) > _MANY
+    most = _ROWS_OF_MANY if many else _ROWS
+    if train.num_rows > most:
+        train = train.take(pa.array(np.sort(rng.choice(train.num_rows, most, replace=False))))
+    present, labels = np.unique(train[LABEL].to_numpy(), return_inverse=True)
+    if info.task == "choice" or len(present) < 2:
+        return None
+    texts = [] if info.images else text_rows(train)
+    if not info.images and not any("".join(row).strip() for row in texts):
+        return None
+    features = sparse_pixels(train) if info.images else text_features(texts)
+    scores = leave_one_out_bayes(features, labels, len(present), (_SMOOTHING,))
+    if not many:
+        fold = assign_folds(labels, min(_FOLDS, len(labels)), rng)
+        scores += out_of_fold_logistic(features, labels, len(present), fold, (_PENALTY,))
+    return max(accuracy(found, labels) for found in scores)
+
+
+def fit_until_learnt(
+    recipe: Recipe,
+    simple: float | None,
+    train: Path,
+    evaluation: Mapping[str, Path],
+    folder: Path,
+    *,
+    processes: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[TrainingResult, list[Attempt]]:
+    """Train, and where the model has not learnt its train set, again with twice as many epochs, up to the bounds above.
+
+    An interrupted call goes on where it stopped. A loss that is no number ends it: more epochs do not help that.
+
+    Args:
+        recipe: how; ``epochs`` are those of the first attempt.
+        simple: as ``simple_accuracy`` says; None: only a failed training is repeated.
+        train: as in ``fit_files``, like ``evaluation`` and ``processes``.
+        evaluation: see there.
+        folder: of this recipe and these data alone; takes the attempts.
+        processes: see there.
+        progress: called with (rows trained on, rows to train on), over the attempts so far.
+
+    Returns:
+        The last training, and every attempt in order.
+
+    Raises:
+        InputError: as ``fit_files``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    record = folder / "attempts.json"
+    attempts = [Attempt(**content) for content in read_json(record)] if record.exists() else []
+    with pq.ParquetFile(train) as file:
+        rows, classes = file.metadata.num_rows, len(dataset_info(file.schema_arrow).labels)
+    while True:
+        epochs = recipe.epochs * 2 ** len(attempts)
+        result = fit_files(
+            replace(recipe, epochs=epochs),
+            train,
+            evaluation,
+            folder / f"epochs={epochs}",
+            processes=processes,
+            progress=_after(rows * sum(attempt.epochs for attempt in attempts), progress),
+        )
+        attempts.append(attempt_of(result))
+        if attempts[-1].learnt(simple) or not attempts[-1].finite or not may_double(recipe, len(attempts), rows, classes):
+            return result, attempts
+        write_json(record, [asdict(attempt) for attempt in attempts])
+        shutil.rmtree(result.folder)
+
+
+def may_double(recipe: Recipe, attempts: int, rows: int, classes: int) -> bool:
+    """Return whether another attempt is within the bounds."""
+    epochs = recipe.epochs * 2**attempts
+    steps = epochs * math.ceil(rows / recipe.batch_size)
+    return attempts <= MOST_DOUBLINGS and steps <= MOST_STEPS and epochs * rows * classes <= MOST_NUMBERS
+
+
+def attempt_of(result: TrainingResult) -> Attempt:
+    """Return how far a finished training came."""
+    metrics = result.metrics
+    epochs = int(metrics["epochs"])
+    last = pq.ParquetFile(epoch_file(result.dynamics, epochs - 1)).read()
+    given = softmax(logits_of(last).astype(np.float64), axis=1)[np.arange(last.num_rows), last["gold"].to_numpy()]
+    finite = "train.loss" in metrics
+    surest = float(np.sort(given)[-math.ceil(len(given) / 3)]) if finite else 0.0
+    return Attempt(epochs, float(metrics["train.accuracy"]), surest, bool(metrics["train.failed"]), finite)
+
+
+def _after(before: int, progress: Progress | None) -> Progress | None:
+    return None if progress is None else lambda done, total: progress(before + done, before + total)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from cartograph.data.parquet import write_parquet
+from cartograph.train.enough import Attempt, attempt_of
+from cartograph.train.fit import fit
+from cartograph.train.learning import Learning, State, learning_of
+from cartograph.train.recipe import Recipe
+from tests.training_sets import info_of, table
+
+LAST = Attempt(8, 0.25, 0.2, failed=False, finite=True)
+
+
+def sentence(state: State, *attempts: Attempt, simple: float | None = 0.65, unseen: float | None = None, open: bool = False) -> str:
+    return Learning(attempts or (LAST,), simple, unseen, state, open).sentence.replace("\u00a0", " ")
+
+
+def test_each_state_names_the_parameter_to_change() -> None:
+    assert sentence("learnt") == ""
+    assert sentence("not learnt") == (
+        "The model has not learnt these data: after 8 epochs it is right on 25 % of the rows that it trains on, while simple models are "
+        "right on 65 % of rows that they never saw. Raise train.epochs (now 8; `auto` goes on until the model has learnt), raise "
+        "train.learning_rate, or choose another train.model."
+    )
+    tried = sentence("failed", LAST, replace(LAST, epochs=128, failed=True), open=True)
+    assert "after 128 epochs, the most that are tried, it is right on 25 % of the rows that it trains on, no more often than by" in tried
+    assert tried.endswith("Set train.epochs above 128, raise train.learning_rate, or choose another train.model.")
+    unsure = sentence("not learnt", replace(LAST, accuracy=0.7, surest=0.31))
+    assert "gives the labels of even the surest third of the rows a probability of 0.31 or more only" in unsure
+    heart = sentence("by heart", replace(LAST, accuracy=0.99), unseen=0.6)
+    assert "right on 99 % of the rows that it trained on and on 60 % of rows like them" in heart and "Set train.folds to 5" in heart
+    assert sentence("diverged").endswith("Lower train.learning_rate.")
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_labels_by_chance_are_learnt_by_heart(held: bool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    words = [f"w{word}" for word in range(60)]
+
+    def by_chance(name: str, domain: str, rows: int) -> Path:
+        texts = [" ".join(rng.choice(words, 8)) for _ in range(rows)]
+        write_parquet(
+            table(info_of("single", name, domain), {"text": texts}, rng.integers(0, 2, rows).tolist(), prefix=name),  # type: ignore[arg-type]
+            tmp_path / f"{name}.parquet",
+        )
+        return tmp_path / f"{name}.parquet"
+
+    train = by_chance("train", "train", 200)
+    sets = {"held": by_chance("held", "id", 100), "far": by_chance("far", "ood", 100)} if held else {}
+    recipe = Recipe(epochs=40, batch_size=16, learning_rate=0.01, record="epoch_end", seed=5, threads=1, device="cpu")
+    result = fit(recipe, pq.read_table(train), {name: pq.read_table(path) for name, path in sets.items()}, tmp_path / "fit")
+    found = learning_of(result, sets, [attempt_of(result)], 0.5, open=True)
+    assert found.state == "by heart"
+    assert found.unseen == (pytest.approx(result.metrics["held.accuracy"]) if held else None)
+    assert found.metrics() == {"train.learnt": 0, "train.simple_accuracy": 0.5}
