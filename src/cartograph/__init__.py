@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cartograph.figures.interactive_map import interactive_map
     from cartograph.figures.still_map import data_map
     from cartograph.frames.audit import audit
+    from cartograph.frames.recorded import from_dynamics
     from cartograph.maps.measures import compute_measures
     from cartograph.maps.regions import assign_regions
     from cartograph.maps.table import map_table
@@ -37,6 +38,7 @@ __all__ = [
     "compute_measures",
     "data_map",
     "find_suspects",
+    "from_dynamics",
     "interactive_map",
     "map_table",
     "out_of_fold_probabilities",
@@ -55,6 +57,7 @@ _MODULES = {
     "compute_measures": "maps.measures",
     "data_map": "figures.still_map",
     "find_suspects": "suspects.ranking",
+    "from_dynamics": "frames.recorded",
     "interactive_map": "figures.interactive_map",
     "map_table": "maps.table",
     "out_of_fold_probabilities": "suspects.ranking",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 _SPACE = "\u00a0"
@@ -90,6 +91,18 @@ def listing(items: list[str]) -> str:
     'a, b and c'
     """
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
+
+
+def plain_markdown(text: str) -> str:
+    """Return text that Markdown shows as it is: no markup, no link, no picture, no end of a table's cell.
+
+    >>> print(plain_markdown("[x](javascript:y) | <b>"))
+    \\[x\\]\\(javascript:y\\) \\| &lt;b&gt;
+    """
+    line = "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = re.sub(r"([\\`*_{}\[\]()#!|~])", r"\\\1", line)
+    return line.replace("://", ":\u200b//")
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:

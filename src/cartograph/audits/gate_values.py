@@ -97,6 +97,34 @@ def accuracy_drop_value(comparison: Mapping[str, Any]) -> GateValue:
     return GateValue("accuracy_drop", drops[name], statement, unit="points")
 
 
+def training_value(training: Mapping[str, Any]) -> GateValue:
+    """Return whether something is wrong with the training behind the map.
+
+    Args:
+        training: as in ``data/train/training.json``; of imported dynamics nothing is known.
+    """
+    if "learning" not in training:
+        return GateValue("training_problems", None, "The map was not trained here")
+    sentence = training["learning"]["sentence"]
+    statement = "1 problem with the training of the map's model" if sentence else "The map's model has learnt the data"
+    return GateValue("training_problems", int(bool(sentence)), statement, "count", [sentence.rstrip(".")] if sentence else [])
+
+
+def cleaning_value(recommended: Mapping[str, Any]) -> GateValue:
+    """Return by how many scores models are measurably worse on the cleaned rows than on the original.
+
+    Args:
+        recommended: as in ``data/evaluate/recommended.json``; empty where the two were not compared.
+    """
+    if not recommended:
+        return GateValue("cleaning_harm", None)
+    worse = recommended["worse"]
+    number, plural = len(worse), "" if len(worse) == 1 else "s"
+    how = f"measurably worse than on the original by {number:,} score{plural}" if number else "not measurably worse than on the original"
+    statement = f"Models trained on the cleaned rows are {how}"
+    return GateValue("cleaning_harm", number, statement, "count", [f"{metric} on {name}" for name, metric in worse][:_NAMED])
+
+
 def check_values(validations: Sequence[Mapping[str, Any]]) -> Iterator[GateValue]:
     """Yield the number of failed checks that are not critical, and of critical ones.
 

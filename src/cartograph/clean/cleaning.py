@@ -15,12 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.clean.decisions import Decision
-from cartograph.data.arrays import Bools, Integers32
+from cartograph.data.arrays import Bools, Floats, Floats32, Ids, Integers32
 from cartograph.data.content import content_digest
 from cartograph.errors import GateError, InputError
-from cartograph.schema import CHANGES, LABEL, SUBSET, UID, dataset_info
+from cartograph.schema import CHANGES, LABEL, SUBSET, UID, WEIGHT, WEIGHTED_SUBSET, dataset_info
 
-Recipe = Literal["drop-flagged", "relabel", "decisions-only"]
+Recipe = Literal["drop-flagged", "relabel", "down-weight", "decisions-only"]
+
+LEAST_WEIGHT = 0.001
+"""Of a row, before weights are divided by their mean."""
 
 VERSION_DIGITS = 12
 """Hexadecimal digits of a version's name."""
@@ -36,6 +39,7 @@ class Cleaning:
         changes: ``schema.CHANGES``, by uid.
         overruled: how many suspects stay as they are because somebody decided so.
         spared: classes whose rows the recipe left alone, because it would have taken all of them.
+        weights: (n_examples,) how much each row counts in training, 1 on average over those that stay; None: all alike.
     """
 
     kept: Bools
@@ -43,6 +47,7 @@ class Cleaning:
     changes: pa.Table
     overruled: int
     spared: tuple[str, ...]
+    weights: Floats32 | None = None
 
 
 def clean(
@@ -58,8 +63,9 @@ def clean(
     """Decide about every row: by people where they decided, by the recipe where it is a suspect that is sure enough, else it stays.
 
     ``drop-flagged`` drops the suspects whose probability of a wrong label is at least ``precision``. ``relabel`` gives such a suspect its
-    suggested label where that has a probability above ``relabel_above`` and drops it otherwise. ``decisions-only`` does neither. The recipe
-    leaves a class alone of which it would take every row.
+    suggested label where that has a probability above ``relabel_above`` and drops it otherwise. ``down-weight`` leaves rows and labels as
+    they are, and gives every row that nobody decided about its probability of a right label as its weight, ``LEAST_WEIGHT`` at least.
+    ``decisions-only`` does nothing of this. The recipe leaves a class alone of which it would take every row.
 
     Args:
         examples: the train set (``schema.examples_schema``).
@@ -93,8 +99,18 @@ def clean(
     overruled = sum(bool(flagged[row] and not dropped[row] and after[row] == before[row]) for row in decided)
     _require_classes(before, after, dropped, labels)
     changes = _changes(uids, before, after, dropped, noise, decided, labels, recipe)
-    names = () if recipe == "decisions-only" else tuple(labels[label] for label in spared)
-    return Cleaning(~dropped, after, changes, overruled, names)
+    names = tuple(labels[label] for label in spared) if recipe in ("drop-flagged", "relabel") else ()
+    weighs = recipe == "down-weight" and calibrated
+    weights = _weights(noise["probability"].to_numpy(), ~dropped, rows) if weighs else None
+    return Cleaning(~dropped, after, changes, overruled, names, weights)
+
+
+def _weights(wrong: Floats, kept: Bools, decided: Ids) -> Floats32:
+    """Return each row's probability of a right label, of decided ones 1, divided by the mean over the rows that stay."""
+    right = np.clip(1.0 - wrong, LEAST_WEIGHT, 1.0)
+    right[decided] = 1.0
+    weights: Floats32 = (right / right[kept].mean()).astype(np.float32)
+    return weights
 
 
 def aligned(noise: pa.Table, examples: pa.Table) -> pa.Table:
@@ -124,7 +140,7 @@ def _by_recipe(before: Integers32, noise: pa.Table, sure: Bools, recipe: Recipe,
     suggested = noise["suggested"].to_numpy().astype(np.int32)
     known = (noise["suggested_probability"].to_numpy() > relabel_above) & (suggested >= 0) & (suggested != before)
     relabelled = sure & known if recipe == "relabel" else np.zeros_like(sure)
-    dropped = np.zeros_like(sure) if recipe == "decisions-only" else sure & ~relabelled
+    dropped = sure & ~relabelled if recipe in ("drop-flagged", "relabel") else np.zeros_like(sure)
     return np.where(relabelled, suggested, before).astype(np.int32), dropped
 
 
@@ -174,24 +190,30 @@ def _changes(
 
 
 def cleaned_examples(examples: pa.Table, cleaning: Cleaning) -> pa.Table:
-    """Return the cleaned train set: the rows that stay, in their order, under their labels afterwards."""
+    """Return the cleaned train set: the rows that stay, in their order, under their labels afterwards, with weights where there are any."""
     place = examples.schema.get_field_index(LABEL)
     relabelled = examples.set_column(place, examples.schema.field(LABEL), pa.array(cleaning.labels, pa.int32()))
+    if cleaning.weights is not None:
+        relabelled = relabelled.append_column(WEIGHT, pa.array(cleaning.weights))
     return relabelled.filter(pa.array(cleaning.kept)).combine_chunks()
 
 
 def subsets(examples: pa.Table, cleaned: pa.Table, rng: np.random.Generator) -> dict[str, pa.Table]:
     """Return ``original``, ``cleaned``, and ``random``: rows of the original, in number those of cleaned, under their original labels.
 
-    Each is a ``schema.SUBSET`` by uid; the rows in the train set's order do not matter to what is drawn.
+    Each is a ``schema.SUBSET`` by uid; the rows in the train set's order do not matter to what is drawn. Where the cleaned rows are
+    weighted, the random ones have the same weights, shuffled.
     """
-    original = _subset(examples)
-    drawn = np.sort(rng.choice(len(original), len(cleaned), replace=False))
-    return {"original": original, "cleaned": _subset(cleaned), "random": original.take(pa.array(drawn))}
+    original, kept = _subset(examples), _subset(cleaned)
+    chosen = original.take(pa.array(np.sort(rng.choice(len(original), len(kept), replace=False))))
+    if WEIGHT in kept.column_names:
+        chosen = chosen.append_column(WEIGHTED_SUBSET.field(WEIGHT), pa.array(rng.permutation(kept[WEIGHT].to_numpy())))
+    return {"original": original, "cleaned": kept, "random": chosen}
 
 
 def _subset(examples: pa.Table) -> pa.Table:
-    return examples.select([UID, LABEL]).cast(SUBSET).sort_by(UID)
+    schema = WEIGHTED_SUBSET if WEIGHT in examples.column_names else SUBSET
+    return examples.select(schema.names).cast(schema).sort_by(UID)
 
 
 def version(examples: pa.Table, cleaned: pa.Table, changes: pa.Table) -> dict[str, Any]:
@@ -212,6 +234,7 @@ def version(examples: pa.Table, cleaned: pa.Table, changes: pa.Table) -> dict[st
         "changes": len(changes),
         "dropped": what["drop"],
         "relabelled": what["relabel"],
+        "weighted": WEIGHT in cleaned.column_names,
     }
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cartograph.data.arrays import Bools, Ids, Integers, Integers32
+from cartograph.data.arrays import Bools, Floats32, Ids, Integers, Integers32
 from cartograph.errors import InputError
 from cartograph.ingest.columns import Columns, File, select
 from cartograph.ingest.labels import Labelling
-from cartograph.schema import LABEL, ROW, SOURCE, dataset_info
+from cartograph.schema import LABEL, ROW, SOURCE, WEIGHT, dataset_info
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,16 @@ class KeptRows:
         column: its own name for the label.
         places: positions of the rows that stay in the file's table, ascending.
         labels: the new label, as the file spells it, of each of these rows; None where it keeps its own.
+        weights: of each of these rows; None where all count alike.
+        own_column: whether the file itself has that column; else it stands beside those that its labels were made of.
     """
 
     file: File
     column: str
     places: Integers
     labels: list[str | None]
+    weights: Floats32 | None = None
+    own_column: bool = True
 
     @property
     def by_number(self) -> dict[int, str | None]:
@@ -55,6 +59,7 @@ def kept_rows(
     examples: pa.Table,
     kept: Bools,
     labels: Integers32,
+    weights: Floats32 | None = None,
 ) -> list[KeptRows]:
     """Return what stays of each file.
 
@@ -65,6 +70,7 @@ def kept_rows(
         examples: the train set (``schema.examples_schema``).
         kept: (n_examples,) whether a row stays.
         labels: (n_examples,) its label id afterwards.
+        weights: (n_examples,) its weight; None where all count alike.
 
     Raises:
         InputError: a file is not what it was when it was ingested.
@@ -75,7 +81,7 @@ def kept_rows(
         own = np.flatnonzero(pc.equal(examples[SOURCE], file.name).to_numpy(zero_copy_only=False))
         rows = examples.take(pa.array(own))
         places = _places(file, columns, rows)
-        column = next(name for name in columns.label if name in file.batch.table.column_names)
+        file, column, own_column = _with_one_label(file, columns)
         before = rows[LABEL].to_numpy()
         spelled = _Spelling(file, column, columns, labelling, info.labels, places, before)
         new = [
@@ -84,8 +90,34 @@ def kept_rows(
             if stays
         ]
         order = np.argsort(places[kept[own]], kind="stable")
-        found.append(KeptRows(file, column, places[kept[own]][order], [new[index] for index in order]))
+        light = None if weights is None else weights[own][kept[own]][order]
+        found.append(KeptRows(file, column, places[kept[own]][order], [new[index] for index in order], light, own_column))
     return found
+
+
+def with_weights(table: pa.Table, kept: Sequence[KeptRows]) -> pa.Table:
+    """Return the rows that stay, those of all files in order, with a column of their weights, where they have any.
+
+    The column is ``WEIGHT``, or, where the data has one of that name, ``label_weight`` with underscores behind it as needed.
+    """
+    weights = [one.weights for one in kept if one.weights is not None]
+    if not weights:
+        return table
+    name = WEIGHT if WEIGHT not in table.column_names else f"label_{WEIGHT}"
+    while name in table.column_names:
+        name += "_"
+    return table.append_column(name, pa.array(np.concatenate(weights)))
+
+
+def _with_one_label(file: File, columns: Columns) -> tuple[File, str, bool]:
+    """Return a file with a column that holds its labels, that column, and whether the file has it itself."""
+    there = file.batch.table.column_names
+    own = next((name for name in columns.label if name in there), None)
+    if own is not None:
+        return file, own, True
+    name = next(name for name in (LABEL, *(f"{LABEL} ({number})" for number in range(2, len(there) + 3))) if name not in there)
+    table = file.batch.table.append_column(name, select([file], columns)[LABEL])
+    return replace(file, batch=replace(file.batch, table=table)), name, False
 
 
 def _places(file: File, columns: Columns, rows: pa.Table) -> Integers:

@@ -42,6 +42,12 @@ class Suspect:
     reason: str
 
 
+def flagged_rows(noise: pa.Table) -> pa.Array:
+    """Return the places of the flagged rows in a table of suspects (``schema.NOISE``), most suspect first."""
+    flagged = pc.indices_nonzero(noise["flagged"])
+    return flagged.take(pc.sort_indices(noise["rank"].take(flagged)))
+
+
 def suspects(examples: pa.Table, noise: pa.Table, limit: int, decided: Container[str] = ()) -> list[Suspect]:
     """Return the flagged rows that nobody has decided about, most suspect first, at most ``limit``.
 
@@ -53,16 +59,25 @@ def suspects(examples: pa.Table, noise: pa.Table, limit: int, decided: Container
     Raises:
         InputError: the suspects are of another train set.
     """
-    info = dataset_info(examples.schema)
     noise = aligned(noise, examples)
-    flagged = pc.indices_nonzero(noise["flagged"])
-    order = flagged.take(pc.sort_indices(noise["rank"].take(flagged)))
+    order = flagged_rows(noise)
     undecided = [uid not in decided for uid in noise[UID].take(order).to_pylist()]
-    order = order.filter(pa.array(undecided, pa.bool_()))[:limit]
+    return suspects_at(examples, noise, order.filter(pa.array(undecided, pa.bool_()))[:limit])
+
+
+def suspects_at(examples: pa.Table, noise: pa.Table, places: pa.Array) -> list[Suspect]:
+    """Return some rows with what is said of them.
+
+    Args:
+        examples: the train set (``schema.examples_schema``).
+        noise: its suspects (``schema.NOISE``), in the order of ``examples``.
+        places: of the rows, in both.
+    """
+    info = dataset_info(examples.schema)
     found = []
-    rows = examples.take(order)
+    rows = examples.take(places)
     shown = zip(*shown_fields(rows, info), strict=True)
-    for row, texts, doubt in zip(rows.select([UID, LABEL]).to_pylist(), shown, noise.take(order).to_pylist(), strict=True):
+    for row, texts, doubt in zip(rows.select([UID, LABEL]).to_pylist(), shown, noise.take(places).to_pylist(), strict=True):
         known = doubt["suggested"] >= 0 and not math.isnan(doubt["suggested_probability"])
         found.append(
             Suspect(

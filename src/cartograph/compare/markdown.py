@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cartograph.compare.versions import Comparison
-from cartograph.wording import markdown_table
+from cartograph.wording import markdown_table, plain_markdown
 
 DOMAINS = {"id": "in distribution", "ood": "out of distribution"}
 METRIC_NAMES = {"accuracy": "accuracy", "macro_f1": "macro F1"}
@@ -84,11 +84,11 @@ def markdown(comparison: Comparison, train_rows: Mapping[str, int]) -> str:
 def _means(summary: Sequence[Row], train_rows: Mapping[str, int]) -> str:
     columns = list(dict.fromkeys((row["set"], row["domain"], row["metric"]) for row in summary))
     cells = {(row["subset"], row["set"], row["metric"]): row for row in summary}
-    head = [f"{name} ({DOMAINS[domain]}), {METRIC_NAMES[metric]}" for name, domain, metric in columns]
+    head = [f"{plain_markdown(name)} ({DOMAINS[domain]}), {METRIC_NAMES[metric]}" for name, domain, metric in columns]
     rows = []
     for subset in dict.fromkeys(row["subset"] for row in summary):
         values = [mean_text(cells[subset, name, metric]) for name, _, metric in columns]
-        rows.append([subset, f"{train_rows[subset]:,}" if subset in train_rows else "", *values])
+        rows.append([plain_markdown(subset), f"{train_rows[subset]:,}" if subset in train_rows else "", *values])
     return markdown_table(["Trained on", "Rows", *head], rows, "lr" + "r" * len(head))
 
 
@@ -107,9 +107,18 @@ def _differences(rows: Sequence[Row]) -> str:
         difference, low, high = in_points(row)
         decimals = digits(low, high)
         ends = f"{points(low, decimals, signed=True)} to {points(high, decimals, signed=True)}"
-        name = f"{row['set']} ({DOMAINS[row['domain']]})"
+        name = f"{plain_markdown(row['set'])} ({DOMAINS[row['domain']]})"
         shown = points(difference, decimals, signed=True)
-        cells.append([f"{row['subset']} {_MINUS} {row['against']}", name, METRIC_NAMES[row["metric"]], shown, ends, str(row["seeds"])])
+        cells.append(
+            [
+                f"{plain_markdown(row['subset'])} {_MINUS} {plain_markdown(row['against'])}",
+                name,
+                METRIC_NAMES[row["metric"]],
+                shown,
+                ends,
+                str(row["seeds"]),
+            ]
+        )
     return markdown_table(["Difference", "Set", "Metric", "Points", "95 % interval", "Seeds"], cells, "lllrrr")
 
 
@@ -121,5 +130,5 @@ def broken_lines(broken: Sequence[Row]) -> list[str]:
     """
     if not broken:
         return []
-    lines = [f"- `{row['subset']}`, seed {row['seed']}: {row['reason']}" for row in broken]
+    lines = [f"- `{row['subset']}`, seed {row['seed']}: {plain_markdown(row['reason'])}" for row in broken]
     return ["## Broken off", "", "These trainings failed with an error; they are in no mean.", "", *lines, ""]

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from cartograph.data.arrays import Ids, Reals
 from cartograph.schema import EVALUATION, schema_of
-from cartograph.statistics.resampling import METRICS, interval, paired_test, resampled_scores, scores
+from cartograph.statistics.resampling import METRICS, interval, paired_test, pooled, resampled_scores, scores, seed_variance
 
 __all__ = ["METRICS", "Comparison", "EvaluationSet", "compare_versions"]
 
@@ -29,6 +29,12 @@ VERSIONS = ("original", "cleaned", "random")
 PAIRS = (("cleaned", "original"), ("cleaned", "random"), ("random", "original"))
 """Which version is compared with which, where both were trained on: what cleaning does, what it does beyond removing as
 many rows at random, and what removing rows does by itself."""
+
+HELD_OUT, TRUSTED = "held-out", "held-out without suspects"
+"""Names of the train rows that are held out where there is no evaluation set, and of those among them that are no suspects."""
+
+_MOST_OTHERS = 4.0
+"""Degrees of freedom that what seeds do to other versions may add: more would drown what they do to this one."""
 
 _WHAT = {"set": "string", "domain": "string", "rows": "int64", "metric": "string"}
 _INTERVAL = {"low": "double?", "high": "double?"}
@@ -116,9 +122,10 @@ def compare_versions(
 
     **The interval.** In each of ``resamples`` rounds the rows of a set are drawn with replacement, as many as there are, once
     for all models; every model is scored on that draw, and the scores are averaged over seeds. So a round is paired over
-    rows, and a difference is one of models of the same seed. What seeds differ by beyond that is added (``resampling.interval``):
-    the interval says where the difference would lie with other rows of the same kind and with other seeds. It says nothing of other
-    train sets, and with one seed it is of those two models alone.
+    rows, and a difference is one of models of the same seed. What seeds differ by beyond that is added, as two or three seeds of this
+    difference and those of the other differences on the set show it together (``resampling.interval``): the interval says where the
+    difference would lie with other rows of the same kind and with other seeds. It says nothing of other train sets, and with one
+    seed it is of those two models alone.
 
     A model that failed keeps its line in ``evaluation``, and is in no mean and no difference.
 
@@ -175,25 +182,40 @@ def _evaluation(scored: _Scored, failed: Mapping[Run, bool]) -> Iterator[dict[st
 
 
 def _summary(scored: _Scored, failed: Mapping[Run, bool]) -> Iterator[dict[str, Any]]:
-    for subset in dict.fromkeys(name for name, _ in failed):
-        seeds = scored.seeds(subset, failed)
+    every = {subset: scored.seeds(subset, failed) for subset in dict.fromkeys(name for name, _ in failed)}
+    learnt = {subset: seed_variance(*scored.over(subset, seeds)) for subset, seeds in every.items() if seeds}
+    for subset, seeds in every.items():
         trained = sum(name == subset for name, _ in failed)
         row = {"subset": subset, **scored.what, "seeds": len(seeds), "failed": trained - len(seeds)}
         if seeds:
             values, rounds = scored.over(subset, seeds)
             row |= {"mean": float(values.mean()), "sd": float(values.std(ddof=1)) if len(seeds) > 1 else None}
-            row |= {end: min(max(value, 0.0), 1.0) for end, value in interval(values, rounds, scored.rng).items()}
+            others = [one for name, one in learnt.items() if name != subset and _alike(name, subset)]
+            by_seeds = pooled(learnt[subset], others, _MOST_OTHERS)
+            row |= {end: min(max(value, 0.0), 1.0) for end, value in interval(values, rounds, scored.rng, by_seeds).items()}
         yield row
 
 
 def _differences(scored: _Scored, failed: Mapping[Run, bool], pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
-    for subset, against in pairs:
-        seeds = [seed for seed in scored.seeds(subset, failed) if seed in scored.seeds(against, failed)]
-        if seeds:
-            (values, rounds), (other, other_rounds) = scored.over(subset, seeds), scored.over(against, seeds)
-            row = {"subset": subset, "against": against, **scored.what, "seeds": len(seeds)}
-            between = values - other
-            yield row | {"difference": float(between.mean())} | paired_test(between, rounds - other_rounds, scored.rng)
+    both = {pair: [seed for seed in scored.seeds(pair[0], failed) if seed in scored.seeds(pair[1], failed)] for pair in pairs}
+    between = {pair: _between(scored, pair, seeds) for pair, seeds in both.items() if seeds}
+    learnt = {pair: seed_variance(*own) for pair, own in between.items()}
+    for (subset, against), (values, rounds) in between.items():
+        others = [one for other, one in learnt.items() if other != (subset, against) and _alike(other[0], subset)]
+        # Differences of three versions share their models: their degrees of freedom count half.
+        by_seeds = pooled(learnt[subset, against], others, _MOST_OTHERS, shared=0.5)
+        row = {"subset": subset, "against": against, **scored.what, "seeds": len(values)}
+        yield row | {"difference": float(values.mean())} | paired_test(values, rounds, scored.rng, by_seeds)
+
+
+def _between(scored: _Scored, pair: tuple[str, str], seeds: Sequence[int]) -> tuple[Reals, Reals]:
+    (values, rounds), (other, other_rounds) = (scored.over(subset, seeds) for subset in pair)
+    return values - other, rounds - other_rounds
+
+
+def _alike(one: str, other: str) -> bool:
+    """Return whether both are versions, or both selections, which may be of a hundredth of the rows, and then seeds matter more."""
+    return (one in VERSIONS) == (other in VERSIONS)
 
 
 def _stacked(each: EvaluationSet) -> Ids:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from cartograph.experiments.experiment import Experiment, Finding
-from cartograph.wording import markdown_table
+from cartograph.wording import markdown_table, plain_markdown
 
 _ROWS = 40
 """Most rows shown of a table."""
@@ -18,7 +18,12 @@ def finding_markdown(experiment: Experiment, finding: Finding) -> str:
     parts = [f"# {experiment.name}: {experiment.meaning}", answer, f"Source: {experiment.source}."]
     for title, table in finding.tables.items():
         rows = table.slice(0, _ROWS).to_pylist()
-        parts += [f"## {title}", markdown_table(table.column_names, [[_cell(value) for value in row.values()] for row in rows])]
+        parts += [
+            f"## {title}",
+            markdown_table(
+                [plain_markdown(name) for name in table.column_names], [[_cell(value) for value in row.values()] for row in rows]
+            ),
+        ]
         if table.num_rows > _ROWS:
             parts.append(f"The first {_ROWS} of {table.num_rows:,} rows; all are in {title}.parquet.")
     return "\n\n".join(parts) + "\n"
@@ -27,4 +32,4 @@ def finding_markdown(experiment: Experiment, finding: Finding) -> str:
 def _cell(value: Any) -> str:
     unknown = value is None or (isinstance(value, float) and math.isnan(value))
     text = "" if unknown else f"{value:.4g}" if isinstance(value, float) else str(value)
-    return text.replace("|", "\\|").replace("\n", " ")
+    return text if isinstance(value, float) else plain_markdown(text)

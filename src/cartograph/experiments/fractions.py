@@ -23,6 +23,7 @@ Row = dict[str, Any]
 
 _WHOLE = "all"
 _MOST_SETS = 3
+_FEWEST = 2
 _SHARES, _EASY = "share of the train set", "share of easy rows"
 
 
@@ -38,12 +39,14 @@ class _Part:
 def run(material: Material) -> Finding:
     """Train from scratch on random rows, on the most ambiguous ones, and on these with easy rows among them; score every set.
 
+    A share of the curve that is less than two rows is left out.
+
     Raises:
         InputError: there is no evaluation set.
     """
     if not material.evaluation:
         raise InputError("experiment `fractions` scores models on evaluation sets; add one to `evaluation`.")
-    parts = list(_parts(material.options))
+    parts = list(_parts(material.options, material.examples.num_rows))
     seeds = [material.options["seed"] + number for number in range(material.options["seeds"])]
     models: list[Row] = []
     for part in parts:
@@ -61,9 +64,9 @@ def run(material: Material) -> Finding:
     return Finding(_answer(means, sets), numbers, tables, figure)
 
 
-def _parts(options: Mapping[str, Any]) -> Iterator[_Part]:
+def _parts(options: Mapping[str, Any], rows: int) -> Iterator[_Part]:
     for fraction in options["fractions"]:
-        if fraction < 1:
+        if fraction < 1 and round(fraction * rows) >= _FEWEST:
             yield from (_Part("random", fraction), _Part("ambiguous", fraction))
     mixed = options["mixed_fraction"]
     if mixed not in options["fractions"]:

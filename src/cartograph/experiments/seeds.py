@@ -16,7 +16,7 @@ from cartograph.statistics.correlation import pearson
 
 def run(material: Material) -> Finding:
     """Train with several seeds; correlate every pair of maps."""
-    seeds = [material.options["seed"] + number for number in range(material.options["seeds"])]
+    seeds = [material.options["seed"] + number for number in range(material.options["map_seeds"])]
     maps = []
     for seed in seeds:
         folder = material.folder / f"seed-{seed}"

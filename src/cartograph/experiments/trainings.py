@@ -11,19 +11,26 @@ import pyarrow as pa
 import torch
 from transformers import TrainerCallback
 
-from cartograph.data.arrays import Array
+from cartograph.data.arrays import Array, Bools
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.encoded import Examples
 from cartograph.models.isolation import isolated, seed_everything
 from cartograph.models.registry import model_class
 from cartograph.schema import dataset_info
-from cartograph.train.batch_order import BatchOrder, ranked_batches
+from cartograph.train.batch_order import BatchOrder, oversampled_batches, ranked_batches
 from cartograph.train.fit import cpu_threads
 from cartograph.train.recipe import Recipe
 from cartograph.train.trainer import DynamicsTrainer, Score, Watch
 
 
-def ordered_history(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], folder: Path, rank: Array | None) -> list[Score]:
+def ordered_history(
+    recipe: Recipe,
+    train: pa.Table,
+    evaluation: Mapping[str, pa.Table],
+    folder: Path,
+    rank: Array | None = None,
+    twice: Bools | None = None,
+) -> list[Score]:
     """Train with the rows of every epoch in a given order; return the history of every set after every epoch.
 
     Args:
@@ -32,8 +39,13 @@ def ordered_history(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa
         evaluation: evaluation sets by name.
         folder: for the Trainer's own files.
         rank: (n_examples,) lowest first, as in ``ranked_batches``; None = shuffled throughout, as in any training.
+        twice: (n_examples,) which rows come twice in an epoch, as in ``oversampled_batches``, where there is no rank; None = no row.
     """
-    order = None if rank is None else partial(ranked_batches, rank, recipe.batch_size, recipe.seed)
+    order: BatchOrder | None = None
+    if rank is not None:
+        order = partial(ranked_batches, rank, recipe.batch_size, recipe.seed)
+    elif twice is not None:
+        order = partial(oversampled_batches, twice, recipe.batch_size, recipe.seed)
     history: list[Score] = []
     with isolated(recipe.seed, cpu_threads(recipe)):
         _trainer(recipe, train, evaluation, folder, Watch(history=history), order).train()

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from cartograph.data.arrays import Integers
 from cartograph.figures.palette import DENSITY, MUTED, Level, correctness_levels, sample_points
-from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, region_edges
+from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, region_lines
 from cartograph.schema import REGIONS
 from cartograph.wording import percent
 
@@ -188,20 +188,14 @@ def _span(measures: pa.Table) -> tuple[float, float]:
 
 def _name_regions(figure: go.Figure, measures: pa.Table) -> None:
     right = _span(measures)[1]
-    edges = region_edges(measures)
+    lines = region_lines(measures)
     counts = {entry["values"]: entry["counts"] for entry in measures.column("region").value_counts().to_pylist()}
-    edge, floor = edges.get(AMBIGUOUS, right), edges.get(HARD, 0.0)
-    lines = {
-        HARD: (0, floor, right, floor),
-        AMBIGUOUS: (edge, floor, edge, 1.0),
-        EASY: (0, edges.get(EASY, 1.0), edge, edges.get(EASY, 1.0)),
-    }
-    places = {EASY: (0.0, 1.03, "left"), AMBIGUOUS: (right, 1.03, "right"), HARD: (right, 0.03, "right")}
+    places = {EASY: (0.0, 1.03, "left"), AMBIGUOUS: (right, 1.03, "right"), HARD: (0.19, 0.03, "left")}
     for name in REGIONS:
-        if name not in edges:
+        if name not in lines:
             continue
-        x0, y0, x1, y1 = lines[name]
-        figure.add_shape(type="line", x0=x0, y0=y0, x1=x1, y1=y1, line={"color": MUTED, "width": 1.2, "dash": "dash"})
+        path = "M" + " L".join(f"{x:.6g},{y:.6g}" for x, y in lines[name])
+        figure.add_shape(type="path", path=path, line={"color": MUTED, "width": 1.2, "dash": "dash"})
         x, y, side = places[name]
         text = f"{name}  {percent(counts[name] / measures.num_rows)}"
         figure.add_annotation(x=x, y=y, text=text, xanchor=side, yanchor="middle", showarrow=False)

@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 
 from cartograph.figures.palette import DENSITY, INK, MUTED, RULE, Level, correctness_levels, sample_points
 from cartograph.figures.saving import STYLE, figure_style
-from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, UNASSIGNED, region_edges
+from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, UNASSIGNED, region_edges, region_lines
 from cartograph.wording import percent
 
 _TITLE_WIDTH = 64
@@ -96,19 +96,12 @@ def _points(axes: Axes, table: pa.Table, levels: list[Level], shown: Any, rng: n
 
 
 def _regions(axes: Axes, table: pa.Table) -> None:
-    edges = region_edges(table)
     counts = {entry["values"]: entry["counts"] for entry in table.column("region").value_counts().to_pylist()}
-    left, right = axes.get_xlim()
-    floor, edge = edges.get(HARD, 0.0), edges.get(AMBIGUOUS, right)
-    lines = {
-        HARD: ([left, right], [floor, floor]),
-        AMBIGUOUS: ([edge, edge], [floor, 1.0]),
-        EASY: ([left, edge], [edges.get(EASY, 1.0)] * 2),
-    }
-    for name in edges:
-        axes.plot(*lines[name], color=INK, linewidth=0.9, linestyle=(0, (4, 3)), alpha=0.75, zorder=4)
-    # Where no row can lie, since σ² ≤ μ (1 − μ): above the plane, and in its corners on the right.
-    places = {EASY: (0.0, 1.03, "left"), AMBIGUOUS: (right - 0.008, 1.03, "right"), HARD: (right - 0.008, 0.03, "right")}
+    right, floor = axes.get_xlim()[1], region_edges(table).get(HARD, 0.0)
+    for line in region_lines(table).values():
+        axes.plot(*zip(*line, strict=True), color=INK, linewidth=0.9, linestyle=(0, (4, 3)), alpha=0.75, zorder=4)
+    # Where no row can lie, since σ² ≤ μ (1 − μ): above the plane, and at its foot.
+    places = {EASY: (0.0, 1.03, "left"), AMBIGUOUS: (right - 0.008, 1.03, "right"), HARD: (0.19, 0.03, "left")}
     places[UNASSIGNED] = (0.0, floor + 0.03, "left")
     for name, count in counts.items():
         across, up, side = places[name]

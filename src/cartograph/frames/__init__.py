@@ -1,1 +1,1 @@
-"""A whole audit of a data frame in memory, without files, steps or drivers."""
+"""A whole audit in memory, of a data frame, a file or recorded dynamics: without steps or drivers."""

@@ -1,139 +1,179 @@
-"""An audit of a data frame: a model's training dynamics, the data map, the suspects, and how many labels are wrong.
+"""An audit of a data frame or a file in memory: training dynamics, the data map, the suspects, and how many labels are wrong.
 
-It trains the default model of the step `train` (a bag of words), and finds suspects as the step `noise` does by its committee: the same
-functions, on a table in memory. Experiments, filters, retraining and reports are the steps'.
+It trains the default model of the step `train`, for as many epochs as it needs, and finds suspects as the step `noise` does by its
+committee: the same functions in the same order, so the same rows and seed give the same suspects. Experiments, filters, retraining and
+people's decisions are the steps'.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from cartograph.dynamics.epoch_files import read_dynamics
+from cartograph.data.arrays import Floats32
+from cartograph.data.folds import assign_folds
+from cartograph.data.parquet import write_parquet
+from cartograph.dynamics.epoch_files import Dynamics, read_dynamics
 from cartograph.errors import InputError
-from cartograph.maps.measures import compute_measures
+from cartograph.features.text import text_rows
+from cartograph.frames.result import FrameAudit, check_threshold, flagged_frame
+from cartograph.frames.rows import Rows, read_rows
+from cartograph.ingest.canonical import IngestedSet
+from cartograph.maps.measures import compute_measures, gold_probabilities
 from cartograph.maps.table import map_table
-from cartograph.schema import DatasetInfo, examples_schema
-from cartograph.suspects.committee import committee_scores
-from cartograph.suspects.label_doubt import WrongLabels
+from cartograph.models.registry import batch_for
+from cartograph.page.audit import Audit
+from cartograph.page.step_results import HowMade, Suspects
+from cartograph.schema import LABEL, UID, dataset_info
+from cartograph.suspects.committee import Committee, committee_scores
+from cartograph.suspects.detector import untested_committee
+from cartograph.suspects.figures import EXPERIMENT
+from cartograph.suspects.listing import Evidence, mean_probabilities, suspects_table
+from cartograph.suspects.record import committee_record
+from cartograph.train.enough import attempt_of, fit_until_learnt, simple_accuracy
+from cartograph.train.fit import fit_files
+from cartograph.train.learning import learning_of
+from cartograph.train.recipe import Recipe
+from cartograph.train.trainer import Progress
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-
-@dataclass(frozen=True, repr=False)
-class FrameAudit:
-    """What an audit of a data frame found.
-
-    Attributes:
-        measures: confidence, variability, correctness and region of every row, and the other measures of the map; indexed as the frame.
-        suspects: the rows whose label is probably wrong, the most doubtful first: text, label, suggested label and the probability that
-            the given label is wrong, in [0, 1]; indexed as the frame.
-        wrong: how many labels are wrong, with an interval; None where the models explain too little of the labels to tell.
-    """
-
-    measures: pd.DataFrame
-    suspects: pd.DataFrame
-    wrong: WrongLabels | None
-    _table: pa.Table
-    _texts: tuple[str, ...]
-    _labels: tuple[str, ...]
-
-    def map(self) -> go.Figure:
-        """Return the data map as an interactive figure."""
-        from cartograph.figures.interactive_map import interactive_map
-
-        return interactive_map(self._table, list(self._texts), labels=self._labels)
-
-    def __repr__(self) -> str:
-        """Return the numbers in a line."""
-        many = "unknown" if self.wrong is None else f"about {self.wrong.expected:,.0f} ({self.wrong.low:,.0f} to {self.wrong.high:,.0f})"
-        return f"<audit of {len(self.measures):,} rows: {len(self.suspects):,} suspects, wrong labels: {many}>"
+FOLDS = 5
 
 
 def audit(
-    frame: pd.DataFrame, *, text: str | Sequence[str], label: str, epochs: int = 8, threshold: float = 0.5, seed: int = 13
+    frame: pd.DataFrame | str | Path,
+    *,
+    text: str | Sequence[str],
+    label: str,
+    vectors: npt.ArrayLike | None = None,
+    epochs: int | Literal["auto"] = "auto",
+    threshold: float = 0.5,
+    seed: int = 13,
 ) -> FrameAudit:
-    """Audit the labels of a data frame of texts.
+    """Audit the labels of a data frame or a file of texts.
+
+    Rows that cannot be used, because a text or a label is missing, are set aside with the reason.
 
     Args:
-        frame: (n_examples, …) one row per example; its index comes back with the results.
+        frame: (n_examples, …) one row per example, or the path of a CSV, TSV, JSONL or Parquet file; its index comes back with the results.
         text: the column of the texts, or two columns of pairs.
         label: the column of the given labels.
-        epochs: of the training whose dynamics make the map, 2 or more; a few hundred rows need thirty for a map that tells rows apart.
-        threshold: probability of a wrong label from which on a row is a suspect, in [0, 1].
+        vectors: (n_examples, width) of an encoder that has not learnt from these labels; with them far more errors are found.
+        epochs: of the training whose dynamics make the map, 2 or more; ``auto``: 8, and more where the model has not learnt then.
+        threshold: probability of a wrong label from which on a row is a suspect, in (0, 1).
         seed: of the training and the folds; the same seed gives the same result.
 
     Raises:
-        InputError: a column that is missing or holds empty values, fewer than two classes, or a number out of range.
+        InputError: a file that cannot be read, a column that is missing, fewer than two classes, no row that can be used, or a number out
+            of range.
 
     >>> frame = pd.DataFrame({"review": ["good fun", "fine film", "good plot"] * 20 + ["bad film", "dull plot", "bad"] * 20,
     ...                       "label": ["pos"] * 60 + ["neg"] * 59 + ["pos"]})
     >>> found = audit(frame, text="review", label="label")
-    >>> found.suspects.index.tolist(), found.suspects["suggested"].tolist()
-    ([119], ['neg'])
+    >>> found.suspects.index.tolist()[0], found.suspects["suggested"].tolist()[0]
+    (119, 'neg')
     """
-    from cartograph.train.fit import fit
-    from cartograph.train.recipe import Recipe
+    if epochs != "auto" and epochs < 2:
+        raise InputError(f"epochs must be 2 or more, or auto, but is {epochs}.")
+    check_threshold(threshold)
+    return audit_rows(read_rows(frame, text, label), vectors=vectors, epochs=epochs, threshold=threshold, seed=seed)
 
-    columns = [text] if isinstance(text, str) else list(text)
-    _require_columns(frame, columns, label)
-    if epochs < 2 or not 0 <= threshold <= 1:
-        raise InputError(f"epochs must be 2 or more and threshold in [0, 1], but they are {epochs} and {threshold}.")
-    names, ids = np.unique(frame[label].astype(str).to_numpy(dtype=object), return_inverse=True)
-    texts = [tuple(row) for row in frame[columns].astype(str).itertuples(index=False)]
-    committee = committee_scores(texts, ids, list(names), np.random.default_rng(seed), folds=min(5, len(ids)))
-    train, uids = _examples(texts, ids, [str(name) for name in names]), [_uid(row) for row in range(len(ids))]
+
+def audit_rows(
+    rows: Rows,
+    *,
+    vectors: npt.ArrayLike | None = None,
+    epochs: int | Literal["auto"] = "auto",
+    threshold: float = 0.5,
+    seed: int = 13,
+    progress: Progress | None = None,
+) -> FrameAudit:
+    """Audit rows that were read; arguments and errors as those of ``audit``.
+
+    Args:
+        rows: as ``read_rows`` returns them.
+        vectors: a row for each row of the frame or file.
+        epochs: see ``audit``.
+        threshold: see ``audit``.
+        seed: see ``audit``.
+        progress: called with (rows trained on, rows to train on).
+    """
+    examples = rows.ingested.examples
+    order = np.argsort(examples[UID].to_numpy(zero_copy_only=False).astype(object), kind="stable")
+    by_uid = examples.take(pa.array(order))
+    own = None if vectors is None else _own_vectors(vectors, rows)[order]
     with tempfile.TemporaryDirectory() as folder:
-        fit(Recipe(seed=seed, epochs=epochs), train, {}, Path(folder))
-        dynamics = read_dynamics(Path(folder) / "dynamics")
-    measures = compute_measures(dynamics.uids, dynamics.logits, dynamics.gold)
-    table = map_table(uids, ids, measures)
-    doubt = committee.doubt
-    order = np.argsort(-doubt.score, kind="stable")
-    rows = order[doubt.score[order] >= threshold]
-    suspects = frame.iloc[rows][[*columns, label]].assign(suggested=names[doubt.suggested[rows]], probability=doubt.score[rows])
-    by_row = table.drop_columns(["uid", "gold"]).to_pandas().set_index(frame.index)
-    return FrameAudit(by_row, suspects, doubt.wrong, table, tuple(" / ".join(row) for row in texts), tuple(map(str, names)))
+        page, dynamics = _train(rows.ingested, Path(folder), epochs, seed, progress)
+    found = _find_suspects(by_uid, dynamics, own, threshold, seed)
+    place = rows.places[order]
+    page = replace(page, examples=by_uid, suspects=found[0])
+    index = rows.given.index[place]
+    by_row = page.measures.drop_columns(["uid", "gold"]).to_pandas().set_axis(index)
+    given = rows.given.iloc[place][list(rows.columns)]
+    suspects, in_order = flagged_frame(page, index, given), np.argsort(place, kind="stable")
+    return FrameAudit(by_row.iloc[in_order], suspects, found[1].doubt.wrong, rows.set_aside, page, rows)
 
 
-def _uid(row: int) -> str:
-    return f"{row:012}"
+def _own_vectors(vectors: npt.ArrayLike, rows: Rows) -> Floats32:
+    read = np.asarray(vectors, dtype=np.float32)
+    if len(read) != len(rows.given):
+        raise InputError(f"there are vectors of {len(read):,} rows and {len(rows.given):,} labels; give one vector per row.")
+    return read[rows.places]
 
 
-def _examples(texts: list[tuple[str, ...]], ids: Any, labels: list[str]) -> pa.Table:
-    fields = tuple(f"text{number}" for number in range(len(texts[0])))
-    info = DatasetInfo("train", "train", "single" if len(fields) == 1 else "pair", fields, (), tuple(labels))
-    rows = range(len(texts))
-    columns = [
-        [_uid(row) for row in rows],
-        *zip(*texts, strict=True),
-        ids.astype(np.int32),
-        ["frame"] * len(texts),
-        [row + 1 for row in rows],
-    ]
-    schema = examples_schema(info)
-    return pa.Table.from_arrays([pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)], schema=schema)
+def _train(
+    ingested: IngestedSet, folder: Path, epochs: int | Literal["auto"], seed: int, progress: Progress | None
+) -> tuple[Audit, Dynamics]:
+    """Train as the step `train` does; return the page's part of it, rows as ingested, and the dynamics, rows by uid."""
+    train = folder / "train.parquet"
+    write_parquet(ingested.examples, train)
+    recipe, simple = Recipe(seed=seed, batch_size=batch_for("bow", len(ingested.examples))), simple_accuracy(ingested.examples, seed)
+    if epochs == "auto":
+        fitted, attempts = fit_until_learnt(recipe, simple, train, {}, folder / "training", progress=progress)
+    else:
+        recipe = replace(recipe, epochs=epochs)
+        fitted = fit_files(recipe, train, {}, folder / "training", progress=progress)
+        attempts = [attempt_of(fitted)]
+    learning = learning_of(fitted, {}, attempts, simple, open=epochs == "auto")
+    dynamics = read_dynamics(fitted.dynamics)
+    uids, gold, logits = dynamics
+    measures = map_table(uids, gold, compute_measures(uids, logits, gold))
+    counts = {"rows_read": ingested.rows_read, "rows_used": len(ingested.examples), "quarantined": len(ingested.quarantine)}
+    entry = {"set": "train", "domain": "train", "files": list(ingested.files), **counts, "classes": ingested.class_counts, "checks": []}
+    page = Audit(
+        examples=ingested.examples,
+        measures=measures,
+        probabilities=gold_probabilities(uids, logits, gold),
+        history=pq.read_table(fitted.folder / "history.parquet"),
+        validation={"passed": True, "sets": [entry], "quarantine": ingested.reasons},
+        quarantine=ingested.quarantine,
+        training=fitted.training | {"learning": learning.content()},
+        metrics={"train": fitted.metrics | learning.metrics()},
+        score=None,
+        window=(0, logits.shape[1]),
+        still=None,
+        how_made=HowMade(name=ingested.files[0], command=f"cartograph audit {ingested.files[0]}", parameters={"train": recipe.to_json()}),
+    )
+    return page, dynamics
 
 
-def _require_columns(frame: pd.DataFrame, text: list[str], label: str) -> None:
-    if len(text) not in (1, 2):
-        raise InputError(f"text names {len(text)} columns; name one, or two of pairs.")
-    for name in (*text, label):
-        if name not in frame.columns:
-            raise InputError(f"the frame has no column {name!r}; its columns are {', '.join(map(str, frame.columns))}.")
-        empty = frame[name].isna().to_numpy()
-        if empty.any():
-            row = frame.index[int(empty.argmax())]
-            raise InputError(f"column {name!r} is empty in row {row!r} ({int(empty.sum()):,} such rows); leave these rows out.")
-    if frame[label].nunique() < 2:
-        raise InputError(
-            f"column {label!r} holds {frame[label].nunique()} class in {len(frame):,} rows; a model needs two classes at least."
-        )
+def _find_suspects(
+    by_uid: pa.Table, dynamics: Dynamics, vectors: Floats32 | None, threshold: float, seed: int
+) -> tuple[Suspects, Committee]:
+    """Find suspects as the step `noise` does by its committee; rows by uid."""
+    labels, names = by_uid[LABEL].to_numpy(), list(dataset_info(by_uid.schema).labels)
+    fold = assign_folds(labels, min(FOLDS, len(labels)), np.random.default_rng([seed, 1]))
+    committee = committee_scores(text_rows(by_uid), labels, names, np.random.default_rng([seed, 3]), folds=fold, vectors=vectors)
+    measures = compute_measures(dynamics.uids, dynamics.logits, labels)
+    evidence = Evidence(labels, names, measures, mean_probabilities(dynamics.logits), dynamics.logits.shape[1], committee)
+    detector = untested_committee(evidence.columns, committee.doubt.unknown)
+    table = suspects_table(dynamics.uids, detector, evidence, committee.probabilities, threshold=threshold)
+    return Suspects(table, committee_record(table, committee.doubt, threshold), EXPERIMENT.empty_table()), committee

@@ -11,7 +11,7 @@ from cartograph.selection.strategy import ACQUISITION, Candidates, Picks, Strate
 def choose(candidates: Candidates, n: int, rng: np.random.Generator) -> Picks:
     """Return the rows that the model was trained on, then repeatedly the row farthest from all that are chosen.
 
-    The score of a row is its distance from those chosen before it; 0 for the model's own rows, which come first, by lot.
+    The score of a row is its cosine distance from those chosen before it; 0 for the model's own rows, which come first, by lot.
     """
     acquisition = candidates.acquisition
     assert acquisition is not None

@@ -1,4 +1,8 @@
-"""Greedy k-centre, exact, in blocks: repeatedly the point farthest from all that are chosen.
+"""Greedy k-centre by cosine, exact, in blocks: repeatedly the point farthest from all that are chosen.
+
+How far is by cosine distance, 1 - cos, as Swayamdipta et al. 2020 have it (§7): the features of a model's last layer are long where the
+model is sure, and by Euclidean distance the longest would come first. On points of length 1 half the squared Euclidean distance *is*
+the cosine distance, so the search works on those.
 
 Sources: Gonzalez, *Clustering to minimize the maximum intercluster distance* (1985); Sener and Savarese, *Active Learning for
 Convolutional Neural Networks: A Core-Set Approach* (ICLR 2018), algorithm 1.
@@ -27,27 +31,40 @@ def k_centre(
     """Return k further points, each the farthest from all chosen before it, and how far it was.
 
     Args:
-        points: (n, width), finite; worked on as float32.
+        points: (n, width), finite; worked on as float32, each divided by its length. All points of zeros are one and the same, at a right
+            angle to every other.
         k: how many, from 0 to n − len(start).
         start: places of points that are chosen already; without any, the first pick is the first by lot, infinitely far.
         lots: (n,) a permutation: of points equally far the lowest is taken; None = the points' own order.
         pool: points kept up to date together; changes the time, never the picks but for rounding.
 
     Returns:
-        (k,) places and (k,) Euclidean distances, never rising from pick to pick.
+        (k,) places and (k,) cosine distances, in [0, 2], never rising from pick to pick.
 
     Raises:
         ValueError: there are not that many points.
 
-    >>> places, distances = k_centre(np.array([[0.0], [1.0], [5.0], [9.0]]), 2, start=np.array([0]))
+    >>> places, distances = k_centre(np.array([[2.0, 0.0], [9.0, 0.0], [0.0, 1.0], [-3.0, 0.0]]), 2, start=np.array([0]))
     >>> places.tolist(), distances.tolist()
-    ([3, 2], [9.0, 4.0])
+    ([3, 2], [2.0, 1.0])
     """
     chosen = np.empty(0, np.int64) if start is None else np.asarray(start, np.int64)
     if not 0 <= k <= len(points) - len(chosen):
         raise ValueError(f"k must be from 0 to {len(points) - len(chosen)}, not {k}")
     dealt = np.arange(len(points)) if lots is None else np.asarray(lots, np.int64)
-    return _Search(np.ascontiguousarray(points, np.float32), chosen, dealt, k, pool).run()
+    return _Search(_directions(points), chosen, dealt, k, pool).run()
+
+
+def _directions(points: Reals) -> Floats32:
+    """Return the points at length 1, (n, width), with one more coordinate for the points of zeros where there are such."""
+    whole = np.ascontiguousarray(points, np.float32)
+    # By the largest number first: the square of a large one would be infinite, that of a small one zero.
+    size = np.abs(whole).max(axis=1, keepdims=True, initial=0.0)
+    scaled = np.divide(whole, size, out=np.zeros_like(whole), where=size > 0)
+    length = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
+    none = (size == 0).astype(np.float32)
+    scaled /= np.maximum(length, none)
+    return np.ascontiguousarray(np.hstack((scaled, none))) if none.any() else scaled
 
 
 class _Search:
@@ -65,7 +82,7 @@ class _Search:
         self._pool(np.empty(0, np.int64))
 
     def run(self) -> tuple[Integers, Floats]:
-        """Return the picks and their distances."""
+        """Return the picks and half the squares of their distances."""
         picks: list[int] = []
         squares: list[float] = []
         while len(picks) < self.k:
@@ -83,7 +100,7 @@ class _Search:
             squares.append(float(best) if self.count else np.inf)
             self._choose(picks[-1])
         distances = np.zeros(self.k)
-        distances[: len(squares)] = np.sqrt(squares)
+        distances[: len(squares)] = np.divide(squares, 2)
         return np.array(picks, np.int64), distances
 
     def _choose(self, place: int) -> None:

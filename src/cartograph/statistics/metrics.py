@@ -63,22 +63,6 @@ def macro_f1(logits: Reals, gold: Ids) -> float:
     return float(f1_score(gold, logits.argmax(axis=1), average="macro", zero_division=0.0))
 
 
-def majority_share(gold: Ids) -> float:
-    """Return the share of the most frequent label, in (0, 1]: the accuracy of always saying that one.
-
-    Args:
-        gold: (n_examples,) label ids.
-
-    Raises:
-        ValueError: no rows.
-
-    >>> majority_share(np.array([2, 0, 2, 1]))
-    0.5
-    """
-    _require_rows(gold, gold)
-    return float(np.bincount(gold).max() / len(gold))
-
-
 def average_precision(relevant: Bools, score: Reals) -> float:
     """Return the average precision of ranking by ``score``, highest first, in (0, 1].
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -79,24 +80,73 @@ def resampled_scores(gold: Ids, predicted: Ids, metrics: Sequence[str], resample
     return {metric: np.concatenate([part[metric] for part in parts]) for metric in metrics}
 
 
-def interval(values: Reals, rounds: Reals, rng: np.random.Generator) -> dict[str, float]:
+@dataclass(frozen=True)
+class SeedVariance:
+    """What seeds differ by beyond what rows explain.
+
+    Attributes:
+        value: the variance of a number over seeds (ddof = 1), less the variance that drawing rows gives to a seed's departure from the
+            mean of all; below 0 by chance where seeds hardly matter.
+        freedom: its degrees of freedom; 0 = nothing is known.
+    """
+
+    value: float = 0.0
+    freedom: float = 0.0
+
+
+def seed_variance(values: Reals, rounds: Reals) -> SeedVariance:
+    """Return what seeds differ by beyond rows.
+
+    Args:
+        values: (n_seeds,), n_seeds >= 1: a number of each model, or of each pair of models, on the rows as they are.
+        rounds: (resamples, n_seeds): the same on each draw of the rows.
+    """
+    seeds = len(values)
+    if seeds < 2:
+        return SeedVariance()
+    by_rows = (rounds - rounds.mean(axis=1)[:, None]).var(axis=0).sum() / (seeds - 1)
+    return SeedVariance(float(values.var(ddof=1) - by_rows), seeds - 1)
+
+
+def pooled(own: SeedVariance, others: Sequence[SeedVariance], most: float, shared: float = 1.0) -> SeedVariance:
+    """Return what seeds do to a number, as itself and others of its kind show it: the mean, weighted by degrees of freedom.
+
+    So a few repeats of many numbers are used together (Smyth 2004, Linear models and empirical Bayes methods).
+
+    Args:
+        own: of the number.
+        others: of the others.
+        most: degrees of freedom that the others count for at most, so that many do not drown the number's own.
+        shared: part of the others' degrees of freedom that is news: they may be made of the same models.
+    """
+    freedom = sum(one.freedom for one in others)
+    counted = min(freedom, most / shared)
+    if not own.freedom + counted:
+        return SeedVariance()
+    mean = sum(one.value * one.freedom for one in others) / freedom if freedom else 0.0
+    value = (own.value * own.freedom + mean * counted) / (own.freedom + counted)
+    return SeedVariance(value, own.freedom + shared * counted)
+
+
+def interval(values: Reals, rounds: Reals, rng: np.random.Generator, by_seeds: SeedVariance | None = None) -> dict[str, float]:
     """Return ``low`` and ``high``: the 95 % interval of a mean over seeds, for other rows of the same kind and other seeds.
 
-    The middle 95 % of the rounds, each averaged over the seeds and moved by sqrt(σ²/n_seeds) times a draw of Student's t with
-    n_seeds − 1 degrees of freedom. σ² is what the seeds differ by beyond what rows explain, 0 or more: the variance of ``values`` over
-    the seeds (ddof = 1), less the variance that drawing rows gives to a seed's departure from the mean of all. (To draw seeds with
-    replacement as well would count the variance that row and seed have together three times: Owen 2007, The
-    pigeonhole bootstrap.) With one seed the interval is for other rows alone.
+    The middle 95 % of the rounds, each averaged over the seeds and moved by sqrt(σ²/n_seeds) times a draw of Student's t. σ² is what the
+    seeds differ by beyond what rows explain, 0 or more, and t has its degrees of freedom. Two or three seeds say little of σ² by themselves
+    (with one degree of freedom t goes to 12.7): ``pooled`` adds what others show. (To draw seeds with replacement as well would count the
+    variance that row and seed have together three times: Owen 2007, The pigeonhole bootstrap.) With one seed, and nothing known from
+    others, the interval is for other rows alone.
 
     Args:
         values: (n_seeds,), n_seeds >= 1: a number of each model, or of each pair of models, on the rows as they are.
         rounds: (resamples, n_seeds): the same on each draw of the rows.
         rng: of the draws of t.
+        by_seeds: what seeds do; None: as these values alone show it.
     """
-    return _ends(_moved(values, rounds, rng))
+    return _ends(_moved(values, rounds, rng, by_seeds))
 
 
-def paired_test(values: Reals, rounds: Reals, rng: np.random.Generator) -> dict[str, float]:
+def paired_test(values: Reals, rounds: Reals, rng: np.random.Generator, by_seeds: SeedVariance | None = None) -> dict[str, float]:
     """Return ``low`` and ``high`` of the mean of a difference as ``interval`` does, and ``p`` of the test that there is no difference.
 
     ``p`` is twice the share of the moved rounds on the rarer side of 0, the difference as it is counted among them: in (0, 1], two-sided
@@ -106,8 +156,9 @@ def paired_test(values: Reals, rounds: Reals, rng: np.random.Generator) -> dict[
         values: (n_seeds,), n_seeds >= 1: a difference of each pair of models, on the rows as they are.
         rounds: (resamples, n_seeds): the same on each draw of the rows.
         rng: of the draws of t.
+        by_seeds: what seeds do; None: as these values alone show it.
     """
-    means = _moved(values, rounds, rng)
+    means = _moved(values, rounds, rng, by_seeds)
     rarer = min(int(np.count_nonzero(means <= 0)), int(np.count_nonzero(means >= 0)))
     return {**_ends(means), "p": min(1.0, 2 * (rarer + 1) / (len(means) + 1))}
 
@@ -117,11 +168,11 @@ def _ends(means: Reals) -> dict[str, float]:
     return {"low": float(low), "high": float(high)}
 
 
-def _moved(values: Reals, rounds: Reals, rng: np.random.Generator) -> Reals:
+def _moved(values: Reals, rounds: Reals, rng: np.random.Generator, by_seeds: SeedVariance | None) -> Reals:
     resamples, seeds = rounds.shape
     means: Reals = rounds.mean(axis=1)
-    if seeds > 1:
-        by_rows = (rounds - means[:, None]).var(axis=0).sum() / (seeds - 1)
-        by_seeds = max(float(values.var(ddof=1) - by_rows), 0.0)
-        means = means + math.sqrt(by_seeds / seeds) * rng.standard_t(seeds - 1, resamples)
+    known = seed_variance(values, rounds) if by_seeds is None else by_seeds
+    # Models that predict alike with every seed are one model: nothing that others show is about them.
+    if known.freedom and (rounds.any() or values.any()):
+        means = means + math.sqrt(max(known.value, 0.0) / seeds) * rng.standard_t(known.freedom, resamples)
     return means

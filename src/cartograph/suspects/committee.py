@@ -1,15 +1,14 @@
 """Class probabilities of every row by a committee of cheap models that never saw the row, and the doubt that follows.
 
-A model that memorises its train set hides label errors from its in-sample dynamics. Here each row is scored by
-logistic regressions fitted on the other folds and by naive Bayes on all other rows, on one sparse TF-IDF matrix; their
-scores are mixed so that the given labels are most likely, and ``cartograph.suspects.label_doubt`` turns that into the probability that a
-label is wrong. On planted flips of TREC, Subj and SST-2 it ranks better than cross-validated logistic regression in every
-setting tried (``benchmarks/noise.py``).
+A model that memorises its train set hides label errors from its in-sample dynamics. Here each row is scored by models that were fitted
+without it: logistic regressions and naive Bayes on its words; where an encoder's vectors are at hand, discriminants and nearest
+neighbours on them; and what is known besides, such as K-fold training. Each kind is a view (``cartograph.suspects.views``), and
+``cartograph.suspects.label_doubt`` turns what they say together into the probability that a label is wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,17 +18,10 @@ from scipy import sparse
 from cartograph.data.arrays import Floats, Floats32, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.errors import InputError
-from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_logistic
 from cartograph.features.text import Row, text_features
 from cartograph.suspects.label_doubt import Doubt, label_doubt
-from cartograph.suspects.mixture import fit_mixture
+from cartograph.suspects.views import View, combine, known_view, vectors_view, words_view
 from cartograph.wording import counted
-
-PENALTIES = (1.0, 0.3)
-SMOOTHINGS = (3.0, 1.0, 0.3, 0.1)
-
-# The mixture has a handful of parameters: more rows than this would not move them.
-_MIXTURE_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -37,48 +29,47 @@ class Committee:
     """The committee's opinion of n examples.
 
     Attributes:
-        probabilities: mean opinion, out of fold, ``(n_examples, n_classes)``; rows sum to 1.
+        probabilities: of all views together, out of sample, ``(n_examples, n_classes)``; rows sum to 1.
         doubt: how doubtful each given label is, with a suggestion.
-        members: names of the models.
-        scores: each member's out-of-fold scores, ``(n_members, n_examples, n_classes)``; log odds, centred per row. A row's own label
-            has no influence at all on its own scores.
-        weights: of each member in the mixture, ``(n_members,)``. These few numbers are fitted on the labels of all rows (a
-            sample of 20,000 where there are more), so a row's own label moves its own ``probabilities`` by the order of 1 / n_examples.
+        views: what it is put together from.
         fold: the fold of each row, ``(n_examples,)``.
     """
 
     probabilities: Floats
     doubt: Doubt
-    members: tuple[str, ...]
-    scores: Floats32
-    weights: Floats
+    views: tuple[View, ...]
     fold: Integers
 
 
 def committee_scores(
-    data: Sequence[Row] | sparse.csr_array,
+    data: Sequence[Row] | sparse.csr_array | None,
     labels: Ids,
     classes: Sequence[str],
     rng: np.random.Generator,
     *,
     folds: int | Ids = 5,
+    vectors: Floats32 | None = None,
+    known: Mapping[str, Floats] | None = None,
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
 
     Cost: O(folds · classes · nnz); on one thread half a second for 10,000 sentences, five and a half minutes for 500,000 pairs of
-    sentences in three classes, the features included. Memory is bounded by blocks: 1.7 GB for those.
+    sentences in three classes, the features included. Memory is bounded by blocks: 1.7 GB for those. Vectors: ``features.vector_models``.
 
     Args:
-        data: texts, tuples of texts (fields), or a sparse matrix of features ≥ 0, ``(n_examples, n_features)``.
+        data: texts, tuples of texts (fields), or a sparse matrix of features ≥ 0, ``(n_examples, n_features)``; None where words say
+            nothing of the class, as in multiple choice.
         labels: label ids, ``(n_examples,)``.
         classes: class names; ``classes[i]`` is the name of label id ``i``.
         rng: draws the folds (and a sample of rows, above 20,000); nothing else is random.
         folds: number of folds, 2 or more, in which the classes are spread evenly; or the fold id of each row. A row of a class that
             no other fold has is scored by models that do not know the class: it is doubted.
+        vectors: of an encoder that has not learnt from these labels, ``(n_examples, width)``.
+        known: by name, class probabilities of each row by models that had not seen it, ``(n_examples, n_classes)``.
 
     Raises:
-        InputError: nothing to learn from (no rows, one class, blank texts), labels or features that do not fit, or more folds
-            than rows.
+        InputError: nothing to learn from (no rows, one class, blank texts, no view), labels, features, vectors or probabilities that do
+            not fit, or more folds than rows.
 
     >>> texts = ["good fun", "a good film", "good plot"] * 4 + ["bad film", "a bad plot", "bad"] * 4
     >>> labels = np.array([1] * 12 + [0] * 11 + [1])
@@ -86,22 +77,16 @@ def committee_scores(
     np.int64(23)
     """
     given = _checked_labels(labels, classes)
-    features = _checked_features(data, len(given))
+    features = None if data is None else _checked_features(data, len(given))
     fold = assign_folds(given, folds, rng) if isinstance(folds, int) else _checked_folds(folds, given)
-    n_classes = len(classes)
-    scores = np.stack(
-        [
-            *out_of_fold_logistic(features, given, n_classes, fold, PENALTIES),
-            *leave_one_out_bayes(features, given, n_classes, SMOOTHINGS),
-        ]
-    )
-    sample = np.arange(len(given))
-    if len(given) > _MIXTURE_ROWS:
-        sample = np.sort(rng.choice(len(given), _MIXTURE_ROWS, replace=False))
-    mixture = fit_mixture(scores[:, sample], given[sample])
-    probabilities = mixture.probabilities(scores)
-    members = (*(f"logistic {penalty:g}" for penalty in PENALTIES), *(f"bayes {extra:g}" for extra in SMOOTHINGS))
-    return Committee(probabilities, label_doubt(probabilities, given), members, scores, mixture.weights, fold)
+    views = [] if features is None else [words_view(features, given, len(classes), fold, rng)]
+    if vectors is not None:
+        views.append(vectors_view(vectors, given, len(classes), fold, rng))
+    views += [known_view(name, shares, given, rng) for name, shares in (known or {}).items()]
+    if not views:
+        raise InputError("neither texts nor vectors nor probabilities are given, so no label can be doubted; give one of them.")
+    probabilities = combine(views, given, rng)
+    return Committee(probabilities, label_doubt(probabilities, given), tuple(views), fold)
 
 
 def _checked_labels(labels: Ids, classes: Sequence[str]) -> Integers:

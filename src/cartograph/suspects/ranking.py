@@ -38,7 +38,7 @@ def find_suspects(
     The score weighs a row's class probabilities with an estimate of how often each class is mistaken for each other, read off the rows
     that the models are surest about (see ``cartograph.suspects.label_doubt``; Natarajan et al., NeurIPS 2013; Patrini et al., CVPR 2017).
     It is only as good as the probabilities: they should be calibrated, and no model may have been trained on the rows that it scores.
-    Where they explain less than a tenth of the labels' entropy, hard rows and wrong labels cannot be told apart, and scores stay low.
+    Where they explain less than a fifth of the labels' entropy, hard rows and wrong labels cannot be distinguished, and scores stay low.
 
     Args:
         labels: (n_examples,) given label ids, integers in [0, n_classes).
@@ -67,16 +67,19 @@ def find_suspects(
     return Suspects(order[doubt.score[order] >= threshold], doubt.score, doubt.suggested)
 
 
-def out_of_fold_probabilities(texts: Sequence[Row], labels: npt.ArrayLike, *, folds: int = 5, seed: int = 13) -> Floats:
+def out_of_fold_probabilities(
+    texts: Sequence[Row], labels: npt.ArrayLike, *, vectors: npt.ArrayLike | None = None, folds: int = 5, seed: int = 13
+) -> Floats:
     """Return class probabilities of texts by cheap models that never saw the row, ``(n_examples, n_classes)``.
 
     They are what ``find_suspects`` takes. The models are logistic regressions fitted on the other folds and naive Bayes fitted on all
-    other rows, on TF-IDF weights of words and pairs of words; their scores are mixed (see ``cartograph.suspects.committee``). It takes half
-    a second for 10,000 sentences, and minutes for 500,000 pairs of sentences.
+    other rows, on TF-IDF weights of words and pairs of words, and, on vectors where there are some, discriminants and nearest neighbours;
+    what they say is mixed (see ``cartograph.suspects.views``). Words take half a second for 10,000 sentences, minutes for 500,000 pairs.
 
     Args:
         texts: (n_examples,) texts, or tuples of texts such as (premise, hypothesis).
         labels: (n_examples,) label ids from 0 on.
+        vectors: (n_examples, width) of an encoder that has not learnt from these labels; with them far more errors are found.
         folds: number of folds, 2 or more.
         seed: of the folds; the same seed gives the same probabilities.
 
@@ -90,4 +93,5 @@ def out_of_fold_probabilities(texts: Sequence[Row], labels: npt.ArrayLike, *, fo
     """
     given = np.asarray(labels)
     names = [str(label) for label in range(int(given.max(initial=-1)) + 1)]
-    return committee_scores(texts, given, names, np.random.default_rng(seed), folds=folds).probabilities
+    read = None if vectors is None else np.asarray(vectors, dtype=np.float32)
+    return committee_scores(texts, given, names, np.random.default_rng(seed), folds=folds, vectors=read).probabilities

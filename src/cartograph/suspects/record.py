@@ -56,6 +56,7 @@ def noise_record(
         "assumption": assumption,
         "calibrated": chosen.calibrated and doubt is not None and doubt.wrong is not None,
         "explained": None if doubt is None else round(doubt.explained, 6),
+        "unknown": None if doubt is None else doubt.unknown,
         "wrong": None if doubt is None or doubt.wrong is None else _rounded(doubt),
         "confidence_below": round(_cut(chosen, float(asked["threshold"])), 6) if choice.name == "confidence" else None,
         "detectors": detectors,
@@ -63,6 +64,28 @@ def noise_record(
         "tested_on": chosen.tested_on,
         "left_out": choice.left_out,
         "suggestions": {"from": suggestions.source, "right": {name: round(share, 6) for name, share in suggestions.right.items()}},
+    }
+
+
+def committee_record(suspects: pa.Table, doubt: Doubt, threshold: float) -> dict[str, Any]:
+    """Return what ``noise_record`` does where no flips were planted: the committee's doubt alone says which labels are suspect.
+
+    Args:
+        suspects: ``schema.NOISE`` of all rows.
+        doubt: the committee's, of the given labels.
+        threshold: probability from which on a row is flagged.
+    """
+    return {
+        "rows": suspects.num_rows,
+        "suspects": int(np.count_nonzero(suspects["flagged"].to_numpy(zero_copy_only=False))),
+        "threshold": threshold,
+        "flips": 0,
+        "detector": "committee",
+        "assumption": None,
+        "calibrated": doubt.wrong is not None,
+        "explained": round(doubt.explained, 6),
+        "unknown": doubt.unknown,
+        "wrong": None if doubt.wrong is None else _rounded(doubt),
     }
 
 
@@ -77,7 +100,7 @@ def noise_metrics(record: Mapping[str, Any]) -> dict[str, float]:
 
     ``suspects``, ``suspects.share``, ``flips``, ``assumed`` (1 where nothing was trained again), and of each detector ``f1.<name>`` and
     ``average_precision.<name>``; ``f1.variability`` for comparison; ``suggestions.<source>``, the share of the flips whose
-    right label is suggested; ``wrong.expected``, ``.low`` and ``.high``: how many labels are estimated to be wrong, where it can be told.
+    right label is suggested; ``wrong.expected``, ``.low`` and ``.high``: how many labels are estimated to be wrong, where that is possible.
     """
     metrics: dict[str, float] = {"suspects": record["suspects"], "suspects.share": round(record["suspects"] / record["rows"], 6)}
     metrics |= {"flips": record["flips"], "f1.variability": record["f1_variability"], "assumed": int(record["assumption"] is not None)}

@@ -4,7 +4,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from cartograph.audits.gate_values import accuracy_drop_value, check_values, class_shift_value, quarantine_value, suspect_values
+from cartograph.audits.gate_values import (
+    accuracy_drop_value,
+    check_values,
+    class_shift_value,
+    cleaning_value,
+    quarantine_value,
+    suspect_values,
+    training_value,
+)
 from cartograph.audits.gates import GateValue
 
 
@@ -65,6 +73,14 @@ def test_the_largest_drop_of_accuracy_counts() -> None:
     assert accuracy_drop_value({"before": {"gone.accuracy": 1.0}, "now": {}}).statement == "No evaluation set that the audit before has too"
 
 
+def test_scores_that_cleaning_measurably_lowers_are_counted_and_named() -> None:
+    found = cleaning_value({"worse": [["test", "accuracy"], ["test", "macro_f1"]]})
+    assert (found.value, found.rows) == (2, ["accuracy on test", "macro_f1 on test"])
+    assert found.statement == "Models trained on the cleaned rows are measurably worse than on the original by 2 scores"
+    assert cleaning_value({"worse": []}).value == 0
+    assert cleaning_value({}) == GateValue("cleaning_harm", None)
+
+
 def test_failed_checks_are_counted_critical_ones_apart() -> None:
     check = {"check": "uids are unique", "expected": "all", "found": "3 twice"}
     failed = [{**check, "passed": False, "severity": severity} for severity in ("warning", "warning", "critical")]
@@ -72,3 +88,11 @@ def test_failed_checks_are_counted_critical_ones_apart() -> None:
     assert (found["failed_checks"].value, found["failed_checks"].statement) == (2, "2 checks of the data failed")
     assert (found["failed_critical_checks"].value, found["failed_critical_checks"].statement) == (1, "1 critical check of the data failed")
     assert found["failed_critical_checks"].rows == ["uids are unique in set `train` (expected all, found 3 twice)"]
+
+
+def test_a_training_that_has_not_learnt_is_a_problem_with_its_sentence() -> None:
+    learning = {"sentence": "The model has not learnt. Raise train.epochs."}
+    found = training_value({"learning": learning})
+    assert (found.gate, found.value, found.rows) == ("training_problems", 1, ["The model has not learnt. Raise train.epochs"])
+    assert training_value({"learning": {"sentence": ""}}).value == 0
+    assert training_value({"source": "imported"}).value is None

@@ -159,3 +159,19 @@ def test_every_difference_is_a_change_and_every_change_a_difference(choices: lis
     for uid, decision in decisions.items():
         expected = decision.outcome(labels[before[uid]])
         assert (labels[after[uid]] if uid in after else None) == expected
+
+
+def test_the_random_control_has_no_row_twice() -> None:
+    examples = make_examples([(f"u{row:02}", f"text {row}", row % 2) for row in range(60)])
+    made = subsets(examples, examples.slice(0, 50), np.random.default_rng(0))
+    uids = made["random"]["uid"].to_pylist()
+    assert len(set(uids)) == len(uids) == 50
+    assert set(uids) != set(made["cleaned"]["uid"].to_pylist())
+
+
+def test_a_class_of_one_row_is_not_emptied() -> None:
+    examples = make_examples([("a", "one", 0), ("b", "two", 0), ("c", "three", 1), ("d", "four", 2), ("e", "five", 2)])
+    noise = make_noise(examples, {"a": (1, 0.9), "c": (0, 0.99)})
+    cleaning = clean(examples, noise, {}, recipe="drop-flagged", relabel_above=0.9)
+    assert cleaning.kept.tolist() == [False, True, True, True, True]
+    assert cleaning.spared == ("good",)

@@ -20,3 +20,9 @@ def test_an_interval_never_seems_to_touch_what_it_excludes(low: float, wide: flo
     for end in (low, high):
         if abs(end) >= 0.0006:
             assert float(points(end, decimals).replace("−", "-")) != 0
+
+
+def test_names_are_no_markup() -> None:
+    row = {"set": "test/[x](javascript:a) | <b>", "domain": "id", "metric": "accuracy", "subset": "original", "seeds": 1, "failed": 0}
+    table = comparison_text._means([{**row, "mean": 0.5, "sd": None}], {"original": 10})
+    assert "test/\\[x\\]\\(javascript:a\\) \\| &lt;b&gt; (in distribution), accuracy" in table.splitlines()[0]

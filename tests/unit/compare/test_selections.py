@@ -61,3 +61,21 @@ def test_a_failed_training_has_no_point_and_is_named() -> None:
     lines = table_lines(found, CHOSEN, "accuracy")
     assert [curve.x for curve in curves(lines, "far") if curve.name == "ambiguous"] == [(0.5, 1.0)]
     assert "| ambiguous | 10 | failed | failed |" in markdown(found, CHOSEN, ["accuracy"])
+
+
+def test_the_best_of_the_seeds_is_a_table_of_its_own() -> None:
+    gold = np.arange(100) % 2
+    right = {("original", 1): 90, ("original", 2): 80, ("random-0.5", 1): 60, ("random-0.5", 2): 64, ("random-0.5", 3): 99}
+    predicted = {run: np.where(np.arange(100) < number, gold, 1 - gold) for run, number in right.items()}
+    failed = {run: run == ("random-0.5", 3) for run in right}
+    chosen = TrainedSelections({"random-0.5": ("random", 0.5)}, {"original": 200, "random-0.5": 100})
+    sets = [EvaluationSet("near", "id", gold, predicted)]
+    found = compare_versions(sets, failed, ["accuracy"], resamples=100, seed=1, pairs=chosen.pairs())
+    text = markdown(found, chosen, ["accuracy"])
+    best = text[text.index("## The best of 2 seeds, accuracy in per cent") : text.index("## Differences")]
+    assert "| original | 200 | 90.0 |" in best
+    assert "| random-0.5 | 100 | 64.0 |" in best, "a failed training is no best one"
+    assert "chosen on the very rows that it is measured on" in best
+    one = {run: ids for run, ids in predicted.items() if run[1] == 1}
+    alone = compare_versions([EvaluationSet("near", "id", gold, one)], failed, ["accuracy"], resamples=100, seed=1, pairs=chosen.pairs())
+    assert "The best of" not in markdown(alone, chosen, ["accuracy"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cartograph.experiments.fractions import _answer
+from cartograph.experiments.fractions import _answer, _parts
 
 
 def test_a_share_at_which_trainings_failed_is_not_called_better() -> None:
@@ -20,3 +20,9 @@ def test_a_share_at_which_trainings_failed_is_not_called_better() -> None:
     ]
     said = "on test ambiguous rows are above as many random ones at 10\u00a0% of 2; 10 trainings ended at the largest class"
     assert _answer(means, ["test"]) == said
+
+
+def test_a_share_of_less_than_two_rows_is_left_out() -> None:
+    options = {"fractions": (0.01, 0.05), "mixed_fraction": 0.05, "mixed_shares": ()}
+    fractions = {rows: {part.fraction for part in _parts(options, rows)} for rows in (40, 100, 200)}
+    assert fractions == {40: {0.05, 1.0}, 100: {0.05, 1.0}, 200: {0.01, 0.05, 1.0}}

@@ -53,7 +53,7 @@ def test_the_interactive_map_has_a_trace_per_level_and_points_back_at_rows() -> 
     assert [trace["name"] for trace in sorted(traces, key=lambda trace: trace["legendrank"])] == [f"{count}/6" for count in range(7)]
     assert content["layout"]["meta"] == {"rows": 900, "points": 500}
     names = {note["text"] for note in content["layout"]["annotations"]}
-    assert names == {f"{EASY}  33\u00a0%", f"{AMBIGUOUS}  33\u00a0%", f"{HARD}  10\u00a0%"}
+    assert names == {f"{EASY}  31\u00a0%", f"{AMBIGUOUS}  30\u00a0%", f"{HARD}  10\u00a0%"}
     assert figure.to_json() == interactive_map(table, None, max_points=500, seed=4, labels=["a", "b", "c"], always=[7, 8, 9]).to_json()
 
 

@@ -7,18 +7,29 @@ from hypothesis import strategies as st
 
 from cartograph.selection.k_centre import k_centre
 
+# Directions whose cosines are exact in floating point, so that ties are ties.
+DIRECTIONS = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [-1, 0, 0, 0], [1, 1, 1, 1], [1, 1, -1, -1], [-1, 1, -1, 1], [0, 0, 0, 0]], float)
+
+
+def cosine_distance(one: np.ndarray, other: np.ndarray) -> float:
+    """1 - cos; points of zeros are one and the same, at a right angle to every other."""
+    lengths = np.sqrt((one**2).sum()), np.sqrt((other**2).sum())
+    if min(lengths) == 0:
+        return float(max(lengths) > 0)
+    return float(1 - (one / lengths[0]) @ (other / lengths[1]))
+
 
 def plainly(points: np.ndarray, k: int, start: list[int], lots: np.ndarray) -> tuple[list[int], list[float]]:
-    """Greedy k-centre as it is defined."""
+    """Greedy k-centre by cosine as it is defined."""
     chosen, picks, distances = list(start), [], []
     for _ in range(k):
-        away = [min((((point - points[other]) ** 2).sum() for other in chosen), default=np.inf) for point in points]
-        away = [-1.0 if place in chosen else square for place, square in enumerate(away)]
+        away = [min((cosine_distance(point, points[other]) for other in chosen), default=np.inf) for point in points]
+        away = [-1.0 if place in chosen else distance for place, distance in enumerate(away)]
         best = max(away)
-        pick = min((place for place, square in enumerate(away) if square == best), key=lambda place: lots[place])
+        pick = min((place for place, distance in enumerate(away) if distance == best), key=lambda place: lots[place])
         chosen.append(pick)
         picks.append(pick)
-        distances.append(float(np.sqrt(best)))
+        distances.append(best)
     return picks, distances
 
 
@@ -27,7 +38,8 @@ def plainly(points: np.ndarray, k: int, start: list[int], lots: np.ndarray) -> t
 def test_k_centre_is_the_plain_greedy_search(data: st.DataObject) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))
     number = data.draw(st.integers(1, 25))
-    points = rng.integers(0, data.draw(st.integers(1, 6)), (number, data.draw(st.integers(1, 3)))).astype(float)
+    points = DIRECTIONS[rng.integers(0, data.draw(st.integers(1, len(DIRECTIONS))), number)]
+    points = points * 2.0 ** rng.integers(-3, 4, (number, 1))
     start = rng.permutation(number)[: data.draw(st.integers(0, min(3, number)))]
     k = data.draw(st.integers(0, number - len(start)))
     lots = rng.permutation(number)
@@ -39,13 +51,22 @@ def test_k_centre_is_the_plain_greedy_search(data: st.DataObject) -> None:
 
 def test_k_centre_on_many_points_in_blocks() -> None:
     points = np.random.default_rng(3).normal(size=(1500, 12)).astype(np.float32)
+    directions = points / np.linalg.norm(points, axis=1, keepdims=True)
     picks, distances = k_centre(points, 400, pool=37)
     away = np.full(len(points), np.inf)
     for pick, distance in zip(picks.tolist(), distances.tolist(), strict=True):
-        assert away[pick] == pytest.approx(away.max(), rel=1e-4) and away[pick] == pytest.approx(distance**2, rel=1e-4)
-        away = np.minimum(away, ((points - points[pick]) ** 2).sum(axis=1))
+        assert away[pick] == pytest.approx(away.max(), rel=1e-4) and away[pick] == pytest.approx(distance, rel=1e-4)
+        away = np.minimum(away, 1 - directions @ directions[pick])
         away[pick] = -1.0
     assert (np.diff(distances[1:]) <= 1e-5).all()
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_how_long_a_point_is_does_not_matter(size: float) -> None:
+    points = np.random.default_rng(4).normal(size=(60, 5))
+    lengths = np.where(np.arange(60) % 2, size, 1.0)[:, None]
+    one, other = (k_centre(given, 20, start=np.array([0]))[0].tolist() for given in (points, points * lengths))
+    assert one == other
 
 
 def test_k_centre_refuses_more_points_than_there_are() -> None:

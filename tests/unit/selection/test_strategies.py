@@ -81,15 +81,16 @@ def test_uncertainty_takes_the_least_certain() -> None:
 
 
 def test_greedy_k_starts_with_the_models_own_rows_and_goes_far() -> None:
-    features = np.array([[0.0], [1.0], [9.0], [5.0]], np.float32)
+    # By cosine, to u1: 2, 0, 1; u2 is much longer, and in the same direction.
+    features = np.array([[-1.0, 0.0], [1.0, 0.0], [9.0, 0.0], [0.0, 5.0]], np.float32)
     rows = Candidates(
         rows_of(x=[0.0] * 4).uids,
         np.array([0, 1, 0, 1]),
         acquisition=Acquisition(np.full((4, 2), 0.5), features, np.array([False, True, False, False])),
     )
     table = make_selection(strategy_named("AL-greedyK"), rows, 0.75, CLASSES, seed=1).table
-    assert table["uid"].to_pylist() == ["u1", "u2", "u3"]
-    assert table["score"].to_pylist() == [0.0, 8.0, 4.0]
+    assert table["uid"].to_pylist() == ["u1", "u0", "u3"]
+    assert table["score"].to_pylist() == [0.0, 2.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -104,3 +105,17 @@ def test_greedy_k_starts_with_the_models_own_rows_and_goes_far() -> None:
 def test_unknown_strategies_are_refused_with_the_nearest_name(name: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         strategy_named(name)
+
+
+def test_lots_of_one_strategy_are_not_those_of_another() -> None:
+    ties = rows_of(confidence=[0.5] * 200, variability=[0.5] * 200)
+    drawn = {name: kept(name, ties) for name in ("random", "ambiguous", "hard-to-learn", "high-confidence")}
+    assert len({tuple(uids) for uids in drawn.values()}) == 4
+    assert kept("ambiguous", ties) == drawn["ambiguous"]
+
+
+@pytest.mark.parametrize(("fraction", "rows", "number"), [(0.35, 10, 4), (0.25, 10, 2), (0.59, 10, 6), (0.33, 100, 33), (0.999, 1000, 999)])
+def test_a_fraction_is_rounded_and_not_cut(fraction: float, rows: int, number: int) -> None:
+    assert cartograph.selection.table.wanted_rows(fraction, rows) == number
+    ties = rows_of(variability=np.linspace(0, 1, rows).tolist())
+    assert len(kept("ambiguous", ties, fraction)) == number

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cartograph.statistics.proportion import least_share, wilson_interval
+from cartograph.statistics.proportion import f1_interval, least_share, wilson_interval
 
 counts = st.integers(1, 10**6).flatmap(lambda rows: st.tuples(st.integers(0, rows), st.just(rows)))
 
@@ -32,6 +33,18 @@ def test_the_interval_ends_at_0_without_a_success_and_at_1_without_a_failure() -
     assert wilson_interval(10, 10)[1] == 1
     with pytest.raises(ValueError, match="there are no rows"):
         wilson_interval(0, 0)
+
+
+def test_the_interval_of_f1_holds_the_truth_as_often_as_it_says() -> None:
+    """60 positives of which 85 % are found, and 60 negatives of which 5 % are flagged: of 2,000 intervals about 5 % miss the F1."""
+    rng = np.random.default_rng(0)
+    found, wrong = rng.binomial(60, 0.85, 2000), rng.binomial(60, 0.05, 2000)
+    ends = np.array([f1_interval(2 * hits / (60 + hits + false), 60) for hits, false in zip(found, wrong, strict=True)])
+    truth = 2 * 51 / (60 + 51 + 3)
+    assert 0.03 < np.mean((ends[:, 0] > truth) | (ends[:, 1] < truth)) < 0.07
+    assert f1_interval(1.0, 60)[1] == 1 and f1_interval(0.0, 60)[0] == 0
+    with pytest.raises(ValueError, match="there are no positives"):
+        f1_interval(0.5, 0)
 
 
 def test_the_least_share_is_where_so_many_are_still_one_in_twenty_likely() -> None:

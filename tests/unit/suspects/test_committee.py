@@ -39,11 +39,11 @@ def test_a_rows_own_label_has_no_influence_on_its_own_scores(n_classes: int) -> 
         changed = labels.copy()
         changed[row] = (changed[row] + 1) % n_classes
         after = committee_scores(features, changed, classes, np.random.default_rng(1), folds=fold)
-        np.testing.assert_allclose(after.scores[:, row], before.scores[:, row], atol=1e-6)
+        np.testing.assert_allclose(after.views[0].scores[:, row], before.views[0].scores[:, row], atol=1e-6)
         mates = (fold == fold[row]) & (np.arange(60) != row)
-        np.testing.assert_array_equal(after.scores[:2][:, mates], before.scores[:2][:, mates])
+        np.testing.assert_array_equal(after.views[0].scores[:2][:, mates], before.views[0].scores[:2][:, mates])
         # It counts for all others, so the test above could fail.
-        assert np.abs(after.scores[:, fold != fold[row]] - before.scores[:, fold != fold[row]]).max() > 1e-3
+        assert np.abs(after.views[0].scores[:, fold != fold[row]] - before.views[0].scores[:, fold != fold[row]]).max() > 1e-3
         assert np.abs(after.probabilities[row] - before.probabilities[row]).max() < 5 / 60
 
 
@@ -60,7 +60,7 @@ def test_a_word_that_no_other_row_has_is_no_evidence() -> None:
 def test_a_row_without_any_feature_gets_a_score_too() -> None:
     features = sparse.csr_array(np.array([[1, 0], [0, 0], [0, 1], [1, 0], [0, 1], [0, 0]], dtype=np.float32))
     found = committee_scores(features, np.array([0, 0, 1, 0, 1, 1]), NO_YES, np.random.default_rng(1), folds=2)
-    np.testing.assert_allclose(found.scores[2:, [1, 5]], 0.0, atol=1e-6)
+    np.testing.assert_allclose(found.views[0].scores[2:, [1, 5]], 0.0, atol=1e-6)
     assert np.isfinite(found.probabilities).all()
 
 
@@ -80,7 +80,7 @@ def test_planted_flips_of_texts_come_first() -> None:
     found = committee_scores(texts, labels, ["animal", "colour", "number"], np.random.default_rng(1))
     assert average_precision(planted, found.doubt.score) == pytest.approx(1.0)
     assert (found.doubt.suggested[planted] == truth[planted]).all()
-    assert found.probabilities.shape == (150, 3) and found.scores.shape == (len(found.members), 150, 3)
+    assert found.probabilities.shape == (150, 3) and found.views[0].scores.shape == (len(found.views[0].members), 150, 3)
     np.testing.assert_allclose(found.probabilities.sum(axis=1), 1.0)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cartograph.errors import InputError
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.columns import column_table
-from cartograph.suspects.detector import PREFERRED, DetectorChoice, choose_detector, sigmoid
+from cartograph.suspects.detector import PREFERRED, PRIOR, DetectorChoice, choose_detector, sigmoid
 from cartograph.suspects.flips import balanced_samples
 from cartograph.suspects.listing import Evidence
 from tests.label_errors import planted_set, without_committee
@@ -129,13 +129,24 @@ def test_rows_that_any_detector_flags_do_not_count_against_the_others() -> None:
     assert choice.left_out == np.count_nonzero(by_any & ~flips.planted) > 0
 
 
-def test_a_committee_that_knows_too_little_is_not_used_and_another_is_only_where_it_finds_far_more() -> None:
+def test_a_committee_that_cannot_tell_how_many_are_wrong_still_ranks_and_is_put_to_the_prior() -> None:
+    original, noised, flips, wrong = planted_set()
+    known = choose_detector(noised.columns, original.columns, flips.planted, np.random.default_rng(3))
+    for unknown in ("few rows", "little explained"):
+        choice = choose_detector(noised.columns, original.columns, flips.planted, np.random.default_rng(3), unknown=unknown)
+        assert choice.name == "committee" and not choice.chosen.calibrated
+        probability = choice.chosen.probability(original.columns)
+        assert probability.mean() == pytest.approx(PRIOR, abs=1e-6)
+        assert average_precision(wrong, probability) == average_precision(wrong, known.chosen.probability(original.columns))
+
+
+def test_flips_that_flatter_another_do_not_choose_against_the_committee() -> None:
     original, noised, flips, _ = planted_set()
-    unknown = choose_detector(noised.columns, original.columns, flips.planted, np.random.default_rng(3), estimated=False)
-    assert unknown.name != "committee" and "too little" in unknown.reason
-    rng = np.random.default_rng(1)
-    blind = {**noised.columns, "doubt": rng.normal(size=len(flips.planted))}
-    assert choose_detector(blind, original.columns, flips.planted, np.random.default_rng(3)).name != "committee"
+    doubt = noised.columns["doubt"] + np.random.default_rng(1).normal(0, 3, len(flips.planted))
+    choice = choose_detector({**noised.columns, "doubt": doubt}, original.columns, flips.planted, np.random.default_rng(3))
+    scores = {name: detector.average_precision for name, detector in choice.candidates.items()}
+    assert choice.name == "committee" and scores["committee"] < scores["confidence"]
+    assert "never saw the row; the flips, all of easy rows, flatter" in choice.reason
 
 
 def test_the_committees_probability_is_its_own_and_a_classifiers_is_put_to_the_prior() -> None:
@@ -193,3 +204,17 @@ def test_confidence_finds_flips_better_than_variability() -> None:
     original, noised, flips, _ = planted_set()
     choice = choose_detector(noised.columns, original.columns, flips.planted, np.random.default_rng(3))
     assert choice.candidates["confidence"].f1 > 0.9 > choice.variability_f1
+
+
+def test_a_constant_column_has_a_scale_of_one_and_weighs_nothing() -> None:
+    from cartograph.suspects.detector import _fit
+
+    rng = np.random.default_rng(0)
+    planted = np.arange(40) % 2 == 0
+    column = np.where(planted, 1.0, -1.0) + rng.normal(0, 0.5, 40)
+    table = np.column_stack([column, np.full(40, 0.3), np.full(40, 1e9)])
+    model = _fit(table, planted)
+    assert model.scale[1:].tolist() == [1.0, 1.0]
+    assert model.scale[0] == pytest.approx(column.std())
+    assert np.isfinite(model.odds(table)).all() if hasattr(model, "odds") else True
+    assert model.weights[0] > 0 and np.abs(model.weights[1:]).max() < 1e-9

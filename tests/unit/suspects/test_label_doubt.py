@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cartograph.errors import InputError
 from cartograph.statistics.metrics import average_precision
-from cartograph.suspects.label_doubt import label_doubt, suggested_labels
+from cartograph.suspects.label_doubt import Doubt, label_doubt, suggested_labels
 
 
 def noisy(transition: np.ndarray, n_examples: int, sharpness: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -108,3 +108,21 @@ def test_the_most_probable_other_class_is_suggested() -> None:
 def test_numbers_that_are_not_probabilities_are_refused(probabilities: list[list[float]], labels: list[int], message: str) -> None:
     with pytest.raises(InputError, match=message):
         label_doubt(np.array(probabilities), np.array(labels))
+
+
+def test_few_rows_or_many_classes_give_ranks_but_no_number() -> None:
+    def doubt_of(n_examples: int, n_classes: int) -> Doubt:
+        rng = np.random.default_rng(5)
+        truth = np.arange(n_examples) % n_classes
+        labels = np.where(rng.random(n_examples) < 0.05, (truth + 1) % n_classes, truth)
+        sure = np.full((n_examples, n_classes), 0.1 / (n_classes - 1))
+        sure[np.arange(n_examples), truth] = 0.9
+        return label_doubt(sure, labels)
+
+    assert doubt_of(499, 2).unknown == "few rows" and doubt_of(499, 2).wrong is None
+    assert doubt_of(500, 2).unknown is None and doubt_of(500, 2).wrong is not None
+    assert doubt_of(1000, 60).unknown == "few rows"
+    assert doubt_of(1200, 60).unknown is None
+    few = doubt_of(300, 2)
+    wrong = np.flatnonzero(np.random.default_rng(5).random(300) < 0.05)
+    assert set(np.argsort(-few.score)[: len(wrong)]) == set(wrong)

@@ -1,0 +1,103 @@
+"""The command `cartograph`: audits a file where nothing but the library is installed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from unicodedata import category
+
+from cartograph.errors import CartographError, InputError
+
+EVERY_SECONDS = 10.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code: 0 done, 2 bad usage or input."""
+    given = _parser().parse_args(arguments)
+    try:
+        _audit(given)
+    except CartographError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return error.exit_code
+    except OSError as error:
+        sys.stderr.write(f"error: {error.filename or given.file} cannot be read or written: {error.strerror or error}.\n")
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("cartograph", description="Find the wrong, ambiguous and too-easy labels in a dataset.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    audit = commands.add_parser("audit", help="audit a file; writes report.html, suspects.csv and cleaned.csv")
+    audit.add_argument("file", help="CSV, TSV, JSONL or Parquet, one row per example")
+    audit.add_argument("--text", required=True, action="append", help="the text column; twice for pairs")
+    audit.add_argument("--label", required=True, help="the label column")
+    audit.add_argument("--out", help="folder for the results; the file's name with -audit where left out")
+    audit.add_argument("--threshold", type=float, default=0.5, help="probability of a wrong label from which on a row is a suspect")
+    audit.add_argument("--seed", type=int, default=13, help="of the training and the folds")
+    return parser
+
+
+def _audit(given: argparse.Namespace) -> None:
+    from cartograph.frames.audit import audit_rows
+    from cartograph.frames.result import check_threshold
+    from cartograph.frames.rows import read_rows
+    from cartograph.frames.tables import write_tables
+    from cartograph.ingest.canonical import reasons_phrase
+    from cartograph.wording import about, counted, share
+
+    if not given.file:
+        raise InputError("FILE is empty; name the file to audit.")
+    if given.seed < 0:
+        raise InputError(f"--seed must be 0 or more, but is {given.seed}.")
+    check_threshold(given.threshold)
+    rows = read_rows(given.file, given.text, given.label)
+    examples, aside = rows.ingested.examples, len(rows.ingested.quarantine)
+    _say(f"{counted(len(examples), 'row')}, {len(rows.ingested.info.labels):,} classes")
+    if aside:
+        _say(f"{counted(aside, 'row')} of {rows.ingested.rows_read:,} set aside: {reasons_phrase(rows.ingested)}")
+    folder = Path(given.out or f"{Path(given.file).stem}-audit")
+    folder.mkdir(parents=True, exist_ok=True)
+    _say("training a model, to see how each row is learnt")
+    found = audit_rows(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
+    report = found.report(folder / "report.html")
+    suspects, kept = write_tables(found, folder)
+    part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
+    _say(
+        f"{part}; how many labels are wrong cannot be estimated from these rows"
+        if found.wrong is None
+        else f"{part}; about {about(found.wrong.expected)} labels are wrong (95 % CI {about(found.wrong.low)} to {about(found.wrong.high)})"
+    )
+    _say("")
+    _say(f"{report}: the map, the suspects and the reasons; open it in a browser")
+    _say(f"{suspects}: the suspects, most doubtful first")
+    changed = len(examples) - kept
+    without = f"without the {changed:,} whose label is most surely wrong" if changed else "all of them: no label is surely wrong"
+    _say(f"{folder / 'cleaned.csv'}: {kept:,} rows, {without}")
+
+
+def _progress() -> Callable[[int, int], None]:
+    started = said = time.monotonic()
+
+    def update(done: int, total: int) -> None:
+        nonlocal said
+        if time.monotonic() - said >= EVERY_SECONDS:
+            said = time.monotonic()
+            _say(f"  {done:,} of {total:,} examples, {said - started:.0f} s")
+
+    return update
+
+
+def _say(line: str) -> None:
+    shown = "".join(
+        letter if letter.isprintable() or category(letter) == "Zs" else letter.encode("unicode_escape").decode() for letter in line
+    )
+    sys.stdout.write(f"{shown}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""Which version of a train set to use: the cleaned one, unless models trained on it are measurably worse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from cartograph.compare.markdown import METRIC_NAMES
+from cartograph.compare.versions import GROUP_OF, HELD_OUT, TRUSTED
+from cartograph.wording import counted, cut, listing
+
+Row = Mapping[str, Any]
+
+FEWEST_SEEDS = 3
+"""With fewer, what seeds differ by is hardly known."""
+
+_LONGEST = 40
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The version to use.
+
+    Attributes:
+        version: ``original`` or ``cleaned``.
+        outcome: ``worse`` (measurably, on a deciding set, by any metric), ``better`` (by one, and worse by none), ``no difference``, or
+            ``unchanged`` (cleaning changed nothing that a model sees).
+        sets: the sets that decide: those in distribution, where there are any.
+        worse: set and metric of each measurably lower score.
+        seeds: with which both versions were trained, the fewest of any set.
+    """
+
+    version: Literal["original", "cleaned"]
+    outcome: Literal["worse", "better", "no difference", "unchanged"]
+    sets: tuple[str, ...]
+    worse: tuple[tuple[str, str], ...]
+    seeds: int
+
+    @property
+    def sentence(self) -> str:
+        """The recommendation in words, with what would make it surer."""
+        more = "" if self.seeds >= FEWEST_SEEDS else f" {self._few()}"
+        return f"{self._words()}{more}"
+
+    def _words(self) -> str:
+        where = listing([cut(name, _LONGEST) for name in self.sets])
+        if self.outcome == "worse":
+            found = listing([f"{METRIC_NAMES[metric]} on {cut(name, _LONGEST)}" for name, metric in self.worse])
+            return f"Recommended: the original rows, since models trained on the cleaned ones are measurably worse ({found})."
+        if self.outcome == "unchanged":
+            return "Recommended: the original rows; cleaning changed nothing that a model sees."
+        if self.outcome == "better":
+            return f"Recommended: the cleaned rows, on which models are measurably better ({where})."
+        return f"Recommended: the cleaned rows, which no measurable difference on {where} speaks against."
+
+    def _few(self) -> str:
+        return (
+            f"With {counted(self.seeds, 'seed')} the interval says little of other seeds: train with a third (`retrain.seeds`)."
+            if self.seeds == FEWEST_SEEDS - 1
+            else "With one seed the interval says nothing of other seeds: train with three (`retrain.seeds`)."
+        )
+
+    def content(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "recommended": self.version,
+            "outcome": self.outcome,
+            "sets": list(self.sets),
+            "worse": [list(pair) for pair in self.worse],
+            "seeds": self.seeds,
+            "sentence": self.sentence,
+        }
+
+
+def recommend(differences: pa.Table) -> Recommendation | None:
+    """Return which version to use.
+
+    What decides are the sets in distribution; where there are none, all; of rows held out of the train set those that are no suspects,
+    since on wrong labels a model that repeats them is right. The cleaned rows were chosen without looking at any of them: the
+    one choice that is made on them is that between two versions.
+
+    Args:
+        differences: ``compare.versions.DIFFERENCES``.
+
+    Returns:
+        None where the cleaned version and the original were not compared.
+    """
+    rows = [
+        row for row in differences.to_pylist() if (row["subset"], row["against"]) == ("cleaned", "original") and GROUP_OF not in row["set"]
+    ]
+    rows = [row for row in rows if row["domain"] == "id"] or rows
+    if any(row["set"] == TRUSTED for row in rows):
+        rows = [row for row in rows if row["set"] != HELD_OUT]
+    if not rows:
+        return None
+    sets = tuple(dict.fromkeys(row["set"] for row in rows))
+    worse = tuple((row["set"], row["metric"]) for row in rows if row["high"] < 0)
+    outcome = _outcome(rows, bool(worse))
+    version: Literal["original", "cleaned"] = "original" if outcome in ("worse", "unchanged") else "cleaned"
+    return Recommendation(version, outcome, sets, worse, min(row["seeds"] for row in rows))
+
+
+def _outcome(rows: Sequence[Row], worse: bool) -> Literal["worse", "better", "no difference", "unchanged"]:
+    if worse:
+        return "worse"
+    if all(row["difference"] == row["low"] == row["high"] == 0 for row in rows):
+        return "unchanged"
+    return "better" if any(row["low"] > 0 for row in rows) else "no difference"

@@ -1,0 +1,134 @@
+"""What an audit in memory found: tables of measures and suspects, the map, the page, and the rows that stay."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from cartograph.clean.cleaning import Recipe, clean
+from cartograph.errors import InputError
+from cartograph.frames.rows import Rows
+from cartograph.page.audit import Audit
+from cartograph.suspects.label_doubt import WrongLabels
+from cartograph.wording import counted
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+RELABEL_ABOVE, PRECISION = 0.9, 0.8
+"""As the section ``clean`` of params.yaml has them: what a suggestion needs to be taken, and what a suspect needs to be changed."""
+
+
+@dataclass(frozen=True, repr=False)
+class FrameAudit:
+    """What an audit of a data frame, a file or recorded dynamics found.
+
+    Attributes:
+        measures: confidence, variability, correctness and region of every row that could be used, and the other measures of the map;
+            indexed as the frame, by the number of the record in a file, or by uid for dynamics.
+        suspects: the rows whose label is probably wrong, the most doubtful first: text, label, ``suggested`` label, ``probability`` of a
+            wrong label, in [0, 1], and ``reason``; indexed likewise.
+        wrong: how many labels are wrong, with an interval; None where that cannot be estimated.
+        set_aside: the rows that could not be used: ``row``, ``column``, ``value``, ``reason``.
+    """
+
+    measures: pd.DataFrame
+    suspects: pd.DataFrame
+    wrong: WrongLabels | None
+    set_aside: pd.DataFrame
+    _page: Audit
+    _rows: Rows | None
+
+    def map(self) -> go.Figure:
+        """Return the data map as an interactive figure."""
+        from cartograph.figures.interactive_map import interactive_map
+
+        fields = [self._page.examples[name].to_pylist() for name in self._page.info.fields]
+        texts = [" / ".join(row) for row in zip(*fields, strict=True)]
+        return interactive_map(self._page.measures, texts, labels=self._page.info.labels)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the audit as one HTML file that needs no network; return its path.
+
+        Args:
+            path: of the file; its folder is made where it is missing.
+        """
+        from cartograph.figures.saving import save_figure
+        from cartograph.figures.still_map import data_map
+        from cartograph.page.document import page
+        from cartograph.page.encode import data_uri
+
+        with tempfile.TemporaryDirectory() as folder:
+            picture = Path(folder) / "map.svg"
+            save_figure(data_map(self._page.measures), picture)
+            still = data_uri(picture.read_bytes(), "image/svg+xml")
+        file = Path(path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(page(replace(self._page, still=still)), encoding="utf-8")
+        return file
+
+    def cleaned(self, recipe: Recipe = "drop-flagged") -> pd.DataFrame:
+        """Return the rows that stay, with all their columns, in their own order.
+
+        A suspect is changed where its label is wrong with a probability of 0.8 or more; none is where the number of wrong labels cannot
+        be estimated. Only the step `clean` also compares recipes by cross-validation and reads people's decisions.
+
+        Args:
+            recipe: ``drop-flagged``, or ``relabel``, which gives a suspect its suggested label where that has a probability above 0.9.
+
+        Raises:
+            InputError: another recipe, or an audit of dynamics, which have no columns.
+        """
+        if self._rows is None or self._page.suspects is None:
+            raise InputError("this audit has no frame whose rows could be kept; use `.suspects.index`, the uids of the suspects.")
+        if recipe not in ("drop-flagged", "relabel"):
+            raise InputError(f"recipe must be drop-flagged or relabel, but is {recipe!r}.")
+        examples, suspects = self._rows.ingested.examples, self._page.suspects
+        calibrated = bool(suspects.record["calibrated"])
+        options = {"relabel_above": RELABEL_ABOVE, "precision": PRECISION}
+        done = clean(examples, suspects.rows, {}, recipe=recipe, calibrated=calibrated, **options)
+        return self._rows.kept(done.kept, done.labels)
+
+    def _repr_html_(self) -> str:
+        """Return the numbers and the map, for a notebook."""
+        from html import escape
+
+        drawn: str = self.map().to_html(full_html=False, include_plotlyjs=True, default_height=560)
+        return f"<p>{escape(repr(self).strip('<>'))}</p>{drawn}"
+
+    def __repr__(self) -> str:
+        """Return the numbers in a line."""
+        many = "unknown" if self.wrong is None else f"about {self.wrong.expected:,.0f} ({self.wrong.low:,.0f} to {self.wrong.high:,.0f})"
+        aside = f", {len(self.set_aside):,} set aside" if len(self.set_aside) else ""
+        return f"<audit of {counted(len(self.measures), 'row')}{aside}: {counted(len(self.suspects), 'suspect')}, wrong labels: {many}>"
+
+
+def check_threshold(threshold: float) -> None:
+    """Check the probability from which on a row is a suspect.
+
+    Raises:
+        InputError: it is not in (0, 1).
+    """
+    if not 0 < threshold < 1:
+        raise InputError(f"threshold must be in (0, 1), but is {threshold}; it is the probability from which on a row is a suspect.")
+
+
+def flagged_frame(page: Audit, index: pd.Index, given: pd.DataFrame) -> pd.DataFrame:
+    """Return the suspects of a page's audit, the most doubtful first.
+
+    Args:
+        page: the audit; its suspects are in the order of its measures.
+        index: (n_examples,) names of these rows.
+        given: (n_examples, …) columns of theirs to begin with; one with the name of an added column has `` (given)`` behind its own.
+    """
+    assert page.suspects is not None
+    table, rows = page.suspects.rows, page.flagged
+    names = np.asarray(page.info.labels, dtype=object)
+    columns = {name: table[name].to_numpy(zero_copy_only=False)[rows] for name in ("suggested", "probability", "reason")}
+    own = given.rename(columns={name: f"{name} (given)" for name in columns})
+    return own.iloc[rows].set_axis(index[rows]).assign(**(columns | {"suggested": names[columns["suggested"]]}))

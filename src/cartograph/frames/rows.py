@@ -1,0 +1,118 @@
+"""Rows to audit, from a data frame or a file: the canonical table, what was set aside and why, and the way back to one's own rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from cartograph.data.arrays import Bools, Integers, Integers32
+from cartograph.errors import InputError
+from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
+from cartograph.ingest.columns import Columns, File
+from cartograph.ingest.labels import Labelling
+from cartograph.read.arrow import raw_columns
+from cartograph.read.formats import read
+from cartograph.read.source import Batch, Source
+from cartograph.schema import ROW
+
+_NO_LABEL = "no label"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a frame or file.
+
+    Attributes:
+        given: the frame; of a file what was read of it, a string per cell, indexed by the number of the record, from 1 on.
+        ingested: the canonical table and the quarantine, as the step `ingest` makes them.
+        file: the source of both.
+        columns: the names of the text columns, and last of the label column.
+        numbers: the number in the file of each row of ``given``.
+    """
+
+    given: pd.DataFrame
+    ingested: IngestedSet
+    file: File
+    columns: tuple[str, ...]
+    numbers: Integers
+
+    @property
+    def places(self) -> Integers:
+        """The place in ``given`` of each row of ``ingested.examples``."""
+        places: Integers = np.searchsorted(self.numbers, self.ingested.examples[ROW].to_numpy())
+        return places
+
+    @property
+    def set_aside(self) -> pd.DataFrame:
+        """The records that cannot be used: ``row`` (of the frame's index, or its number in the file), ``column``, ``value``, ``reason``."""
+        table: pd.DataFrame = self.ingested.quarantine.select(["row", "column", "value", "reason"]).to_pandas()
+        known = pd.Series(self.given.index, index=self.numbers)
+        found: pd.DataFrame = table.assign(row=[known.get(number, number) for number in table["row"]])
+        return found
+
+    def kept(self, stays: Bools, labels: Integers32) -> pd.DataFrame:
+        """Return the rows that stay, in their own order, with all columns that they came with.
+
+        Args:
+            stays: (n_examples,) which rows of ``ingested.examples``.
+            labels: (n_examples,) their label ids.
+        """
+        order = np.argsort(self.places[stays], kind="stable")
+        chosen = self.given.iloc[self.places[stays][order]]
+        before = self.ingested.examples["label"].to_numpy()[stays][order]
+        after = labels[stays][order]
+        if (before == after).all():
+            return chosen
+        own = self.given.iloc[self.places][self.columns[-1]].to_numpy()
+        spelled = {number: own[self.ingested.examples["label"].to_numpy() == number][0] for number in np.unique(after)}
+        changed = [old if one == two else spelled[two] for old, one, two in zip(chosen[self.columns[-1]], before, after, strict=True)]
+        return chosen.assign(**{self.columns[-1]: changed})
+
+
+def read_rows(data: pd.DataFrame | str | Path, text: str | Sequence[str], label: str) -> Rows:
+    """Read a frame or a file as the step `ingest` does: what cannot be used is set aside with its reason, not refused.
+
+    Args:
+        data: a frame, or the path of a CSV, TSV, JSONL or Parquet file.
+        text: the text column, or the two of pairs.
+        label: the label column.
+
+    Raises:
+        InputError: a file that cannot be read, a column that is missing, fewer than two classes, or no row that can be used.
+    """
+    names = [text] if isinstance(text, str) else list(text)
+    if len(names) not in (1, 2):
+        raise InputError(f"text names {len(names)} columns; name one, or two for pairs.")
+    if isinstance(data, pd.DataFrame):
+        _require_columns(data, [*names, label])
+        columns = data[[*names, label]].reset_index(drop=True)
+        table = raw_columns(
+            pa.Table.from_pandas(columns.astype(object).where(columns.notna(), None).map(_plain), preserve_index=False), "frame"
+        )
+        file, given = File("frame", Batch(table, pa.array(np.arange(1, len(data) + 1)))), data
+    else:
+        batch = read(Source(str(data), Path(data).name))
+        file, given = File(Path(data).name, batch), batch.table.to_pandas().set_index(batch.rows.to_numpy())
+    train = RawSet("train", "train", (file,))
+    (found,) = ingest([train], Columns(tuple((name,) for name in names), (), (label,)), Labelling(None, {}, (), ("-",)))
+    if len(found.info.labels) < 2:
+        raise InputError(f"column {label!r} holds {len(found.info.labels)} class in {found.rows_read:,} rows; a model needs two classes.")
+    return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy())
+
+
+def _plain(value: Any) -> str | None:
+    return None if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
+
+
+def _require_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:
+    for name in names:
+        if name not in frame.columns:
+            raise InputError(f"the frame has no column {name!r}; its columns are {', '.join(map(str, frame.columns))}.")
+    if not len(frame):
+        raise InputError("the frame has no rows.")

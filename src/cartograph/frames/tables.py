@@ -1,0 +1,61 @@
+"""The suspects and the cleaned rows as CSV files that a spreadsheet can open without running anything in them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cartograph.data.spreadsheet import inert, write_sheet
+from cartograph.frames.result import FrameAudit
+
+
+def write_tables(found: FrameAudit, folder: Path) -> tuple[Path, int]:
+    """Write ``suspects.csv`` and ``cleaned.csv``, and ``set-aside.csv`` where rows were set aside.
+
+    A cell that would be a formula gets an apostrophe in front. ``suspects.csv`` begins with the number of the row; ``cleaned.csv`` has the
+    columns of the data and nothing else.
+
+    Args:
+        found: an audit of a frame or a file.
+        folder: where they are written; made where it is missing.
+
+    Returns:
+        The path of the suspects, and how many rows ``cleaned.csv`` has.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "suspects.csv"
+    shown = found.suspects.assign(probability=found.suspects["probability"].round(4))
+    path.write_bytes(write_sheet(["row", *shown.columns], [[_cell(value) for value in row] for row in shown.itertuples()]))
+    cleaned = found.cleaned()
+    (folder / "cleaned.csv").write_bytes(_data(cleaned))
+    if len(found.set_aside):
+        (folder / "set-aside.csv").write_bytes(
+            write_sheet(list(found.set_aside.columns), [[_cell(value) for value in row] for row in found.set_aside.itertuples(index=False)])
+        )
+    else:
+        (folder / "set-aside.csv").unlink(missing_ok=True)
+    return path, len(cleaned)
+
+
+def _cell(value: Any) -> str | float:
+    if isinstance(value, list | dict | np.ndarray):
+        return json.dumps(value, ensure_ascii=False, default=lambda inner: inner.tolist() if hasattr(inner, "tolist") else str(inner))
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return ""
+    return value if isinstance(value, float | int) else str(value)
+
+
+def _data(frame: pd.DataFrame) -> bytes:
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([inert(str(name)) for name in frame.columns])
+    for row in frame.itertuples(index=False):
+        cells = map(_cell, row)
+        writer.writerow([inert(cell) if isinstance(cell, str) else cell for cell in cells])
+    return file.getvalue().encode()

@@ -1,0 +1,130 @@
+"""Views of a data set: what models of one kind, none of which saw the row, say of every row's class; and how views are put together.
+
+Views are put together by their log probabilities. Weights under which the given labels are most likely favour the view that predicts errors
+too, where errors follow from the text; equal weights let a poor view spoil a good one. Half of each was never far from the better of them
+on the sets that it was tried on (``benchmarks/noise.py`` has others).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from cartograph.data.arrays import Floats, Floats32, Integers
+from cartograph.errors import InputError
+from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_logistic
+from cartograph.features.vector_models import SHRINKAGES, leave_one_out_neighbours, out_of_fold_discriminant
+from cartograph.suspects.mixture import fit_mixture
+
+PENALTIES = (1.0, 0.3)
+SMOOTHINGS = (3.0, 1.0, 0.3, 0.1)
+NEIGHBOURS = (10, 30)
+
+# A mixture has a handful of parameters: more rows than this would not move them.
+_MIXTURE_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class View:
+    """What models of one kind say of n examples.
+
+    Attributes:
+        name: what they read: ``words``, ``vectors``, or how the probabilities came about.
+        members: names of the models.
+        scores: each member's out-of-sample scores, ``(n_members, n_examples, n_classes)``; log odds, centred per row. A row's own label
+            has no influence at all on its own scores.
+        weights: of each member in the mixture, ``(n_members,)``. These few numbers are fitted on the labels of all rows (a
+            sample of 20,000 where there are more), so a row's own label moves its own ``probabilities`` by the order of 1 / n_examples.
+        probabilities: of the mixture, ``(n_examples, n_classes)``; rows sum to 1.
+    """
+
+    name: str
+    members: tuple[str, ...]
+    scores: Floats32
+    weights: Floats
+    probabilities: Floats
+
+
+def words_view(features: sparse.csr_array, labels: Integers, n_classes: int, fold: Integers, rng: np.random.Generator) -> View:
+    """Return what logistic regressions and naive Bayes on a sparse matrix say.
+
+    Args:
+        features: ≥ 0, ``(n_examples, n_features)``.
+        labels: label ids, ``(n_examples,)``.
+        n_classes: two or more.
+        fold: fold of each row, ``(n_examples,)``.
+        rng: draws a sample of rows for the mixture, above 20,000.
+    """
+    logistic = out_of_fold_logistic(features, labels, n_classes, fold, PENALTIES)
+    bayes = leave_one_out_bayes(features, labels, n_classes, SMOOTHINGS)
+    members = (*(f"logistic {penalty:g}" for penalty in PENALTIES), *(f"bayes {extra:g}" for extra in SMOOTHINGS))
+    return _view("words", members, np.stack([*logistic, *bayes]), labels, rng)
+
+
+def vectors_view(vectors: Floats32, labels: Integers, n_classes: int, fold: Integers, rng: np.random.Generator) -> View:
+    """Return what linear discriminants and nearest neighbours say of an encoder's vectors, ``(n_examples, width)``; else as ``words_view``.
+
+    Raises:
+        InputError: vectors of another number of rows, or not finite.
+    """
+    if len(vectors) != len(labels):
+        raise InputError(f"there are vectors of {len(vectors):,} rows and {len(labels):,} labels; give one vector per row.")
+    if not np.isfinite(vectors).all():
+        row = int((~np.isfinite(vectors).all(axis=1)).argmax())
+        raise InputError(f"the vector of row {row + 1} holds a number that is not finite; make the vectors again, or leave that row out.")
+    discriminants = out_of_fold_discriminant(vectors, labels, n_classes, fold, SHRINKAGES)
+    neighbours = leave_one_out_neighbours(vectors, labels, n_classes, NEIGHBOURS, rng)
+    members = (*(f"discriminant {part:g}" for part in SHRINKAGES), *(f"{number} neighbours" for number in NEIGHBOURS))
+    return _view("vectors", members, np.stack([*discriminants, *neighbours]), labels, rng)
+
+
+def known_view(name: str, probabilities: Floats, labels: Integers, rng: np.random.Generator) -> View:
+    """Return class probabilities that are known already as a view; none may be of a model that was trained on the row before.
+
+    Raises:
+        InputError: they are not of these rows, not of these classes, or not probabilities.
+    """
+    if len(probabilities) != len(labels) or not np.isfinite(probabilities).all() or (probabilities < 0).any():
+        raise InputError(
+            f"the probabilities of the view {name!r} have shape {probabilities.shape}, and must be finite, ≥ 0, and a row for each of "
+            f"{len(labels):,} labels."
+        )
+    return _view(name, (name,), _centred_logs(probabilities)[None], labels, rng)
+
+
+def combine(views: Sequence[View], labels: Integers, rng: np.random.Generator) -> Floats:
+    """Return class probabilities by all views together, ``(n_examples, n_classes)``; rows sum to 1.
+
+    Args:
+        views: one or more, of the same rows.
+        labels: label ids, ``(n_examples,)``.
+        rng: draws a sample of rows for the mixtures, above 20,000.
+    """
+    if len(views) == 1:
+        return views[0].probabilities
+    logs = np.stack([_centred_logs(view.probabilities) for view in views])
+    fitted = _mixed(logs, labels, rng)[0]
+    even = _mixed(logs.mean(axis=0, keepdims=True), labels, rng)[0]
+    return _mixed(np.mean([_centred_logs(fitted), _centred_logs(even)], axis=0, keepdims=True), labels, rng)[0]
+
+
+def _view(name: str, members: tuple[str, ...], scores: Floats32, labels: Integers, rng: np.random.Generator) -> View:
+    probabilities, weights = _mixed(scores, labels, rng)
+    return View(name, members, scores, weights, probabilities)
+
+
+def _mixed(scores: Floats32, labels: Integers, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    sample = np.arange(len(labels))
+    if len(labels) > _MIXTURE_ROWS:
+        sample = np.sort(rng.choice(len(labels), _MIXTURE_ROWS, replace=False))
+    mixture = fit_mixture(scores[:, sample], labels[sample])
+    return mixture.probabilities(scores), mixture.weights
+
+
+def _centred_logs(probabilities: Floats) -> Floats32:
+    logs = np.log(np.clip(probabilities, 1e-9, None)).astype(np.float32)
+    centred: Floats32 = logs - logs.mean(axis=1, keepdims=True)
+    return centred

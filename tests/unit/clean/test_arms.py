@@ -1,0 +1,96 @@
+"""Ways of cleaning compared on texts whose labels follow from their words, with labels planted wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cartograph.clean.arms import LEAST_ROWS, Arm, ArmChoice, choose_arm, kept_as_it_is
+from cartograph.clean.cleaning import Cleaning
+from cartograph.schema import CHANGES
+
+WORDS = 60
+
+
+def topics(rows: int, rng: np.random.Generator) -> tuple[sparse.csr_array, np.ndarray]:
+    """Rows of eight words each, three in four of them from the half of the words that belongs to the row's class."""
+    truth = rng.integers(0, 2, rows)
+    own = rng.random((rows, 8)) < 0.7
+    words = rng.integers(0, WORDS // 2, (rows, 8)) + np.where(own, truth[:, None], 1 - truth[:, None]) * (WORDS // 2)
+    counts = np.zeros((rows, WORDS), np.float32)
+    np.add.at(counts, (np.repeat(np.arange(rows), 8), words.ravel()), 0.35)
+    return sparse.csr_array(counts), truth
+
+
+def ways(given: np.ndarray, wrong: np.ndarray, probability: np.ndarray) -> dict[Arm, Cleaning]:
+    changes, everything = CHANGES.empty_table(), np.ones(len(given), bool)
+    labels = given.astype(np.int32)
+    turned = np.where(wrong, 1 - labels, labels).astype(np.int32)
+    weights = ((1 - probability) / (1 - probability).mean()).astype(np.float32)
+    return {
+        "original": Cleaning(everything, labels, changes, 0, ()),
+        "drop": Cleaning(~wrong, labels, changes, 0, ()),
+        "relabel": Cleaning(everything, turned, changes, 0, ()),
+        "down-weight": Cleaning(everything, labels, changes, 0, (), weights),
+    }
+
+
+def choose(share: float, *, known: bool, seed: int, one_way: bool = False) -> tuple[ArmChoice, dict[Arm, float]]:
+    """The choice, and each arm's true accuracy on clean rows; ``known``: the doubted rows are the wrong ones, else as many at random."""
+    rng = np.random.default_rng(seed)
+    features, truth = topics(1_200, rng)
+    train, test = slice(0, 800), slice(800, 1_200)
+    candidates = np.flatnonzero(truth[train] == 1) if one_way else np.arange(800)
+    wrong = np.zeros(800, bool)
+    wrong[rng.choice(candidates, round(share * 800), replace=False)] = True
+    given = np.where(wrong, 1 - truth[train], truth[train])
+    doubted = wrong if known else rng.permutation(np.arange(800) < 160)
+    probability = np.where(doubted, 0.95, 0.02)
+    arms = ways(given, doubted, probability)
+    choice = choose_arm(features[train], given, 2, 1 - probability, arms, np.random.default_rng(seed))
+    return choice, {arm: _accuracy(features, truth, cleaning, train, test) for arm, cleaning in arms.items()}
+
+
+def _accuracy(features: sparse.csr_array, truth: np.ndarray, cleaning: Cleaning, train: slice, test: slice) -> float:
+    from sklearn.linear_model import LogisticRegression
+
+    weights = cleaning.kept * (1.0 if cleaning.weights is None else cleaning.weights)
+    dense = features.toarray()
+    model = LogisticRegression(C=10.0, max_iter=1000).fit(dense[train], cleaning.labels, sample_weight=weights)
+    return float((model.predict(dense[test]) == truth[test]).mean())
+
+
+@pytest.mark.parametrize("one_way", [False, True])
+def test_planted_errors_that_are_known_are_cleaned_and_the_choice_agrees_with_a_clean_test_set(one_way: bool) -> None:
+    for seed in range(3):
+        choice, truly = choose(0.25, known=True, seed=seed, one_way=one_way)
+        assert choice.recommended != "original"
+        assert truly[choice.recommended] >= truly["original"] + 0.01
+        assert set(choice.scores) == {"original", "drop", "relabel", "down-weight"}
+        assert choice.scores["drop"].changed == choice.scores["relabel"].changed == choice.scores["down-weight"].changed == 200
+
+
+def test_doubt_about_right_labels_is_not_followed() -> None:
+    found = [choose(0.0, known=False, seed=seed) for seed in range(12)]
+    assert sum(choice.recommended == "original" for choice, _ in found) >= 8
+    assert np.mean([truly[choice.recommended] - truly["original"] for choice, truly in found]) > -0.005
+    assert all(choice.scores["relabel"].difference < 0 for choice, _ in found)
+
+
+def test_the_same_rows_give_the_same_choice() -> None:
+    assert choose(0.1, known=True, seed=5)[0] == choose(0.1, known=True, seed=5)[0]
+
+
+def test_too_few_rows_are_not_compared() -> None:
+    rng = np.random.default_rng(0)
+    features, truth = topics(LEAST_ROWS - 1, rng)
+    none = np.zeros(len(truth), bool)
+    choice = choose_arm(features, truth, 2, np.ones(len(truth)), ways(truth, none, np.zeros(len(truth))), rng)
+    assert choice == kept_as_it_is("49 rows are too few to compare ways of cleaning")
+    assert choice.content() == {
+        "recommended": "original",
+        "reason": "49 rows are too few to compare ways of cleaning.",
+        "rows": 0,
+        "arms": {},
+    }

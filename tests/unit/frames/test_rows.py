@@ -1,0 +1,56 @@
+"""Rows from frames and files, and the way back to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cartograph.errors import InputError
+from cartograph.frames.rows import read_rows
+
+FRAME = pd.DataFrame({"text": ["a", None, "c", "d"], "label": [1, 0, 0, 1], "more": [[1], [2], [3], [4]]}, index=[7, 7, 9, 10])
+
+
+def test_rows_that_stay_keep_their_order_their_columns_and_the_spelling_of_their_labels() -> None:
+    rows = read_rows(FRAME, "text", "label")
+    before = rows.ingested.examples["label"].to_numpy()
+    assert rows.places.tolist() == [0, 2, 3]
+    same = rows.kept(np.array([True, False, True]), before.astype(np.int32))
+    pd.testing.assert_frame_equal(same, FRAME.iloc[[0, 3]])
+    turned = rows.kept(np.ones(3, bool), (1 - before).astype(np.int32))
+    assert turned["label"].tolist() == [0, 1, 0] and turned["more"].tolist() == [[1], [3], [4]]
+
+
+def test_what_is_set_aside_is_named_as_the_frame_names_it() -> None:
+    assert read_rows(FRAME, "text", "label").set_aside.drop(columns="value").to_dict("records") == [
+        {"row": 7, "column": "text", "reason": "empty text"}
+    ]
+
+
+def test_a_record_that_cannot_be_read_is_set_aside_as_well(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("text,label\na,x\nb,y\nc,x,extra,cells\nd,y\n")
+    rows = read_rows(file, "text", "label")
+    assert rows.set_aside["row"].tolist() == [3] and rows.ingested.rows_read == 4
+    assert rows.given.index[rows.places].tolist() == [1, 2, 4]
+
+
+def test_the_columns_may_have_the_names_of_the_projects_own() -> None:
+    frame = pd.DataFrame({"source": ["a", "b"], "row": ["x", "y"]})
+    assert read_rows(frame, "source", "row").ingested.info.labels == ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (FRAME.iloc[:0], "the frame has no rows"),
+        (FRAME.drop(columns="label"), "the frame has no column 'label'; its columns are text, more"),
+        ("absent.csv", "absent.csv does not exist"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(data: pd.DataFrame | str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_rows(data, "text", "label")

@@ -1,0 +1,62 @@
+"""The CSV files of an audit: safe to open, and no row or column more than there is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cartograph.__main__ import main
+from cartograph.data.spreadsheet import read_sheet
+from cartograph.frames.audit import audit
+from cartograph.frames.tables import write_tables
+
+FORMULA = '=HYPERLINK("http://x","y")'
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(2)
+    folder = tmp_path_factory.mktemp("audit")
+    labels = ["good", "bad"] * 400
+    words = {"good": ("fine", "lovely", "great"), "bad": ("dull", "poor", "weak")}
+    texts = [f"{FORMULA} {' '.join(rng.choice(words[label], 4))} {number}" for number, label in enumerate(labels)]
+    for row in range(0, 800, 16):
+        labels[row] = "bad"
+    frame = pd.DataFrame({"review": texts, "kind": labels, "change": -1.5})
+    frame.loc[800] = ["", "good", 2.0]
+    frame.to_csv(folder / "reviews.csv", index=False)
+    assert main(["audit", str(folder / "reviews.csv"), "--text", "review", "--label", "kind", "--out", str(folder / "out")]) == 0
+    return folder
+
+
+def test_the_command_writes_the_page_the_suspects_the_rows_that_stay_and_those_set_aside(folder: Path) -> None:
+    names = ["cleaned.csv", "report.html", "set-aside.csv", "suspects.csv"]
+    assert sorted(path.name for path in (folder / "out").iterdir()) == names
+    suspects = pd.read_csv(folder / "out/suspects.csv")
+    assert suspects.columns.tolist() == ["row", "review", "kind", "suggested", "probability", "reason"]
+    assert len(suspects) > 30 and set(suspects["row"]) <= set(range(1, 801, 16))
+    cleaned = pd.read_csv(folder / "out/cleaned.csv")
+    sure = suspects["row"][suspects["probability"] >= 0.8]
+    assert len(cleaned) == 800 - len(sure) and cleaned.columns.tolist() == ["review", "kind", "change"]
+    assert (cleaned["change"] == -1.5).all()
+    assert pd.read_csv(folder / "out/set-aside.csv")[["row", "reason"]].values.tolist() == [[801, "empty text"]]
+
+
+@pytest.mark.parametrize("name", ["suspects.csv", "cleaned.csv"])
+def test_no_cell_is_a_formula(folder: Path, name: str) -> None:
+    table = pd.read_csv(folder / "out" / name, dtype=str)
+    assert table["review"].str.startswith(f"'{FORMULA}").all()
+    if name == "suspects.csv":
+        sheet = read_sheet((folder / "out" / name).read_bytes(), name, ["row", "review"])
+        assert all(record.cells["review"].startswith(FORMULA) for record in sheet)
+
+
+def test_lists_are_written_as_json(tmp_path: Path) -> None:
+    rows = [{"text": f"text {number} of {'ab'[number % 2]}", "label": "xy"[number % 2], "marks": ["a", "é"]} for number in range(40)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    write_tables(audit(tmp_path / "rows.jsonl", text="text", label="label", epochs=2), tmp_path / "out")
+    assert set(pd.read_csv(tmp_path / "out/cleaned.csv")["marks"]) == {'["a", "é"]'}

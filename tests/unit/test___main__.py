@@ -1,0 +1,45 @@
+"""The command `cartograph`, where only the library is installed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cartograph.__main__ import main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["absent.csv", "--text", "review", "--label", "kind"], "absent.csv does not exist"),
+        (
+            ["rows.csv", "--text", "reviews", "--label", "kind"],
+            "rows.csv has no column `reviews`; its columns are review, kind; did you mean",
+        ),
+        (["rows.csv", "--text", "review", "--label", "kind", "--threshold", "2"], "threshold must be in (0, 1)"),
+        (["rows.csv", "--text", "review", "--label", "kind", "--seed", "-1"], "--seed must be 0 or more, but is -1."),
+        (["", "--text", "review", "--label", "kind"], "FILE is empty; name the file to audit."),
+        (["rows.csv", "--text", "review", "--label", "kind", "--out", "rows.csv"], "rows.csv cannot be read or written: File exists."),
+        (
+            ["rows.csv", "--text", "review", "--label", "kind", "--out", "rows.csv/in"],
+            "rows.csv/in cannot be read or written: Not a",
+        ),
+    ],
+)
+def test_what_it_cannot_use_is_an_error_in_a_sentence_and_nothing_is_written(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("review,kind\ngood,a\nbad,b\n")
+    assert main(["audit", *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.err.startswith("error: ") and message in shown.err and "training" not in shown.out
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
+
+
+def test_help_needs_no_heavy_library() -> None:
+    code = "import sys, cartograph.__main__ as m; m._parser()\nprint(sorted({'numpy', 'pandas', 'torch', 'pyarrow'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
