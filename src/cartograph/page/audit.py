@@ -26,6 +26,8 @@ from cartograph.page.step_results import (
 )
 from cartograph.schema import LABEL, REGIONS, UID, DatasetInfo, dataset_info
 
+_SUSPECT_LAYER = 5
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -66,6 +68,7 @@ class Audit:
         how_made: how the audit can be made again.
         limits: how much the page carries.
         comparison: models trained on versions of the train set; None where there are no such models.
+        impossible: sentences: what could not be done with these data, and why.
         suspects: which labels look wrong; None where the audit did not look for them.
         cleaning: what cleaning changed; None where nothing was cleaned.
         selections: models trained on selections; None where there are no such models.
@@ -91,6 +94,7 @@ class Audit:
     how_made: HowMade
     limits: Limits = field(default_factory=Limits)
     comparison: Comparison | None = None
+    impossible: Sequence[str] = ()
     suspects: Suspects | None = None
     cleaning: Cleaning | None = None
     selections: Selections | None = None
@@ -156,6 +160,11 @@ class Audit:
         table = self.suspects.rows
         flagged = np.flatnonzero(table["flagged"].to_numpy(zero_copy_only=False))
         return flagged[np.argsort(table["rank"].to_numpy()[flagged], kind="stable")].astype(np.int64)
+
+    @property
+    def suspects_drawn(self) -> Integers:
+        """The suspects that the map shows for certain, most suspect first; where it is a sample, at most a fifth of its points."""
+        return self.flagged if self.rows <= self.limits.max_points else self.flagged[: self.limits.max_points // _SUSPECT_LAYER]
 
     def members(self, region: str) -> Integers:
         """Return the rows of a region."""

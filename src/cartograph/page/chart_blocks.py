@@ -101,6 +101,26 @@ class Planes(Block):
 
 
 @dataclass(frozen=True)
+class Heat(Block):
+    """How often pairs of labels occur.
+
+    Attributes:
+        caption: what is counted.
+        meaning: how to read it, in words that follow the caption.
+        alternative: its most frequent pairs in words.
+        labels: the names along both sides.
+        pairs: row, column and count of each pair that occurs, as places in ``labels``.
+    """
+
+    kind = "heat"
+    caption: str
+    meaning: str
+    alternative: str
+    labels: Sequence[str]
+    pairs: Sequence[tuple[int, int, int]]
+
+
+@dataclass(frozen=True)
 class Picture(Block):
     """A question with its answer in words and, where there is one, a still picture.
 

@@ -8,9 +8,12 @@ from typing import Any
 import pyarrow as pa
 
 from cartograph.compare.markdown import METRIC_NAMES, digits, in_points, points
+from cartograph.compare.recommendation import Recommendation, recommend
+from cartograph.compare.versions import HELD_OUT
 from cartograph.page.audit import Audit
+from cartograph.page.step_results import Cleaning
 from cartograph.schema import UID
-from cartograph.wording import cut, listing
+from cartograph.wording import count, cut, listing
 
 Row = Mapping[str, Any]
 
@@ -32,7 +35,7 @@ def cleaning_effect(differences: pa.Table, cleaning: str = "Cleaning", *, agains
     rows = [row for row in differences.to_pylist() if (row["subset"], row["against"], row["metric"]) == ("cleaned", against, metric)]
     outcomes: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: row["domain"] != "ood"):
-        outcomes.setdefault("raised" if row["low"] > 0 else "lowered" if row["high"] < 0 else "no difference", []).append(row)
+        outcomes.setdefault(outcome_of(row), []).append(row)
     first = f"Compared with as many rows picked at random, {cleaning[:1].lower()}{cleaning[1:]}" if against == "random" else cleaning
     subjects = (first, "It", "It")
     return " ".join(
@@ -40,11 +43,59 @@ def cleaning_effect(differences: pa.Table, cleaning: str = "Cleaning", *, agains
     )
 
 
+def cleaning_lines(audit: Audit) -> list[str]:
+    """Return a line, or none, for the top of the page: cleaning's worth by the first metric and those that disagree, and the advice."""
+    if audit.comparison is None:
+        return []
+    differences, cleaning = audit.comparison.differences, cleaning_phrase(audit)
+    rows = [row for row in differences.to_pylist() if (row["subset"], row["against"]) == ("cleaned", "original")]
+    if not rows:
+        return []
+    advice = recommend(differences)
+    if advice is not None and advice.outcome == "unchanged":
+        return [_unchanged(audit, advice)]
+    outcome = {(row["set"], row["metric"]): outcome_of(row) for row in rows}
+    first, *others = dict.fromkeys(row["metric"] for row in rows)
+    disagreeing = [metric for metric in others if any(outcome[name, metric] != outcome[name, first] for name, _ in outcome)]
+    effects = [cleaning_effect(differences, cleaning, metric=metric) for metric in (first, *disagreeing)]
+    if any(row["set"] == HELD_OUT for row in rows):
+        effects.append("There is no evaluation set: these are train rows held out of the training, under their given labels.")
+    return [" ".join([*effects, *([] if advice is None else [advice.sentence])])]
+
+
+def sure_enough(cleaning: Cleaning) -> int:
+    """Return how many rows are sure enough to drop without a person, where ways of cleaning were compared; else 0."""
+    arms = cleaning.arms["arms"] if cleaning.arms is not None else {}
+    # What people decided is part of every arm.
+    return arms["drop"]["changed"] - arms["original"]["changed"] if arms else 0
+
+
+def _unchanged(audit: Audit, advice: Recommendation) -> str:
+    """Return the advice where cleaning changed nothing: what it could have changed, and how to have that done all the same."""
+    sure = 0 if audit.cleaning is None else sure_enough(audit.cleaning)
+    if audit.cleaning is None or audit.cleaning.arms is None or not sure or audit.cleaning.arms["recommended"] != "original":
+        return advice.sentence
+    score = audit.cleaning.arms["arms"]["drop"]
+    gain = points(100 * score["difference"], 1, signed=True)
+    return (
+        f"Recommended: the original rows. Dropping the {count(sure)} surest, relabelling them, or down-weighting doubtful rows makes "
+        f"models not measurably better (dropping: {gain} points by cross-validation on the train set), so nothing was changed; "
+        "clean.recipe: drop-flagged drops them all the same."
+    )
+
+
+def outcome_of(row: Row) -> str:
+    """Return ``raised``, ``lowered`` or ``no difference`` of a row of ``compare.versions.DIFFERENCES``."""
+    return "raised" if row["low"] > 0 else "lowered" if row["high"] < 0 else "no difference"
+
+
 def cleaning_phrase(audit: Audit) -> str:
     """Return what cleaning did, as the subject of a sentence: ``Dropping the suspects`` where it did exactly that."""
     if audit.cleaning is None or audit.suspects is None:
         return "Cleaning"
     changes = audit.cleaning.changes
+    if audit.cleaning.version.get("weighted") and not changes.num_rows:
+        return "Weighting rows by how likely their labels are right"
     changed, flagged = changes[UID].to_pylist(), audit.measures[UID].take(audit.flagged).to_pylist()
     verb = {("drop",): "Dropping", ("relabel",): "Relabelling"}.get(tuple(changes["what"].unique().to_pylist()))
     return f"{verb} the suspects" if verb and sorted(changed) == sorted(flagged) else "Cleaning"

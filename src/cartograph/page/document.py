@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import cache
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -16,30 +16,30 @@ from cartograph.page.blocks import Section
 from cartograph.page.chart_blocks import Picture
 from cartograph.page.encode import script_hash, script_json
 from cartograph.page.figure import drawn_rows, map_content
+from cartograph.page.parts import asset, script
 from cartograph.page.rows import carried_rows
 from cartograph.page.sections.order import SECTIONS
 from cartograph.page.verdict import Verdict, verdict
 
-BASE_BYTES = 6_000_000
+BASE_BYTES = 1_500_000
 ROW_BYTES = 200
 IMAGE_BYTES = 4_000_000
 """What a page of images may have in addition."""
 
-_SCRIPTS = ("dom", "content", "rows", "chart", "card", "tables", "sections", "canvas", "map", "top", "page")
-_PLAIN = ("dom", "content", "chart", "tables", "sections", "top", "plain")
+_SCRIPTS = ("dom", "content", "rows", "chart", "heat", "card", "decisions", "tables", "sections", "axes", "canvas", "map", "top", "page")
+_PLAIN = ("dom", "content", "chart", "heat", "tables", "sections", "top", "plain")
+_CONTENT = re.compile(r'<script type="application/json" id="data-content">(.*?)</script>', re.DOTALL)
 _POLICY = "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
 
 
 def page(audit: Audit) -> str:
     """Return the report of an audit as one HTML document.
 
-    It stays under 6 MB plus 200 bytes a row, Plotly's script (4.8 MB) included, and half a megabyte for each experiment that has a
+    It stays under 1.5 MB plus 200 bytes a row, and half a megabyte for each experiment that has a
     picture: where the texts of all drawn rows do not fit, those of rows that are not listed are cut shorter. Of images it stays under
-    10 MB plus 200 bytes a row: pictures are made smaller, then those of rows that are not listed are left out. The same audit gives
+    5.5 MB plus 200 bytes a row: pictures are made smaller, then those of rows that are not listed are left out. The same audit gives
     the same bytes.
     """
-    from plotly.offline import get_plotlyjs
-
     from cartograph.figures.interactive_map import interactive_map
 
     sections = [section for build in SECTIONS if (section := build(audit)) is not None]
@@ -50,7 +50,7 @@ def page(audit: Audit) -> str:
         max_points=audit.limits.max_points,
         seed=audit.limits.seed,
         labels=audit.info.labels,
-        always=sorted(listed.union(audit.flagged.tolist())),
+        always=sorted(listed.union(audit.suspects_drawn.tolist())),
     )
     drawn = drawn_rows(figure)
     carried = np.union1d(drawn, np.fromiter(listed, dtype=np.int64, count=len(listed)))
@@ -60,7 +60,7 @@ def page(audit: Audit) -> str:
         "sections": [section.content() for section in sections],
         "map": map_content(figure, carried),
     }
-    scripts = {"app": _script(_SCRIPTS), "plotly": get_plotlyjs(), "start": "cartographMap();"}
+    scripts = {"app": script(_SCRIPTS)}
     without_rows = len(_fill(audit, content, None, scripts).encode())
     pictures = sum(len(block.source) for section in sections for block in section.blocks if isinstance(block, Picture))
     most = BASE_BYTES + pictures + ROW_BYTES * audit.rows + (IMAGE_BYTES if audit.info.images else 0)
@@ -78,7 +78,16 @@ def plain_page(name: str, kind: str, top: Verdict, sections: Sequence[Section]) 
         sections: none of which refers to rows of an audit.
     """
     content = {"name": name, "kind": kind, "verdict": asdict(top), "sections": [section.content() for section in sections]}
-    return _filled(f"{name}: {kind.lower()}", "", content, None, {"app": _script(_PLAIN), "plotly": "", "start": ""})
+    return _filled(f"{name}: {kind.lower()}", "", content, None, {"app": script(_PLAIN)})
+
+
+def verdict_of(document: str) -> tuple[str, ...] | None:
+    """Return the sentence and the lines at the head of a page that this module made; None of any other document."""
+    found = _CONTENT.search(document)
+    if found is None:
+        return None
+    head = json.loads(found[1])["verdict"]
+    return (head["sentence"], *head["lines"])
 
 
 def _fill(audit: Audit, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:
@@ -90,25 +99,15 @@ def _filled(title: str, still: str, content: dict[str, Any], rows: dict[str, Any
     parts = {
         "policy": _POLICY.format(scripts=" ".join(script_hash(source) for source in scripts.values())),
         "title": escape(title),
-        "style": _asset("page.css") + _asset("map.css") + _asset("print.css"),
+        "style": asset("page.css") + asset("map.css") + asset("print.css"),
         "still": still,
         "rows": script_json(rows),
         "content": script_json(content),
         **scripts,
     }
-    pieces = _asset("page.html").split("{{")
+    pieces = asset("page.html").split("{{")
     filled = [pieces[0]]
     for piece in pieces[1:]:
         name, rest = piece.split("}}", 1)
         filled += [parts[name], rest]
     return "".join(filled)
-
-
-@cache
-def _asset(name: str) -> str:
-    return (files("cartograph.page") / "assets" / name).read_text(encoding="utf-8")
-
-
-def _script(names: Sequence[str]) -> str:
-    modules = "\n".join(_asset(f"{name}.js") for name in names)
-    return f'"use strict";\n(() => {{\n{modules}}})();\n'

@@ -1,4 +1,4 @@
-"""The interactive map as the page needs it: Plotly draws axes, densities and names, the page draws the points on a canvas."""
+"""The interactive map as the page needs it: the layout, densities and names of the Plotly figure, which the page draws by itself."""
 
 from __future__ import annotations
 

@@ -59,6 +59,7 @@ class Suspect:
 
     Attributes:
         place: its place in the measures table.
+        uid: as a file of decisions has it (``spreadsheet.guarded``).
         rank: 1 = most suspect.
         probability: that its label is wrong, in [0, 1].
         suggested: id of the label suggested instead.
@@ -66,6 +67,7 @@ class Suspect:
     """
 
     place: int
+    uid: str
     rank: int
     probability: float
     suggested: int
@@ -73,12 +75,30 @@ class Suspect:
 
 
 @dataclass(frozen=True)
+class Answers:
+    """What a reader may decide about suspects.
+
+    Attributes:
+        version: what the decisions belong to: these suspects of these rows.
+        labels: the classes by id, as a file of decisions has them (``spreadsheet.guarded``).
+        total: all suspects that the page lists.
+        command: what takes the file in; empty where nothing does.
+    """
+
+    version: str
+    labels: Sequence[str]
+    total: int
+    command: str
+
+
+@dataclass(frozen=True)
 class SuspectTable(Block):
-    """Suspects in their order; sortable, filterable, each row opens its card."""
+    """Suspects in their order; sortable, filterable, each row opens its card and takes a decision."""
 
     kind = "suspects"
     caption: str
     suspects: Sequence[Suspect]
+    answers: Answers
 
     def listed(self) -> Iterable[int]:
         """Return the rows of all listed suspects."""

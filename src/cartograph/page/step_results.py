@@ -53,10 +53,12 @@ class Cleaning:
     Attributes:
         changes: ``schema.CHANGES``.
         version: rows, parent and name, as in ``data/clean/version.json``.
+        arms: the ways of cleaning compared, as in ``data/clean/arms.json``; None where that is not known.
     """
 
     changes: pa.Table
     version: Mapping[str, Any]
+    arms: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -95,11 +97,14 @@ class Bias:
         accuracies: ``bias.accuracies.ACCURACIES``.
         words: ``bias.words.REVEALING``.
         neighbours: ``bias.neighbours.NEIGHBOURS``.
+        sample: the train ``rows`` that the models learnt from ``of`` how many, and of how many evaluation rows at most neighbours were
+            looked up (``neighbours_of``; None: of all); empty where it was all of both.
     """
 
     accuracies: pa.Table
     words: pa.Table
     neighbours: pa.Table
+    sample: Mapping[str, int | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from cartograph.ingest.label_forms import ONE_FORM
 from cartograph.page.audit import Audit
-from cartograph.page.cleaning_effect import cleaning_effect, cleaning_phrase
+from cartograph.page.cleaning_effect import cleaning_lines, sure_enough
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
 from cartograph.schema import REGIONS
+from cartograph.statistics.proportion import f1_interval
+from cartograph.suspects.label_doubt import FEWEST_ROWS
 from cartograph.wording import about, count, counted, cut, listing, probability, share
 
 HARD = REGIONS[2]
+_ELSEWHERE = ("failed_", "training_")
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,13 @@ def verdict(audit: Audit) -> Verdict:
 
 
 def _sentence(audit: Audit) -> str:
-    return f"{_doubt(audit)}; {_checked(audit)}, and {_usable(audit)}."
+    return f"{_learning(audit)}{_doubt(audit)}; {_checked(audit)}, and {_usable(audit)}."
+
+
+def _learning(audit: Audit) -> str:
+    """Return what is wrong with the training behind the map, which comes before all that follows from it."""
+    sentence = audit.training.get("learning", {}).get("sentence", "")
+    return f"{sentence} " if sentence else ""
 
 
 def _doubt(audit: Audit) -> str:
@@ -54,13 +64,15 @@ def _doubt(audit: Audit) -> str:
             sure = f"{counted(number, 'row')} {'is a suspect' if number == 1 else 'are suspects'}{_changed(audit)}"
             low, high = about(wrong["low"]), about(wrong["high"])
             return f"About {about(wrong['expected'])} of {counted(audit.rows, 'label')} are wrong (95\u00a0% CI {low} to {high}); {sure}"
+        if why := why_unknown(audit.suspects.record, audit.rows):
+            worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
+            unknown = f"how many are wrong cannot be estimated: {why}"
+            return f"{worth}; {unknown}" if number else f"Of {counted(audit.rows, 'label')}, {unknown}"
         if not number:
             return f"None of {counted(audit.rows, 'label')} looks wrong"
         looks = "looks" if number == 1 else "look"
         assumed = ", by an assumption that is stated below" if audit.suspects.record["assumption"] else ""
-        unknown = audit.suspects.record.get("explained") is not None and wrong is None
-        known = ", how many truly are cannot be estimated: the models explain too little of the labels" if unknown else ""
-        return f"{count(number)} of {counted(audit.rows, 'label')} {looks} wrong ({share(number, audit.rows)}){assumed}{known}"
+        return f"{count(number)} of {counted(audit.rows, 'label')} {looks} wrong ({share(number, audit.rows)}){assumed}"
     if audit.disagreeing is None:
         rows = audit.members(HARD)
         highest = probability(float(audit.confidence[rows].max())) if len(rows) else "0"
@@ -70,10 +82,21 @@ def _doubt(audit: Audit) -> str:
     return f"Over its training the model preferred another label for {part}"
 
 
+def why_unknown(record: Mapping[str, Any], rows: int) -> str:
+    """Return why the number of wrong labels cannot be estimated, as a clause; empty where it can be, or was not asked."""
+    if record.get("unknown") == "few rows":
+        return f"{counted(rows, 'row')} in so many classes are too few" if rows >= FEWEST_ROWS else f"{counted(rows, 'row')} are too few"
+    return "the models explain too little of the labels" if record.get("unknown") == "little explained" else ""
+
+
 def _changed(audit: Audit) -> str:
     if audit.cleaning is None:
         return ""
+    sure, weighted = sure_enough(audit.cleaning), audit.cleaning.version.get("weighted")
     number = sum(by.startswith("recipe ") for by in audit.cleaning.changes["by"].to_pylist())
+    if weighted or (sure and not number):
+        enough = f"{count(sure)} of them sure enough to drop" if sure else "none of them sure enough to drop"
+        return f", {enough}" + (", and each row is weighted by how likely its label is right" if weighted else "")
     return f", {count(number)} of them sure enough to change without a person" if number else ", none of them sure enough to change alone"
 
 
@@ -98,14 +121,29 @@ def _failures(audit: Audit) -> tuple[int, int, int]:
 
 
 def _lines(audit: Audit) -> tuple[str, ...]:
-    effect = "" if audit.comparison is None else cleaning_effect(audit.comparison.differences, cleaning_phrase(audit))
-    return tuple(line for line in (*_criticals(audit), *_gates(audit), effect, *_since(audit), *_start(audit), *_truth(audit)) if line)
+    parts = (
+        audit.impossible,
+        _label_forms(audit),
+        _criticals(audit),
+        _gates(audit),
+        cleaning_lines(audit),
+        _since(audit),
+        _start(audit),
+        _truth(audit),
+    )
+    return tuple(line for part in parts for line in part if line)
+
+
+def _label_forms(audit: Audit) -> list[str]:
+    """Return which classes' names differ in their form only, and what would make them one; the page's checks show all."""
+    checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if check["check"] == ONE_FORM]
+    return [f"Some classes may be one under several names: {cut(str(check['found']), 500)}." for check in checks if not check["passed"]]
 
 
 def _gates(audit: Audit) -> list[str]:
-    """Return the sentences of the gates that failed or warned, in that order; failed checks have lines of their own."""
+    """Return the sentences of the gates that failed or warned, in that order; checks and trainings are reported elsewhere."""
     words = {"failed": "This fails the audit", "warned": "Warning"}
-    beyond = [gate for outcome in words for gate in audit.gates if gate["outcome"] == outcome and not gate["gate"].startswith("failed_")]
+    beyond = [gate for outcome in words for gate in audit.gates if gate["outcome"] == outcome and not gate["gate"].startswith(_ELSEWHERE)]
     return [f"{words[gate['outcome']]}: {cut(gate['sentence'], 400)}" for gate in beyond[:3]]
 
 
@@ -198,8 +236,12 @@ def _suspects(audit: Audit) -> Figure:
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     if record["assumption"]:
         return Figure("Suspects", count(number), f"{labels}; by assumption, not learnt")
-    f1, flips = probability(record["detectors"][record["detector"]]["f1"]), counted(record["tested_on"] // 2, "held-out test flip")
-    return Figure("Suspects", count(number), f"{labels}; on {flips} this detector scored F1 {f1}")
+    if not record["flips"]:
+        return Figure("Suspects", count(number), f"{labels}; by models that never saw the row")
+    f1, flips = record["detectors"][record["detector"]]["f1"], record["tested_on"] // 2
+    low, high = map(probability, f1_interval(f1, flips))
+    tested = f"on {counted(flips, 'held-out test flip')} this detector scored F1 {probability(f1)} (95\u00a0% CI {low} to {high})"
+    return Figure("Suspects", count(number), f"{labels}; {tested}")
 
 
 def _validation(audit: Audit) -> Figure:

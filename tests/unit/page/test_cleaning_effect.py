@@ -5,11 +5,12 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from cartograph.compare.versions import DIFFERENCES
+from cartograph.compare.versions import DIFFERENCES, SUMMARY, Comparison
 from cartograph.page.audit import Audit
-from cartograph.page.cleaning_effect import cleaning_effect, cleaning_phrase
+from cartograph.page.cleaning_effect import cleaning_effect, cleaning_lines, cleaning_phrase
 from cartograph.page.step_results import Cleaning
-from cartograph.schema import CHANGES
+from cartograph.page.verdict import verdict
+from cartograph.schema import CHANGES, EVALUATION
 from tests.page_audits import with_cleaning, with_suspects
 
 
@@ -48,6 +49,28 @@ def test_sets_of_one_outcome_share_a_sentence_and_those_out_of_distribution_come
     )
 
 
+def compared(audit: Audit, *rows: dict[str, object]) -> Audit:
+    return replace(
+        audit, comparison=Comparison(EVALUATION.empty_table(), SUMMARY.empty_table(), pa.Table.from_pylist([*rows], DIFFERENCES))
+    )
+
+
+def test_the_top_of_the_page_has_another_metric_where_it_disagrees_and_the_version_to_use(audit: Audit) -> None:
+    none, loss = {"low": -0.019, "difference": -0.003, "high": 0.012}, {"low": -0.03, "difference": -0.02, "high": -0.01}
+    rows = [difference(set="test", domain="id", **none), difference(set="test", domain="id", metric="macro_f1", **loss)]
+    assert cleaning_lines(compared(audit, *rows)) == [
+        "Cleaning made no measurable difference to accuracy: −0.3 points (95 % CI −1.9 to +1.2) on test. "
+        "Cleaning lowered macro F1 by 2.0 points (95 % CI 1.0 to 3.0) on test. "
+        "Recommended: the original rows, since models trained on the cleaned ones are measurably worse (macro F1 on test).",
+    ]
+    agreeing = [rows[0], {**rows[1], **none}]
+    assert cleaning_lines(compared(audit, *agreeing)) == [
+        "Cleaning made no measurable difference to accuracy: −0.3 points (95 % CI −1.9 to +1.2) on test. "
+        "Recommended: the cleaned rows, which no measurable difference on test speaks against.",
+    ]
+    assert cleaning_lines(compared(audit)) == cleaning_lines(audit) == []
+
+
 def test_a_comparison_with_random_rows_says_so() -> None:
     table = pa.Table.from_pylist([difference(against="random", low=0.01, difference=0.02, high=0.03)], schema=DIFFERENCES)
     assert cleaning_effect(table, "Dropping the suspects", against="random") == (
@@ -67,3 +90,27 @@ def test_cleaning_is_named_by_what_it_did_where_it_changed_the_suspects_and_no_o
     assert cleaning_phrase(replace(suspects, cleaning=drops("u0", "u1", "u2"))) == "Cleaning"
     assert cleaning_phrase(with_cleaning(audit)) == "Cleaning", "it dropped and relabelled"
     assert cleaning_phrase(audit) == "Cleaning"
+
+
+def undecided(sure: int, by_people: int = 0) -> Cleaning:
+    """A cleaning that changed nothing but what people decided, since by cross-validation no way of cleaning is better than none."""
+    arms = {"original": {"changed": by_people, "difference": 0.0}, "drop": {"changed": sure + by_people, "difference": 0.0012}}
+    version = {"weighted": False, "changes": 0}
+    return Cleaning(CHANGES.empty_table(), version, {"arms": arms, "recommended": "original", "used": "decisions-only", "reason": ""})
+
+
+def test_where_nothing_was_changed_it_is_said_what_could_be_and_how(audit: Audit) -> None:
+    same = compared(audit, difference(domain="id", low=0.0, difference=0.0, high=0.0))
+    assert cleaning_lines(replace(same, cleaning=undecided(82))) == [
+        "Recommended: the original rows. Dropping the 82 surest, relabelling them, or down-weighting doubtful rows makes models "
+        "not measurably better (dropping: +0.1 points by cross-validation on the train set), so nothing was changed; "
+        "clean.recipe: drop-flagged drops them all the same."
+    ]
+    assert cleaning_lines(replace(same, cleaning=undecided(0))) == cleaning_lines(same)
+    assert cleaning_lines(same) == ["Recommended: the original rows; cleaning changed nothing that a model sees."]
+
+
+def test_the_head_counts_the_surest_though_nothing_was_changed(audit: Audit) -> None:
+    suspects = with_suspects(audit, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0})
+    assert "2 rows are suspects, 1 of them sure enough to drop;" in verdict(replace(suspects, cleaning=undecided(1))).sentence
+    assert "2 rows are suspects, none of them sure enough to change alone;" in verdict(replace(suspects, cleaning=undecided(0, 5))).sentence

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from cartograph.ingest.label_forms import ONE_FORM
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Table
 from cartograph.page.sections.suspects import suspects_section
@@ -68,7 +69,7 @@ def test_the_verdict_counts_suspects(audit: Audit) -> None:
     assert found.sentence == "2 of 8 labels look wrong (25\u00a0%); the one check of the data passed, and every row could be used."
     assert found.lines == ("Start with the 2 suspects: each has a suggested label and a reason.",)
     assert (found.figures[2].label, found.figures[2].value) == ("Suspects", "2")
-    assert "; on 1 held-out test flip this detector scored F1 1.00" in found.figures[2].note
+    assert "; on 1 held-out test flip this detector scored F1 1.00 (95\u00a0% CI 0.34 to 1.00)" in found.figures[2].note
     one = verdict(with_suspects(audit, flagged=(3,)))
     assert one.sentence.startswith("1 of 8 labels looks wrong (12\u00a0%);")
     assert one.lines == ("Start with the suspect: it has a suggested label and a reason.",)
@@ -85,3 +86,32 @@ def test_an_audit_without_suspects_says_so_and_still_shows_the_experiment(audit:
 
 def test_the_effect_of_cleaning_is_among_the_first_lines(audit: Audit) -> None:
     assert verdict(with_suspects(with_versions(audit))).lines[0].startswith("Cleaning raised accuracy by ")
+
+
+def test_a_model_that_has_not_learnt_is_the_first_thing_said(audit: Audit) -> None:
+    learning = {"state": "not learnt", "sentence": "The model has not learnt these data: so and so. Raise train.epochs."}
+    found = verdict(replace(audit, training={**audit.training, "learning": learning}))
+    assert found.sentence.startswith("The model has not learnt these data: so and so. Raise train.epochs. Over its training the model")
+    learnt = {**audit.training, "learning": {"state": "learnt", "sentence": ""}}
+    assert verdict(replace(audit, training=learnt)).sentence == verdict(audit).sentence
+
+
+def test_a_problem_with_the_training_is_not_said_twice(audit: Audit) -> None:
+    gate = {"gate": "training_problems", "outcome": "warned", "sentence": "1 problem"}
+    assert verdict(replace(audit, gates=[gate])).lines == verdict(audit).lines
+
+
+def test_what_could_not_be_done_and_classes_of_several_names_are_the_first_lines(audit: Audit) -> None:
+    forms = check_of(ONE_FORM, passed=False, severity="warning", found="`True` 5 rows, `true` 9")
+    sets = [set_entry("train", "train", [forms])]
+    found = verdict(replace(audit, impossible=("Too few rows.",), validation={"passed": True, "sets": sets, "quarantine": {}}))
+    assert found.lines[:2] == ("Too few rows.", "Some classes may be one under several names: `True` 5 rows, `true` 9.")
+
+
+def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None:
+    found = with_suspects(audit)
+    few = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "few rows"}))
+    start = "2 of 8 labels are worth a second look; how many are wrong cannot be estimated: 8 rows are too few; "
+    assert verdict(few).sentence.startswith(start)
+    weak = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "little explained"}))
+    assert "cannot be estimated: the models explain too little of the labels; " in verdict(weak).sentence

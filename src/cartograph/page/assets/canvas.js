@@ -1,6 +1,6 @@
-// The points of the map on a canvas beneath Plotly's axes: 25,000 in one frame, without WebGL, and before Plotly's script has been read.
+// The points of the map on a canvas: 25,000 in one frame, without WebGL; suspects have a ring.
 
-const MARGIN = { ...content.map.layout.margin, t: 8 };
+const MOST_RINGS = 2000;
 
 for (const level of content.map.levels) {
   level.positions = decode(level.positions);
@@ -21,6 +21,7 @@ function sprite(level, ratio) {
 class Points {
   constructor(plot, visible) {
     this.plot = plot;
+    this.view = { x: [...HOME.x], y: [...HOME.y] };
     this.visible = visible;
     this.canvases = ["points", "marks"].map((name) => el("canvas", { class: name, "aria-hidden": "true" }));
     this.hovered = null;
@@ -28,22 +29,8 @@ class Points {
     this.sprites = new Map();
   }
 
-  // Where the plane lies in the figure, in CSS pixels, and the values at its edges.
   get area() {
-    if (!this.plot._fullLayout) return this.areaToBe;
-    const { xaxis, yaxis } = this.plot._fullLayout;
-    return { left: xaxis._offset, top: yaxis._offset, width: xaxis._length, height: yaxis._length, x: xaxis.range, y: yaxis.range };
-  }
-
-  // The same before Plotly has drawn anything.
-  get areaToBe() {
-    const { xaxis, yaxis } = content.map.layout;
-    const [wide, high] = [this.plot.clientWidth - MARGIN.l - MARGIN.r, this.plot.clientHeight - MARGIN.t - MARGIN.b];
-    const [x, y] = [xaxis.domain ?? [0, 1], yaxis.domain ?? [0, 1]];
-    return {
-      left: MARGIN.l + x[0] * wide, top: MARGIN.t + (1 - y[1]) * high, width: (x[1] - x[0]) * wide, height: (y[1] - y[0]) * high,
-      x: xaxis.range, y: yaxis.range,
-    };
+    return areaOf(this.plot.clientWidth, this.plot.clientHeight, this.view);
   }
 
   place(position, area = this.area) {
@@ -88,8 +75,30 @@ class Points {
         if (x > -size && y > -size && x < pen.canvas.width && y < pen.canvas.height) pen.drawImage(picture, x, y);
       }
     }
+    this.ringSuspects(pen, area, ratio);
     this.canvases[0].dataset.drawn = String(drawn);
     this.mark();
+  }
+
+  // Rings around the suspects: of very many, around those that are listed.
+  ringSuspects(pen, area, ratio) {
+    if (!columns.suspect) return;
+    const all = columns.suspect.reduce((sum, flag) => sum + flag, 0) <= MOST_RINGS;
+    pen.globalAlpha = 1;
+    pen.lineWidth = 1.2 * ratio;
+    pen.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--ink");
+    pen.beginPath();
+    let rings = 0;
+    for (const position of this.shown()) {
+      if (!columns.suspect[position] || !(all || suspicions.has(columns.place[position]))) continue;
+      const [x, y] = this.place(position, area);
+      if (x < -8 || y < -8 || x > area.width + 8 || y > area.height + 8) continue;
+      pen.moveTo((x + 5) * ratio, y * ratio);
+      pen.arc(x * ratio, y * ratio, 5 * ratio, 0, 2 * Math.PI);
+      rings += 1;
+    }
+    pen.stroke();
+    this.canvases[0].dataset.rings = String(rings);
   }
 
   // The rings around the hovered and the pinned row, on a canvas of their own, so that no point is drawn again.

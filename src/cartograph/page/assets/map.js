@@ -5,6 +5,8 @@ const ORDERS = [
   ["most ambiguous first", "by high variability", (position) => -columns.variability[position]],
   ["easiest first", "by high confidence", (position) => -columns.confidence[position]],
 ];
+if (columns.suspect) ORDERS.unshift(["most suspect first", "by suspicion", (position) => suspicions.get(columns.place[position])?.rank ?? (columns.suspect[position] ? 1e7 : 1e8)]);
+const [LEAST_HEIGHT, MOST_HEIGHT] = [290, 680];
 const map = { points: null, pinned: null, back: null, order: 0, list: [], wanted: { label: -1, predicted: -1, region: -1, differs: false, suspect: false } };
 
 function legend() {
@@ -17,7 +19,8 @@ function legend() {
     return button;
   };
   return el("div", { class: "legend", role: "group", "aria-label": "Correctness: show or hide" },
-    el("span", { class: "what" }, "Correctness"), [...content.map.levels].sort((a, b) => a.rank - b.rank).map(item));
+    el("span", { class: "what" }, "Correctness"), [...content.map.levels].sort((a, b) => a.rank - b.rank).map(item),
+    columns.suspect ? el("span", { class: "ringed" }, svg("svg", { class: "glyph", viewBox: "-7 -7 14 14", "aria-hidden": "true" }, svg("circle", { r: 5, fill: "none", stroke: "currentColor", "stroke-width": 1.5 })), "suspect") : null);
 }
 
 function choice(title, names, key) {
@@ -27,15 +30,14 @@ function choice(title, names, key) {
 
 function mapFilters() {
   const regions = carried.regions.map((name, index) => [name, index]).filter(([, index]) => columns.region.includes(index));
-  map.status = el("p", { class: "count", role: "status" });
-  return el("div", { class: "filters" },
+  map.status = el("span", { class: "count", role: "status" });
+  return el("details", { class: "narrowing" }, el("summary", {}, "Filter the points", map.status), el("div", { class: "filters" },
     choice("Given label", carried.labels, "label"),
     columns.predicted ? choice("Model's label", carried.labels, "predicted") : null,
     el("label", {}, "Region", el("select", { onchange: (event) => { map.wanted.region = Number(event.target.value); refilter(); } },
       el("option", { value: -1 }, "any"), regions.map(([name, index]) => el("option", { value: index }, name)))),
     columns.predicted ? el("label", { class: "check" }, el("input", { type: "checkbox", onchange: (event) => { map.wanted.differs = event.target.checked; refilter(); } }), "model prefers another label") : null,
-    columns.suspect ? el("label", { class: "check" }, el("input", { type: "checkbox", onchange: (event) => { map.wanted.suspect = event.target.checked; refilter(); } }), "suspects only") : null,
-    map.status);
+    columns.suspect ? el("label", { class: "check" }, el("input", { type: "checkbox", onchange: (event) => { map.wanted.suspect = event.target.checked; refilter(); } }), "suspects only") : null));
 }
 
 function wantedRow(position) {
@@ -49,7 +51,9 @@ function refilter() {
   const drawn = content.map.levels.reduce((sum, level) => sum + level.positions.length, 0);
   arrange();
   map.status.textContent = `${number.format(map.list.length)} of ${number.format(drawn)} points shown`;
-  map.points.draw();
+  // Unfiltered, the densities are of all rows; else of the points shown.
+  map.shares = densitiesOf(map.list.length === drawn ? null : map.list);
+  redraw();
 }
 
 // Put the shown points into the order in which "previous" and "next" go through them.
@@ -104,14 +108,32 @@ function showOnMap(position, from) {
   document.getElementById("row-card").focus({ preventScroll: true });
 }
 
-function zoom(factor) {
-  if (!map.home) return;
-  const { xaxis, yaxis } = map.plot._fullLayout;
-  const scaled = ([low, high]) => { const [middle, half] = [(low + high) / 2, ((high - low) / 2) * factor]; return [middle - half, middle + half]; };
-  Plotly.relayout(map.plot, { "xaxis.range": scaled(xaxis.range), "yaxis.range": scaled(yaxis.range) });
+// The first screen has the verdict and the map, whole: what stands above the plane folds where that is needed, and the plane takes the rest.
+function fitMap() {
+  const room = () => window.innerHeight - map.frame.getBoundingClientRect().top - window.scrollY - (map.live.lastChild.offsetHeight + 16);
+  const further = document.querySelector(".further");
+  if (further && !further.dataset.touched && room() < LEAST_HEIGHT) further.open = false;
+  map.frame.style.height = `${Math.min(Math.max(room(), LEAST_HEIGHT), MOST_HEIGHT)}px`;
 }
 
-const unzoom = () => map.home && Plotly.relayout(map.plot, { "xaxis.range": [...map.home.x], "yaxis.range": [...map.home.y] });
+function zoom(factor) {
+  const { view } = map.points;
+  const scaled = ([low, high]) => { const [middle, half] = [(low + high) / 2, ((high - low) / 2) * factor]; return [middle - half, middle + half]; };
+  look({ x: scaled(view.x), y: scaled(view.y) });
+}
+
+function look(view) {
+  map.points.view = view;
+  redraw();
+}
+
+function redraw() {
+  if (!map.plot.clientWidth) return;
+  drawFrame(map.axes, map.plot.clientWidth, map.plot.clientHeight, map.points.view, map.shares);
+  map.points.draw();
+}
+
+const unzoom = () => look({ x: [...HOME.x], y: [...HOME.y] });
 
 function zoomButtons() {
   return el("div", { class: "zoom", role: "group", "aria-label": "Zoom" },
@@ -121,7 +143,9 @@ function zoomButtons() {
 }
 
 function mapPlace(block) {
-  map.plot = el("div", { class: "plotly-figure" });
+  map.axes = svg("svg", { class: "axes", "aria-hidden": "true" });
+  map.band = el("div", { class: "band", hidden: true });
+  map.plot = el("div", { class: "figure-box" }, map.axes, map.band);
   map.points = new Points(map.plot, wantedRow);
   map.tip = el("div", { class: "tip", role: "tooltip", hidden: true });
   map.frame = el("div", { class: "plane", id: "plane", tabindex: "0", role: "application", "aria-roledescription": "data map", "aria-label": `${block.alternative} Arrow keys move from point to point, Enter pins a row's card.` }, map.points.canvases, map.plot, map.tip);
@@ -129,7 +153,7 @@ function mapPlace(block) {
   const still = document.querySelector("img.still");
   if (still) still.alt = block.alternative;
   return el("div", { class: "map" },
-    el("div", { class: "live" }, legend(), mapFilters(), map.frame,
+    map.live = el("div", { class: "live" }, legend(), mapFilters(), map.frame,
       el("div", { class: "under" }, el("p", { class: "note" }, "Hover over a point to read it, click or press Enter to pin it. Drag to zoom, double-click to reset; arrow keys move from point to point."), zoomButtons())),
     el("div", { class: "for-print" }, still),
     side());
@@ -167,13 +191,32 @@ function inPlane(event) {
 
 function listen() {
   let pressed = null;
+  const corners = (event) => {
+    const [box, area] = [map.plot.getBoundingClientRect(), map.points.area];
+    const within = (value, low, size) => Math.min(Math.max(value, low), low + size);
+    const xs = [pressed[0], event.clientX].map((x) => within(x - box.left, area.left, area.width)).sort((a, b) => a - b);
+    const ys = [pressed[1], event.clientY].map((y) => within(y - box.top, area.top, area.height)).sort((a, b) => a - b);
+    return { area, xs, ys, large: xs[1] - xs[0] > 8 && ys[1] - ys[0] > 8 };
+  };
+  map.frame.addEventListener("dblclick", unzoom);
   map.frame.addEventListener("pointermove", (event) => {
     const at = event.buttons ? null : inPlane(event);
+    if (pressed && event.buttons && event.pointerType === "mouse") {
+      const { xs, ys } = corners(event);
+      Object.assign(map.band.style, { left: `${xs[0]}px`, top: `${ys[0]}px`, width: `${xs[1] - xs[0]}px`, height: `${ys[1] - ys[0]}px` });
+      map.band.hidden = false;
+    }
     hover(at && map.points.nearest(...at, 12));
   });
   map.frame.addEventListener("pointerleave", () => hover(null));
-  map.frame.addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; }, true);
+  map.frame.addEventListener("pointerdown", (event) => { pressed = inPlane(event) ? [event.clientX, event.clientY] : null; }, true);
   window.addEventListener("pointerup", (event) => {
+    if (pressed && !map.band.hidden) {
+      const { area, xs, ys, large } = corners(event);
+      const [x, y] = [(px) => area.x[0] + ((px - area.left) / area.width) * (area.x[1] - area.x[0]), (py) => area.y[1] - ((py - area.top) / area.height) * (area.y[1] - area.y[0])];
+      if (large) look({ x: xs.map(x), y: [y(ys[1]), y(ys[0])] });
+    }
+    map.band.hidden = true;
     const at = pressed && Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) < 4 ? inPlane(event) : null;
     pressed = null;
     const position = at && map.points.nearest(...at, 16);

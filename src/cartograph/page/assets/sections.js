@@ -54,6 +54,7 @@ const draw = {
     el("p", { class: "answer" }, block.text, block.note ? el("span", { class: "note" }, ` ${block.note}`) : null),
     block.source.startsWith("data:image/png;base64,") ? el("img", { class: "drawing", src: block.source, alt: block.alternative, width: block.width || null }) : null),
   planes: (block) => el("div", { class: "charts planes" }, block.planes.map(plane)),
+  heat: (block) => heatMap(block),
   facts: (block) => el("dl", { class: "facts" }, block.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
   command: (block) => el("pre", { tabindex: "0" }, el("code", {}, block.text)),
 };

@@ -77,7 +77,7 @@ function valueTable(block) {
     value: (item) => item[index],
     cell: (item) => (marked[column.cell] ?? write[column.cell])(item[index]),
   }));
-  const { node } = sortable({ caption: block.caption, columns: shown, items: block.cells, lines: (item) => [el("tr", {}, cells(item, shown))] });
+  const { node } = sortable({ caption: block.caption, columns: shown, items: block.cells, folds: !block.folded && block.cells.length > FIRST, lines: (item, beyond) => [el("tr", { class: beyond ? "beyond" : null }, cells(item, shown))] });
   const notes = meanings(block.columns);
   if (block.folded) return el("details", {}, el("summary", {}, block.caption), node, notes);
   return el("div", { class: "titled" }, el("h3", {}, block.caption), node, notes);
@@ -174,9 +174,10 @@ function suspectTable(block) {
     { title: "Label", value: (item) => item.label, cell: (item) => item.label },
     { title: "Suggestion", value: (item) => item.suggested, cell: (item) => ["→\u00a0", el("strong", {}, item.suggested)] },
     { title: "Probability", number: true, value: (item) => item.suspicion.probability, cell: (item) => write.likelihood(item.suspicion.probability) },
+    { title: "Decide", value: (item) => decided.places.get(item.suspicion.place)?.what ?? null, cell: (item) => decisionButtons(item.suspicion) },
     { title: "Why", class: "why-so", value: (item) => item.suspicion.reason, cell: (item) => item.suspicion.reason },
   ];
-  return el("div", { class: "panel" }, openingTable({ caption: block.caption, items, columns: shown, suggestions: [...new Set(items.map((item) => item.suggested))].sort() }));
+  return el("div", { class: "panel suspects-table" }, decisionBar(ANSWERS.total), openingTable({ caption: block.caption, items, columns: shown, suggestions: [...new Set(items.map((item) => item.suggested))].sort() }));
 }
 
 function tabbed(lists) {

@@ -1,7 +1,14 @@
 // The page: its top, its navigation, and its sections.
 
 function figureTile(figure) {
-  return el("div", { class: `tile ${figure.state}` }, el("dt", {}, figure.label), el("dd", { class: "value" }, figure.value), el("dd", { class: "note" }, figure.note));
+  return el("div", { class: `tile ${figure.state}`, title: figure.note }, el("dt", {}, figure.label), el("dd", { class: "value" }, figure.value), el("dd", { class: "note" }, figure.note));
+}
+
+// The first line says the most important; the others open beneath it, at once where there is room for them.
+function furtherLines(lines) {
+  if (!lines.length) return null;
+  if (lines.length === 1) return el("p", { class: "lead" }, lines[0]);
+  return el("details", { class: "further", open: true }, el("summary", {}, lines[0], el("span", { class: "note" }, ` and ${lines.length - 1} more`)), lines.slice(1).map((line) => el("p", { class: "lead" }, line)));
 }
 
 function header() {
@@ -9,7 +16,7 @@ function header() {
   return el("header", { class: "top" },
     el("p", { class: "name" }, content.kind ?? "Data audit", el("span", {}, content.name)),
     el("h1", {}, sentence),
-    lines.map((line) => el("p", { class: "lead" }, line)),
+    furtherLines(lines),
     el("dl", { class: "tiles" }, figures.map(figureTile)));
 }
 

@@ -52,3 +52,7 @@ class Collection:
     def best(self) -> str:
         """The method with the highest average precision."""
         return max(self.methods, key=lambda method: self.metrics[f"{method}.average_precision"])
+
+    def difference(self, against: str) -> Mapping[str, Any] | None:
+        """Return the best method's average precision less another's, with its paired interval; None where it was not measured."""
+        return next((row for row in self.differences if (row["against"], row["measure"]) == (against, "average_precision")), None)

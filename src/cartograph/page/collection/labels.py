@@ -9,7 +9,7 @@ from cartograph.page.blocks import Block, Cell, Column, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Dot, DotPlot, Dots, Series
 from cartograph.page.collection.content import NAMES, Collection
 from cartograph.page.collection.phrases import interval_of
-from cartograph.pairs.comparison import MEASURES
+from cartograph.pairs.comparison import MEASURES, UNTRAINED
 from cartograph.pairs.methods import METHODS
 from cartograph.wording import count, counted
 
@@ -98,6 +98,8 @@ def curves_section(collection: Collection) -> Section:
         )
         for measure, called in MEASURES.items()
     ]
+    lead = "At 0 labels stands the model before any label." if 0 in labels else ""
+    labels = [number for number in labels if number]
     charts.append(
         Chart(
             "Share of positives",
@@ -110,7 +112,6 @@ def curves_section(collection: Collection) -> Section:
             ],
         )
     )
-    lead = "A method that chooses by its own model finds positives that the encoder does not, and the negatives close to them."
     return Section("curves", "What each label buys", lead, [Charts(charts), _every_round(collection)], short="Curves")
 
 
@@ -122,9 +123,11 @@ def _every_round(collection: Collection) -> Table:
     rows = {(row["method"], row["round"], row["measure"]): row for row in collection.summary}
     cells: list[Sequence[Cell]] = []
     for method, number in dict.fromkeys((row["method"], row["round"]) for row in collection.summary):
+        if not number and method != collection.methods[0]:
+            continue
         first, second = (rows[method, number, measure] for measure in MEASURES)
         spread = "" if first["seeds"] == 1 else f"{count(round(first['positive_low']))} to {count(round(first['positive_high']))}"
-        line: list[Cell] = [method, number, round(first["labels"]), round(first["positive"]), spread]
+        line: list[Cell] = [method if number else UNTRAINED, number, round(first["labels"]), round(first["positive"]), spread]
         cells.append((*line, 100 * first["mean"], interval_of(first), 100 * second["mean"], interval_of(second)))
     columns = (
         Column("Method"),

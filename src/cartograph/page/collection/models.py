@@ -106,7 +106,8 @@ def _judged(collection: Collection) -> Table | None:
         for kind in ("near", "random"):
             number = int(collection.metrics[f"{method}.judged_{kind}"])
             line += [number, 100 * collection.metrics[f"{method}.real_{kind}"] if number else None]
-        cells.append((*line, 100 * value, metric_interval(collection.metrics, f"{name}.corrected")))
+        published = 100 * collection.metrics[f"{name}.published"]
+        cells.append((*line, 100 * value, metric_interval(collection.metrics, f"{name}.corrected"), published))
     columns = (
         Column("Method"),
         Column("P@R20", "points", "precision in per cent where a fifth of the positives is found, every unstated pair counted as negative"),
@@ -114,7 +115,8 @@ def _judged(collection: Collection) -> Table | None:
         Column("Near real %", "points", "of them, in per cent, that are negative"),
         Column("Others judged", "count"),
         Column("Others real %", "points"),
-        Column("P@R20 corrected", "points", "false positives weighed by the share that is real"),
+        Column("P@R20 corrected", "points", "positives that people found are counted as positives"),
         Column("By chance", meaning="from the 95 % intervals of the two shares"),
+        Column("As published", "points", "the paper's formula, which leaves the positives that people found out of the true ones"),
     )
     return Table("Precision as people correct it", columns, cells) if cells else None

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from cartograph.page.collection.content import Collection
-from cartograph.page.collection.phrases import metric_interval, phrase_of
+from cartograph.page.collection.phrases import interval_of, metric_interval, phrase_of
 from cartograph.page.verdict import Figure, Verdict
-from cartograph.wording import count, percent
+from cartograph.pairs.comparison import UNTRAINED
+from cartograph.wording import count, counted, percent
 
 _MEASURE = "average_precision"
 _STATIC = "static-retrieval"
+_UNSTATED = (
+    "Test pairs that nobody has stated count as negatives here, though many may be matches, and the stated ones were the easiest to find: "
+    "average precision and precision are too low, and the model before any label looks better than it is."
+)
 
 
 def top(collection: Collection) -> Verdict:
@@ -20,6 +25,7 @@ def top(collection: Collection) -> Verdict:
         f"Labels chosen by {phrase_of(best)} gave {precision} average precision over all {count(int(task['test.pairs']))} test pairs, "
         f"of which 1 in {count(ratio)} is positive"
     )
+    partly = bool(metrics.get(f"{best}.partly_stated"))
     figures = (
         Figure("Average precision", precision, f"{phrase_of(best)}; 95 % interval {metric_interval(metrics, f'{best}.{_MEASURE}')}"),
         Figure(
@@ -32,28 +38,84 @@ def top(collection: Collection) -> Verdict:
             count(int(metrics[f"{best}.labels"])),
             f"{count(round(metrics[f'{best}.positive']))} of them positive, for each method and seed",
         ),
-        Figure("Candidates found", percent(collection.encoded["recall"], 1), "of the exact nearest neighbours, on a sample"),
+        _candidates(collection),
     )
-    return Verdict(f"{sentence}.", tuple(line for line in (_hidden(collection), _saved(collection)) if line), figures)
+    if partly:
+        return Verdict(f"{_answered(collection)}.", (_UNSTATED, _use(collection)), figures)
+    return Verdict(f"{sentence}.", tuple(line for line in (_worth(collection), _hidden(collection), _saved(collection)) if line), figures)
+
+
+def _answered(collection: Collection) -> str:
+    """Return what people answered, and whether the matcher learnt from it."""
+    best, metrics = collection.best, collection.metrics
+    asked, positive = (counted(round(metrics[f"{best}.labels"]), "pair"), count(round(metrics[f"{best}.positive"])))
+    found = f"{asked} were asked about, {positive} are matches"
+    if f"{best}.answers_gain" not in metrics:
+        return f"{found}; what the labels taught is not measured on answers that the model has not seen"
+    gain, error = metrics[f"{best}.answers_gain"], metrics[f"{best}.answers_gain_error"]
+    measured = f"area under the ROC curve {gain:+.2f} ± {error:.2f}".replace("-", "\u2212")
+    better = "better than likeness alone does" if gain > error else "no better than likeness alone does, so far"
+    return f"{found}; the matcher ranks answers that it has not seen {better} ({measured})"
+
+
+def _use(collection: Collection) -> str:
+    """Return where the matches are, and what asks about the surest unstated ones."""
+    matches = "python -m tasks match lists the matches, each with its probability; " if "test.positives_lost" in collection.encoded else ""
+    return f"{matches}reports/mistakes.csv asks about the surest pairs that nobody stated."
+
+
+def _candidates(collection: Collection) -> Figure:
+    encoded = collection.encoded
+    lost = encoded.get("test.positives_lost")
+    if lost is None:
+        return Figure("Candidates found", percent(encoded["recall"], 1), "of the exact nearest neighbours, on a sample")
+    whole = lost + encoded["test.positives_proposed"]
+    return Figure(
+        "Positives among candidates",
+        percent(1 - lost / max(whole, 1), 1),
+        f"of the {count(int(whole))} test positives; {count(int(lost))} are proposed by no similarity, and cannot be found",
+    )
 
 
 def _hidden(collection: Collection) -> str:
-    """Return what the balanced test hides; empty where the task has no such test."""
+    """Return how the scores on the stated pairs differ from those on all; empty where no negative pair is stated."""
     name = "stated" if "stated" in collection.methods else collection.best
     accuracy = collection.metrics.get(f"{name}.stated.accuracy")
     if accuracy is None:
         return ""
+    share = collection.metrics[f"{name}.stated.positives"] / collection.metrics[f"{name}.stated.pairs"]
     return (
-        f"On the stated test pairs, which somebody balanced, the model of {phrase_of(name)} labels scores {percent(accuracy, 1)} accuracy; "
-        f"over all pairs its average precision is {percent(collection.metrics[f'{name}.{_MEASURE}'], 1)}."
+        f"On the stated test pairs, {percent(share, 1)} of them positive, the model of {phrase_of(name)} labels scores "
+        f"{percent(accuracy, 1)} accuracy; over all pairs its average precision is "
+        f"{percent(collection.metrics[f'{name}.{_MEASURE}'], 1)}."
     )
 
 
+def _worth(collection: Collection) -> str:
+    """Return what the labels changed; empty where the model before any label was not scored."""
+    before = collection.metrics.get(f"{UNTRAINED}.{_MEASURE}")
+    change = collection.difference(UNTRAINED)
+    if before is None or change is None:
+        return ""
+    labels = counted(round(collection.metrics[f"{collection.best}.labels"]), "label")
+    if change["low"] > 0:
+        what = f"{labels} raised it by {100 * change['difference']:.1f} points"
+    elif change["high"] < 0:
+        what = f"{labels} lowered it by {-100 * change['difference']:.1f} points"
+    else:
+        what = f"{labels} made no measurable difference: {100 * change['difference']:+.1f} points".replace("-", "\u2212")
+    return f"Without any label its average precision is {percent(before, 1)}; {what} (95 % CI {interval_of(change)})."
+
+
 def _saved(collection: Collection) -> str:
+    """Return how many fewer labels the best method needed than static retrieval; empty where that is not measured."""
     needed = collection.metrics.get(f"{collection.best}.labels_to_static")
-    if _STATIC not in collection.methods or collection.best == _STATIC or needed is None:
+    against, change = collection.difference(_STATIC), collection.difference(UNTRAINED)
+    if not needed or against is None or against["low"] <= 0 or change is None or change["low"] <= 0:
         return ""
     whole = collection.metrics[f"{_STATIC}.labels"]
+    if whole <= needed:
+        return ""
     return (
         f"{phrase_of(collection.best).capitalize()} needed {count(int(needed))} labels for the average precision that static retrieval has "
         f"after {count(int(whole))}: {whole / needed:.1f} times fewer."

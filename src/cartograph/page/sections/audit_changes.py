@@ -31,7 +31,7 @@ def audit_changes_section(audit: Audit) -> Section | None:
     suspected = set(_places(audit, since, "new suspect"))
     new = [place for place in audit.flagged.tolist() if place in suspected]
     if new and audit.suspects is not None:
-        blocks.append(suspect_table("New suspects", audit.suspects, new))
+        blocks.append(suspect_table("New suspects", audit, new))
     lists = _lists(audit, since)
     if lists:
         blocks.append(RowTables(lists))

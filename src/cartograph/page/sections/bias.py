@@ -10,7 +10,7 @@ from cartograph.bias.partial import WHOLE
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
 from cartograph.page.step_results import Bias
-from cartograph.wording import count, cut
+from cartograph.wording import count, counted, cut
 
 _LONGEST = 40
 _MEANING = "If one word or half of the input predicts the label, a model can be right for the wrong reason."
@@ -54,10 +54,19 @@ def _lead(audit: Audit, rows: Sequence[dict[str, Any]]) -> str:
         return meaning
     name = _name(audit, first[0]["model"])
     return (
-        f"{meaning} On {cut(first[0]['set'], _LONGEST)} a {name} is right on {full:.1f}\u00a0% of the rows when it learns from all, on "
-        f"{chance:.1f}\u00a0% when it learns from as many random rows as the filter kept, and on {left:.1f}\u00a0% when it learns from "
-        "what the filter kept and is tested on what it kept."
+        f"{meaning}{_sampled(audit)} On {cut(first[0]['set'], _LONGEST)} a {name} is right on {full:.1f}\u00a0% of the rows when it learns "
+        f"from all, on {chance:.1f}\u00a0% when it learns from as many random rows as the filter kept, and on {left:.1f}\u00a0% when it "
+        "learns from what the filter kept and is tested on what it kept."
     )
+
+
+def _sampled(audit: Audit) -> str:
+    """Return from which rows the models learnt, where it was not from all."""
+    sample = audit.bias.sample if audit.bias else {}
+    rows, whole = sample.get("rows"), sample.get("of")
+    if rows is None or whole is None or rows >= whole:
+        return ""
+    return f" Models learn from a random {count(rows)} of the {counted(whole, 'train row')} here, in every column."
 
 
 def _models(audit: Audit, rows: Sequence[dict[str, Any]]) -> Table:
@@ -146,4 +155,8 @@ def _neighbours(audit: Audit, bias: Bias) -> Table:
             columns.append(
                 Column(f"{version.capitalize()} {count(top)}", "probability", f"summed over the {count(top)} nearest train rows, mean")
             )
-    return Table("Cosine distances to the nearest train rows", columns, cells, folded=True)
+    most = bias.sample.get("neighbours_of")
+    counted_once = [row for row in rows if (row["version"], row["against"], row["top"]) == ("before", "same", tops[0])]
+    looked_up = [sum(row["rows"] for row in counted_once if row["set"] == name) for name in {row["set"] for row in counted_once}]
+    of = f", of {count(most)} random rows of a set" if most is not None and most in looked_up else ""
+    return Table(f"Cosine distances to the nearest train rows{of}", columns, cells, folded=True)

@@ -29,12 +29,20 @@ def cleaning_changes_section(audit: Audit) -> Section | None:
         return None
     changes = audit.cleaning.changes.to_pylist()
     blocks: list[Block] = [Facts(_facts(audit.cleaning))]
+    if audit.cleaning.arms is not None and audit.cleaning.arms["arms"]:
+        blocks.append(_arms(audit.cleaning.arms))
     if changes:
         blocks += [_by_class(audit, changes), _listed(audit, changes)]
     return Section("changes", "What changed", _lead(audit.cleaning.version, changes), blocks)
 
 
 def _lead(version: Mapping[str, Any], changes: Sequence[Mapping[str, Any]]) -> str:
+    weighted = version.get("weighted", False)
+    if not changes and weighted:
+        return (
+            f"No row was dropped or relabelled: each of the {counted(version['rows'], 'row')} counts by how likely its label is right, "
+            f"1 on average; the weights are a column of the cleaned version {version['version']}."
+        )
     if not changes:
         rows = counted(version["rows"], "row")
         return f"Nothing: the cleaned version {version['version']} has the {rows} of the original, with their labels."
@@ -42,7 +50,8 @@ def _lead(version: Mapping[str, Any], changes: Sequence[Mapping[str, Any]]) -> s
         f"{counted(version[what], 'row')} {verb}" for what, verb in (("dropped", "dropped"), ("relabelled", "relabelled")) if version[what]
     ]
     summary = f"{' and '.join(done)}: {count(version['parent_rows'])} rows became {count(version['rows'])}, version {version['version']}."
-    more = (
+    more = " Each row counts by how likely its label is right." if weighted else ""
+    more += (
         f" The table has the first {count(MOST_LISTED)} changes, those by people first, then the most suspect."
         if len(changes) > MOST_LISTED
         else ""
@@ -61,6 +70,33 @@ def _facts(cleaning: Cleaning) -> list[tuple[str, str]]:
     if by:
         facts.append(("Decided by", ", ".join(f"{cut(name, _LONGEST_NAME)} ({count(number)})" for name, number in by.most_common())))
     return facts
+
+
+def _arms(arms: Mapping[str, Any]) -> Table:
+    """Return the ways of cleaning side by side, as cross-validation on the train set sees them."""
+    used = {"decisions-only": "original", "drop-flagged": "drop"}.get(arms["used"], arms["used"])
+    cells: list[tuple[Cell, ...]] = [
+        (
+            arm,
+            score["changed"],
+            100 * score["accuracy"],
+            100 * score["difference"],
+            100 * score["error"],
+            ", ".join(word for word, meant in (("recommended", arms["recommended"]), ("used", used)) if arm == meant),
+        )
+        for arm, score in arms["arms"].items()
+    ]
+    columns = (
+        Column("Way of cleaning"),
+        Column("Rows changed", "count", "dropped, relabelled, or counting less than half"),
+        Column("Accuracy", "points", "of linear models, cross-validated on the train set, each row by how likely its label is right"),
+        Column("\u2212 original", "points", "points more than on the original rows; for choosing, as gains come out too large here"),
+        Column("Standard error", "points", "of that difference, paired by rows"),
+        Column(
+            "", meaning="recommended: the best, if it exceeds the original by more than one standard error; no evaluation set has a say"
+        ),
+    )
+    return Table(f"Ways of cleaning compared. {arms['reason']}", columns, cells)
 
 
 def _by_class(audit: Audit, changes: Sequence[Mapping[str, Any]]) -> Table:

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, points
+from cartograph.compare.versions import HELD_OUT
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
 from cartograph.page.chart_blocks import Dot, DotPlot, Dots
@@ -64,7 +65,13 @@ def _how(summary: Sequence[Row]) -> str:
     subsets = list(dict.fromkeys(row["subset"] for row in summary))
     seeds = max(row["seeds"] + row["failed"] for row in summary)
     versions = listing([f"{subset} ({_MEANINGS.get(subset, subset)})" for subset in subsets])
-    return f"The same recipe was trained from scratch on {versions}, with {counted(seeds, 'seed')} each, and scored on rows it never saw."
+    how = f"The same recipe was trained from scratch on {versions}, with {counted(seeds, 'seed')} each, and scored on rows it never saw."
+    if any(row["set"] == HELD_OUT for row in summary):
+        how += (
+            " There is no evaluation set, so a part of the train set was held out of every training. Its labels are as given, wrong ones "
+            "among them, and the suspects were found with its help: the recommendation goes by its rows that are no suspects."
+        )
+    return how
 
 
 def _means(summary: Sequence[Row], evaluation: Sequence[Row], metric: str) -> list[DotPlot]:

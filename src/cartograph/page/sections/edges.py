@@ -1,4 +1,4 @@
-"""The rows at the edges of the map: the hardest, the most ambiguous, the easiest."""
+"""The rows at the edges of the map: the least confident, the most variable, the most confident."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ def edges_section(audit: Audit) -> Section:
     """Return a table for each edge, by rank over all rows, whatever their region."""
     first = min(audit.limits.listed, audit.rows)
     ranked = (
-        ("Hardest", "lowest confidence first: wrong labels gather here", np.lexsort((audit.variability, audit.confidence))),
+        ("Least confident", "lowest confidence first", np.lexsort((audit.variability, audit.confidence))),
         (
-            "Most ambiguous",
-            "highest variability first: texts that can be read more than one way",
+            "Most variable",
+            "highest variability first",
             np.argsort(-audit.variability, kind="stable"),
         ),
         (
-            "Easiest",
-            "highest confidence first: learnt at once, often by a give-away word",
+            "Most confident",
+            "highest confidence first",
             np.lexsort((audit.variability, -audit.confidence)),
         ),
     )

@@ -22,11 +22,12 @@ def how_made(origin: HowMade) -> Section:
     for section, keys in origin.parameters.items():
         set_keys = [(key, cut(_written(value), 300)) for key, value in keys.items() if value not in (None, [], {})]
         if set_keys:
-            blocks.append(Table(f"Parameters of {section}", (Column("Key", "code"), Column("Value", "code")), set_keys))
+            blocks.append(Table(f"Parameters of {section}", (Column("Key", "code"), Column("Value", "code")), set_keys, folded=True))
     if origin.digests:
-        blocks.append(Table("Content digests (SHA-256)", (Column("What"), Column("Digest", "code")), list(origin.digests.items())))
+        digests = list(origin.digests.items())
+        blocks.append(Table("Content digests (SHA-256)", (Column("What"), Column("Digest", "code")), digests, folded=True))
     if origin.versions:
-        blocks.append(Table("Versions", (Column("Library"), Column("Version", "code")), list(origin.versions.items())))
+        blocks.append(Table("Versions", (Column("Library"), Column("Version", "code")), list(origin.versions.items()), folded=True))
     lead = "The same parameters, data and versions give this page again, byte for byte. Keys that are not set are not listed."
     return Section("origin", "How this was made", lead, blocks, short="How made")
 

@@ -22,17 +22,26 @@ CORRECTNESS = "the share of epochs in which the row's own label was the model's 
 def map_section(audit: Audit) -> Section:
     """Return the map with the meaning of its axes."""
     drawn = min(audit.rows, audit.limits.max_points)
-    sampled = (
-        ""
-        if drawn == audit.rows
-        else f", of which {count(drawn)} are drawn, picked at random; listed rows and suspects are always among them"
-    )
+    sampled = "" if drawn == audit.rows else f", of which {count(drawn)} are drawn, picked at random{_besides(audit)}"
     lead = (
-        f"Each point is one of the {counted(audit.rows, 'train row')}{sampled}. Wrong labels gather low on the left, rows that can be read "
-        "more than one way on the right, and what the model learnt at once high on the left."
+        f"Each point is one of the {counted(audit.rows, 'train row')}{sampled}. Low on the left are labels that the model gave little "
+        "probability in every epoch, on the right those about which it changed its mind, and high on the left those of which it was sure "
+        "from the first."
     )
     items = [("Confidence", CONFIDENCE), ("Variability", VARIABILITY), ("Correctness", CORRECTNESS)]
     return Section("map", "Data map", lead, (Map(_alternative(audit)), Definitions(items)), short="Map")
+
+
+def _besides(audit: Audit) -> str:
+    """Return which rows are drawn besides the sample, and what that does to the picture."""
+    shown, flagged = len(audit.suspects_drawn), len(audit.flagged)
+    if not flagged:
+        return "; rows that this page lists are always among them, and the bars at the sides count every row"
+    which = "all suspects" if shown == flagged else f"the {count(shown)} most suspect of {counted(flagged, 'suspect')}"
+    return (
+        f" but for {which} and the rows that this page lists, which are always among them: there the points are denser than the data, "
+        "while the bars at the sides count every row"
+    )
 
 
 def _alternative(audit: Audit) -> str:

@@ -20,6 +20,7 @@ _KINDS = {
     "plain": ("Plain", "the label is right"),
 }
 _PLANE_POINTS = 400
+_BINS, _FEWEST = 10, 10
 
 
 def planted_truth_section(audit: Audit) -> Section | None:
@@ -33,7 +34,7 @@ def planted_truth_section(audit: Audit) -> Section | None:
     blocks: list[Block] = [_planes(audit, groups)]
     flipped = groups.get("flipped", np.empty(0, dtype=np.int64))
     if len(flipped):
-        blocks += [Charts((_gain(score),)), Facts(_facts(audit, score))]
+        blocks += [Charts((_gain(score), *_reliability(audit, score, places))), Facts(_facts(audit, score))]
     if "give_away.odds_ratio" in audit.metrics.get("score", {}):
         blocks.append(Facts(_filter_facts(audit.metrics["score"])))
     blocks.append(_table(audit, groups, places[_flags(score, "give_away")], places[~_flags(score, "give_away")]))
@@ -108,6 +109,21 @@ def _gain(score: pa.Table) -> Chart:
     series += [Series("perfect", [min(k, total) for k in read]), Series("at random", [round(total * k / len(flipped), 1) for k in read])]
     meaning = "how many of the flipped labels a person finds who reads the rows in this order"
     return Chart("Flips found", meaning, "Rows read", read, series, y_range=(0, float(total)), whole_x=True)
+
+
+def _reliability(audit: Audit, score: pa.Table, places: Integers) -> tuple[Chart, ...]:
+    """Return how many of the rows of about one probability are flipped; nothing where probabilities are not estimated from this data."""
+    if audit.suspects is None or not audit.suspects.record.get("calibrated"):
+        return ()
+    given, flipped = audit.suspects.rows["probability"].to_numpy()[places], _flags(score, "flipped")
+    bins = np.minimum((given * _BINS).astype(np.int64), _BINS - 1)
+    rows = [np.flatnonzero(bins == place) for place in range(_BINS)]
+    middles = [(place + 0.5) / _BINS for place in range(_BINS)]
+    found = [round(float(flipped[own].mean()), 4) if len(own) >= _FEWEST else None for own in rows]
+    said = [round(float(given[own].mean()), 4) if len(own) >= _FEWEST else None for own in rows]
+    meaning = f"of the rows with about that probability of a wrong label, the share that was flipped; points of {_FEWEST} rows or more"
+    series = [Series("flipped", found), Series("probability said", said)]
+    return (Chart("Reliability", meaning, "probability of a wrong label", middles, series, (0.0, 1.0)),)
 
 
 def _facts(audit: Audit, score: pa.Table) -> list[tuple[str, str]]:

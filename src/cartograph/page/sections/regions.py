@@ -9,35 +9,61 @@ from cartograph.page.audit import Audit
 from cartograph.page.blocks import Section
 from cartograph.page.row_blocks import Region, Regions
 from cartograph.schema import REGIONS
-from cartograph.wording import probability, share
+from cartograph.wording import count, probability, share
 
 EASY, AMBIGUOUS, HARD, UNASSIGNED = REGIONS
 
 MEANINGS = {
-    HARD: "The model kept doubting these labels. Many are wrong labels, some are merely rare: read them first.",
-    AMBIGUOUS: "The model changed its mind about these. They teach it most, and hold the rows that people would label differently.",
-    EASY: "Learnt at once and never doubted. Needed, but many say the same; what gives a label away puts rows here.",
-    UNASSIGNED: "In between: neither doubted, nor unsettled, nor learnt at once.",
+    HARD: "Low confidence and low variability: in epoch after epoch, the model gave these labels little probability.",
+    AMBIGUOUS: "High variability: the probability of these labels went up and down from epoch to epoch, or rose late.",
+    EASY: "High confidence and low variability: the model gave these labels much probability, early and steadily.",
+    UNASSIGNED: "In none of the three.",
 }
+_LISTS = ((HARD, "least confident"), (EASY, "most confident"), (AMBIGUOUS, "most variable"))
 
 
 def regions_section(audit: Audit) -> Section:
     """Return one card per region that has rows, the hardest first."""
-    cards = [_card(audit, name) for name in (HARD, AMBIGUOUS, EASY, UNASSIGNED) if len(audit.members(name))]
+    names = (HARD, AMBIGUOUS, EASY, UNASSIGNED)
+    cards = [_card(audit, name) for name in names if len(audit.members(name))]
     lead = (
-        "Every row is in one region. The shares are set by the parameters and taken in this order: the least confident rows, then the most "
-        "variable of the others, then the most confident of what is left. So the parameters decide the counts, and the data the bounds."
+        "Hard-to-learn and easy-to-learn rows are among the least and the most confident, and closest to the corner of the map where "
+        "confidence is low or high and variability is 0; the other ones among the most variable rows are ambiguous. The parameters set how "
+        "long these lists are, the data how many of their rows are in the region."
     )
-    return Section("regions", "Regions", lead, (Regions(cards),))
+    empty = [name for name in names[:3] if not len(audit.members(name))]
+    lead += f" No row is {' or '.join(empty)}." if empty else ""
+    return Section("regions", "Regions", " ".join([lead, *_lists(audit)]), (Regions(cards),))
+
+
+def _lists(audit: Audit) -> list[str]:
+    """Return what became of the rows of each list, one sentence each."""
+    metrics, sentences = audit.metrics.get("measure", {}), []
+    for name, rank in _LISTS:
+        if not metrics.get(f"region.{name}.listed"):
+            continue
+        listed, inside, elsewhere = (int(metrics[f"region.{name}.{key}"]) for key in ("listed", "count", "elsewhere"))
+        other = "hard-to-learn or easy-to-learn" if name == AMBIGUOUS else AMBIGUOUS
+        verb = "is" if inside == 1 else "are"
+        sentence = f"Of the {count(listed)} {rank} rows, {count(inside)} {verb} {name}"
+        sentences.append(f"{sentence} and {count(elsewhere)} {other}." if elsewhere else f"{sentence}.")
+    return sentences
 
 
 def _card(audit: Audit, name: str) -> Region:
     rows = audit.members(name)
     bounds = [(title, _range(values[rows])) for title, values in (("Confidence", audit.confidence), ("Variability", audit.variability))]
+    always, never = (int(np.count_nonzero(np.isclose(audit.correctness[rows], value))) for value in (1.0, 0.0))
+    bounds += [(title, _part(number, len(rows))) for title, number in (("Right in every epoch", always), ("Right in none", never))]
     if audit.disagreeing is not None:
-        other = int(np.count_nonzero(audit.disagreeing[rows]))
-        bounds.append(("Model prefers another label", f"{other:,} ({share(other, len(rows))})"))
+        bounds.append(("Model prefers another label", _part(int(np.count_nonzero(audit.disagreeing[rows])), len(rows))))
+    if audit.suspects is not None:
+        bounds.append(("Suspects", _part(int(np.isin(rows, audit.flagged).sum()), len(rows))))
     return Region(name, MEANINGS[name], len(rows), share(len(rows), audit.rows), bounds, _examples(audit, name, rows))
+
+
+def _part(number: int, rows: int) -> str:
+    return f"{number:,} ({share(number, rows)})"
 
 
 def _range(values: Floats) -> str:

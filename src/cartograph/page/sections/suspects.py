@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow.compute as pc
 
+from cartograph.data.spreadsheet import guarded
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
-from cartograph.page.chart_blocks import Chart, Charts, Series
-from cartograph.page.row_blocks import Suspect, SuspectTable
+from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
+from cartograph.page.row_blocks import Answers, Suspect, SuspectTable
+from cartograph.page.rows import LONGEST_NAME
 from cartograph.page.step_results import Suspects
+from cartograph.schema import UID
+from cartograph.statistics.proportion import f1_interval
 from cartograph.suspects.detector import PRIOR
 from cartograph.suspects.figures import RANGES, shares
 from cartograph.wording import about, count, counted, cut, percent, probability, share
@@ -20,6 +27,9 @@ MOST_LISTED = 1000
 """Most suspects in a table; the others are in the files."""
 
 _BINS = 20
+_FEWEST_IN_PAIRS = 10
+_FEWEST_LABELS = 3
+_NAMED = 5
 _READS = {
     "confidence": "the probability that the model gave to the label, averaged over the epochs (the classifier of the paper)",
     "measures": "all measures of the map",
@@ -39,22 +49,63 @@ def suspects_section(audit: Audit) -> Section | None:
         return None
     blocks: list[Block] = []
     if len(audit.flagged):
-        blocks.append(suspect_table("Suspects", audit.suspects, audit.flagged.tolist()))
-    blocks += [Charts(_charts(audit.suspects)), Facts(_facts(audit.suspects.record))]
-    if not audit.suspects.record["assumption"]:
+        blocks.append(suspect_table("Suspects", audit, audit.flagged.tolist()))
+    if (pairs := _pairs(audit)) is not None:
+        blocks.append(pairs)
+    if audit.suspects.record["flips"]:
+        blocks += [Charts(_charts(audit.suspects)), Facts(_facts(audit.suspects.record))]
+    if audit.suspects.record["flips"] and not audit.suspects.record["assumption"]:
         blocks.append(_detectors(audit.suspects.record))
     return Section("suspects", "Suspects", " ".join(_lead(audit, audit.suspects.record)), blocks)
 
 
-def suspect_table(caption: str, suspects: Suspects, places: Sequence[int]) -> SuspectTable:
-    """Return the suspects at these places on the map, as many as a table has."""
+def suspect_table(caption: str, audit: Audit, places: Sequence[int]) -> SuspectTable:
+    """Return the suspects at these places on the map, as many as a table has.
+
+    Raises:
+        ValueError: the audit did not look for suspects.
+    """
+    if audit.suspects is None:
+        raise ValueError("the audit did not look for suspects")
     shown = places[:MOST_LISTED]
-    rows = suspects.rows.select(["rank", "probability", "suggested", "reason"]).take(list(shown)).to_pylist()
+    rows = audit.suspects.rows.select([UID, "rank", "probability", "suggested", "reason"]).take(list(shown)).to_pylist()
     listed = [
-        Suspect(place, row["rank"], round(row["probability"], 4), row["suggested"], cut(row["reason"], 400))
+        Suspect(place, guarded(row[UID]), row["rank"], round(row["probability"], 4), row["suggested"], cut(row["reason"], 400))
         for place, row in zip(shown, rows, strict=True)
     ]
-    return SuspectTable(caption, listed)
+    return SuspectTable(caption, listed, _answers(audit))
+
+
+def _pairs(audit: Audit) -> Heat | None:
+    """Return how many suspects of each label have which suggestion; None where there are few of either."""
+    if audit.suspects is None or len(audit.flagged) < _FEWEST_IN_PAIRS:
+        return None
+    suggested = audit.suspects.rows["suggested"].to_numpy()[audit.flagged]
+    counts = Counter(zip(audit.gold[audit.flagged].tolist(), suggested.tolist(), strict=True))
+    pairs = sorted(((given, other, number) for (given, other), number in counts.items() if other >= 0), key=lambda pair: -pair[2])
+    used = sorted({label for given, other, _ in pairs for label in (given, other)})
+    if len(used) < _FEWEST_LABELS:
+        return None
+    place = {label: number for number, label in enumerate(used)}
+    names = [cut(audit.info.labels[label], LONGEST_NAME) for label in used]
+    named = [f"{names[place[given]]} → {names[place[other]]}: {count(number)}" for given, other, number in pairs[:_NAMED]]
+    return Heat(
+        "Given label and suggested label",
+        "how many suspects of each label (down) have which suggestion (across); the stronger the colour, the more",
+        f"The most frequent: {'; '.join(named)}.",
+        names,
+        [(place[given], place[other], number) for given, other, number in pairs],
+    )
+
+
+def _answers(audit: Audit) -> Answers:
+    uids = audit.measures[UID].take(audit.flagged).to_pylist()
+    version = hashlib.sha256(json.dumps([audit.how_made.name, audit.info.labels, audit.gold[audit.flagged].tolist(), uids]).encode())
+    made, _, workspace = audit.how_made.command.partition(" WORKSPACE=")
+    option = f" --workspace {workspace}" if workspace else ""
+    # The library alone has no command that takes decisions in.
+    command = f"python -m tasks review{option} --import decisions.csv" if made == "make audit" else ""
+    return Answers(version.hexdigest()[:16], [guarded(name) for name in audit.info.labels], min(len(uids), MOST_LISTED), command)
 
 
 def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
@@ -68,7 +119,7 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         sentences.append(f"The table has the first {count(MOST_LISTED)}; all are in data/noise/noise.parquet.")
     if record["assumption"]:
         sentences.append(f"They were found {record['assumption']}: the map was imported, so no model could be trained on flipped labels.")
-    else:
+    elif flips:
         sentences.append(
             f"To test the detectors, {count(flips)} labels of easy rows were flipped and the model trained again; those that are "
             "classifiers learn from it what a wrong label looks like."
@@ -108,13 +159,18 @@ def _charts(suspects: Suspects) -> list[Chart]:
     return charts
 
 
+def _f1(value: float, record: Mapping[str, Any]) -> str:
+    low, high = map(probability, f1_interval(value, record["tested_on"] // 2))
+    return f"{probability(value)} ({low} to {high})"
+
+
 def _facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     f1 = {**{name: detector["f1"] for name, detector in record["detectors"].items()}, "variability": record["f1_variability"]}
     facts = [
         ("Detector", record["reason"]),
         (
             "F1",
-            f"{probability(f1['confidence'])} by confidence alone, {probability(f1['variability'])} by variability alone, on "
+            f"{_f1(f1['confidence'], record)} by confidence alone, {_f1(f1['variability'], record)} by variability alone, on "
             f"{counted(record['tested_on'], 'held-out row')}, half of them flipped: the harmonic mean of the share of flags that are "
             "right and the share of flips that are flagged; 1 = every flip and no other row",
         ),

@@ -8,7 +8,7 @@ from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Series
 from cartograph.statistics.proportion import wilson_interval
-from cartograph.wording import count, counted
+from cartograph.wording import count, counted, probability
 
 _RECORD = {
     "train_pass": "while training on the batch, before its update (costs nothing extra)",
@@ -20,7 +20,9 @@ _DOMAINS = {"train": "train", "id": "in distribution", "ood": "out of distributi
 def training_section(audit: Audit) -> Section:
     """Return the training curve and the accuracy on each set, or why they are not known."""
     if audit.training.get("source") == "imported" or not audit.history.num_rows:
-        why = "The map was imported from a training run elsewhere, so its curve and its accuracy on the evaluation sets are not known here."
+        why = audit.training.get("learning", {}).get("sentence") or (
+            "The map was imported from a training run elsewhere, so its curve and its accuracy on the evaluation sets are not known here."
+        )
         return Section("training", "The model behind the map", why=why, short="Training")
     sets = list(dict.fromkeys(audit.history["set"].to_pylist()))
     charts = [chart for name in ("accuracy", "loss") if _drawable(chart := _chart(audit, sets, name))]
@@ -81,6 +83,12 @@ def _facts(audit: Audit) -> list[tuple[str, str]]:
     if training.get("parameters"):
         facts.append(("Size", counted(int(training["parameters"]), "trainable number")))
     facts.append(("Epochs", count(int(training.get("epochs", 0)))))
+    learning = training.get("learning", {})
+    if len(learning.get("attempts", ())) > 1:
+        tried = [f"{count(each['epochs'])} (accuracy {probability(each['accuracy'])})" for each in learning["attempts"]]
+        facts.append(("Epochs tried", f"{', '.join(tried)}: each time from the start, with twice as many, until the model had learnt"))
+    if learning.get("simple_accuracy") is not None:
+        facts.append(("Simple models, on rows they did not see", f"accuracy {probability(learning['simple_accuracy'])}"))
     if training.get("record"):
         facts.append(("Probabilities read", _RECORD.get(str(training["record"]), str(training["record"]))))
     if training.get("device"):

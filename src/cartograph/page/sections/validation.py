@@ -14,7 +14,7 @@ from cartograph.wording import count, counted, cut, listing, share
 
 _DOMAINS = {"train": "train", "id": "in distribution", "ood": "out of distribution"}
 _LONGEST = 200
-_MOST_CLASSES = 12
+_MOST_CLASSES = 6
 
 
 def validation_section(audit: Audit) -> Section | None:
@@ -25,7 +25,9 @@ def validation_section(audit: Audit) -> Section | None:
     checks = [_check(entry["set"], check) for entry in sets for check in entry["checks"]]
     checks.sort(key=lambda check: (check.passed, not check.critical))
     blocks: list[Block] = [Checks(checks)] if checks else []
-    blocks.append(_sets(sets))
+    blocks += _sets(sets)
+    if (leaked := _leaked(sets)) is not None:
+        blocks.append(leaked)
     if audit.quarantine.num_rows:
         blocks += [_reasons(audit), _quarantined(audit)]
     failed = sum(not check.passed for check in checks)
@@ -66,8 +68,10 @@ def _check(name: str, check: Mapping[str, Any]) -> Check:
     )
 
 
-def _sets(sets: list[Mapping[str, Any]]) -> Table:
-    classes = list(dict.fromkeys(name for entry in sets for name in entry["classes"]))[:_MOST_CLASSES]
+def _sets(sets: list[Mapping[str, Any]]) -> list[Table]:
+    """Return the sets with the rows of each class: in the same table where that leaves it legible, else in one of their own."""
+    classes = list(dict.fromkeys(name for entry in sets for name in entry["classes"]))
+    beside = classes if len(classes) <= _MOST_CLASSES else []
     columns = [
         Column("Set"),
         Column("Domain", meaning="in distribution: drawn like the train set; out of distribution: from somewhere else"),
@@ -75,7 +79,7 @@ def _sets(sets: list[Mapping[str, Any]]) -> Table:
         Column("Read", "count", "rows read from the files"),
         Column("Used", "count", "rows that could be used"),
         Column("Quarantined", "count", "rows set aside, with the reason"),
-        *(Column(cut(str(name), 40), "count", "rows with this label") for name in classes),
+        *(Column(cut(str(name), 40), "count", "rows with this label") for name in beside),
     ]
     cells: list[Sequence[Cell]] = [
         (
@@ -85,11 +89,38 @@ def _sets(sets: list[Mapping[str, Any]]) -> Table:
             int(entry["rows_read"]),
             int(entry["rows_used"]),
             int(entry["quarantined"]),
-            *(int(entry["classes"].get(name, 0)) for name in classes),
+            *(int(entry["classes"].get(name, 0)) for name in beside),
         )
         for entry in sets
     ]
-    return Table("The sets and their labels", columns, cells)
+    tables = [Table("The sets and their labels" if beside else "The sets", columns, cells)]
+    if not beside and classes:
+        by_class: list[Sequence[Cell]] = [
+            (cut(str(name), _LONGEST), *(int(entry["classes"].get(name, 0)) for entry in sets)) for name in classes
+        ]
+        columns = [Column("Label"), *(Column(cut(str(entry["set"]), 40), "count", "rows with this label") for entry in sets)]
+        tables.append(Table("Rows of each label", columns, by_class))
+    return tables
+
+
+def _leaked(sets: list[Mapping[str, Any]]) -> Table | None:
+    """Return how many rows of the evaluation sets are in the train set too; None where none does."""
+    found = [(entry, entry["in_train"]) for entry in sets if entry.get("in_train")]
+    if not any(sum(counts.values()) for _, counts in found):
+        return None
+    columns = (
+        Column("Set"),
+        Column("Used", "count", "rows that could be used"),
+        Column("Equal", "count", "rows with the same text, character by character, as a row of the train set"),
+        Column("But for case and spaces", "count", "rows whose text is the same but for upper and lower case and white space"),
+        Column("Nearly", "count", "rows with a similarity of 0.8 or more to one of the train set (Jaccard, of 5 characters)"),
+        Column("Other label", "count", "of all these, rows with another label in the train set"),
+    )
+    names = ("exact", "normalised", "near", "other label")
+    cells: list[Sequence[Cell]] = [
+        (str(entry["set"]), int(entry["rows_used"]), *(int(counts.get(name, 0)) for name in names)) for entry, counts in found
+    ]
+    return Table("Rows of evaluation sets that are in the train set too", columns, cells)
 
 
 def _reasons(audit: Audit) -> Table:

@@ -8,6 +8,7 @@ import pytest
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Facts, Table
 from cartograph.page.chart_blocks import Charts, Planes
+from cartograph.page.sections import planted_truth as module
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects, planted_truth_section
 from cartograph.page.verdict import verdict
 from tests.page_audits import block_of, with_planted_truth, with_suspects
@@ -66,3 +67,22 @@ def test_suspects_are_scored_against_the_planted_truth(audit: Audit) -> None:
         .lines[-1]
         .endswith("1 of its 2 flipped labels is among the 2 suspects (average precision 0.70, where 1 is a perfect ranking).")
     )
+
+
+def test_probabilities_that_were_estimated_are_held_beside_what_was_flipped(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_FEWEST", 1)
+    scored = with_suspects(with_planted_truth(audit))
+    table = scored.score.append_column("suspect_rank", scored.suspects.rows["rank"].cast(pa.int64()))
+    scored = replace(scored, score=table.append_column("flagged", scored.suspects.rows["flagged"]))
+    assert len(block_of(planted_truth_section(scored), Charts).charts) == 1
+    calibrated = replace(scored, suspects=replace(scored.suspects, record={**scored.suspects.record, "calibrated": True}))
+    chart = block_of(planted_truth_section(calibrated), Charts).charts[1]
+    places = [calibrated.measures["uid"].to_pylist().index(uid) for uid in calibrated.score["uid"].to_pylist()]
+    said = calibrated.suspects.rows["probability"].to_numpy()[places]
+    flipped = calibrated.score["flipped"].to_numpy(zero_copy_only=False)
+    for place in range(10):
+        own = (said >= place / 10) & ((said < (place + 1) / 10) | (place == 9))
+        expected = (flipped[own].mean(), said[own].mean()) if own.any() else (None, None)
+        assert [series.values[place] for series in chart.series] == [
+            pytest.approx(value, abs=1e-4) if value is not None else None for value in expected
+        ]

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pyarrow as pa
+
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Facts, Table
-from cartograph.page.chart_blocks import Charts
+from cartograph.page.chart_blocks import Charts, Heat
 from cartograph.page.row_blocks import SuspectTable
 from cartograph.page.sections.suspects import suspects_section
-from tests.page_audits import block_of, with_suspects
+from cartograph.schema import MEASURES, NOISE, DatasetInfo, examples_schema
+from tests.page_audits import block_of, small_audit, with_suspects
 
 
 def test_suspects_are_listed_in_their_order_with_suggestion_and_reason(audit: Audit) -> None:
@@ -23,7 +28,7 @@ def test_the_experiment_with_flipped_labels_is_shown_with_its_numbers(audit: Aud
     section = suspects_section(with_suspects(audit))
     facts = dict(block_of(section, Facts).facts)
     assert facts["Detector"] == "So it is."
-    assert facts["F1"].startswith("0.95 by confidence alone, 0.60 by variability alone, on 2 held-out rows, half of them flipped")
+    assert facts["F1"].startswith("0.95 (0.29 to 1.00) by confidence alone, 0.60 (0.08 to 0.96) by variability alone, on 2 held-out rows")
     assert facts["Suggested labels"].endswith("; right for 1 of 2 flips")
     assert facts["Left out"] == "1 row that a detector flags is excluded from the score, since it may be a real error"
     confidence, variability = block_of(section, Charts).charts
@@ -32,3 +37,43 @@ def test_the_experiment_with_flipped_labels_is_shown_with_its_numbers(audit: Aud
     assert confidence.series[0].values[19] == 1.0 and confidence.series[1].values[2] == 1.0
     cells = block_of(section, Table).cells
     assert [(cell[0], cell[2], cell[3], cell[4]) for cell in cells] == [("committee", 1.0, 0.875, "used"), ("confidence", 0.95, 0.75, "")]
+
+
+def many_classes() -> Audit:
+    """Thirty rows of ten classes, all suspects: twenty of them say the next class, ten the one after it."""
+    names = tuple(f"=class {number}" for number in range(10))
+    info = DatasetInfo("train", "train", "single", ("text",), (), names)
+    labels, uids = [row % 10 for row in range(30)], [f"{row:03d}" for row in range(30)]
+    examples = pa.table(
+        [uids, ["t"] * 30, pa.array(labels, pa.int32()), ["f"] * 30, list(range(30))],
+        schema=examples_schema(info),
+    )
+    audit = with_suspects(small_audit())
+    assert audit.suspects is not None
+    known = {"uid": uids, "gold": labels, "confidence": [0.1] * 30, "variability": [0.1] * 30, "correctness": [0.0] * 30}
+    measures = pa.Table.from_arrays([pa.array(known.get(field.name, [None] * 30), field.type) for field in MEASURES], schema=MEASURES)
+    rows = [
+        {"uid": uid, "probability": 0.9, "flagged": True, "suggested": (row % 10 + (1 if row < 20 else 2)) % 10}
+        for row, uid in enumerate(uids)
+    ]
+    rows = [{**one, "suggested_probability": 0.8, "rank": rank, "reason": "so"} for rank, one in enumerate(rows, start=1)]
+    return replace(audit, examples=examples, measures=measures, suspects=replace(audit.suspects, rows=pa.Table.from_pylist(rows, NOISE)))
+
+
+def test_pairs_of_given_and_suggested_labels_are_counted() -> None:
+    heat = block_of(suspects_section(many_classes()), Heat)
+    counted = {(heat.labels[given], heat.labels[other]): number for given, other, number in heat.pairs}
+    assert len(counted) == 20 and sum(counted.values()) == 30
+    assert (counted["=class 3", "=class 4"], counted["=class 9", "=class 1"]) == (2, 1)
+    assert heat.alternative.startswith("The most frequent: =class ")
+
+
+def test_what_a_reader_may_decide_is_guarded_and_belongs_to_these_suspects(audit: Audit) -> None:
+    many = many_classes()
+    table = block_of(suspects_section(many), SuspectTable)
+    assert table.suspects[0].uid == "'000"
+    assert table.answers.labels[0] == "'=class 0"
+    assert (table.answers.total, table.answers.command) == (30, "python -m tasks review --import decisions.csv")
+    other = block_of(suspects_section(with_suspects(audit)), SuspectTable)
+    assert table.answers.version == block_of(suspects_section(many_classes()), SuspectTable).answers.version != other.answers.version
+    assert not any(isinstance(block, Heat) for block in suspects_section(with_suspects(audit)).blocks)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cartograph.page.audit import Audit
-from cartograph.page.blocks import Table
+from cartograph.page.blocks import Facts, Table
 from cartograph.page.sections.training import training_section
 from cartograph.schema import (
     HISTORY,
@@ -21,3 +21,12 @@ def test_an_imported_map_says_why_there_is_no_curve(audit: Audit) -> None:
     section = training_section(replace(audit, training={"source": "imported"}, history=HISTORY.empty_table()))
     assert not section.blocks
     assert section.why.startswith("The map was imported from a training run elsewhere")
+
+
+def test_the_epochs_that_were_tried_are_listed(audit: Audit) -> None:
+    attempts = [{"epochs": epochs, "accuracy": share, "surest_third": share} for epochs, share in ((8, 0.25), (16, 0.7))]
+    training = {**audit.training, "learning": {"attempts": attempts, "simple_accuracy": 0.65, "sentence": ""}}
+    facts = dict(block_of(training_section(replace(audit, training=training)), Facts).facts)
+    assert facts["Epochs tried"].startswith("8 (accuracy 0.25), 16 (accuracy 0.70): each time from the start")
+    assert facts["Simple models, on rows they did not see"] == "accuracy 0.65"
+    assert "Epochs tried" not in dict(block_of(training_section(audit), Facts).facts)

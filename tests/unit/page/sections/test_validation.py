@@ -53,3 +53,30 @@ def test_quarantine_is_counted_by_reason_and_shows_each(audit: Audit) -> None:
 
 def test_an_audit_without_checked_sets_has_no_section(audit: Audit) -> None:
     assert validation_section(replace(audit, validation={"passed": True, "sets": [], "quarantine": {}})) is None
+
+
+def test_rows_that_stand_in_train_too_are_counted_by_kind(audit: Audit) -> None:
+    counts = {"exact": 3, "normalised": 2, "near": 1, "other label": 2}
+    sets = [{**set_entry("train", "train", []), "in_train": None}, {**set_entry("test", "id", []), "in_train": counts}]
+    section = validation_section(replace(audit, validation={"passed": True, "sets": sets, "quarantine": {}}))
+    assert section is not None
+    tables = {item.caption: item for item in section.blocks if isinstance(item, Table)}
+    [cells] = tables["Rows of evaluation sets that are in the train set too"].cells
+    assert (cells[0], *cells[2:]) == ("test", 3, 2, 1, 2)
+    sets[1]["in_train"] = dict.fromkeys(counts, 0)
+    section = validation_section(replace(audit, validation={"passed": True, "sets": sets, "quarantine": {}}))
+    assert section is not None
+    assert "Rows of evaluation sets that are in the train set too" not in {getattr(item, "caption", "") for item in section.blocks}
+
+
+def test_many_classes_have_a_table_of_their_own_with_a_row_each(audit: Audit) -> None:
+    entries = [set_entry("train", "train", []), set_entry("test", "id", [])]
+    classes = {f"class {number}": number for number in range(77)}
+    validation = {"passed": True, "sets": [{**entry, "classes": classes} for entry in entries], "quarantine": {}}
+    tables = {
+        block.caption: block for block in validation_section(replace(audit, validation=validation)).blocks if isinstance(block, Table)
+    }
+    assert len(tables["The sets"].columns) == 6
+    by_class = tables["Rows of each label"]
+    assert [column.title for column in by_class.columns] == ["Label", "train", "test"]
+    assert by_class.cells[76] == ("class 76", 76, 76) and len(by_class.cells) == 77
