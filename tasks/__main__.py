@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import Annotated
 
@@ -13,18 +14,24 @@ prepare()
 
 from cartograph.errors import CartographError, InputError  # noqa: E402
 from tasks.collection.waiting_page import leave_page  # noqa: E402
-from tasks.commands.dvc_yaml import in_sync, write  # noqa: E402
+from tasks.commands.dvc_yaml import has_file, in_sync, write  # noqa: E402
+from tasks.commands.expand import expand  # noqa: E402
+from tasks.commands.first_pairs import first_pairs  # noqa: E402
 from tasks.commands.init import init  # noqa: E402
 from tasks.commands.init_pairs import init_pairs  # noqa: E402
+from tasks.commands.match import match  # noqa: E402
 from tasks.commands.prune import prune  # noqa: E402
 from tasks.commands.review import review  # noqa: E402
+from tasks.engine.edits import edits_of  # noqa: E402
 from tasks.engine.failed_cell import failure_of  # noqa: E402
 from tasks.engine.receipt import fresh  # noqa: E402
 from tasks.engine.running import run_step  # noqa: E402
+from tasks.engine.snapshot import PARAMS  # noqa: E402
 from tasks.engine.step import Step  # noqa: E402
 from tasks.engine.workspace import Workspace, project_root  # noqa: E402
 from tasks.pipelines import (  # noqa: E402
     all_workspaces,
+    held_workspace,
     open_workspace,
     steps_of,
 )
@@ -32,8 +39,11 @@ from tasks.presentation import console  # noqa: E402
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 app.command()(init)
+app.command()(first_pairs)
 app.command()(init_pairs)
 app.command()(review)
+app.command()(expand)
+app.command()(match)
 app.command()(prune)
 
 WorkspaceOption = Annotated[str, typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default.")]
@@ -46,16 +56,21 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Run it even where its outputs are up to date.")] = False,
 ) -> None:
     """Run one step of an audit, if what it would make is not there already."""
-    space = open_workspace(workspace or ".")
-    chosen = find_step(step, space)
-    require_in_sync([space])
-    with space.lock(f"python -m tasks run {step}"):
+    with held_workspace(workspace or ".", f"python -m tasks run {shlex.quote(step)}") as space:
+        chosen = find_step(step, space)
+        require_in_sync([space])
         try:
             outcome = run_step(chosen, space, force=force or chosen.hints.always(space.settings))
         except CartographError as error:
             if leave_page(space, steps_of(space.settings), error):
                 write(space)
             raise
+        if edits := edits_of(chosen, space):
+            # DVC would record the new values for what was made with the old ones.
+            raise InputError(
+                f"step `{step}` is done, but {space.path / PARAMS} changed while it ran ({', '.join(edits)}); run it again for the new "
+                "values."
+            )
     console.step_line(step, outcome.receipt.summary, outcome.seconds if outcome.executed else None)
 
 
@@ -75,8 +90,8 @@ def dvc_yaml(
     workspace: WorkspaceOption = "",
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail where a dvc.yaml is not what the steps say.")] = False,
 ) -> None:
-    """Write dvc.yaml from the steps, for one workspace or for all of them."""
-    spaces = [open_workspace(workspace)] if workspace else all_workspaces()
+    """Write dvc.yaml from the steps, for one workspace, or for the root and all that have one; a workspace's first run writes it too."""
+    spaces = [open_workspace(workspace)] if workspace else [space for space in all_workspaces() if space.relative == "." or has_file(space)]
     if check:
         require_in_sync(spaces)
     for space in spaces:
@@ -92,7 +107,10 @@ def require_in_sync(spaces: list[Workspace]) -> None:
     """
     for space in spaces:
         if not in_sync(space):
-            raise InputError(f"{space.path / 'dvc.yaml'} is not what the steps say; write it with `make dvc-yaml` and commit it.")
+            raise InputError(
+                f"{space.path / 'dvc.yaml'} is not what the steps say; write it with `python -m tasks dvc-yaml --workspace {space.typed}` "
+                "and commit it."
+            )
 
 
 def find_step(name: str, workspace: Workspace) -> Step:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ from tasks.collection import compare, encode, pairs, parameters, rounds
 from tasks.collection import publish as publish_collection
 from tasks.collection import report as collection_report
 from tasks.collection.parameters import SECTION as COLLECTION
+from tasks.engine.edits import take_snapshot
+from tasks.engine.snapshot import PARAMS
 from tasks.engine.step import Step
 from tasks.engine.workspace import Workspace, project_root, read_workspace
 
@@ -99,6 +102,29 @@ def open_workspace(path: str | Path = ".") -> Workspace:
         InputError: not a folder inside the project, or its params.yaml is missing or wrong.
     """
     return read_workspace(path, sections)
+
+
+@contextmanager
+def held_workspace(path: str | Path, command: str) -> Iterator[Workspace]:
+    """Hold the workspace in a folder; yield it as it is once it is held, with the snapshot that its audit lives by.
+
+    Args:
+        path: as ``open_workspace`` takes it.
+        command: what holds it, for the messages of others; ``{}`` is the workspace as one types it.
+
+    Raises:
+        InputError: as ``open_workspace``; or somebody else holds it.
+    """
+    space = open_workspace(path)
+    with space.lock(command.format(space.typed)) as token:
+        file = space.path / PARAMS
+        while True:
+            # Parameters and their copy are of one moment.
+            content = file.read_bytes()
+            space = open_workspace(space.path)
+            if file.read_bytes() == content:
+                break
+        yield take_snapshot(space, content, steps_of(space.settings), token)
 
 
 def all_workspaces() -> list[Workspace]:

@@ -98,7 +98,7 @@ def _material(params: Ablate, inputs: Inputs, space: Workspace, scratch: Path) -
         evaluation={Path(name).stem: pq.read_table(inputs[name]) for name in named},
         measures=pq.read_table(inputs[_MEASURES]).sort_by("uid"),
         dynamics=dynamics if dynamics.is_dir() else None,
-        recipe=recipes.recipe_of(settings.of(Train), space),
+        recipe=recipes.recipe_of(settings.of(Train), space, inputs[_DYNAMICS] / "training.json"),
         options=options | ({"other_pretrained": str(folder)} if folder else {}),
         folder=scratch,
     )

@@ -10,6 +10,7 @@ from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from tasks.audit import features
 from tasks.audit.filtering import is_filtered
+from tasks.audit.impossible import KEY, draw_reason
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.aflite import Aflite
 from tasks.engine.step import Hints, Inputs, Out, Step
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 DATA, METRICS = "data/aflite", "reports/aflite.metrics.json"
 FIGURES = ("reports/figures/aflite.png", "reports/figures/aflite.svg")
 _ROWS = "data/ingest/train.parquet"
+_FEWEST = 2
 
 
 def run(params: Aflite, inputs: Inputs, out: Out) -> str:
@@ -37,6 +39,9 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
     loaded = {name: _rows_with_features(folder / f"{name}.parquet", sets[name]) for name in sets if (folder / f"{name}.parquet").is_file()}
     rows, vectors = loaded.pop("train")
     sizes = _sizes(params, rows.num_rows)
+    reason = _unfilterable(rows, sizes)
+    if reason is not None:
+        return _leave_all(reason, rows, {name: table for name, (table, _) in loaded.items()}, read_json(folder / "features.json"), out)
     with progress("aflite") as update:
         result = aflite(
             vectors,
@@ -60,6 +65,35 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
     _draw(result, out)
     summary = "{rows:,} to {kept:,} rows in {rounds} rounds, R {bias_before:.2f} to {bias_after:.2f}".format(**record)
     return summary.replace(" 0.", " .")
+
+
+def _unfilterable(rows: pa.Table, sizes: _Sizes) -> str | None:
+    """Return why nothing can be filtered; None where it can."""
+    if (classes := len(rows["label"].unique())) < 2:
+        return f"Nothing could be filtered by AFLite: all {rows.num_rows:,} rows have the same label, which is no guess."
+    if sizes["train_size"] >= rows.num_rows and rows.num_rows <= _FEWEST:
+        return f"Nothing could be filtered by AFLite: of {rows.num_rows:,} rows in {classes} classes none is left to guess."
+    return None
+
+
+def _leave_all(reason: str, rows: pa.Table, evaluation: dict[str, pa.Table], features_record: dict[str, Any], out: Out) -> str:
+    """Write the outputs of a filter that keeps every row, and why."""
+    import numpy as np
+
+    from cartograph.adversarial_filter.result import FilteredSet, Result
+
+    def whole(number: int) -> tuple[Any, Any, Any, Any]:
+        return np.ones(number, bool), np.zeros(number, np.int32), np.full(number, np.nan), np.full(number, np.nan)
+
+    sets = {name: FilteredSet(*whole(table.num_rows)) for name, table in evaluation.items()}
+    result = Result(*whole(rows.num_rows), np.zeros(rows.num_rows, np.int32), (), reason, sets)
+    _write_tables(result, rows, evaluation, 0, out[DATA])
+    kept = {name: {"rows": table.num_rows, "kept": table.num_rows} for name, table in sorted(evaluation.items())}
+    record = {"features": features_record, "rows": rows.num_rows, "kept": rows.num_rows, "removed": 0, "rounds": 0, "evaluation": kept}
+    write_json(out[DATA] / "aflite.json", record | {"stop_reason": reason, KEY: reason})
+    write_json(out[METRICS], {"aflite.rows": rows.num_rows, "aflite.kept": rows.num_rows, "aflite.rounds": 0, "aflite.kept.share": 1.0})
+    draw_reason(reason, [out[name] for name in FIGURES])
+    return "nothing could be filtered: too few rows, or one class"
 
 
 def _rows_with_features(path: Path, table: pa.Table) -> tuple[pa.Table, np.ndarray]:

@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 DATA, METRICS = "data/bias", "reports/bias.metrics.json"
 _ROWS = "data/ingest/train.parquet"
 _HELD_OUT = 0.2
+_LOOKED_UP = 1_000
 HELD_OUT_NAME = "held out"
 
 
 def run(params: Bias, inputs: Inputs, out: Out) -> str:
     """Write accuracies, revealing words and distances, before and after; return the first model's accuracies."""
     import numpy as np
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     from cartograph.bias.accuracies import accuracies_table, held_out, mean_accuracies
@@ -53,19 +55,42 @@ def run(params: Bias, inputs: Inputs, out: Out) -> str:
     info = dataset_info(pool.schema)
     models = [(model, WHOLE) for model in params.models if not (info.images and model == WORD_MODEL)]
     models += [(model, part) for part in partial_inputs(info) for model in params.partial]
+    predictor = _Predictor(params, out, inputs.get(recipes.TRAINING))
+    learnt = _sample(params, pool.num_rows)
     with progress("bias", "models") as update:
         accuracies = accuracies_table(
-            pool, kept, evaluation, models, params.seeds, _Predictor(params, out), deterministic=QUICK_MODELS.__contains__, progress=update
+            pool.take(pa.array(learnt)),
+            kept[learnt],
+            evaluation,
+            models,
+            params.seeds,
+            predictor,
+            deterministic=QUICK_MODELS.__contains__,
+            progress=update,
         )
     write_parquet(accuracies, out[DATA] / "accuracies.parquet")
     write_parquet(_words(params, pool, kept), out[DATA] / "words.parquet")
-    neighbours = _neighbours(inputs[features.DATA], pool, kept, evaluation)
+    neighbours = _neighbours(params, inputs[features.DATA], pool, kept, evaluation)
     write_parquet(neighbours, out[DATA] / "neighbours.parquet")
     metrics = mean_accuracies(accuracies)
     write_json(out[METRICS], metrics)
+    write_json(out[DATA] / "sample.json", {"rows": len(learnt), "of": pool.num_rows, "neighbours_of": _looked_up(params)})
     if not accuracies.num_rows:
         return f"{neighbours.num_rows:,} distances"
-    return _summary(accuracies.slice(0, 1).to_pylist()[0], metrics, len(kept), int(kept.sum()))
+    return _summary(accuracies.slice(0, 1).to_pylist()[0], metrics, len(learnt), int(kept[learnt].sum()))
+
+
+def _sample(params: Bias, rows: int) -> np.ndarray:
+    """Return which train rows the models learn from, (n,) sorted."""
+    import numpy as np
+
+    if params.rows is None or rows <= params.rows:
+        return np.arange(rows)
+    return np.sort(np.random.default_rng([params.seeds[0], 7]).choice(rows, params.rows, replace=False))
+
+
+def _looked_up(params: Bias) -> int | None:
+    return None if params.rows is None else _LOOKED_UP
 
 
 def _evaluation(inputs: Mapping[str, Path], folder: Path) -> dict[str, EvaluationRows]:
@@ -89,20 +114,22 @@ def _evaluation(inputs: Mapping[str, Path], folder: Path) -> dict[str, Evaluatio
 class _Predictor:
     """Trains a model of a table and predicts with it."""
 
-    def __init__(self, params: Bias, out: Out) -> None:
-        self._params, self._out = params, out
+    def __init__(self, params: Bias, out: Out, map_training: Path | None = None) -> None:
+        self._params, self._out, self._map_training = params, out, map_training
 
     def __call__(self, model: str, given: str, seed: int, rows: pa.Table, tests: Mapping[str, pa.Table]) -> dict[str, np.ndarray]:
         import numpy as np
 
         from cartograph.bias.guess import guess
+        from cartograph.schema import dataset_info
 
-        if model in QUICK_MODELS:
-            return {name: guess(model, rows, test, smoothing=self._params.smoothing) for name, test in tests.items()}
-        if len(seen := np.unique(rows["label"])) == 1:
+        quick = model in QUICK_MODELS
+        if len(seen := np.unique(rows["label"])) == 1 and not (quick and dataset_info(rows.schema).options):
             # A filter may leave one class alone; a model that saw no other names it.
             return {name: np.full(test.num_rows, seen[0], np.int64) for name, test in tests.items()}
-        return self._train_and_predict(_recipe(model, self._out, seed), rows, tests)
+        if quick:
+            return {name: guess(model, rows, test, smoothing=self._params.smoothing) for name, test in tests.items()}
+        return self._train_and_predict(_recipe(model, self._out, seed, self._map_training), rows, tests)
 
     def _train_and_predict(self, recipe: Recipe, rows: pa.Table, tests: Mapping[str, pa.Table]) -> dict[str, np.ndarray]:
         import shutil
@@ -124,14 +151,14 @@ class _Predictor:
         return found
 
 
-def _recipe(model: str, out: Out, seed: int) -> Recipe:
+def _recipe(model: str, out: Out, seed: int, map_training: Path | None = None) -> Recipe:
     """Return the recipe of the section ``train``, for another model at that model's own rate."""
     from dataclasses import replace
 
     from cartograph.models.registry import model_class
 
     trained = out.workspace.settings.of(Train)
-    recipe = recipes.recipe_of(trained, out.workspace)
+    recipe = recipes.recipe_of(trained, out.workspace, map_training if model == trained.model else None)
     if model in FROM_A_FOLDER and trained.pretrained is None:
         raise InputError(f"`bias.models` names `{model}`, which needs `train.pretrained`: a model's folder, or a hub id.")
     if model != recipe.model:
@@ -151,7 +178,7 @@ def _words(params: Bias, pool: pa.Table, kept: np.ndarray) -> pa.Table:
     return words_table(pool, pool.filter(pa.array(kept)), number=params.words, smoothing=params.smoothing)
 
 
-def _neighbours(folder: Path, pool: pa.Table, kept: np.ndarray, evaluation: Mapping[str, EvaluationRows]) -> pa.Table:
+def _neighbours(params: Bias, folder: Path, pool: pa.Table, kept: np.ndarray, evaluation: Mapping[str, EvaluationRows]) -> pa.Table:
     import pyarrow as pa
 
     from cartograph.bias.neighbours import NEIGHBOURS, neighbour_distances
@@ -166,7 +193,9 @@ def _neighbours(folder: Path, pool: pa.Table, kept: np.ndarray, evaluation: Mapp
     for name, tested in evaluation.items():
         theirs, gold = vectors("train" if name == HELD_OUT_NAME else name, tested.rows), tested.rows["label"].to_numpy()
         for version, own, other in (("before", kept | True, tested.kept | True), ("after", kept, tested.kept)):
-            rows = neighbour_distances(train_vectors[own], labels[own], theirs[other], gold[other], classes)
+            rows = neighbour_distances(
+                train_vectors[own], labels[own], theirs[other], gold[other], classes, most=_looked_up(params), seed=params.seeds[0]
+            )
             found += [{"version": version, "set": name, **row} for row in rows]
     return pa.Table.from_pylist(found, schema=NEIGHBOURS)
 
@@ -182,7 +211,8 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     params, trained = settings.of(Bias), settings.of(Train)
     names = {*params.models, *params.partial}
     read = [name for model in sorted(names & {"probe", *FROM_A_FOLDER}) for name in recipes.pretrained_files(_of_model(trained, model))]
-    return (*ingested_sets(settings), features.DATA, aflite.DATA, *dict.fromkeys(read))
+    epochs = recipes.epochs_file(trained) if trained.model in names else ()
+    return (*ingested_sets(settings), features.DATA, aflite.DATA, *epochs, *dict.fromkeys(read))
 
 
 def _of_model(trained: Train, model: str) -> Train:

@@ -1,4 +1,4 @@
-"""The step `clean`: the train set with suspects dropped or relabelled, a reason for every change, and the sheet to review."""
+"""The step `clean`: the train set cleaned in the way that helps most by cross-validation, reasons for every change, a sheet to review."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pydantic import Field
 
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
-from tasks.audit.parameters.files import FileEntry
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.plan import selection_file
 from tasks.audit.sources import files_of, read_files, sources_of
@@ -21,7 +20,8 @@ from tasks.presentation.console import progress
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cartograph.clean.cleaning import Cleaning
+    from cartograph.clean.arms import Arm, ArmChoice
+    from cartograph.clean.cleaning import Cleaning, Recipe
     from cartograph.clean.decisions import Decision
     from cartograph.clean.original_columns import KeptRows
     from cartograph.read.source import Source
@@ -29,16 +29,19 @@ if TYPE_CHECKING:
 ROWS, SUSPECTS, DECISIONS = "data/ingest/train.parquet", "data/noise/noise.parquet", "review/decisions.csv"
 FOUND = "data/noise/noise.json"
 DATA, METRICS = "data/clean", "reports/clean.metrics.json"
+RECIPES: dict[Arm, Recipe] = {"original": "decisions-only", "drop": "drop-flagged", "relabel": "relabel", "down-weight": "down-weight"}
+"""The recipe that makes each arm."""
 SHEET, TASKS, CONFIGURATION = "reports/review.csv", "reports/review.labelstudio.json", "reports/review.labelstudio.xml"
 
 
 class Clean(Section):
     """The section ``clean`` of params.yaml: what happens to suspects that nobody decided about, and how far cleaning may go."""
 
-    recipe: Literal["drop-flagged", "relabel", "decisions-only"] = Field(
-        "drop-flagged",
-        description="what becomes of suspects: drop-flagged; relabel (to the suggestion where it is sure enough, else drop); "
-        "decisions-only (nothing). review/decisions.csv goes before",
+    recipe: Literal["auto", "drop-flagged", "relabel", "down-weight", "decisions-only"] = Field(
+        "auto",
+        description="what becomes of suspects: drop-flagged; relabel (to the suggestion where it is sure enough, else drop); down-weight "
+        "(every row counts by its probability of a right label); decisions-only (nothing); auto: of these the best by cross-validation "
+        "on the train set. review/decisions.csv goes before",
     )
     precision: float = Field(
         0.8, ge=0, le=1, description="suspects are changed without a person where their label is wrong with at least this probability"
@@ -61,35 +64,71 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     import numpy as np
     import pyarrow.parquet as pq
 
-    from cartograph.clean.cleaning import clean, cleaned_examples, subsets, version
+    from cartograph.clean.cleaning import cleaned_examples, subsets, version
     from cartograph.data.parquet import write_parquet
     from tasks.checks.cleaned_set import validate_cleaning
 
     examples, noise = pq.read_table(inputs[ROWS]), pq.read_table(inputs[SUSPECTS])
     decisions = decisions_in(inputs.get(DECISIONS), examples)
     require_sheet_saved(out.workspace, decisions, examples)
-    cleaning = clean(
-        examples,
-        noise,
-        decisions,
-        recipe=params.recipe,
-        relabel_above=params.relabel_above,
-        precision=params.precision,
-        calibrated=bool(read_json(inputs[FOUND])["calibrated"]),
-    )
+    ways = clean_by_each_recipe(params, examples, noise, decisions, calibrated=bool(read_json(inputs[FOUND])["calibrated"]))
+    choice = choose_recipe(params, examples, noise, decisions, ways)
+    recipe = RECIPES[choice.recommended] if params.recipe == "auto" else params.recipe
+    cleaning = ways[recipe]
     cleaned = cleaned_examples(examples, cleaning)
     folder = out[DATA]
     files = _write_originals(out.workspace.settings, inputs, examples, cleaned, cleaning, folder)
     write_parquet(cleaning.changes, folder / "changes.parquet")
     for name, subset in subsets(examples, cleaned, np.random.default_rng(params.seed)).items():
         write_parquet(subset, out[selection_file(name)])
-    described = version(examples, cleaned, cleaning.changes)
+    write_json(folder / "arms.json", {"asked": params.recipe, "used": recipe, **choice.content()})
+    described = {**version(examples, cleaned, cleaning.changes), "recipe": recipe}
     write_json(folder / "version.json", described)
     validation = validate_cleaning(examples, cleaned, cleaning.changes, files=files, bound=params.max_class_change)
     write_json(folder / "validation.json", validation)
     write_review(params, examples, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])
     write_json(out[METRICS], _metrics(described, decisions, cleaning, validation))
     return _summary(described)
+
+
+def clean_by_each_recipe(
+    params: Clean, examples: pa.Table, noise: pa.Table, decisions: dict[str, Decision], *, calibrated: bool
+) -> dict[Recipe, Cleaning]:
+    """Return the outcome of each recipe.
+
+    Raises:
+        GateError: a class would be left without rows.
+    """
+    from cartograph.clean.cleaning import clean
+
+    more = {"relabel_above": params.relabel_above, "precision": params.precision}
+    return {recipe: clean(examples, noise, decisions, recipe=recipe, calibrated=calibrated, **more) for recipe in RECIPES.values()}
+
+
+def choose_recipe(
+    params: Clean, examples: pa.Table, noise: pa.Table, decisions: dict[str, Decision], ways: dict[Recipe, Cleaning]
+) -> ArmChoice:
+    """Return the recipes compared by cross-validation on the train set; nothing is compared where all leave the rows as they are."""
+    import numpy as np
+
+    from cartograph.clean.arms import choose_arm, kept_as_it_is
+    from cartograph.clean.cleaning import aligned
+    from cartograph.features.pixels import sparse_pixels
+    from cartograph.features.text import text_features, text_rows
+    from cartograph.schema import LABEL, UID, dataset_info
+
+    info = dataset_info(examples.schema)
+    if ways["down-weight"].weights is None:
+        return kept_as_it_is("How likely each label is wrong could not be estimated, so that nothing is changed without a person")
+    if info.task == "choice":
+        return kept_as_it_is("Ways of cleaning are not compared for multiple choice, whose texts do not distinguish classes")
+    right = 1.0 - aligned(noise, examples)["probability"].to_numpy()
+    for row, uid in enumerate(examples[UID].to_pylist()):
+        if uid in decisions:
+            right[row] = float(decisions[uid].what == "keep")
+    features = sparse_pixels(examples) if info.images else text_features(text_rows(examples))
+    arms: dict[Arm, Cleaning] = {arm: ways[recipe] for arm, recipe in RECIPES.items()}
+    return choose_arm(features, examples[LABEL].to_numpy(), len(info.labels), right, arms, np.random.default_rng([params.seed, 1]))
 
 
 def decisions_in(path: Path | None, examples: pa.Table) -> dict[str, Decision]:
@@ -149,10 +188,13 @@ def write_review(
 def _write_originals(
     settings: Settings, inputs: Inputs, examples: pa.Table, cleaned: pa.Table, cleaning: Cleaning, folder: Path
 ) -> list[str]:
-    """Write cleaned.parquet in the original's own columns, and a copy in its own format where it is one text file; return its files."""
+    """Write cleaned.parquet in the original's own columns, and a copy in its own format where it is one text file; return its files.
+
+    Weights are a column more, for which the original's own format has no place: where there are any, there is no such copy.
+    """
     import pyarrow as pa
 
-    from cartograph.clean.original_columns import kept_rows
+    from cartograph.clean.original_columns import kept_rows, with_weights
     from cartograph.data.parquet import write_parquet
     from cartograph.read.rewrite import parquet_rows
     from tasks.audit.ingest import columns_of, labelling_of
@@ -161,20 +203,21 @@ def _write_originals(
     if params.source != "files":
         write_parquet(_with_label_names(cleaned), folder / "cleaned.parquet")
         return [params.source]
-    usual = FileEntry(path="-", format=params.format, encoding=params.encoding)
+    usual = params.usual
     side = params.image_side if params.image else None
     sources = sources_of(params.train, usual, inputs, side, params.image)
     with progress("clean", "files") as update:
         done = iter(range(1, len(sources) + 1))
         files = read_files(params.train, usual, inputs, lambda: update(next(done), len(sources)), side, params.image)
-    kept = kept_rows(files, columns_of(params), labelling_of(params), examples, cleaning.kept, cleaning.labels)
+    kept = kept_rows(files, columns_of(params), labelling_of(params), examples, cleaning.kept, cleaning.labels, cleaning.weights)
     whole = None
     if len(kept) == 1:
         whole = parquet_rows(sources[0], kept[0].column, kept[0].by_number)
-        _write_own_format(sources[0], kept[0], folder)
+        if cleaning.weights is None and kept[0].own_column:
+            _write_own_format(sources[0], kept[0], folder)
     if whole is None:
         whole = pa.concat_tables([one.table() for one in kept], promote_options="default")
-    write_parquet(whole, folder / "cleaned.parquet")
+    write_parquet(with_weights(whole, kept), folder / "cleaned.parquet")
     return [file.name for file in files]
 
 
@@ -191,11 +234,12 @@ def _with_label_names(cleaned: pa.Table) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from cartograph.schema import dataset_info
+    from cartograph.schema import WEIGHT, dataset_info
 
     info = dataset_info(cleaned.schema)
     names = pc.take(pa.array(info.labels, pa.string()), cleaned["label"])
-    return pa.table({"uid": cleaned["uid"], **{name: cleaned[name] for name in info.fields}, "label": names})
+    weights = {WEIGHT: cleaned[WEIGHT]} if WEIGHT in cleaned.column_names else {}
+    return pa.table({"uid": cleaned["uid"], **{name: cleaned[name] for name in info.fields}, "label": names, **weights})
 
 
 def _metrics(version: dict[str, Any], decisions: dict[str, Decision], cleaning: Cleaning, validation: dict[str, Any]) -> dict[str, float]:
@@ -207,6 +251,7 @@ def _metrics(version: dict[str, Any], decisions: dict[str, Decision], cleaning: 
         "changes.share": version["changes"] / version["parent_rows"],
         "dropped": version["dropped"],
         "relabelled": version["relabelled"],
+        "weighted": int(version["weighted"]),
         "decisions": len(decisions),
         "suspects.kept": cleaning.overruled,
         "classes.spared": len(cleaning.spared),
@@ -217,6 +262,7 @@ def _metrics(version: dict[str, Any], decisions: dict[str, Decision], cleaning: 
 
 def _summary(version: dict[str, Any]) -> str:
     parts = [f"{version[what]:,} {what}" for what in ("dropped", "relabelled") if version[what]]
+    parts += ["each weighted by how likely its label is right"] * version["weighted"]
     return f"{version['rows']:,} rows, {', '.join(parts) or 'nothing changed'}, version {version['version']}"
 
 
@@ -232,7 +278,7 @@ STEP = Step(
     inputs=_inputs,
     optional=(DECISIONS,),
     outputs=(DATA, *map(selection_file, ("original", "cleaned", "random")), SHEET, TASKS, CONFIGURATION, METRICS),
-    libraries=("great-expectations", "numpy", "pyarrow"),
+    libraries=("great-expectations", "numpy", "pyarrow", "scikit-learn", "scipy"),
     reads=("ingest",),
     hints=Hints(persistent=(SHEET,)),
 )

@@ -110,8 +110,9 @@ def read_record(folder: Path, name: str = "record") -> Record | None:
     try:
         facts = read_json(folder / f"{name}.json")
         rows = pq.read_table(folder / f"{name}.parquet")
-        return Record(rows.cast(RECORD), facts["numbers"], int(facts["number"]), tuple(facts["earlier"]))
-    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
+        numbers, earlier = ({**facts["numbers"]}, tuple({**one} for one in facts["earlier"]))
+        return Record(rows.cast(RECORD), numbers, int(facts["number"]), earlier)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, pa.ArrowException):
         return None
 
 

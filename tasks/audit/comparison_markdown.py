@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cartograph.wording import markdown_table
+from cartograph.wording import markdown_table, plain_markdown
 from tasks.audit.compare import summary_line
-from tasks.audit.summary import plain
 
 if TYPE_CHECKING:
     from cartograph.audits.changes import AuditChanges
@@ -18,10 +17,10 @@ _LISTED = 20
 def comparison_markdown(name_before: str, name_now: str, before: Record, now: Record, changes: AuditChanges) -> str:
     """Return the numbers of both audits, what changed, and the rows that are new suspects or have another label."""
     counts = changes.counts
-    parts = [f"# {plain(name_before)} and {plain(name_now)}", f"{summary_line(changes)}."]
+    parts = [f"# {plain_markdown(name_before)} and {plain_markdown(name_now)}", f"{summary_line(changes)}."]
     names = list(dict.fromkeys([*before.numbers, *now.numbers]))
-    cells = [(plain(name), _number(before.numbers.get(name)), _number(now.numbers.get(name))) for name in names]
-    cells += [(f"class {plain(name)}", f"{one:.1%}", f"{other:.1%}") for name, (one, other) in changes.classes.items()]
+    cells = [(plain_markdown(name), _number(before.numbers.get(name)), _number(now.numbers.get(name))) for name in names]
+    cells += [(f"class {plain_markdown(name)}", f"{one:.1%}", f"{other:.1%}") for name, (one, other) in changes.classes.items()]
     parts.append(markdown_table(["", "before", "now"], cells, "lrr"))
     new, among, still, gone, away = (counts[f"suspects.{name}"] for name in ("new", "new.among_added", "still", "gone", "removed"))
     parts.append(
@@ -33,14 +32,14 @@ def comparison_markdown(name_before: str, name_now: str, before: Record, now: Re
     for what in ("new suspect", "relabelled"):
         found = [row for row in rows if row["what"] == what]
         if found:
-            shown = [plain(row["uid"]) + _labels(row) for row in found[:_LISTED]]
+            shown = [plain_markdown(row["uid"]) + _labels(row) for row in found[:_LISTED]]
             more = f", and {len(found) - _LISTED:,} more" if len(found) > _LISTED else ""
             parts.append(f"{what.capitalize()}: {', '.join(shown)}{more}.")
     return "\n\n".join(parts) + "\n"
 
 
 def _labels(row: dict[str, str | None]) -> str:
-    return f" ({plain(row['from'])} → {plain(row['to'] or '')})" if row["from"] else ""
+    return f" ({plain_markdown(row['from'])} → {plain_markdown(row['to'] or '')})" if row["from"] else ""
 
 
 def _number(value: float | None) -> str:

@@ -1,16 +1,14 @@
-"""The step `embed`: a frozen encoder's vector of every row, made once for the model `probe` and for frozen features."""
+"""The step `embed`: a frozen encoder's vector of every row, made once for `noise`, the model `probe` and frozen features."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
-from pydantic import Field
-
-from cartograph.config import Section, Settings
+from cartograph.config import Settings
 from cartograph.errors import InputError
 from tasks.audit.filtering import features_need_encoder
 from tasks.audit.ingested_sets import ingested_sets
+from tasks.audit.parameters.embed import Embed
 from tasks.audit.plan import needs_encoder
 from tasks.audit.pretrained_folder import local_folder
 from tasks.engine.digest import digest_json
@@ -20,21 +18,6 @@ from tasks.engine.workspace import user_file
 from tasks.presentation.console import progress
 
 _DATA = "data/embed"
-
-
-class Embed(Section):
-    """Parameters of the frozen encoder; the model `probe` and frozen features alone read them."""
-
-    pretrained: str | None = Field(
-        None,
-        description="probe and frozen features only: the encoder (of texts, or of images) that makes the vectors: a model's folder, or "
-        "a hub id",
-    )
-    max_length: int = Field(128, ge=4, description="tokens; longer texts are cut")
-    batch_size: int = Field(64, ge=1, description="texts read together")
-    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu, or cuda")
-    pooling: Literal["mean", "cls"] = Field("mean", description="a text's vector: mean (of its tokens), or cls (its first token)")
-    keep: bool = Field(True, description="keep the vectors of texts that the last audit embedded with the same encoder")
 
 
 def run(params: Embed, inputs: Inputs, out: Out) -> str:

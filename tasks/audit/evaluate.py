@@ -11,16 +11,21 @@ from pydantic import Field
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
+from tasks.audit.held_out import held_out_set, holds_out
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.plan import chosen_selections, retrained_models, selections
 from tasks.engine.failed_cell import failure_of
 from tasks.engine.step import Hints, Inputs, Out, Step
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cartograph.compare.versions import Comparison, EvaluationSet
 
 _DATA = "data/evaluate"
+_ROWS, _SUSPECTS = "data/ingest/train.parquet", "data/noise/noise.parquet"
 _METRICS = "reports/evaluate.metrics.json"
 _SCORES = {
     "x": "value",
@@ -45,9 +50,11 @@ class Evaluate(Section):
 def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     """Write the numbers of every model, their means and their differences; return what cleaning changed."""
     from cartograph.compare.markdown import broken_lines, differences_line, markdown
+    from cartograph.compare.recommendation import recommend
     from cartograph.compare.selections import TrainedSelections
     from cartograph.compare.selections import markdown as selection_page
     from cartograph.compare.versions import PAIRS, VERSIONS, compare_versions
+    from cartograph.ingest.leakage import NOT_IN_TRAIN
 
     every = retrained_models(out.workspace.settings)
     failures = _failure_reasons(every, inputs)
@@ -58,15 +65,21 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     selected = TrainedSelections(
         {name: selections(out.workspace.settings)[name] for name in chosen_selections(out.workspace.settings)}, rows
     )
-    groups = out.workspace.settings.of(Ingest).groups
-    named = [Path(name).stem for name in inputs if name.startswith("data/ingest/")]
-    sets = [part for name in named for part in _evaluation_sets(name, groups, inputs, runs)]
+    groups = (*out.workspace.settings.of(Ingest).groups, NOT_IN_TRAIN)
+    named = [Path(name).stem for name in inputs if name.startswith("data/ingest/") and name != _ROWS]
+    if named:
+        sets = [part for name in named for part in _evaluation_sets(name, groups, inputs, runs)]
+    else:
+        sets = _held_out_sets(out.workspace.settings.of(Retrain), inputs, runs)
     scored = tuple(dict.fromkeys(params.metrics))
     pairs = (*PAIRS, *selected.pairs())
     comparison = compare_versions(sets, failed, scored, resamples=params.bootstrap, seed=params.seed, pairs=pairs)
     listed = [{"subset": subset, "seed": seed, "reason": reason} for (subset, seed), reason in failures.items()]
     ending = "\n".join(["", *broken_lines(listed)])
-    _write(comparison, markdown(comparison.only(VERSIONS), rows) + ending, out[_DATA])
+    advice = recommend(comparison.differences)
+    advised = "" if advice is None else f"\n{advice.sentence}\n"
+    _write(comparison, markdown(comparison.only(VERSIONS), rows) + advised + ending, out[_DATA])
+    write_json(out[_DATA] / "recommended.json", {} if advice is None else advice.content())
     write_json(out[_DATA] / "broken.json", listed)
     if selected.named:
         (out[_DATA] / "selections.md").write_text(selection_page(comparison, selected, scored) + ending, encoding="utf-8")
@@ -74,7 +87,9 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     metrics |= {"retrain.failed": sum(failed.values()), "retrain.broken": len(failures)}
     write_json(out[_METRICS], metrics)
     summary = differences_line(comparison.differences.to_pylist(), params.metrics[0])
-    return (summary or f"{len(every)} models on {len(named)} sets") + (
+    if advice is not None and advice.version == "original":
+        summary += "; use the original"
+    return (summary or f"{len(every)} models on {max(len(named), 1)} sets") + (
         f"; {sum(failed.values())} of {len(every)} FAILED" if any(failed.values()) else ""
     )
 
@@ -103,24 +118,58 @@ def _evaluation_sets(
     import numpy as np
     import pyarrow.parquet as pq
 
-    from cartograph.compare.versions import EvaluationSet
-    from cartograph.dynamics.epoch_files import logits_of
-    from cartograph.schema import GROUPS, LABEL, UID, dataset_info
+    from cartograph.schema import GROUPS, UID
 
     rows = pq.read_table(inputs[f"data/ingest/{name}.parquet"]).sort_by(UID)
-    predicted = {}
-    for run, folder in runs.items():
-        scored = pq.read_table(inputs[folder] / "predictions" / f"{name}.parquet").sort_by(UID)
-        if not scored[UID].combine_chunks().equals(rows[UID].combine_chunks()):
-            raise InputError(
-                f"{folder}/predictions/{name}.parquet is about other rows than data/ingest/{name}.parquet ({scored.num_rows:,} and "
-                f"{rows.num_rows:,}); they come from different runs: run the audit again."
-            )
-        predicted[run] = logits_of(scored).argmax(axis=1)
-    whole = EvaluationSet(name, dataset_info(rows.schema).domain, rows[LABEL].to_numpy(), predicted)
+    whole = _scored(rows, f"data/ingest/{name}.parquet", inputs, runs)
     members = [set(own or ()) for own in rows[GROUPS].to_pylist()] if GROUPS in rows.column_names else []
     places = {group: np.flatnonzero([group in own for own in members]) for group in groups}
     return [whole, *(whole.group(group, inside) for group, inside in places.items() if len(inside))]
+
+
+def _held_out_sets(params: Retrain, inputs: Mapping[str, Path], runs: Mapping[tuple[str, int], str]) -> list[EvaluationSet]:
+    """Return the train rows that no model was trained on, and, where some of them are suspects, those that are none."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    from cartograph.compare.versions import TRUSTED, EvaluationSet
+    from cartograph.schema import UID
+
+    rows = held_out_set(params, pq.read_table(inputs[_ROWS])).sort_by(UID)
+    whole = _scored(rows, f"the part of {_ROWS} that is held out", inputs, runs)
+    noise = pq.read_table(inputs[_SUSPECTS], columns=[UID, "flagged"])
+    suspects = noise.filter(noise["flagged"])[UID].combine_chunks()
+    trusted = np.flatnonzero(~pc.is_in(rows[UID], value_set=pa.array(suspects, pa.string())).to_numpy(zero_copy_only=False))
+    if not 0 < len(trusted) < len(rows):
+        return [whole]
+    own = {run: labels[trusted] for run, labels in whole.predicted.items()}
+    return [whole, EvaluationSet(TRUSTED, whole.domain, whole.gold[trusted], own)]
+
+
+def _scored(rows: pa.Table, where: str, inputs: Mapping[str, Path], runs: Mapping[tuple[str, int], str]) -> EvaluationSet:
+    """Return what every model predicts of a set.
+
+    Raises:
+        InputError: predictions are of other rows.
+    """
+    import pyarrow.parquet as pq
+
+    from cartograph.compare.versions import EvaluationSet
+    from cartograph.dynamics.epoch_files import logits_of
+    from cartograph.schema import LABEL, UID, dataset_info
+
+    info, predicted = dataset_info(rows.schema), {}
+    for run, folder in runs.items():
+        scored = pq.read_table(inputs[folder] / "predictions" / f"{info.name}.parquet").sort_by(UID)
+        if not scored[UID].combine_chunks().equals(rows[UID].combine_chunks()):
+            raise InputError(
+                f"{folder}/predictions/{info.name}.parquet is about other rows than {where} ({scored.num_rows:,} and "
+                f"{rows.num_rows:,}); they come from different runs: run the audit again."
+            )
+        predicted[run] = logits_of(scored).argmax(axis=1)
+    return EvaluationSet(info.name, info.domain, rows[LABEL].to_numpy(), predicted)
 
 
 def _write(comparison: Comparison, page: str, folder: Path) -> None:
@@ -136,7 +185,8 @@ def _write(comparison: Comparison, page: str, folder: Path) -> None:
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    return (*retrained_models(settings).values(), *ingested_sets(settings)[1:])
+    scored = (_ROWS, _SUSPECTS) if holds_out(settings) else ingested_sets(settings)[1:]
+    return (*retrained_models(settings).values(), *scored)
 
 
 STEP = Step(

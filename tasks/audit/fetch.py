@@ -1,4 +1,4 @@
-"""The step `fetch`: files at URLs, downloaded once, within the size limit, their checksums verified."""
+"""The step `fetch`: files at URLs and queries of databases, fetched once, within the size limit, their checksums verified."""
 
 from __future__ import annotations
 
@@ -25,9 +25,12 @@ _MEGABYTE = 1_000_000
 class Fetch(Section):
     """The section ``fetch`` of params.yaml."""
 
-    max_megabytes: float = Field(1000, gt=0, description="of a file at a URL, at most; a larger one is not fetched")
+    max_megabytes: float = Field(1000, gt=0, description="of a file at a URL, or of a query's rows, at most; a larger one is not fetched")
+    max_seconds: float = Field(600, gt=0, description="seconds that a query of a database may take")
     follow: bool = Field(
-        False, description="ask at every audit whether a file at a URL has changed; false: only with --force fetch, or where ingest changes"
+        False,
+        description="ask at every audit whether a file at a URL, or a query's watermark, has changed; false: only with --force fetch, or "
+        "where ingest changes",
     )
 
 
@@ -39,12 +42,12 @@ def run(params: Fetch, inputs: Inputs, out: Out) -> str:
     """
     entries = remote_entries(out.workspace.settings)
     staged = out[FETCHED].parent.parent
-    fetched, size = fetch_all(entries, staged, params.max_megabytes, known=out.workspace.path)
+    fetched, size = fetch_all(entries, staged, params, known=out.workspace.path)
     return f"{len(entries):,} files, {size / _MEGABYTE:,.1f} MB, {fetched:,} fetched"
 
 
 def remote_entries(settings: Settings) -> list[FileEntry]:
-    """Return the entries of an audit that stand at URLs, one per URL."""
+    """Return the entries of an audit that stand at URLs or in databases, one per URL or query."""
     from cartograph.read.formats import local_paths
     from cartograph.read.remote import is_remote
 
@@ -53,27 +56,27 @@ def remote_entries(settings: Settings) -> list[FileEntry]:
     for _, entries in ingest.sets().values() if ingest.source == "files" else ():
         for entry in entries:
             for path in filter(is_remote, local_paths(entry.path)):
-                found.setdefault(path, FileEntry(path=path, sha256=entry.sha256))
+                found.setdefault(path, entry if entry.asked else FileEntry(path=path, sha256=entry.sha256))
     return list(found.values())
 
 
-def fetch_all(entries: Sequence[FileEntry], root: Path, max_megabytes: float, known: Path) -> tuple[int, int]:
-    """Write the files at some URLs, and a record of them, below ``data/fetch`` of a folder; return how many were fetched, and all bytes.
+def fetch_all(entries: Sequence[FileEntry], root: Path, limits: Fetch, known: Path) -> tuple[int, int]:
+    """Write files at URLs and rows of queries, and a record of them, below ``data/fetch``; return how many were fetched, and all bytes.
 
     Args:
-        entries: one per URL.
+        entries: one per URL or query.
         root: a folder that has no such files yet.
-        max_megabytes: the largest file's size, in millions of bytes.
+        limits: of sizes and times.
         known: a folder that may have such files from before: one is taken from there if its checksum is the wanted one, or, where none is
-            given, if the server says that it has not changed.
+            given, if the server says, or the query's watermark, that it has not changed.
     """
     before, record, fetched = _read_record(known / FETCHED), {}, 0
     for entry in entries:
         name, target = fetched_name(entry.path), root / fetched_name(entry.path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        own, mark = _unchanged(entry, known / name, before.get(entry.path))
+        own, mark = _unchanged(entry, known / name, before.get(entry.path), limits)
         if own is None:
-            own = {"sha256": _fetch(entry, target, max_megabytes), "mark": mark, "bytes": target.stat().st_size}
+            own = {"sha256": _fetch(entry, target, limits), "mark": mark, "bytes": target.stat().st_size}
             fetched += 1
         else:
             shutil.copyfile(known / name, target)
@@ -82,23 +85,37 @@ def fetch_all(entries: Sequence[FileEntry], root: Path, max_megabytes: float, kn
     return fetched, sum(one["bytes"] for one in record.values())
 
 
-def _unchanged(entry: FileEntry, file: Path, old: dict[str, Any] | None) -> tuple[dict[str, Any] | None, str | None]:
+def _unchanged(entry: FileEntry, file: Path, old: dict[str, Any] | None, limits: Fetch) -> tuple[dict[str, Any] | None, str | None]:
     """Return what is recorded of a file that is still the wanted one, else None; and the server's mark of it, where it was asked."""
-    from cartograph.read.remote import check_url, look
-
-    check_url(entry.path)
-    mark = None if entry.sha256 else look(entry.path).mark
+    mark = _mark(entry, limits)
     if old is None or not file.is_file() or digest_path(file) != old["sha256"]:
         return None, mark
     same = old["sha256"] == entry.sha256 if entry.sha256 else mark is not None and mark == old["mark"]
     return (old if same else None), mark
 
 
-def _fetch(entry: FileEntry, target: Path, max_megabytes: float) -> str:
+def _mark(entry: FileEntry, limits: Fetch) -> str | None:
+    """Return what changes whenever a source does: as the server says of a file, as its watermark of a query."""
+    from cartograph.read.databases import mark_of
+    from cartograph.read.remote import check_url, look
+
+    if entry.asked:
+        return None if entry.sha256 else mark_of(entry.asked, limits.max_seconds)
+    check_url(entry.path)
+    return None if entry.sha256 else look(entry.path).mark
+
+
+def _fetch(entry: FileEntry, target: Path, limits: Fetch) -> str:
+    from cartograph.read.databases import snapshot
     from cartograph.read.remote import fetch
 
-    with progress("fetch", "bytes") as update:
-        found = fetch(entry.path, target, max_bytes=round(max_megabytes * _MEGABYTE), progress=update)
+    most = round(limits.max_megabytes * _MEGABYTE)
+    if entry.asked:
+        snapshot(entry.asked, target, max_bytes=most, seconds=limits.max_seconds)
+        found = digest_path(target)
+    else:
+        with progress("fetch", "bytes") as update:
+            found = fetch(entry.path, target, max_bytes=most, progress=update)
     check_sum(entry, found)
     return found
 
@@ -111,7 +128,7 @@ def _read_record(folder: Path) -> Mapping[str, dict[str, Any]]:
 
 
 def is_wanted(settings: Settings) -> bool:
-    """Return whether an audit has a file at a URL."""
+    """Return whether an audit has a file at a URL, or a query."""
     ingest = settings.of(Ingest)
     return ingest.source == "files" and any("://" in entry.path for _, files in ingest.sets().values() for entry in files)
 

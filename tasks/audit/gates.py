@@ -12,6 +12,8 @@ from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import CartographError, CellError, GateError
 from tasks.audit import compare
+from tasks.audit.plan import retrained_models
+from tasks.audit.recipes import TRAINING
 from tasks.engine.step import Inputs, Out, Step
 from tasks.engine.workspace import Workspace
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 DATA = "data/gates"
 METRICS = "reports/gates.metrics.json"
 _NOISE = "data/noise"
+_RECOMMENDED = "data/evaluate/recommended.json"
 _STATES = {"unknown": -1, "passed": 0, "warned": 1, "failed": 2}
 
 
@@ -63,6 +66,12 @@ class Gates(Section):
     accuracy_drop: Bounds = Field(
         Gate(warn=0.03), description="how much less accurate the model is on an evaluation set than in the audit before; 0.03 = 3 points"
     )
+    training_problems: Bounds = Field(
+        Gate(warn=1), description="1 where the map's model has not learnt the data, or knows them by heart; else 0"
+    )
+    cleaning_harm: Bounds = Field(
+        Gate(warn=1), description="number of scores by which models are measurably worse on the cleaned rows than on the original"
+    )
     failed_checks: Bounds = Field(Gate(warn=1), description="number of failed checks of the data, critical ones not counted")
     failed_critical_checks: Bounds = Field(Gate(fail=1), description="number of failed critical checks of the data")
 
@@ -84,7 +93,15 @@ def run(params: Gates, inputs: Inputs, out: Out) -> str:
 def _gate_values(inputs: Mapping[str, Path]) -> Iterator[GateValue]:
     import pyarrow.parquet as pq
 
-    from cartograph.audits.gate_values import accuracy_drop_value, check_values, class_shift_value, quarantine_value, suspect_values
+    from cartograph.audits.gate_values import (
+        accuracy_drop_value,
+        check_values,
+        class_shift_value,
+        cleaning_value,
+        quarantine_value,
+        suspect_values,
+        training_value,
+    )
 
     folder = inputs[compare.DATA]
     comparison = read_json(folder / "comparison.json") if (folder / "comparison.json").exists() else {}
@@ -95,6 +112,8 @@ def _gate_values(inputs: Mapping[str, Path]) -> Iterator[GateValue]:
     yield quarantine_value(read_json(inputs["reports/ingest.metrics.json"]), validations[0]["quarantine"])
     yield class_shift_value(comparison)
     yield accuracy_drop_value(comparison)
+    yield training_value(read_json(inputs[TRAINING]))
+    yield cleaning_value(read_json(inputs[_RECOMMENDED]) if _RECOMMENDED in inputs else {})
     yield from check_values(validations)
 
 
@@ -127,7 +146,8 @@ def findings(workspace: Workspace) -> list[dict[str, Any]]:
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
     noise = (_NOISE,) if "noise" in settings else ()
-    return ("data/ingest", "data/clean", compare.DATA, *noise, "reports/ingest.metrics.json")
+    recommended = (_RECOMMENDED,) if retrained_models(settings) else ()
+    return ("data/ingest", "data/clean", compare.DATA, *noise, TRAINING, *recommended, "reports/ingest.metrics.json")
 
 
 STEP = Step(name="gates", run=run, params=Gates, inputs=_inputs, outputs=(DATA, METRICS), libraries=("pyarrow",))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from cartograph.config import Settings
 from cartograph.data.json_files import write_json
 from cartograph.errors import GateError
-from tasks.audit.parameters.files import FileEntry
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.sources import files_of, read_files
 from tasks.engine.step import Out, Step
@@ -102,7 +101,7 @@ def read_sets(params: Ingest, inputs: Mapping[str, Path]) -> tuple[list[RawSet],
     if params.source != "files":
         return _built_in(params)
     sets = params.sets()
-    usual = FileEntry(path="-", format=params.format, encoding=params.encoding)
+    usual = params.usual
     total, done = sum(len(files) for _, files in sets.values()), 0
     with progress("ingest", "files") as update:
 
@@ -113,7 +112,8 @@ def read_sets(params: Ingest, inputs: Mapping[str, Path]) -> tuple[list[RawSet],
 
         side = params.image_side if params.image else None
         return [
-            RawSet(name, domain, read_files(files, usual, inputs, count, side, params.image)) for name, (domain, files) in sets.items()
+            RawSet(name, domain, read_files(files, usual, inputs, count, side, params.image, params.max_megabytes))
+            for name, (domain, files) in sets.items()
         ], None
 
 

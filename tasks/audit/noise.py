@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from cartograph.config import Section, Settings
-from cartograph.data.json_files import read_json, write_json
+from cartograph.data.json_files import write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
+from tasks.audit.committees import EMBEDDED, Training, committees, read_training
+from tasks.audit.impossible import leave_no_suspects, no_flips
 from tasks.audit.parameters.measure import Measure
 from tasks.audit.parameters.train import Train
+from tasks.audit.plan import needs_encoder
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.presentation.console import progress
 
@@ -46,7 +49,7 @@ class Noise(Section):
     detector: Literal["auto", "confidence", "measures", "committee"] = Field(
         "auto",
         description="confidence (the paper's), measures (all of the map), committee (out-of-fold models; estimates how many are wrong), "
-        "or auto: the committee where it knows enough, else the best on flips",
+        "or auto: the committee where there is one, else the best on flips",
     )
     folds: int = Field(5, ge=2, description="folds of the committee: each row is scored by models that never saw it")
     threshold: float = Field(0.5, gt=0, lt=1, description="probability from which on a row is flagged as a suspect")
@@ -58,21 +61,25 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     import numpy as np
 
     from cartograph.data.parquet import write_parquet
+    from cartograph.maps.regions import easiest_rows
     from cartograph.suspects.detector import choose_detector
     from cartograph.suspects.listing import choose_suggestions, suspects_table
     from cartograph.suspects.record import noise_metrics, noise_record
 
     rows, by_uid, places = _rows_and_map(inputs)
-    training = _read_training(inputs["data/train"])
+    training = read_training(inputs["data/train"])
     assumed = training.assumed
-    flips = _flip(params, by_uid, places)
-    original, noised = _before_and_after(params, out, rows, by_uid, places, training, flips)
+    easy = easiest_rows(places, out.workspace.settings.of(Measure).easy)
+    reason = no_flips(by_uid, int(np.count_nonzero(easy)))
+    if reason is not None:
+        asked = {"asked": params.detector, "threshold": params.threshold}
+        return leave_no_suspects(reason, by_uid, asked, out[_DATA], out[_METRICS], [out[name] for name in _FIGURES])
+    flips = _flip(params, by_uid, easy)
+    original, noised = _before_and_after(params, inputs, out, rows, by_uid, places, training, flips)
     rng = np.random.default_rng([params.seed, 2])
     doubt = original.committee.doubt if original.committee is not None else None
-    estimated = doubt is not None and doubt.wrong is not None
-    choice = choose_detector(
-        noised.columns, original.columns, flips.planted, rng, asked=params.detector, assumed=assumed, estimated=estimated
-    )
+    unknown = doubt.unknown if doubt is not None else None
+    choice = choose_detector(noised.columns, original.columns, flips.planted, rng, asked=params.detector, assumed=assumed, unknown=unknown)
     suggestions = choose_suggestions(original, noised, flips)
     suspects = suspects_table(
         by_uid["uid"].to_numpy(zero_copy_only=False),
@@ -107,30 +114,12 @@ def _rows_and_map(inputs: Mapping[str, Path]) -> tuple[pa.Table, pa.Table, pa.Ta
     return rows, by_uid, places
 
 
-@dataclass(frozen=True)
-class _Training:
-    """What a training, here or elsewhere, left: dynamics, those of K-fold training, and whether flips' measures must be assumed."""
-
-    dynamics: Dynamics | None
-    out_of_fold: Dynamics | None
-    assumed: bool
-
-
-def _read_training(folder: Path) -> _Training:
-    from cartograph.dynamics.epoch_files import read_dynamics
-
-    assumed = read_json(folder / "training.json")["source"] == "imported"
-    known = [read_dynamics(folder / name) if (folder / name).is_dir() else None for name in ("dynamics", "out_of_fold")]
-    return _Training(known[0], known[1], assumed)
-
-
-def _flip(params: Noise, by_uid: pa.Table, places: pa.Table) -> Flips:
+def _flip(params: Noise, by_uid: pa.Table, easy: np.ndarray) -> Flips:
     import numpy as np
 
     from cartograph.schema import dataset_info
     from cartograph.suspects.flips import choose_flips
 
-    easy = places["region"].to_numpy(zero_copy_only=False) == "easy-to-learn"
     least = min(params.min_flips, max(4, int(easy.sum()) // 4))
     share = params.flip_share if round(params.flip_share * by_uid.num_rows) >= least else least / by_uid.num_rows
     n_classes = len(dataset_info(by_uid.schema).labels)
@@ -138,24 +127,26 @@ def _flip(params: Noise, by_uid: pa.Table, places: pa.Table) -> Flips:
 
 
 def _before_and_after(
-    params: Noise, out: Out, rows: pa.Table, by_uid: pa.Table, places: pa.Table, training: _Training, flips: Flips
+    params: Noise, inputs: Inputs, out: Out, rows: pa.Table, by_uid: pa.Table, places: pa.Table, training: Training, flips: Flips
 ) -> tuple[Evidence, Evidence]:
     """Return what is known of the rows under the given labels, and under the flipped ones."""
     from cartograph.schema import dataset_info
     from cartograph.suspects.listing import Evidence, assumed_measures, map_measures
 
     labels, names = by_uid["label"].to_numpy(), dataset_info(by_uid.schema).labels
-    committees = _committees(params, by_uid, flips, training)
+    wanted = not training.assumed or params.detector == "committee"
+    committee = committees(by_uid, training, inputs, folds=params.folds, seed=params.seed, wanted=wanted)
     measures = map_measures(places)
     if training.dynamics is None:
         after = assumed_measures(measures, flips.planted, len(names))
-        original = Evidence(labels, names, measures, None, None, committees[0])
-        return original, Evidence(flips.labels, names, after, None, None, committees[1])
+        original = Evidence(labels, names, measures, None, None, committee(labels, None, None))
+        return original, Evidence(flips.labels, names, after, None, None, committee(flips.labels, None, None))
     section = out.workspace.settings.of(Measure)
-    original = replace(_evidence(section, training.dynamics, training.out_of_fold, labels, names, committees[0]), measures=measures)
     # Without a retraining the flips are judged by what the model said of them under their own labels.
-    dynamics, out_of_fold = (training.dynamics, training.out_of_fold) if training.assumed else _train_on_flips(out, rows, by_uid, flips)
-    return original, _evidence(section, dynamics, out_of_fold, flips.labels, names, committees[1])
+    again = (training.dynamics, training.out_of_fold) if training.assumed else _train_on_flips(out, training.file, rows, by_uid, flips)
+    sides = (labels, training.dynamics, training.out_of_fold), (flips.labels, *again)
+    original, noised = (_evidence(section, known, held, given, names, committee(given, known, held)) for given, known, held in sides)
+    return replace(original, measures=measures), noised
 
 
 def _evidence(
@@ -181,7 +172,7 @@ def _evidence(
     return Evidence(labels, names, measures, mean_probabilities(logits[:, used]), used.stop - used.start, committee, held_out)
 
 
-def _train_on_flips(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) -> tuple[Dynamics, Dynamics | None]:
+def _train_on_flips(out: Out, trained: Path, rows: pa.Table, by_uid: pa.Table, flips: Flips) -> tuple[Dynamics, Dynamics | None]:
     """Train from scratch on the flipped labels by the recipe of the section ``train``; return the dynamics, and those out of fold."""
     import pyarrow as pa
 
@@ -194,7 +185,7 @@ def _train_on_flips(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) ->
     out.checkpoints.mkdir(parents=True, exist_ok=True)
     flipped = take_subset(rows, pa.table({"uid": by_uid["uid"], "label": pa.array(flips.labels)}), "the flipped set")
     write_parquet(flipped, out.checkpoints / "flipped.parquet")
-    recipe = replace(recipes.recipe_of(section, out.workspace), live=False)
+    recipe = replace(recipes.recipe_of(section, out.workspace, trained), live=False)
     held = None
     with progress("noise") as update:
         if section.folds:
@@ -204,30 +195,6 @@ def _train_on_flips(out: Out, rows: pa.Table, by_uid: pa.Table, flips: Flips) ->
         rest = recipes.after_folds(update, section.folds)
         fitted = fit_files(recipe, out.checkpoints / "flipped.parquet", {}, out.checkpoints, processes=section.process_count, progress=rest)
     return read_dynamics(fitted.dynamics), held
-
-
-def _committees(params: Noise, by_uid: pa.Table, flips: Flips, training: _Training) -> tuple[Committee | None, Committee | None]:
-    """Return the committee of the given labels and that of the flipped ones, in the same folds; None where they have no say."""
-    import numpy as np
-
-    from cartograph.data.folds import assign_folds
-    from cartograph.features.pixels import sparse_pixels
-    from cartograph.features.text import text_features, text_rows
-    from cartograph.schema import dataset_info
-    from cartograph.suspects.committee import committee_scores
-
-    info = dataset_info(by_uid.schema)
-    for_suggestions = training.dynamics is None and len(info.labels) > 2
-    wanted = not training.assumed or for_suggestions or params.detector == "committee"
-    if info.task == "choice" or not wanted:
-        return None, None
-    features = sparse_pixels(by_uid) if info.images else text_features(text_rows(by_uid))
-    given, names = by_uid["label"].to_numpy(), list(info.labels)
-    folds = assign_folds(given, min(params.folds, len(given)), np.random.default_rng([params.seed, 1]))
-    one, other = (
-        committee_scores(features, labels, names, np.random.default_rng([params.seed, 3]), folds=folds) for labels in (given, flips.labels)
-    )
-    return one, other
 
 
 def _experiment(uids: pa.ChunkedArray, flips: Flips, original: Evidence, noised: Evidence) -> pa.Table:
@@ -259,7 +226,8 @@ def _summary(found: Mapping[str, Any]) -> str:
 def _inputs(settings: Settings) -> tuple[str, ...]:
     trained = settings.of(Train)
     pretrained = recipes.pretrained_files(trained) if trained.dynamics is None else ()
-    return (_ROWS, "data/measure", "data/train", *pretrained)
+    embedded = (EMBEDDED,) if needs_encoder(settings) else ()
+    return (_ROWS, "data/measure", "data/train", *embedded, *pretrained)
 
 
 STEP = Step(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from cartograph.config import Settings
 from tasks.audit.filtering import features_need_encoder, is_filtered
+from tasks.audit.held_out import holds_out
 from tasks.audit.parameters.ablate import Ablate
 from tasks.audit.parameters.bias import Bias
+from tasks.audit.parameters.embed import Embed
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.parameters.select import Select
@@ -43,10 +45,10 @@ def chosen_selections(settings: Settings) -> tuple[str, ...]:
 def retrained_models(settings: Settings) -> dict[tuple[str, int], str]:
     """Return the folder of every retrained model by subset and seed.
 
-    Empty where nothing is retrained: there is no evaluation set to score a model on, no subset, or no seed.
+    Empty where nothing is retrained: there is nothing to score a model on, no subset, or no seed.
     """
     retrain = settings.find(Retrain)
-    if retrain is None or not settings.of(Ingest).evaluation:
+    if retrain is None or not (settings.of(Ingest).evaluation or holds_out(settings)):
         return {}
     subsets = (*retrain.subsets, *chosen_selections(settings))
     return {(subset, seed): f"data/retrain/{subset}-{seed}" for subset in subsets for seed in retrain.seeds}
@@ -69,7 +71,9 @@ def needs_encoder(settings: Settings) -> bool:
     train, bias = settings.of(Train), settings.find(Bias)
     trains_probe = train.model == "probe" and (train.dynamics is None or trains_besides_map(settings))
     bias_trains_probe = is_filtered(settings) and bias is not None and "probe" in bias.models
-    return trains_probe or bias_trains_probe or features_need_encoder(settings)
+    embed = settings.find(Embed)
+    has_encoder = embed is not None and embed.pretrained is not None
+    return has_encoder or trains_probe or bias_trains_probe or features_need_encoder(settings)
 
 
 def trains_besides_map(settings: Settings) -> bool:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cartograph.data.json_files import read_json
+from tasks.audit.headlines import headlines
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.measure import Measure
 from tasks.audit.plan import experiment_folders
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.failed_cell import failure_of
+from tasks.engine.snapshot import KEPT_PARAMS
 from tasks.engine.workspace import Workspace, project_root
 from tasks.publishing.provenance import dvc_lock, git_commit
 from tasks.publishing.records import DIGEST_CHARACTERS, STEP_NAME, Dataset, Publication
@@ -21,6 +24,8 @@ from tasks.publishing.records import DIGEST_CHARACTERS, STEP_NAME, Dataset, Publ
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_REPORT = "reports/report.html"
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~-])")
 _TABLES = {
     "data/clean": ("cleaned.parquet", "changes.parquet"),
     "data/aflite": ("filtered.parquet", "aflite.parquet"),
@@ -53,8 +58,16 @@ def read_publication(workspace: Workspace, inputs: Mapping[str, Path]) -> Public
     }
     if (commit := git_commit()) is not None:
         tags["mlflow.source.git.commit"] = commit
-    tags["mlflow.note.content"] = _note(workspace.name, metrics, datasets)
-    return Publication(fingerprint, params, metrics, tags, datasets, _trend(inputs))
+    domains = {str(dataset.profile["set"]): str(dataset.profile["domain"]) for dataset in datasets[1:]}
+    tags["mlflow.note.content"] = _note(workspace.name, metrics, datasets, inputs.get(_REPORT))
+    return Publication(fingerprint, params, headlines(metrics, domains) | metrics, tags, datasets, _trend(inputs), _begun(workspace))
+
+
+def _begun(workspace: Workspace) -> float | None:
+    """Return when the audit began, in seconds; None where it is not known that one holds the workspace."""
+    if workspace.snapshot is None:
+        return None
+    return (workspace.path / KEPT_PARAMS).stat().st_mtime
 
 
 def _trend(inputs: Mapping[str, Path]) -> dict[str, list[tuple[int, float]]]:
@@ -118,14 +131,26 @@ def _interactive(workspace: Workspace, inputs: Mapping[str, Path], points: int) 
     return str(page).replace("<body>", '<body style="margin: 0">', 1)
 
 
-def _note(name: str, metrics: Mapping[str, float], datasets: tuple[Dataset, ...]) -> str:
-    """Return the run's description, Markdown: what was audited, its regions, and where the pages are."""
+def _verdict(report: Path | None) -> list[str]:
+    """Return the sentence and the lines at the head of the report as Markdown; none where there is no such page."""
+    from cartograph.page.document import verdict_of
+
+    said = None if report is None else verdict_of(report.read_text(encoding="utf-8"))
+    if said is None:
+        return []
+    sentence, *lines = (_MARKDOWN.sub(r"\\\1", line) for line in said)
+    return [f"**{sentence}**", *lines]
+
+
+def _note(name: str, metrics: Mapping[str, float], datasets: tuple[Dataset, ...], report: Path | None) -> str:
+    """Return the run's description, Markdown: the verdict, what was audited, its regions, and where the pages are."""
     from cartograph.schema import REGIONS
 
     audited = datasets[0].profile
     shares = [(region, metrics[f"region.{region}.share"]) for region in REGIONS if f"region.{region}.share" in metrics]
     regions = ", ".join(f"{region} {share:.0%}" for region, share in shares)
     lines = [
+        *_verdict(report),
         f"Audit of `{name}`: {audited['num_rows']:,} train rows in {len(audited['classes'])} classes.",
         f"Regions: {regions}." if regions else "",
         "Validation passed." if metrics.get("validation.passed") else "**Validation failed.**",

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import Field
 
 from cartograph.config import Section, Settings
-from cartograph.data.json_files import write_json
+from cartograph.data.json_files import read_json, write_json
 from tasks.audit.plan import experiment_folders, retrained_models, selection_file
 from tasks.audit.publication import read_publication, write_files
 from tasks.audit.published_models import cleaned_dataset, filtered_dataset, read_models, read_trials
@@ -50,7 +50,7 @@ def run(params: Publish, inputs: Inputs, out: Out) -> str:
     versions = {name: dataset for name, dataset in made.items() if dataset is not None}
     models = read_models(out.workspace, inputs, publication)
     trials = read_trials(inputs, publication)
-    audit = _with_versions(publication, versions)
+    audit = _with_recommendation(_with_versions(publication, versions), inputs)
     with tempfile.TemporaryDirectory() as temporary:
         write_files(out.workspace, inputs, Path(temporary), points=params.interactive_points)
         written = publish_runs(audit, (*models, *trials), experiment, Path(temporary))
@@ -72,6 +72,12 @@ def _with_versions(publication: Publication, versions: Mapping[str, Dataset]) ->
     """Return the publication with the cleaned and filtered versions of the train set added."""
     tags = publication.tags | {f"cartograph.{name}_version": dataset.digest for name, dataset in versions.items()}
     return replace(publication, datasets=(*publication.datasets, *versions.values()), tags=tags)
+
+
+def _with_recommendation(publication: Publication, inputs: Mapping[str, Path]) -> Publication:
+    """Return the publication with the version of the train set that is recommended, where two were compared."""
+    advice = read_json(inputs["data/evaluate"] / "recommended.json") if "data/evaluate" in inputs else {}
+    return replace(publication, tags=publication.tags | {"cartograph.recommended": advice["recommended"]}) if advice else publication
 
 
 def step(others: Sequence[Step]) -> Step:

@@ -84,7 +84,7 @@ def _model(subset: str, seed: int, folder: Path, train_set: Dataset, publication
     broken = failure_of(folder)
     training, metrics = ({}, {"train.failed": 1}) if broken is not None else map(read_json, (folder / name for name in _LEFT))
     evaluation = [dataset for dataset in publication.datasets if dataset.context == "evaluation"]
-    rows = train_set.profile["num_rows"]
+    rows = int(metrics.get("rows", train_set.profile["num_rows"]))
     failed = bool(metrics["train.failed"])
     tags = {name: publication.tags[name] for name in _SHARED_TAGS if name in publication.tags}
     tags |= {"cartograph.dataset_version": train_set.digest, "cartograph.subset": subset, "cartograph.seed": str(seed)}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cartograph.data.json_files import read_json
 from cartograph.models.registry import FROM_A_FOLDER
 from tasks.audit.parameters.train import Train
 from tasks.audit.pretrained_folder import local_folder
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from tasks.engine.workspace import Workspace
 
 
+TRAINING = "data/train/training.json"
+_ROWS = "data/ingest/train.parquet"
 _EMBEDDED = "data/embed"
 
 
@@ -38,20 +41,39 @@ def after_folds(update: Progress, folds: int) -> Progress:
     return lambda done, total: update(max(folds - 1, 0) * total + done, max(folds, 1) * total)
 
 
-def recipe_of(params: Train, workspace: Workspace | None = None) -> Recipe:
+def recipe_of(params: Train, workspace: Workspace | None = None, trained: Path | None = None) -> Recipe:
     """Return how the section says to train.
 
     Args:
         params: the section.
-        workspace: where the model `probe` finds its vectors; a step that trains it declares them as ``pretrained_files`` says.
+        workspace: where the train set is, by whose rows a batch's size goes, and where the model `probe` finds its vectors; a step that
+            trains it declares them as ``pretrained_files`` says.
+        trained: ``training.json`` of the map's training, whose number of epochs goes where the section leaves it open; a step that
+            trains as the map was trained declares it as ``epochs_file`` says. None: the number that the map's training begins with.
     """
     from cartograph.train.recipe import Recipe
 
     values = params.model_dump(exclude={"folds", "processes", "dynamics", "dynamics_epochs"})
+    settled = read_json(trained)["epochs"] if params.adapts and trained is not None else None
+    values["epochs"] = settled or params.first_epochs
+    values["batch_size"] = params.batch_of(0 if workspace is None else _rows_in(workspace))
     local = local_folder(params.pretrained)
     if params.model == "probe" and workspace is not None:
         local = workspace.resolve(_EMBEDDED)
     return Recipe(**values | {"pretrained": str(local) if local else params.pretrained})
+
+
+def _rows_in(workspace: Workspace) -> int:
+    """Return the rows of the train set; every step that trains declares it."""
+    import pyarrow.parquet as pq
+
+    path = workspace.resolve(_ROWS)
+    return pq.read_metadata(path).num_rows if path.exists() else 0
+
+
+def epochs_file(params: Train) -> tuple[str, ...]:
+    """Return where the number of epochs stands that the map's training came to, where the section leaves it open."""
+    return (TRAINING,) if params.adapts else ()
 
 
 def pretrained_files(params: Train) -> tuple[str, ...]:

@@ -10,7 +10,9 @@ from pydantic import Field
 
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json
+from tasks.audit.epochs import label_probabilities
 from tasks.audit.filtering import is_filtered, measures_bias
+from tasks.audit.impossible import reasons
 from tasks.audit.ingested_sets import is_built_in
 from tasks.audit.parameters.measure import Measure
 from tasks.audit.plan import chosen_selections, experiment_folders, needs_encoder, retrained_models, selections
@@ -32,7 +34,7 @@ COMPARED = "data/evaluate"
 NOISE = "data/noise"
 AFLITE = ("data/aflite", "reports/aflite.metrics.json")
 BIAS = ("data/bias", "reports/bias.metrics.json")
-CLEANED = ("data/clean/changes.parquet", "data/clean/version.json")
+CLEANED = ("data/clean/changes.parquet", "data/clean/version.json", "data/clean/arms.json")
 SINCE = "data/compare"
 GATES = "data/gates"
 EMBEDDED = "data/embed/made.json"
@@ -57,6 +59,9 @@ class Report(Section):
     examples: int = Field(3, ge=1, le=20, description="example rows shown of each region")
     listed: int = Field(50, ge=1, le=1000, description="rows listed at each edge of the map")
     text_characters: int = Field(300, ge=20, le=2000, description="most characters of a text shown in a list")
+
+
+_RECORDS = {NOISE: "noise.json", AFLITE[0]: "aflite.json"}
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
@@ -104,7 +109,7 @@ def _read(params: Report, inputs: Mapping[str, Path], workspace: Workspace) -> A
     ingest, train = inputs["data/ingest"], inputs["data/train"]
     measures = pq.read_table(inputs["data/measure"] / "measures.parquet")
     history = train / "history.parquet"
-    probabilities = _probabilities(train / "dynamics", measures)
+    probabilities = label_probabilities(train / "dynamics", measures[UID])
     measure = workspace.settings.of(Measure)
     return Audit(
         examples=align(pq.read_table(ingest / "train.parquet"), measures[UID], "data/ingest/train.parquet"),
@@ -122,6 +127,7 @@ def _read(params: Report, inputs: Mapping[str, Path], workspace: Workspace) -> A
         comparison=_comparison(inputs),
         selections=_selections(inputs, workspace),
         suspects=_suspects(inputs, measures),
+        impossible=reasons(*(inputs[name] / file for name, file in _RECORDS.items() if name in inputs)),
         aflite=_aflite(inputs),
         bias=_bias(inputs),
         cleaning=_cleaning(inputs),
@@ -154,7 +160,7 @@ def _suspects(inputs: Mapping[str, Path], measures: pa.Table) -> Suspects | None
     from cartograph.page.step_results import Suspects
     from cartograph.schema import UID
 
-    if NOISE not in inputs:
+    if NOISE not in inputs or reasons(inputs[NOISE] / "noise.json"):
         return None
     folder = inputs[NOISE]
     suspects = align(pq.read_table(folder / "noise.parquet"), measures[UID], f"{NOISE}/noise.parquet")
@@ -169,7 +175,7 @@ def _cleaning(inputs: Mapping[str, Path]) -> Cleaning | None:
 
     if CLEANED[0] not in inputs:
         return None
-    return Cleaning(pq.read_table(inputs[CLEANED[0]]), read_json(inputs[CLEANED[1]]))
+    return Cleaning(pq.read_table(inputs[CLEANED[0]]), *(read_json(inputs[name]) for name in CLEANED[1:]))
 
 
 def _aflite(inputs: Mapping[str, Path]) -> Aflite | None:
@@ -178,7 +184,7 @@ def _aflite(inputs: Mapping[str, Path]) -> Aflite | None:
 
     from cartograph.page.step_results import Aflite
 
-    if AFLITE[0] not in inputs:
+    if AFLITE[0] not in inputs or reasons(inputs[AFLITE[0]] / "aflite.json"):
         return None
     folder = inputs[AFLITE[0]]
     rows, history = (pq.read_table(folder / f"{name}.parquet") for name in ("aflite", "history"))
@@ -193,7 +199,9 @@ def _bias(inputs: Mapping[str, Path]) -> Bias | None:
 
     if BIAS[0] not in inputs:
         return None
-    return Bias(*(pq.read_table(inputs[BIAS[0]] / f"{name}.parquet") for name in ("accuracies", "words", "neighbours")))
+    folder = inputs[BIAS[0]]
+    accuracies, words, neighbours = (pq.read_table(folder / f"{name}.parquet") for name in ("accuracies", "words", "neighbours"))
+    return Bias(accuracies, words, neighbours, read_json(folder / "sample.json"))
 
 
 def _experiment_answer(folder: Path) -> ExperimentAnswer:
@@ -268,24 +276,6 @@ def _window(measure: Measure, probabilities: Floats | None) -> tuple[int, int]:
         return 0, 0
     used = epoch_window(probabilities.shape[1], **measure.window)
     return used.start, used.stop
-
-
-def _probabilities(folder: Path, measures: pa.Table) -> Floats | None:
-    """Return the given label's probability per epoch, rows as in ``measures``; None where only coordinates were given."""
-    import pyarrow as pa
-
-    from cartograph.dynamics.epoch_files import read_dynamics
-    from cartograph.maps.measures import gold_probabilities
-    from cartograph.page.audit import align
-    from cartograph.schema import UID
-
-    if not folder.is_dir():
-        return None
-    dynamics = read_dynamics(folder)
-    table = pa.table({UID: pa.array(dynamics.uids, pa.string()), "place": pa.array(range(len(dynamics.uids)))})
-    order = align(table, measures[UID], "data/train/dynamics")["place"].to_numpy()
-    probabilities: Floats = gold_probabilities(dynamics.uids, dynamics.logits, dynamics.gold)[order]
-    return probabilities
 
 
 def _how_made(inputs: Mapping[str, Path], workspace: Workspace) -> HowMade:

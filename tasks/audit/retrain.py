@@ -10,6 +10,7 @@ from cartograph.config import Settings
 from cartograph.data.json_files import write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
+from tasks.audit.held_out import held_out_set
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.parameters.train import Train
@@ -24,35 +25,49 @@ if TYPE_CHECKING:
     from tasks.engine.workspace import Workspace
 
 
-_ROWS = "data/ingest/train.parquet"
+_ROWS, _MEASURES = "data/ingest/train.parquet", "data/measure/measures.parquet"
 _SUBSET = "data/select/{subset}.parquet"
 
 
 def run(params: Retrain, inputs: Inputs, out: Out) -> str:
     """Train on the cell's subset; write predictions, history, training and metrics; return how well it went."""
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
+    from cartograph.compare.versions import HELD_OUT
     from cartograph.data.parquet import write_parquet
     from cartograph.data.subsets import take_subset
+    from cartograph.schema import UID
     from cartograph.train.fit import fit_files
 
     subset, seed = out.cell["subset"], int(out.cell["seed"])
-    recipe = _recipe(params, out.workspace, seed)
+    recipe = _recipe(params, out.workspace, seed, inputs.get(recipes.TRAINING))
     name = _SUBSET.format(subset=subset)
-    rows = take_subset(pq.read_table(inputs[_ROWS]), pq.read_table(inputs[name]), name)
+    train_set = pq.read_table(inputs[_ROWS])
+    rows = take_subset(train_set, pq.read_table(inputs[name]), name)
     evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
+    kept_apart = not evaluation
+    if kept_apart:
+        held = held_out_set(params, train_set)
+        evaluation[HELD_OUT] = out.checkpoints / f"{HELD_OUT}.parquet"
+        out.checkpoints.mkdir(parents=True, exist_ok=True)
+        write_parquet(held, evaluation[HELD_OUT])
+        rows = rows.filter(pc.invert(pc.is_in(rows[UID], value_set=held[UID].combine_chunks()))).combine_chunks()
     described = {"subset": subset, "seed": seed, "rows": rows.num_rows}
-    described |= {"batch_size": recipe.batch_size, "learning_rate": recipe.learning_rate}
+    described |= {"batch_size": recipe.batch_size, "learning_rate": recipe.learning_rate, "order": params.order}
     [folder] = out.staged.values()
     # The fraction in a selection's name looks like a suffix.
     folder.mkdir(exist_ok=True)
     if len(rows["label"].unique()) < 2:
-        if rows.num_rows and subset in chosen_selections(out.workspace.settings):
+        alone = kept_apart or len(train_set["label"].unique()) < 2 or subset in chosen_selections(out.workspace.settings)
+        if rows.num_rows and alone:
             return _only_class(rows, recipe, evaluation, described, folder)
         raise InputError(
             f"{name} has {rows.num_rows:,} rows of fewer than two classes, and nothing can be learnt from them; "
             "clean less (section `clean`)."
         )
+    if _MEASURES in inputs:
+        rows = _easy_first(rows, pq.read_table(inputs[_MEASURES], columns=["uid", "confidence"]), name)
     out.checkpoints.mkdir(parents=True, exist_ok=True)
     write_parquet(rows, out.checkpoints / "subset.parquet")
     with progress(f"retrain {subset} {seed}") as update:
@@ -71,6 +86,15 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
     return _summary(rows.num_rows, list(evaluation), fitted.metrics)
 
 
+def _easy_first(rows: pa.Table, measures: pa.Table, name: str) -> pa.Table:
+    """Return the rows with a rank each: the lowest is the row of highest confidence on the map."""
+    from cartograph.data.subsets import rows_of
+    from cartograph.schema import RANK
+
+    confidence = rows_of(measures, rows["uid"].combine_chunks(), f"{name}, trained in the order of {_MEASURES},")["confidence"].to_numpy()
+    return rows.append_column(RANK, [-confidence])
+
+
 def _only_class(rows: pa.Table, recipe: Recipe, evaluation: dict[str, Path], described: dict[str, Any], folder: Path) -> str:
     """Leave what can be learnt from one class, which is to name it, as a failed training: a selection's failure is its own."""
     import pyarrow.parquet as pq
@@ -85,7 +109,7 @@ def _only_class(rows: pa.Table, recipe: Recipe, evaluation: dict[str, Path], des
     return _summary(rows.num_rows, list(evaluation), metrics)
 
 
-def _recipe(params: Retrain, workspace: Workspace, seed: int) -> Recipe:
+def _recipe(params: Retrain, workspace: Workspace, seed: int, map_training: Path | None) -> Recipe:
     """Return the recipe of the section ``train`` with this seed; of dynamics nothing is kept, so they are read where it is free."""
     from dataclasses import replace
 
@@ -96,13 +120,13 @@ def _recipe(params: Retrain, workspace: Workspace, seed: int) -> Recipe:
             "or a hub id. Set it, or choose another model, or leave retraining out with `retrain.subsets: []`."
         )
     own = {name: value for name in ("epochs", "batch_size", "learning_rate") if (value := getattr(params, name)) is not None}
-    return replace(recipes.recipe_of(trained, workspace), seed=seed, record="train_pass", evaluate="end", live=False, **own)
+    return replace(recipes.recipe_of(trained, workspace, map_training), seed=seed, record="train_pass", evaluate="end", live=False, **own)
 
 
 def _summary(rows: int, evaluation: list[str], metrics: dict[str, float]) -> str:
     if metrics["train.failed"]:
         finite = "train.loss" in metrics or not metrics["epochs"]
-        reason = "no better than always naming one class" if finite else "the loss is not a number; lower the learning rate"
+        reason = "no better than chance" if finite else "the loss is not a number; lower the learning rate"
         return f"{rows:,} rows, FAILED: {reason}"
     accuracies = ", ".join(f"{name} {metrics[f'{name}.accuracy']:.3f}".replace(" 0.", " .") for name in sorted(evaluation))
     return f"{rows:,} rows, accuracy {accuracies}"
@@ -113,6 +137,8 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     return (
         _SUBSET,
         *ingested_sets(settings),
+        *((_MEASURES,) if settings.of(Retrain).order == "easy-first" else ()),
+        *recipes.epochs_file(settings.of(Train)),
         *(name.replace("{", "{{").replace("}", "}}") for name in recipes.pretrained_files(settings.of(Train))),
     )
 

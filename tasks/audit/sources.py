@@ -63,20 +63,24 @@ def read_files(
     done: Callable[[], None],
     image_side: int | None = None,
     image_columns: tuple[str, ...] = (),
+    max_megabytes: float | None = None,
 ) -> tuple[File, ...]:
     """Read the sources of one set.
 
     Args:
         entries: in the order in which their rows follow each other.
-        usual: format and encoding of those that do not name their own.
+        usual: format, encoding and columns of those that do not name their own.
         inputs: declared name (``user_file``) -> path on disk.
         done: called after each.
         image_side: where the rows are images: most pixels of their longer side.
         image_columns: names that the images' column may have.
+        max_megabytes: the most that is read of a file, decompressed; None: as ``Source`` has it.
 
     Raises:
         InputError: a source cannot be read, is not the file of its checksum, or is listed twice.
     """
+    from dataclasses import replace
+
     from cartograph.ingest.columns import File
     from cartograph.read.formats import read
 
@@ -84,7 +88,7 @@ def read_files(
     for entry, source in zip(entries, sources_of(entries, usual, inputs, image_side, image_columns), strict=True):
         if entry.sha256 is not None and Path(source.path).is_file():
             check_sum(entry, digest_path(Path(source.path)))
-        files.append(File(source.name, read(source)))
+        files.append(File(source.name, read(source if max_megabytes is None else replace(source, max_megabytes=max_megabytes))))
         done()
     return tuple(files)
 
@@ -126,7 +130,7 @@ def _source(entry: FileEntry, usual: FileEntry, name: str, inputs: Mapping[str, 
         encoding=entry.encoding or usual.encoding,
         delimiter=entry.delimiter,
         quoting=entry.quoting,
-        columns=entry.columns,
+        columns=entry.columns or usual.columns,
         split=entry.split,
     )
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import base64
 import io
-import re
 from pathlib import Path
 from typing import Any
 
 from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
-from cartograph.wording import cut, markdown_table
+from cartograph.wording import cut, markdown_table, plain_markdown
 from tasks.audit import compare, gates
 from tasks.engine.workspace import Workspace, project_root
 from tasks.publishing.tracking_uri import viewer
@@ -31,10 +30,10 @@ def audit_summary(workspace: Workspace, error: CartographError | None) -> str:
         error: what it ended with; None where it went well.
     """
     word = "**Waiting.**" if isinstance(error, WaitingError) else _WORDS["failed"]
-    parts = [f"# Audit of {plain(workspace.name)}", f"{word} {plain(str(error))}" if error else "The audit is done."]
+    parts = [f"# Audit of {plain_markdown(workspace.name)}", f"{word} {plain_markdown(str(error))}" if error else "The audit is done."]
     whole = gates.came_to_gates(workspace, error)
     parts += [
-        f"{_WORDS[finding['outcome']]} {plain(finding['sentence'])}"
+        f"{_WORDS[finding['outcome']]} {plain_markdown(finding['sentence'])}"
         for finding in (gates.findings(workspace) if whole else ())
         if finding["outcome"] in _WORDS and (error is None or finding["sentence"] not in str(error))
     ]
@@ -50,7 +49,7 @@ def _changes(workspace: Workspace, which: str) -> str:
     record = _json(workspace.path / compare.DATA / "record.json")
     before, now = comparison.get("before", {}), record.get("numbers", {})
     cells = [
-        (_SHOWN.get(name, plain(name)), _number(now[name]), _number(before[name]) if name in before else "–")
+        (_SHOWN.get(name, plain_markdown(name)), _number(now[name]), _number(before[name]) if name in before else "–")
         for name in now
         if name in _SHOWN or name.endswith(".accuracy")
     ]
@@ -93,7 +92,7 @@ def _suspects(workspace: Workspace) -> str:
             row = rows[suspect["uid"]]
             text = " / ".join(str(row[name]) for name in (*info.text, *info.options)) or f"{row['source']}, {row['uid']}"
             names = (info.labels[row["label"]], info.labels[suspect["suggested"]])
-            cells.append([f"{suspect['probability']:.2f}", *map(plain, (cut(text, _CHARACTERS), *names))])
+            cells.append([f"{suspect['probability']:.2f}", *map(plain_markdown, (cut(text, _CHARACTERS), *names))])
     return markdown_table(["Suspect", "Text", "Label", "Suggested"], cells, "rlll") if cells else ""
 
 
@@ -101,10 +100,11 @@ def _places(workspace: Workspace) -> str:
     report = workspace.path / "reports" / "report.html"
     lines = [f"- Report: [{report.relative_to(project_root()).as_posix()}]({report.as_uri()})"] if report.exists() else []
     run = _json(workspace.state / "mlflow-run.json")
-    if run.get("server", "").startswith(("http://", "https://")):
-        lines.append(f"- MLflow: [run {run['run'][:8]}]({run['server'].rstrip('/')}/#/experiments/{run['experiment']}/runs/{run['run']})")
-    elif run.get("server"):
-        lines.append(f"- MLflow: run `{run['run']}`; `{viewer(run['server'])}` shows it")
+    server, experiment, name = (str(run.get(key) or "") for key in ("server", "experiment", "run"))
+    if server.startswith(("http://", "https://")):
+        lines.append(f"- MLflow: [run {name[:8]}]({server.rstrip('/')}/#/experiments/{experiment}/runs/{name})")
+    elif server:
+        lines.append(f"- MLflow: run `{name}`; `{viewer(server)}` shows it")
     return "\n".join(lines)
 
 
@@ -112,17 +112,9 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) > 1 else f"{value:.3f}"
 
 
-def plain(text: str) -> str:
-    """Return text that Markdown shows as it is: no markup, no link, no picture, no end of a table's cell."""
-    line = "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
-    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    line = re.sub(r"([\\`*_{}\[\]()#!|~])", r"\\\1", line)
-    return line.replace("://", ":\u200b//")
-
-
 def _json(path: Path) -> dict[str, Any]:
     try:
-        content: dict[str, Any] = read_json(path)
-    except (OSError, ValueError):
+        content = read_json(path)
+    except (OSError, ValueError, RecursionError):
         return {}
-    return content
+    return content if isinstance(content, dict) else {}

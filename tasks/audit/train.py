@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,16 @@ from cartograph.config import Settings
 from cartograph.data.json_files import write_json
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.train import Train
-from tasks.audit.recipes import after_folds, fit_folds_of, pretrained_files, recipe_of
+from tasks.audit.recipes import Progress, fit_folds_of, pretrained_files, recipe_of
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import project_root, user_file
 from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cartograph.dynamics.imports import ImportedDynamics
+    from cartograph.train.learning import Learning
 
 _ROWS = "data/ingest/train.parquet"
 _DATA = "data/train"
@@ -34,32 +38,78 @@ def run(params: Train, inputs: Inputs, out: Out) -> str:
 
 
 def _train(params: Train, inputs: Inputs, out: Out) -> str:
-    from cartograph.train.fit import fit_files
+    import pyarrow.parquet as pq
 
-    recipe = recipe_of(params, out.workspace)
+    from cartograph.train.enough import attempt_of, fit_until_learnt, simple_accuracy
+    from cartograph.train.fit import fit_files
+    from cartograph.train.learning import learning_of
+
+    rows = pq.read_table(inputs[_ROWS])
+    if len(rows["label"].unique()) < 2:
+        return _name_one_class(rows, out)
+    recipe, simple = recipe_of(params, out.workspace), simple_accuracy(rows, params.seed)
     evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
+    options: dict[str, Any] = {"processes": params.process_count}
     with _tracking(params, out), progress("train") as update:
+        # K-fold training is folds - 1 trainings on all rows, after this one.
+        options["progress"] = lambda done, total: update(done, max(params.folds, 1) * total)
+        if params.adapts:
+            fitted, attempts = fit_until_learnt(recipe, simple, inputs[_ROWS], evaluation, out.checkpoints, **options)
+        else:
+            fitted = fit_files(recipe, inputs[_ROWS], evaluation, out.checkpoints, **options)
+            attempts = [attempt_of(fitted)]
         if params.folds:
+            recipe = replace(recipe, epochs=attempts[-1].epochs)
+            before = sum(attempt.epochs for attempt in attempts) * rows.num_rows
             shutil.copytree(
-                fit_folds_of(params, recipe, inputs[_ROWS], out.checkpoints, params.process_count, update), out[_DATA] / "out_of_fold"
+                fit_folds_of(params, recipe, inputs[_ROWS], out.checkpoints, params.process_count, _from(before, params.folds, update)),
+                out[_DATA] / "out_of_fold",
             )
-        rest = after_folds(update, params.folds)
-        fitted = fit_files(recipe, inputs[_ROWS], evaluation, out.checkpoints, processes=params.process_count, progress=rest)
     for folder in (fitted.dynamics, fitted.predictions, fitted.model):
         shutil.copytree(folder, out[_DATA] / folder.name)
-    for name in ("history.parquet", "training.json"):
-        shutil.copyfile(fitted.folder / name, out[_DATA] / name)
-    shutil.copyfile(fitted.folder / "metrics.json", out[_METRICS])
-    return _summary(params, fitted.metrics)
+    shutil.copyfile(fitted.folder / "history.parquet", out[_DATA] / "history.parquet")
+    learning = learning_of(fitted, evaluation, attempts, simple, open=params.adapts)
+    write_json(out[_DATA] / "training.json", fitted.training | {"learning": learning.content()})
+    write_json(out[_METRICS], fitted.metrics | learning.metrics())
+    return _summary(params, fitted.metrics, learning)
 
 
-def _summary(params: Train, metrics: dict[str, float]) -> str:
-    done = f"{params.model}, {params.epochs} epoch{'s' * (params.epochs != 1)}"
-    if not metrics["train.failed"]:
-        return f"{done}, accuracy {_short(metrics['train.accuracy'])}"
-    if "train.loss" not in metrics:
+def _name_one_class(rows: pa.Table, out: Out) -> str:
+    """Leave the map of the only model that one class allows, which names it always: every row is right, in every epoch, for certain."""
+    import numpy as np
+    import pyarrow as pa
+
+    from cartograph.data.parquet import write_parquet
+    from cartograph.schema import COORDINATES, HISTORY, dataset_info
+
+    number = rows.num_rows
+    columns = {"uid": rows["uid"], "confidence": np.ones(number), "variability": np.zeros(number), "correctness": np.ones(number)}
+    table = pa.table([columns[field.name] for field in COORDINATES], names=COORDINATES.names).cast(COORDINATES)
+    write_parquet(table, out[_DATA] / "coordinates.parquet")
+    write_parquet(HISTORY.empty_table(), out[_DATA] / "history.parquet")
+    name = dataset_info(rows.schema).labels[rows["label"][0].as_py()]
+    sentence = f"Nothing could be learnt: all {number:,} rows have the label `{name}`, so their map says nothing. Check `ingest.label`."
+    training = {"model": None, "record": None, "epochs": None, "source": "one class", "parameters": None, "device": None}
+    write_json(out[_DATA] / "training.json", training | {"learning": {"state": "one class", "sentence": sentence}})
+    write_json(out[_METRICS], {"rows": number, "train.accuracy": 1.0, "train.failed": 1, "train.learnt": 0})
+    return f"one class, {number:,} rows: nothing to learn"
+
+
+def _from(before: int, folds: int, update: Progress) -> Progress:
+    """Return the progress of K-fold training after so many rows; ``fit_folds_of`` leaves room for a training, which came before."""
+    return lambda done, total: update(before + done, before + total // folds * (folds - 1))
+
+
+def _summary(params: Train, metrics: dict[str, float], learning: Learning) -> str:
+    epochs = learning.attempts[-1].epochs
+    done = f"{params.model}, {epochs} epoch{'s' * (epochs != 1)}"
+    reached = f"accuracy {_short(metrics['train.accuracy'])}"
+    if learning.state == "diverged":
         return f"{done}, FAILED: the loss is not a number; lower learning_rate"
-    return f"{done}, FAILED: no better than always naming one class (train accuracy {_short(metrics['train.accuracy'])})"
+    if metrics["train.failed"]:
+        return f"{done}, FAILED: no better than chance (train {reached})"
+    said = {"not learnt": ", NOT LEARNT: raise train.epochs", "by heart": ", known by heart: set train.folds"}
+    return f"{done}, {reached}{said.get(learning.state, '')}"
 
 
 def _short(share: float) -> str:
@@ -141,6 +191,6 @@ STEP = Step(
     params=Train,
     inputs=_inputs,
     outputs=(_DATA, _METRICS),
-    libraries=("torch", "transformers", "accelerate", "tokenizers", "safetensors", "numpy", "pyarrow", "scikit-learn"),
+    libraries=("torch", "transformers", "accelerate", "tokenizers", "safetensors", "numpy", "pyarrow", "scikit-learn", "scipy"),
     hints=Hints(resources="gpu"),
 )

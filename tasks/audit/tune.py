@@ -63,7 +63,7 @@ def run(params: Tune, inputs: Inputs, out: Out) -> str:
     write_json(out[METRICS], numbers)
     summary = f"best of {len(found)} rates {best['learning_rate']:.3g}, accuracy {name} {best['accuracy']:.3f}"
     if best["failed"]:
-        return f"{summary}; all of them FAILED: no better than always naming one class"
+        return f"{summary}; all of them FAILED: no better than chance"
     return f"{summary}; set train.learning_rate to use it"
 
 

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 SMALLEST_SIDE = 8
 """Pixels: an image with fewer across or down raises a warning."""
 DOUBTFUL = 0.01
-"""Share of rows that may repeat, contradict each other, be over-long or overlap before a warning is raised."""
+"""Share of rows that may repeat, contradict each other, be over-long or overlap before a warning is raised; as in ``canonical``."""
 
 _WHERE, _CLASS_ROWS = "[where]", "[rows in class]"
+_OTHER_FORM = "[another form of a label]"
 _SIDE, _ONE_COLOUR = "[pixels of the shorter side]", "[of one colour]"
+_MERGED = "[may be several rows]"
 _CONTRADICTS, _REPEATS, _IN_TRAIN = "[contradicts another row]", "[repeats an earlier row]", "[also in train]"
 
 
@@ -50,7 +52,7 @@ def validate(sets: Sequence[IngestedSet], *, limit: float, min_class_count: int,
         frame = _frame(item, train_keys)
         checks = _checks(item, frame, limit, min_class_count, max_characters)
         result = run(item.info.name, frame, checks)
-        entries.append(_entry(item, [_finding(check, one, item) for check, one in by_check(checks, result)]))
+        entries.append(_entry(item, sets[0], [_finding(check, one, item) for check, one in by_check(checks, result)]))
         pages[item.info.name] = _page(result)
     data_docs.write(docs, pages, entries)
     passed = all(check["passed"] for entry in entries for check in entry["checks"] if check["severity"] == "critical")
@@ -66,6 +68,7 @@ def _frame(item: IngestedSet, train_keys: pd.Series) -> pd.DataFrame:
 
     from cartograph.data.images import are_of_one_colour, sizes_of
     from cartograph.ingest.identity import contradicting, normalised_texts, repeated
+    from cartograph.ingest.label_forms import other_forms
 
     keys = train_keys if item.info.domain == "train" else normalised_texts(item.raw, item.info.fields)
     frame: pd.DataFrame = item.raw.select([*item.info.text, *item.info.options, "label", "uid"]).to_pandas()
@@ -77,7 +80,9 @@ def _frame(item: IngestedSet, train_keys: pd.Series) -> pd.DataFrame:
     place = item.raw["source"].to_pandas().astype("str") + " row " + item.raw["row"].to_pandas().astype("str")
     frame[_WHERE] = frame["uid"].where(item.used, place)
     frame[_CLASS_ROWS] = labels.map(labels.value_counts()).astype("float64")
+    frame[_OTHER_FORM] = labels.isin(other_forms(item.class_counts)).to_numpy()
     frame[_CONTRADICTS] = contradicting(keys, labels)
+    frame[_MERGED] = item.merged
     frame[_REPEATS] = repeated(keys, frame["label"])
     frame[_IN_TRAIN] = np.zeros(len(frame), dtype=bool) if item.info.domain == "train" else keys.isin(train_keys).to_numpy()
     return frame
@@ -95,6 +100,8 @@ def _titles(fields: Sequence[str]) -> dict[str, str]:
 def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_count: int, max_characters: int) -> list[Check]:
     import great_expectations.expectations as gxe
     from great_expectations.expectations.metadata_types import FailureSeverity
+
+    from cartograph.ingest.label_forms import ONE_FORM
 
     info = item.info
     titles = _titles(info.fields)
@@ -117,6 +124,7 @@ def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_coun
     known = ", ".join(info.labels[:10]) + (", …" if len(info.labels) > 10 else "")
     held = "images" if info.images else "texts"
     flags = [(_REPEATS, "rows do not repeat others"), (_CONTRADICTS, f"equal {held} have equal labels")]
+    flags += [(_MERGED, "quotes swallow no ends of rows")] if item.merged.any() else []
     flags += [(_IN_TRAIN, f"{held} are not in the train set too")] if info.domain != "train" else []
     checks += [
         Check("labels are not null", most, gxe.ExpectColumnValuesToNotBeNull(column="label", mostly=usual)),
@@ -133,13 +141,17 @@ def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_coun
             gxe.ExpectColumnDistinctValuesToContainSet(column="label", value_set=list(info.labels), severity=warning),
         ),
         *(
-            Check(words, few, gxe.ExpectColumnValuesToBeInSet(column=name, value_set=[False], mostly=rare, severity=warning))
+            Check(words, "none", gxe.ExpectColumnValuesToBeInSet(column=name, value_set=[False], severity=warning))
+            if name == _MERGED
+            else Check(words, few, gxe.ExpectColumnValuesToBeInSet(column=name, value_set=[False], mostly=rare, severity=warning))
             for name, words in flags
         ),
     ]
     if info.domain == "train":
         smallest = gxe.ExpectColumnMinToBeBetween(column=_CLASS_ROWS, min_value=min_class_count, severity=warning)
         checks.append(Check("every class has enough rows", f"at least {min_class_count:,}", smallest))
+        one_form = gxe.ExpectColumnValuesToBeInSet(column=_OTHER_FORM, value_set=[False], severity=warning)
+        checks.append(Check(ONE_FORM, "no two alike but for case, blanks or Unicode form", one_form))
     return checks
 
 
@@ -200,7 +212,11 @@ def _finding(check: Check, result: dict[str, Any], item: IngestedSet) -> dict[st
 
 
 def _found(check: Check, content: dict[str, Any], item: IngestedSet, unexpected: int, rows: int) -> str:
+    from cartograph.ingest.label_forms import ONE_FORM, forms_phrase, other_forms
+
     kind = check.expectation.expectation_type
+    if check.check == ONE_FORM and unexpected:
+        return forms_phrase(other_forms(item.class_counts), item.class_counts)
     if kind == "expect_column_min_to_be_between":
         name, count = min(item.class_counts.items(), key=lambda pair: pair[1])
         return f"`{name}` has {count:,}"
@@ -216,7 +232,7 @@ def _found(check: Check, content: dict[str, Any], item: IngestedSet, unexpected:
     return f"{unexpected:,} of {rows:,} ({percent(unexpected / max(rows, 1))})" if unexpected else "none"
 
 
-def _entry(item: IngestedSet, checks: list[dict[str, Any]]) -> dict[str, Any]:
+def _entry(item: IngestedSet, train: IngestedSet, checks: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "set": item.info.name,
         "domain": item.info.domain,
@@ -225,8 +241,19 @@ def _entry(item: IngestedSet, checks: list[dict[str, Any]]) -> dict[str, Any]:
         "rows_used": len(item.examples),
         "quarantined": len(item.quarantine),
         "classes": item.class_counts,
+        "in_train": _in_train(item, train),
         "checks": checks,
     }
+
+
+def _in_train(item: IngestedSet, train: IngestedSet) -> dict[str, int] | None:
+    """Return how many rows of an evaluation set are in the train set too, by kind, and how many of them under another label there."""
+    found = item.leakage
+    if found is None:
+        return None
+    here, there = item.examples["label"].to_numpy(), train.examples["label"].to_numpy()
+    other = here[found.rows] != there[found.train_rows[found.rows]]
+    return {**found.counts, "other label": int(other.sum())}
 
 
 def _page(result: dict[str, Any]) -> str:

@@ -10,6 +10,9 @@ from pydantic import Field
 
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
+from tasks.collection.encode import DATA as ENCODED
+from tasks.collection.encode import UNTRAINED
+from tasks.collection.pairs import partly_stated
 from tasks.collection.parameters import SECTION, Collect, folder_of
 from tasks.engine.step import Inputs, Out, Step
 
@@ -41,6 +44,7 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
 
     collect = out.workspace.settings.of(Collect)
     arms, folder = _round_results(inputs, collect), out[DATA]
+    arms = [*untrained_results(inputs["data/pairs"], inputs[ENCODED], collect), *arms]
     versions = _versions(inputs, collect, folder)
     findings: dict[str, Any] = {method: read_json(_last(inputs, collect, method) / "findings.json") for method in collect.methods}
     out[SHEET].write_bytes(_sheet(inputs, findings))
@@ -58,6 +62,8 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
     last = [arm for arm in arms if arm.round == collect.rounds]
     false_positives = {method: found["putative"] for method, found in findings.items()}
     metrics = method_metrics(tables["summary"], last, params.seed) | corrected_metrics(false_positives, _judgements(inputs), last)
+    if partly_stated(out.workspace.settings):
+        metrics |= {f"{method}.partly_stated": 1.0 for method in collect.methods} | _gains(inputs, collect)
     write_json(out[METRICS], metrics)
     best = max(collect.methods, key=lambda method: metrics[f"{method}.average_precision"])
     return f"best {best}, AP {metrics[f'{best}.average_precision']:.3f} of {len(collect.methods)} methods"
@@ -80,8 +86,38 @@ def _round_results(inputs: Inputs, collect: Collect) -> list[RoundResult]:
     return found
 
 
+def untrained_results(pairs: Path, encoded: Path, collect: Collect) -> list[RoundResult]:
+    """Return the scores of the model before any label as round 0 of every method and seed; on the same draws as all rounds."""
+    import numpy as np
+
+    from cartograph.pairs.comparison import RoundResult
+    from cartograph.pairs.estimate import bootstrap_scores, curve
+    from cartograph.pairs.tables import load_sample, load_task
+
+    path = encoded / UNTRAINED
+    if not path.exists():
+        return []
+    sample, score = load_sample(encoded / "sample-test.parquet"), np.load(path, allow_pickle=False)
+    whole = curve(sample, score)
+    space = load_task(pairs).space("test")
+    draws = next(bootstrap_scores(sample, space, [score], collect.resamples, np.random.default_rng(0)))
+    numbers = {"labels": 0.0, "told": 0.0, "positive": 0.0}
+    numbers |= {"test.average_precision": whole.average_precision, "test.precision_at_recall_20": whole.precision_at()}
+    return [RoundResult(method, seed, 0, numbers, draws) for method in collect.methods for seed in collect.seeds]
+
+
 def _last(inputs: Inputs, collect: Collect, method: str) -> Path:
     return inputs[folder_of(method, collect.seeds[0], collect.rounds)]
+
+
+def _gains(inputs: Inputs, collect: Collect) -> dict[str, float]:
+    """Return how much better each method's last matcher ranks answers that it has not seen than the label-free score does."""
+    found: dict[str, float] = {}
+    for method in collect.methods:
+        gain = read_json(_last(inputs, collect, method) / "scores.json")["chosen"].get("gain")
+        if gain is not None:
+            found |= {f"{method}.answers_gain": gain["value"], f"{method}.answers_gain_error": gain["error"]}
+    return found
 
 
 def _versions(inputs: Inputs, collect: Collect, folder: Path) -> dict[str, dict[str, Any]]:
@@ -150,9 +186,9 @@ STEP = Step(
     name="compare",
     run=run,
     params=Compare,
-    inputs=lambda settings: ("data/pairs", *rounds_of(settings)),
+    inputs=lambda settings: ("data/pairs", ENCODED, *rounds_of(settings)),
     optional=(CHECKS,),
     outputs=(DATA, *FIGURES, METRICS, SHEET),
     libraries=("matplotlib", "numpy", "pyarrow"),
-    reads=(SECTION,),
+    reads=(SECTION, "pairs"),
 )

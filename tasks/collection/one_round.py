@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartograph.data.json_files import write_json
 from tasks.collection.encode import DATA as ENCODED
-from tasks.collection.encode import PAIRS, learner, similar_of
-from tasks.collection.parameters import MATCHED, Collect, Encode, folder_of, sheet_of
+from tasks.collection.encode import PAIRS, learner, similar_of, starting_vectors
+from tasks.collection.pairs import partly_stated
+from tasks.collection.parameters import MATCHED, MATCHER, Collect, Encode, folder_of, sheet_of
+from tasks.collection.people import People
 from tasks.engine.step import Inputs, Out
-from tasks.engine.whole_files import write_whole
 from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cartograph.data.arrays import Array
-    from cartograph.pairs.models.calibration import Calibration
-    from cartograph.pairs.models.cosine import CosineModel
-    from cartograph.pairs.models.learner import UtteranceVectors
+    from cartograph.data.arrays import Integers8
     from cartograph.pairs.pair_space import Keys
     from cartograph.pairs.rounds import RoundScore
+    from cartograph.pairs.scorer import Scorer
 
 _SPLITS = ("dev", "test")
-# In the schema of collected pairs that people answered: which data their numbers are about.
-_PEOPLE = b"people answered about"
 
 
 class Round:
@@ -57,19 +53,18 @@ class Round:
                 f"all {len(table):,} pairs up to {sheet_of(self.number)} are answered `skip`, so there is nothing to train on; answer some "
                 "of them yes or no."
             )
-        model, read = self._train(answered)
-        scored = self._score(model, read)
-        if self.number == self.params.rounds:
-            (self.folder / "model").mkdir()
-            model.save(self.folder / "model")
-        elif self.method in self._adaptive:
-            self._save_next(table, read, model.calibration)
-        positive = int((answered["label"].to_numpy() == 1).sum())
-        numbers = {"labels": len(table), "told": len(answered), "positive": positive, **scored}
-        content = {"method": self.method, "seed": self.seed, "round": self.number, "numbers": numbers}
+        model, asking, choice = self._train(answered)
+        scored = self._score(model)
+        if self.number < self.params.rounds and self.method in self._adaptive:
+            self._save_next(table, asking)
+        asked = answered.filter(answered["round"].to_numpy() > 0)
+        positive = int((asked["label"].to_numpy() == 1).sum())
+        given = len(table.filter(table["round"].to_numpy() == 0))
+        numbers = {"labels": len(table) - given, "told": len(asked), "positive": positive, "given": given, **scored}
+        content = {"method": self.method, "seed": self.seed, "round": self.number, "numbers": numbers, "chosen": choice}
         write_json(self.folder / "scores.json", content)
         tested = f", AP {scored['test.average_precision']:.3f}" if "test.average_precision" in scored else ""
-        return f"{len(table):,} labels, {positive:,} positive{tested}"
+        return f"{len(table) - given:,} labels, {positive:,} positive{tested}"
 
     @property
     def _adaptive(self) -> tuple[str, ...]:
@@ -81,35 +76,59 @@ class Round:
     def _before(self) -> Path:
         return self.inputs[folder_of(self.method, self.seed, self.number - 1)]
 
+    @property
+    def _people(self) -> People:
+        before = self._before if self.number > 1 else None
+        resolve, rounds = self.space.resolve, self.params.rounds
+        return People(self.task, self.inputs, resolve, self.folder, before, self.method, self.seed, self.number, rounds)
+
+    def _answers(self, batch: Keys) -> Integers8:
+        return self.task.labels(batch) if self.params.oracle == "imputed" else self._people.answers(batch)
+
     def _labels_so_far(self) -> pa.Table:
         """Return all labels so far, this round's among them."""
-        import numpy as np
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        from cartograph.pairs.tables import COLLECTED, collected_table, keys_of
+        from cartograph.pairs.tables import collected_table
 
         width = len(self.task.right)
-        before = COLLECTED.empty_table() if self.number == 1 else pq.read_table(self._before / "collected.parquet")
-        asked = np.sort(keys_of(before, width))
+        before = self._given() if self.number == 1 else pq.read_table(self._before / "collected.parquet")
         if self.number > 1 and self.method in self._adaptive:
             batch = pq.read_table(self._before / "next.parquet")["key"].to_numpy()
         else:
-            batch = self._batch(self.number, asked, None)
+            batch = self._batch(self.number, self._known(before), None)
         table = pa.concat_tables([before, collected_table(batch, self._answers(batch), self.number, width)])
         if self.params.oracle == "people":
-            from cartograph.pairs.answers import require_consistent
-
-            sheets = [sheet_of(number) for number in table["round"].to_pylist()]
-            require_consistent(self.task, keys_of(table, width), table["label"].to_numpy(), sheets)
-            table = table.replace_schema_metadata({_PEOPLE: self._data})
+            table = self._people.consistent(table)
         return table
 
-    def _batch(self, number: int, asked: Keys, model: tuple[UtteranceVectors, Calibration] | None) -> Keys:
+    def _given(self) -> pa.Table:
+        """Return the labels that a collection begins with, as round 0: where people answer, all stated train pairs."""
+        from cartograph.pairs.tables import COLLECTED, collected_table
+
+        if self.params.oracle != "people" or self.params.given == "none":
+            return COLLECTED.empty_table()
+        keys, _ = self.task.stated("train")
+        return collected_table(keys, self.task.labels(keys), 0, len(self.task.right))
+
+    def _known(self, table: pa.Table) -> Keys:
+        """Return the pairs not to ask about, ascending: those with a label, and those whose label follows from others."""
+        import numpy as np
+
+        from cartograph.pairs.implied import implied_pairs
+        from cartograph.pairs.tables import keys_of
+
+        keys = np.unique(keys_of(table, len(self.task.right)))
+        if self.params.oracle != "people":
+            return keys
+        return np.union1d(keys, implied_pairs(self.task, keys_of(table, len(self.task.right)), table["label"].to_numpy()))
+
+    def _batch(self, number: int, asked: Keys, model: Scorer | None) -> Keys:
         from cartograph.pairs.rounds import Method, next_batch
 
         params = self.params
-        method = Method(self.method, self.seed, params.seed_set, self.encode.neighbours, self.encode.index)
+        method = Method(self.method, self.seed, params.seed_set)
         similar = similar_of(self.inputs[ENCODED])
         return next_batch(method, self.task, number, params.sizes[number - 1], asked, similar, model, self._positives_to_match())
 
@@ -121,69 +140,39 @@ class Round:
         found = pq.read_table(self.inputs[folder_of("uncertainty", self.seed, self.number)] / "collected.parquet")
         return int((found["label"].to_numpy() == 1).sum())
 
-    def _answers(self, batch: Keys) -> Array:
-        from cartograph.errors import WaitingError
-        from cartograph.pairs.answers import answer_sheet, read_answers
-
-        if self.params.oracle == "imputed":
-            return self.task.labels(batch)
-        name = sheet_of(self.number)
-        if name in self.inputs:
-            return read_answers(self.inputs[name].read_bytes(), name, self.task, batch)
-        known = self._earlier_answers(name, batch)
-        path = self.space.resolve(name)
-        write_whole(path, answer_sheet(self.task, batch, known))
-        before = f" {len(known):,} of them were answered before, and have that answer there." if known else ""
-        raise WaitingError(
-            f"round {self.number} asks about {len(batch):,} pairs: answer them in {path} (yes, no, or skip), and run this again.{before}"
-        )
-
-    def _earlier_answers(self, name: str, batch: Keys) -> dict[int, int]:
-        """Return what people answered before of a round's pairs, where its sheet is gone or no longer fitted.
-
-        That is in the outputs of this round and later ones as they were before, if the data is still the same, and in the sheet as it
-        was renamed.
-        """
-        import pyarrow.parquet as pq
-
-        from cartograph.pairs.answers import answers_in, before_of
-        from cartograph.pairs.tables import keys_of
-
-        known: dict[int, int] = {}
-        for number in range(self.number, self.params.rounds + 1):
-            path = self.space.resolve(folder_of(self.method, self.seed, number)) / "collected.parquet"
-            try:
-                table = pq.read_table(path)
-            except (OSError, ValueError):
-                continue
-            if (table.schema.metadata or {}).get(_PEOPLE) == self._data:
-                known |= zip(keys_of(table, len(self.task.right)).tolist(), table["label"].to_pylist(), strict=True)
-        renamed = self.space.resolve(before_of(name))
-        if renamed.exists():
-            known |= answers_in(renamed.read_bytes(), before_of(name), self.task)[0]
-        return {key: known[key] for key in batch.tolist() if key in known}
-
-    @cached_property
-    def _data(self) -> bytes:
-        from tasks.engine.digest import digest_path
-
-        return digest_path(self.inputs[PAIRS]).encode()
-
-    def _train(self, answered: pa.Table) -> tuple[CosineModel, UtteranceVectors]:
-        """Return the model that all labels so far make, and its vectors."""
+    def _train(self, answered: pa.Table) -> tuple[Scorer, Scorer, dict[str, object]]:
+        """Return the round's model, the one that chooses the next batch, and how it was chosen; write what is kept of the model."""
         import numpy as np
 
+        from tasks.collection.matcher_start import matcher_task, trained
+
+        seed = int(np.random.SeedSequence((self.seed, self.number)).generate_state(1)[0])
+        if self.encode.model != MATCHER:
+            scorer = self._train_cosine(answered, seed)
+            return scorer, scorer, {"model": "new"}
+        folder = self.inputs[ENCODED]
+        vectors = starting_vectors(self.encode, self.task, folder) if self.encode.pretrained else None
+        earlier = self._before if self.number > 1 else None
+        own, by_answers = matcher_task(self.task, folder, vectors), partly_stated(self.space.settings)
+        return trained(own, self.task, folder, answered, seed, earlier, self.folder, by_answers=by_answers)
+
+    def _train_cosine(self, answered: pa.Table, seed: int) -> Scorer:
+        """Return the cosine model that all labels so far make; that of the last round is kept."""
         from cartograph.pairs.models.learner import TrainingOptions
+        from cartograph.pairs.scorer import CosineScorer
 
         params = self.params
         start = learner(self.encode, self.task, self.inputs[ENCODED])
         how = TrainingOptions(params.epochs, params.batch_size, params.learning_rate, params.head_factor, params.threads)
-        pairs, seed = (answered["left"].to_numpy(), answered["right"].to_numpy()), np.random.SeedSequence((self.seed, self.number))
+        pairs = answered["left"].to_numpy(), answered["right"].to_numpy()
         with progress(f"round {self.number}", "pairs") as update:
-            model = start.train(pairs, answered["label"].to_numpy(), how, int(seed.generate_state(1)[0]), update)
-        return model, start.vectors()
+            model = start.train(pairs, answered["label"].to_numpy(), how, seed, update)
+        if self.number == params.rounds:
+            (self.folder / "model").mkdir()
+            model.save(self.folder / "model")
+        return CosineScorer(start.vectors(), model.calibration, self.encode.neighbours, self.encode.index)
 
-    def _score(self, model: CosineModel, read: UtteranceVectors) -> dict[str, float]:
+    def _score(self, model: Scorer) -> dict[str, float]:
         """Write what the model says of dev and test pairs; return the numbers by split."""
         import numpy as np
 
@@ -197,7 +186,7 @@ class Round:
             if not path.exists():
                 continue
             sample = load_sample(path)
-            scored = score(self.task, split, sample, read, model.calibration)
+            scored = score(self.task, split, sample, model)
             numbers |= {f"{split}.{name}": value for name, value in scored.numbers.items()}
             if split == "test":
                 # The same draws for every arm, so that arms can be compared draw by draw.
@@ -205,11 +194,11 @@ class Round:
                     bootstrap_scores(sample, self.task.space(split), [scored.score], self.params.resamples, np.random.default_rng(0))
                 )
                 np.save(self.folder / "resampled.npy", draws, allow_pickle=False)
-                self._write_balanced(read, model)
+                self._write_balanced(model)
                 self._write_findings(scored)
         return numbers
 
-    def _write_balanced(self, read: UtteranceVectors, model: CosineModel) -> None:
+    def _write_balanced(self, model: Scorer) -> None:
         import numpy as np
 
         from cartograph.pairs.balanced import balanced_draws
@@ -219,7 +208,7 @@ class Round:
         if keys is None:
             return
         space = self.task.space("test")
-        probability = model.calibration.probability(read.cosine(space, keys))
+        probability = model.probability(model.score(space, keys))
         draws = balanced_draws(space, keys, self.task.labels(keys), probability, self.params.resamples, np.random.default_rng(0))
         np.save(self.folder / "balanced.npy", draws, allow_pickle=False)
 
@@ -232,15 +221,16 @@ class Round:
         putative = {name: keys.tolist() for name, keys in scored.false_positives.items()}
         write_json(self.folder / "findings.json", {"reliability": scored.reliability, "mistakes": mistakes, "putative": putative})
 
-    def _save_next(self, table: pa.Table, read: UtteranceVectors, calibration: Calibration) -> None:
+    def _save_next(self, table: pa.Table, model: Scorer) -> None:
         import numpy as np
         import pyarrow as pa
 
         from cartograph.data.parquet import write_parquet
-        from cartograph.pairs.tables import keys_of
 
-        asked = np.sort(keys_of(table, len(self.task.right)))
-        write_parquet(pa.table({"key": self._batch(self.number + 1, asked, (read, calibration))}), self.folder / "next.parquet")
+        again = self._people.again(table) if self.params.oracle == "people" else np.empty(0, np.int64)
+        chosen = self._batch(self.number + 1, self._known(table), model)
+        batch = np.concatenate([again, chosen])[: len(chosen)]
+        write_parquet(pa.table({"key": batch}), self.folder / "next.parquet")
 
 
 def run(params: Collect, inputs: Inputs, out: Out) -> str:

@@ -52,14 +52,14 @@ class Pairs(Section):
     left: str = Field("left", description="column of the left utterance's text")
     right: str = Field("right", description="column of the right utterance's text")
     label: str | None = Field("label", description="column of the label, 1 or 0; null: all pairs are positive")
-    left_id: str | None = Field(None, description="column that tells left utterances apart; null: their text does")
-    right_id: str | None = Field(None, description="column that tells right utterances apart; null: their text does")
+    left_id: str | None = Field(None, description="column that distinguishes left utterances; null: their text does")
+    right_id: str | None = Field(None, description="column that distinguishes right utterances; null: their text does")
     prefix: str | None = Field(None, description="column put before the right text where a file has it, such as a document's title")
     left_table: EntityTable | None = Field(None, description="entities that left_id names: {path: tableA.csv, id: id, text: [name, price]}")
     right_table: EntityTable | None = Field(None, description="entities that right_id names; null with symmetric: those of left_table")
     contradictions: Literal["fail", "drop"] = Field("fail", description="a pair stated both positive and negative: fail, or drop it")
     quarantine_limit: float = Field(0.05, ge=0, le=1, description="largest share of records that may be unreadable")
-    format: str | None = Field(None, description="format of the files, where their names do not tell it")
+    format: str | None = Field(None, description="format of the files, where their names do not show it")
     encoding: str | None = Field(None, description="encoding of the files; null: UTF-8")
 
     @model_validator(mode="after")
@@ -120,6 +120,16 @@ def run(params: Pairs, inputs: Inputs, out: Out) -> str:
     return f"{pairs:,} train pairs, {positives:,} positive: 1 in {pairs // positives:,}"
 
 
+def partly_stated(settings: Settings) -> bool:
+    """Return whether most positives of the dev and test splits may be stated by nobody: people answer, and no file says what is tested.
+
+    Their pairs that nobody stated then count as negatives though many are not, and those that are stated were the easiest to find.
+    """
+    from tasks.collection.parameters import Collect
+
+    return settings.of(Collect).oracle == "people" and not settings.of(Pairs).test
+
+
 def require_positives(task: Task, *, given: bool) -> None:
     """Check that there is something to collect, and something to test.
 
@@ -130,7 +140,7 @@ def require_positives(task: Task, *, given: bool) -> None:
     Raises:
         InputError: the train or the test split has no positive pair.
     """
-    way = "give it some, or leave splits to be drawn" if given else "too many stated pairs hang together for splits to be drawn; name files"
+    way = "give it some, or leave splits to be drawn" if given else "too many stated pairs are connected for splits to be drawn; name files"
     for split in ("train", "test"):
         if not len(task.positives(split)):
             raise InputError(f"the {split} split has no positive pair among its {task.space(split).size:,}; {way}.")
@@ -182,6 +192,7 @@ def read_pairs(params: Pairs, inputs: Mapping[str, Path]) -> tuple[BuiltTask, in
         contradictions=params.contradictions,
         rng=np.random.default_rng(params.seed),
         tables={side: (file.name, *entity_side(file.name, file.batch, table.id, table.text)) for side, (table, file) in tables.items()},
+        fields=_fields(params, tables),
     )
     entities = [file.batch for _, file in tables.values()]
     unreadable = built.unreadable + sum(len(batch.rejected) for batch in entities)
@@ -197,6 +208,18 @@ def _tables(params: Pairs, inputs: Mapping[str, Path]) -> dict[str, tuple[Entity
             [file] = read_files([entry], entry, inputs, lambda: None)
             found[side] = (table, file)
     return found
+
+
+def _fields(params: Pairs, tables: Mapping[str, tuple[EntityTable, File]]) -> dict[str, tuple[list[str], list[str]]]:
+    """Return the values of the text columns that both tables have, by name."""
+    from cartograph.pairs.stated_pairs import column_of
+
+    if "left" not in tables or ("right" not in tables and not params.symmetric):
+        return {}
+    sides = [tables["left"], tables["left" if params.symmetric else "right"]]
+    shared = [name for name in sides[0][0].text if name in sides[1][0].text]
+    left, right = ({name: column_of(file.batch, name, file.name) for name in shared} for _, file in sides)
+    return {name: (left[name], left[name] if params.symmetric else right[name]) for name in shared}
 
 
 def _entry(table: EntityTable) -> FileEntry:

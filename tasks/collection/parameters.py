@@ -15,6 +15,10 @@ SECTION = "collect"
 MATCHED = "stratified-match"
 
 
+MATCHER = "matcher"
+"""The model that reads features of both records, with trees on top."""
+
+
 MethodName = Literal[
     "uncertainty", "adaptive-retrieval", "static-retrieval", "random", "stated", "stratified-match", "stratified-all-positives"
 ]
@@ -35,12 +39,16 @@ class Collect(Section):
     first_round: int = Field(500, ge=2, description="labels asked for in round 1")
     growth: float = Field(1.5, ge=1, le=100, description="each round asks for this many times the labels of the one before")
     rounds: int = Field(5, ge=1, le=50, description="rounds; the budget is their labels together")
-    seed_set: Literal["similar", "stated", "random"] = Field(
+    seed_set: Literal["similar", "spread", "stated", "random"] = Field(
         "similar",
-        description="where uncertainty and adaptive-retrieval begin: similar (the nearest pairs before training), stated, or random",
+        description="where uncertainty and adaptive-retrieval begin: similar (the nearest pairs before training), spread (half of "
+        "them, half less near ones), stated, or random",
     )
     oracle: Literal["imputed", "people"] = Field(
         "imputed", description="who answers: imputed (the stated labels), or people, by review/round-01.csv"
+    )
+    given: Literal["stated", "none"] = Field(
+        "stated", description="people only: labels to begin with: stated (all stated train pairs, never asked about again), or none"
     )
     epochs: int = Field(6, ge=1, description="passes over all labels so far, every round from the start")
     batch_size: int | None = Field(None, ge=2, description="pairs per step; null: the model's own (64, cosine-bert 16)")
@@ -58,7 +66,7 @@ class Collect(Section):
         if self.oracle == "people" and (len(self.methods) > 1 or len(self.seeds) > 1):
             raise ValueError("oracle `people`: list one method and one seed; nobody answers the same pairs for several")
         if self.oracle == "people" and self.methods[0].startswith("stratified"):
-            raise ValueError(f"method `{self.methods[0]}` needs to know all labels, which people do not tell")
+            raise ValueError(f"method `{self.methods[0]}` needs to know all labels, which people do not say")
         return self
 
     @property
@@ -77,25 +85,29 @@ class Collect(Section):
 class Encode(Section):
     """The section ``encode`` of params.yaml: the model, and how it is evaluated over all pairs."""
 
-    model: Literal["cosine-bow", "cosine-frozen", "cosine-bert"] = Field(
+    model: Literal["matcher", "cosine-bow", "cosine-frozen", "cosine-bert"] = Field(
         "cosine-bow",
-        description="cosine-bow: trained n-gram vectors; cosine-frozen: a linear map of an encoder's vectors; "
-        "cosine-bert: an encoder, fine-tuned",
+        description="matcher: trees over features of both records, field by field; cosine-bow: trained n-gram vectors; "
+        "cosine-frozen: a linear map of an encoder's vectors; cosine-bert: an encoder, fine-tuned",
     )
-    pretrained: str | None = Field(None, description="cosine-frozen, cosine-bert: the encoder: a model's folder, or a hub id")
+    pretrained: str | None = Field(
+        None, description="cosine-frozen, cosine-bert, if you like matcher: the encoder: a model's folder, or a hub id"
+    )
     seed: int = Field(13, ge=0, description="seed of cosine-bow's first vectors, and of the sampled negatives")
-    neighbours: int = Field(50, ge=1, description="nearest neighbours per train utterance that a round chooses among")
+    neighbours: int = Field(
+        50, ge=1, description="nearest neighbours per train utterance that a round chooses among; matcher: of each kind of similarity"
+    )
     near: int = Field(
         100, ge=1, description="nearest neighbours per test utterance whose negatives are all counted; fewer where there are fewer"
     )
     random_negatives: int = Field(100_000, ge=100, description="negatives sampled from all others, each standing for many")
     legacy_counting: bool = Field(False, description="count near negatives in both orders, as the published numbers do")
     index: Literal["auto", "flat", "ivf", "hnsw"] = Field("auto", description="search: flat (exact), ivf, hnsw, or auto: by size")
-    device: Literal["cpu", "cuda"] = Field("cpu", description="cosine-frozen, cosine-bert: cpu or cuda")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="of an encoder: cpu, cuda, or auto: cuda where there is one")
 
     @model_validator(mode="after")
     def _an_encoder_is_named(self) -> Self:
-        if (self.model == "cosine-bow") != (self.pretrained is None):
+        if self.model != MATCHER and (self.model == "cosine-bow") != (self.pretrained is None):
             wanted = "takes no encoder; leave `pretrained` out" if self.pretrained else "needs `pretrained`: an encoder's folder or hub id"
             raise ValueError(f"model `{self.model}` {wanted}")
         return self

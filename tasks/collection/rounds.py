@@ -57,6 +57,17 @@ def _match_step(params: Collect, number: int) -> Step:
 _SHARED: dict[str, Any] = {
     # One at a time: each holds a model and all utterances.
     "hints": Hints(resources="gpu"),
-    "libraries": ("faiss-cpu", "numpy", "pyarrow", "scipy", "torch", "transformers", "tokenizers", "safetensors"),
-    "reads": ("encode",),
+    "libraries": (
+        "faiss-cpu",
+        "numpy",
+        "pyarrow",
+        "rapidfuzz",
+        "scikit-learn",
+        "scipy",
+        "torch",
+        "transformers",
+        "tokenizers",
+        "safetensors",
+    ),
+    "reads": ("encode", "pairs"),
 }

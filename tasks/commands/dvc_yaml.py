@@ -37,15 +37,20 @@ def write(workspace: Workspace) -> Path:
     return path
 
 
+def has_file(workspace: Workspace) -> bool:
+    """Return whether the workspace has a dvc.yaml: it is written by its first run, or with the workspace."""
+    return (workspace.path / "dvc.yaml").exists()
+
+
 def in_sync(workspace: Workspace) -> bool:
     """Return whether the committed dvc.yaml is what the steps say."""
     path = workspace.path / "dvc.yaml"
-    return path.exists() and path.read_text(encoding="utf-8") == render(workspace)
+    return has_file(workspace) and path.read_text(encoding="utf-8") == render(workspace)
 
 
 def _stage(step: Step, workspace: Workspace) -> dict[str, Any]:
     at_root = workspace.path == project_root()
-    content = read_yaml(workspace.path / "params.yaml")
+    content = read_yaml(workspace.content("params.yaml"))
     in_file = content.get(step.section) or {}
     stage: dict[str, Any] = {}
     if step.matrix is not None:

@@ -12,8 +12,10 @@ import typer
 
 from cartograph.config import load_settings
 from cartograph.errors import InputError
+from tasks.collection.parameters import MATCHER
 from tasks.commands.dvc_yaml import write
-from tasks.commands.init import made_whole, new_folder, stored
+from tasks.commands.given_files import stored
+from tasks.commands.new_workspace import made_whole, new_folder
 from tasks.commands.params_yaml import render_sections
 from tasks.engine.workspace import project_root
 from tasks.pipelines import COLLECTION_SECTIONS, open_workspace
@@ -35,10 +37,21 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "wikiqa": {"symmetric": False, "left": "Question", "right": "Sentence", "label": "Label", "prefix": "DocumentTitle"},
     "entities": {"symmetric": False, "left_id": "ltable_id", "right_id": "rtable_id"},
+    "records": {"symmetric": False, "left_id": "left_id", "right_id": "right_id"},
+    "one-table": {"left_id": "left_id", "right_id": "right_id"},
 }
-"""Name -> keys of the section ``pairs``: a file with two columns of positives, Quora Question Pairs, WikiQA, entity matching."""
+"""Name -> keys of the section ``pairs``: a file with two columns of positives, Quora Question Pairs, WikiQA, entity matching, and the
+sheet of ``first-pairs`` about two tables and about one."""
 
-_ROUNDS, _GROWTH, _LARGEST, _NEAR = 4, 1.5, 2048, 100
+RECIPES: dict[str, dict[str, Any]] = {
+    "matcher": {"model": MATCHER, "epochs": 6, "neighbours": (40, 40)},
+    "paper": {"model": "cosine-bert", "epochs": 2, "neighbours": (1_000, 100)},
+}
+"""Name -> model, passes over the labels, and candidates per utterance: of one set of texts, and of two sides."""
+
+_ROUNDS, _GROWTH, _LARGEST = 4, 1.5, 2048
+_BATCH = 60
+# What people are asked at a time: about twenty minutes.
 
 
 def init_pairs(
@@ -46,7 +59,7 @@ def init_pairs(
     train: Annotated[list[str], typer.Option(help="File of stated pairs; splits are drawn where no other file is named. Repeatable.")],
     dev: Annotated[list[str], typer.Option(help="File of the dev split's pairs. Repeatable.")] = [],  # noqa: B006
     test: Annotated[list[str], typer.Option(help="File of the test split's pairs. Repeatable.")] = [],  # noqa: B006
-    preset: Annotated[str, typer.Option(help="positives, qqp, wikiqa or entities: the columns of such files.")] = "",
+    preset: Annotated[str, typer.Option(help="positives, qqp, wikiqa, entities, records or one-table: the columns of such files.")] = "",
     left: Annotated[str, typer.Option(help="Column of the left utterance.")] = "",
     right: Annotated[str, typer.Option(help="Column of the right utterance.")] = "",
     label: Annotated[str, typer.Option(help="Column of the label, 1 or 0.")] = "",
@@ -54,8 +67,9 @@ def init_pairs(
     right_table: Annotated[str, typer.Option(help="Table of entities that the right ids name.")] = "",
     format: Annotated[str, typer.Option(help="csv, tsv, jsonl or parquet; guessed where left out.")] = "",
     encoding: Annotated[str, typer.Option(help="Encoding of text files; UTF-8 where left out.")] = "",
-    model: Annotated[str, typer.Option(help="cosine-bow, cosine-frozen or cosine-bert.")] = "cosine-bow",
-    pretrained: Annotated[str, typer.Option(help="Folder or hub id of the encoder, for cosine-frozen and cosine-bert.")] = "",
+    model: Annotated[str, typer.Option(help="matcher, cosine-bow, cosine-frozen or cosine-bert.")] = "",
+    pretrained: Annotated[str, typer.Option(help="Folder or hub id of the encoder, for cosine-frozen, cosine-bert and matcher.")] = "",
+    recipe: Annotated[str, typer.Option(help="matcher, or paper: CosineBERT as Mussmann, Jia & Liang 2020 train it.")] = "matcher",
     oracle: Annotated[str, typer.Option(help="Who answers: imputed (the stated labels), or people.")] = "imputed",
     force: Annotated[bool, typer.Option("--force", help="Replace the params.yaml of an existing workspace.")] = False,
 ) -> None:
@@ -65,29 +79,35 @@ def init_pairs(
         raise InputError(f"--preset {preset}: there is no such preset; there are {', '.join(name for name in PRESETS if name)}.")
     pairs: dict[str, Any] = {"source": "files", "train": [_on_disk(path) for path in train], "dev": [_on_disk(path) for path in dev]}
     pairs |= {"test": [_on_disk(path) for path in test], **PRESETS[preset]}
-    named = {"left": left, "right": right, "label": label, "format": format, "encoding": encoding}
+    # The sheet of `first-pairs` is a CSV file in UTF-8, whatever the tables are.
+    read_as = {} if preset in ("records", "one-table") else {"format": format, "encoding": encoding}
+    named = {"left": left, "right": right, "label": label, **read_as}
     pairs |= {key: value for key, value in named.items() if value}
     pairs |= {
         f"{side}_table": _table_entry(path, format or None, encoding or None)
         for side, path in (("left", left_table), ("right", right_table))
         if path
     }
-    encode: dict[str, Any] = {
-        "model": model,
-        "pretrained": stored(pretrained) if Path(pretrained).exists() and pretrained else pretrained or None,
-    }
-    collect: dict[str, Any] = {"rounds": _ROUNDS, "growth": _GROWTH, "oracle": oracle}
+    encode: dict[str, Any] = {"pretrained": stored(pretrained) if Path(pretrained).exists() and pretrained else pretrained or None}
+    if recipe not in RECIPES:
+        raise InputError(f"--recipe {recipe}: there is no such recipe; there are {', '.join(RECIPES)}.")
+    encode["model"] = model or RECIPES[recipe]["model"]
+    collect: dict[str, Any] = {"rounds": _ROUNDS, "growth": _GROWTH, "oracle": oracle, "epochs": RECIPES[recipe]["epochs"]}
+    if encode["model"] == MATCHER:
+        collect["seed_set"] = "spread"
     if oracle == "people":
-        collect["methods"] = ["uncertainty"]
+        collect |= {"methods": ["uncertainty"], "growth": 1.0}
     given = {"pairs": pairs, "encode": encode, "collect": collect}
     task = _read_task(folder, given)
-    collect["first_round"] = _first_round(task)
+    first = _first_round(task)
+    collect["first_round"] = max(2, min(_BATCH, task.space("train").size // (2 * _ROUNDS))) if oracle == "people" else first
     space = task.space("train")
-    encode["neighbours"] = max(1, min(_NEAR, len(space.right) - space.symmetric))
+    neighbours = RECIPES[recipe]["neighbours"][0 if task.symmetric else 1]
+    encode["neighbours"] = max(1, min(neighbours, len(space.right) - space.symmetric))
     with made_whole(folder):
         (folder / "params.yaml").write_text(_params_text(given), encoding="utf-8")
         write(open_workspace(folder))
-    _report(folder, task, collect["first_round"])
+    _report(folder, task, collect["first_round"], collect["growth"], people=oracle == "people")
 
 
 def _params_text(given: Mapping[str, Mapping[str, Any]]) -> str:
@@ -145,7 +165,8 @@ def _first_round(task: Task) -> int:
     return int(max(2, min(stated / weight, most, _LARGEST)))
 
 
-def _report(folder: Path, task: Task, first: int) -> None:
+def _report(folder: Path, task: Task, first: int, growth: float, *, people: bool) -> None:
+    from cartograph.pairs.answers import time_to_answer
     from cartograph.pairs.splits import SPLITS
 
     sides = f"{len(task.left):,} utterances" if task.symmetric else f"{len(task.left):,} left and {len(task.right):,} right utterances"
@@ -153,7 +174,8 @@ def _report(folder: Path, task: Task, first: int) -> None:
     for split in SPLITS:
         pairs, positives = task.space(split).size, len(task.positives(split))
         say(f"{split:<6} {pairs:>16,} pairs, {positives:,} positive{f': 1 in {pairs // positives:,}' if positives else ''}")
-    total = sum(int(first * _GROWTH**place) for place in range(_ROUNDS))
-    say(f"{_ROUNDS} rounds ask for {total:,} labels; change that in {(folder / 'params.yaml').relative_to(project_root())}")
+    total = sum(int(first * growth**place) for place in range(_ROUNDS))
+    cost = f", {first:,} at a time: about {time_to_answer(first)} of a person's time each" if people else ""
+    say(f"{_ROUNDS} rounds ask for {total:,} labels{cost}; change that in {(folder / 'params.yaml').relative_to(project_root())}")
     say("")
     say(f"Next: python -m flows.collect --workspace {shlex.quote(folder.relative_to(project_root()).as_posix())}")

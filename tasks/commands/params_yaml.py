@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from cartograph.config import Section
+from cartograph.models.registry import FROM_A_FOLDER
 
 RECIPES: dict[str, dict[str, object]] = {
     "bow": {},
@@ -15,9 +16,9 @@ RECIPES: dict[str, dict[str, object]] = {
     "esim": {"learning_rate": 0.002},
     "tiny": {"learning_rate": 0.001},
     "probe": {},
-    "cnn": {"epochs": 12, "learning_rate": 0.002},
-    "vision": {"epochs": 5, "batch_size": 32, "learning_rate": 0.00005},
-    "transformer": {"epochs": 5, "batch_size": 32, "learning_rate": 0.00002},
+    "cnn": {"learning_rate": 0.002},
+    "vision": {"batch_size": 32, "learning_rate": 0.00005},
+    "transformer": {"batch_size": 32, "learning_rate": 0.00002},
 }
 """Model -> keys of the section ``train`` whose defaults do not suit it."""
 
@@ -28,28 +29,22 @@ BUILT_IN_ONLY = {("ingest", "rows"), ("ingest", "seed"), ("pairs", "rows")}
 def recipe(model: str, pretrained: str) -> dict[str, object]:
     """Return the keys of the section ``train`` for a model."""
     keys = {"model": model, **RECIPES.get(model, {})}
-    return {**keys, "pretrained": pretrained} if pretrained and model != "probe" else keys
+    return {**keys, "pretrained": pretrained} if pretrained and model in FROM_A_FOLDER else keys
 
 
 def encoder(model: str, pretrained: str) -> dict[str, object]:
-    """Return the keys of the section ``embed`` for a model: the vectors that `probe` reads are made by a step of their own."""
-    return {"pretrained": pretrained} if pretrained and model == "probe" else {}
+    """Return the keys of the section ``embed``: of an encoder that is not trained itself, a step of its own makes the vectors."""
+    return {"pretrained": pretrained} if pretrained and model not in FROM_A_FOLDER else {}
 
 
-def render(
-    ingest: dict[str, Any], train: dict[str, object], embed: dict[str, object] | None = None, features: dict[str, object] | None = None
-) -> str:
-    """Return the text of a params.yaml: every key of every step with its comment, which is its field's description.
+def render(given: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the text of an audit's params.yaml: every key of every step with its comment, which is its field's description.
 
     Args:
-        ingest: keys of the section ``ingest``; the others have their defaults.
-        train: keys of the section ``train`` that differ from the defaults.
-        embed: likewise of the section ``embed``.
-        features: likewise of the section ``features``.
+        given: section -> keys that differ from their defaults.
     """
     from tasks.pipelines import STEPS
 
-    given: dict[str, dict[str, Any]] = {"ingest": ingest, "train": train, "embed": embed or {}, "features": features or {}}
     return render_sections("audit", {step.name: step.params for step in STEPS}, given)
 
 
@@ -77,8 +72,9 @@ def _key(key: str, value: Any, comment: str) -> list[str]:
     if isinstance(value, dict | list) and any(isinstance(item, dict) for item in (value.values() if isinstance(value, dict) else value)):
         block = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000)
         return [f"  {key}:  # {comment}", *(f"    {line}" for line in block.splitlines())]
-    return [f"{f'  {key}: {_inline(value)}':<28} # {comment}"]
+    return [f"{f'  {key}: {inline(value)}':<28} # {comment}"]
 
 
-def _inline(value: Any) -> str:
+def inline(value: Any) -> str:
+    """Return a value as params.yaml has it on one line."""
     return yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10_000).strip().removesuffix("...").strip()

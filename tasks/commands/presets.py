@@ -40,6 +40,34 @@ PRESETS: dict[str, dict[str, Any]] = {
 """Name -> keys of the section ``ingest``; the NLI diagnostics' four categories are groups of their set."""
 
 
+PAPER: dict[str, dict[str, object]] = {
+    "snli": {"epochs": 6, "batch_size": 96, "learning_rate": 1.0709e-5, "schedule_epochs": 23},
+    "multinli": {"epochs": 5, "batch_size": 96, "learning_rate": 1.0993e-5, "schedule_epochs": 24},
+    "qnli": {"epochs": 5, "batch_size": 96, "learning_rate": 2.4722e-5, "schedule_epochs": 20},
+    "winogrande": {"epochs": 6, "batch_size": 64, "learning_rate": 1.1235e-5, "schedule_epochs": 20},
+}
+"""Preset -> keys of the section ``train`` by which Swayamdipta et al. trained RoBERTa-large (2020, App. A.3), without warm-up and with at
+most 128 tokens. Rates and lengths of the linear decay are those of their published code, which plans more epochs than the paper trains."""
+
+
+def recipe_keys(recipe: str, preset: str, model: str) -> dict[str, object]:
+    """Return the keys of the section ``train`` of a published recipe.
+
+    Raises:
+        InputError: there is no such recipe, the preset has none, or it is for another model.
+    """
+    if recipe != "paper":
+        raise InputError(f"--recipe {recipe}: there is no such recipe; there is paper.")
+    if preset not in PAPER:
+        raise InputError(f"--recipe paper is of the tasks of a preset; name one with --preset: {', '.join(PAPER)}.")
+    if model != "transformer":
+        raise InputError(
+            f"--recipe paper fine-tunes a pretrained encoder, and the model is {model}; add --model transformer --pretrained FOLDER "
+            "(the paper's is RoBERTa-large)."
+        )
+    return PAPER[preset]
+
+
 def preset_keys(name: str) -> dict[str, Any]:
     """Return the keys of the section ``ingest`` that a preset sets.
 
@@ -75,7 +103,7 @@ def converted(name: str, entry: Any, found: Path) -> Any:
 
 def _start(path: Path) -> bytes:
     """Return how a file begins, decompressed and without a byte order mark; nothing where that cannot be read, which its reader says."""
-    from cartograph.read.source import open_bytes
+    from cartograph.read.compression import open_bytes
 
     try:
         with open_bytes(path) as file:

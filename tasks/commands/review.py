@@ -36,11 +36,22 @@ def review(
     ] = None,
     by: Annotated[str, typer.Option(help="Who filled in what is imported, where it does not say so.")] = "",
     out: Annotated[str, typer.Option(help="Where to write the sheet instead.")] = "",
+    opened: Annotated[bool, typer.Option("--open", help="Ask one by one on a page in the browser, on this machine alone.")] = False,
+    annotator: Annotated[str, typer.Option(help="With --open: who answers; asks about rows that others decided too.")] = "",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --open: the port of the page; any free one by default.")] = 0,
 ) -> None:
-    """Write the sheet on which people decide about suspects, or take in what they decided."""
+    """Ask people about suspects on a page, or write the sheet on which they decide, or take in what they decided."""
     space = open_workspace(workspace or ".")
     if taken and (blind or out):
         raise InputError("--import takes a filled sheet in; leave out --blind and --out, which are for writing one.")
+    if opened and (taken or out or by):
+        raise InputError("--open asks on a page; leave out --import, --out and --by (who answers is --annotator).")
+    if opened:
+        from tasks.reviewing.opening import open_review
+
+        return open_review(space, lambda: _tables(space), annotator, port, lambda: _follow(space), blind=blind)
+    if annotator or port:
+        raise InputError("--annotator and --port are for the page; add --open.")
     with space.lock("python -m tasks review"):
         if taken:
             _take_in(space, [Path(name).expanduser() for name in taken], by.strip())
@@ -94,24 +105,25 @@ def _write_sheet(space: Workspace, out: str) -> None:
     say(f"For Label Studio: {_shown(names[1])} with the configuration {_shown(names[2])}; import its JSON export in the same way.")
 
 
+def _follow(space: Workspace) -> None:
+    write_dvc_yaml(space)
+
+
 def _draw_blind(space: Workspace, out: str) -> None:
-    import numpy as np
+    from tasks.reviewing.blind import drawn_sheet, key_path
 
-    from cartograph.clean.blind_check import draw
-
-    examples, noise = _tables(space)
-    key, content = draw(examples, noise, np.random.default_rng(space.settings.of(clean.Clean).seed))
+    key, content = drawn_sheet(space, _tables(space))
     folder = space.path / "review"
     sheet = _new(out) if out else folder / f"blind-{key.sheet}.csv"
     if sheet.exists() and sheet.read_bytes() != content:
         raise InputError(f"{sheet} is filled in already; import it, or write a fresh one elsewhere with --out FILE.")
-    for path, data in ((_key_path(space, key.sheet), key.to_json().encode()), (sheet, content)):
+    for path, data in ((key_path(space, key.sheet), key.to_json().encode()), (sheet, content)):
         write_whole(path, data)
     suspects = sum(item.predicted == "noise" for item in key.items)
     say(f"{_shown(sheet)}: {suspects} suspects and {len(key.items) - suspects} other rows, shuffled.")
     say(f"Give each of two annotators a copy; the answer to each row is one of: {', '.join(key.answers)}. Then:")
     say(f"  python -m tasks review{_option(space)} --import ONE.csv --import OTHER.csv")
-    say(f"Keep {_shown(_key_path(space, key.sheet))} from them: it says what is what.")
+    say(f"Keep {_shown(key_path(space, key.sheet))} from them: it says what is what.")
 
 
 def _new(out: str) -> Path:
@@ -119,10 +131,6 @@ def _new(out: str) -> Path:
     if path.exists():
         raise InputError(f"{path} exists already; name another file for the sheet.")
     return path
-
-
-def _key_path(space: Workspace, sheet: str) -> Path:
-    return space.path / "review" / f"blind-{sheet}.key.json"
 
 
 def _take_in(space: Workspace, paths: Sequence[Path], by: str) -> None:
@@ -185,6 +193,7 @@ def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict
 
 def _take_in_blind(space: Workspace, contents: dict[str, bytes], by: str) -> None:
     from cartograph.clean.blind_check import answered_sheet, in_words, key_from_json, read_answers, score, sheet_of
+    from tasks.reviewing.blind import key_path
 
     if len(contents) > 2:
         raise InputError(f"{len(contents)} blind sheets are named; import those of one annotator or of two.")
@@ -192,7 +201,7 @@ def _take_in_blind(space: Workspace, contents: dict[str, bytes], by: str) -> Non
     first, *others = sheets.values()
     if any(other != first for other in others):
         raise InputError(f"these are different blind sheets: {', '.join(f'{name} is {sheet}' for name, sheet in sheets.items())}.")
-    path = _key_path(space, first) if _SHEET.fullmatch(first) else None
+    path = key_path(space, first) if _SHEET.fullmatch(first) else None
     if path is None or not path.exists():
         raise InputError(
             f"{next(iter(sheets))} is the blind sheet {first!r}, which was not drawn in {space.path}: its key is not under review/; "

@@ -1,4 +1,4 @@
-"""How the steps of one audit hang together: who makes what another one reads."""
+"""How the steps of one audit are connected: who makes what another one reads."""
 
 from __future__ import annotations
 

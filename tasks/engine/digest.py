@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 from pathlib import Path
@@ -21,6 +22,8 @@ def digest_path(path: Path, *, without: str | None = None) -> str:
     if path.is_dir():
         names = sorted((file.relative_to(path), file) for file in path.rglob("*") if file.is_file())
         return digest_json([[name.as_posix(), digest_path(file)] for name, file in names if without not in name.parts])
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "a pipe or a device, not a file", str(path))
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

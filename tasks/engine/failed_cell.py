@@ -22,15 +22,19 @@ def failure_of(folder: Path) -> str | None:
     path = folder / _FILE
     if not path.exists():
         return None
-    return str(read_json(path)["reason"])
+    try:
+        return str(read_json(path)["reason"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return f"the file that says why, {path}, cannot be read"
 
 
 def leave_failure(step: Step, workspace: Workspace, reason: str) -> None:
     """Put why a cell failed where its output would be; what an earlier run left there goes, since it is of other inputs or doubtful."""
     line = " ".join(reason.split())
     line = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
-    workspace.resolve(step.receipt_name).unlink(missing_ok=True)
-    for name in step.outputs_of(workspace.settings):
-        folder = workspace.resolve(name)
-        shutil.rmtree(folder, ignore_errors=True)
-        write_whole(folder / _FILE, json_text({"step": step.name, "reason": line}))
+    with workspace.writing():
+        workspace.resolve(step.receipt_name).unlink(missing_ok=True)
+        for name in step.outputs_of(workspace.settings):
+            folder = workspace.resolve(name)
+            shutil.rmtree(folder, ignore_errors=True)
+            write_whole(folder / _FILE, json_text({"step": step.name, "reason": line}))

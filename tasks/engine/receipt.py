@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -21,17 +22,11 @@ def fingerprint(step: Step, workspace: Workspace) -> str:
     Raises:
         InputError: an input is not there, or cannot be read.
     """
-    inputs = {}
-    for name in step.inputs_in(workspace):
-        path = workspace.resolve(name)
-        try:
-            if not path.exists():
-                raise InputError(_missing_input(step, name, path))
-            inputs[name] = digest_path(path)
-        except OSError as error:
-            raise InputError(
-                f"step `{step.name}` needs {error.filename or path}, which cannot be read ({error.strerror}); change its permissions."
-            ) from error
+    return identity(step, workspace, input_digests(step, workspace, step.inputs_in(workspace)), code_digests(step))
+
+
+def identity(step: Step, workspace: Workspace, inputs: Mapping[str, str], code: Mapping[str, str]) -> str:
+    """Return the fingerprint of a step whose inputs and code have these digests."""
     spread = set(step.cell.spread) if step.cell else None
     return digest_json(
         {
@@ -41,13 +36,33 @@ def fingerprint(step: Step, workspace: Workspace) -> str:
                 for name in (step.section, *step.reads)
             },
             "cell": dict(step.cell.values) if step.cell else {},
-            "inputs": inputs,
+            "inputs": dict(inputs),
             "outputs": step.outputs_of(workspace.settings),
-            "code": code_digests(step),
+            "code": dict(code),
             "versions": versions(step.libraries),
             "environment": {name: os.environ.get(name, "") for name in step.hints.environment},
         }
     )
+
+
+def input_digests(step: Step, workspace: Workspace, names: Paths) -> dict[str, str]:
+    """Return the digests of some of a step's inputs by name.
+
+    Raises:
+        InputError: one is not there, or cannot be read.
+    """
+    inputs = {}
+    for name in names:
+        path = workspace.content(name)
+        try:
+            if not path.exists():
+                raise InputError(_missing_input(step, name, path))
+            inputs[name] = digest_path(path)
+        except OSError as error:
+            raise InputError(
+                f"step `{step.name}` needs {error.filename or path}, which cannot be read ({error.strerror}); change its permissions."
+            ) from error
+    return inputs
 
 
 def code_digests(step: Step) -> dict[str, str]:
@@ -90,9 +105,13 @@ class Receipt:
 def read_receipt(step: Step, workspace: Workspace) -> Receipt | None:
     """Return the step's receipt, or None where there is none that can be read."""
     try:
-        return Receipt(**read_json(workspace.resolve(step.receipt_name)))
-    except (OSError, ValueError, TypeError):
+        receipt = Receipt(**read_json(workspace.resolve(step.receipt_name)))
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
+    texts = (receipt.step, receipt.fingerprint, receipt.summary)
+    tables = (receipt.outputs, receipt.versions)
+    sound = all(isinstance(text, str) for text in texts) and all(isinstance(table, dict) for table in tables)
+    return receipt if sound else None
 
 
 def fresh(step: Step, workspace: Workspace, expected: str | None = None) -> Receipt | None:
@@ -111,6 +130,10 @@ def fresh(step: Step, workspace: Workspace, expected: str | None = None) -> Rece
         return None
     for name, digest in receipt.outputs.items():
         path = workspace.resolve(name)
-        if not path.exists() or digest_path(path) != digest:
+        try:
+            if digest_path(path) != digest:
+                return None
+        except OSError:
+            # Gone, or not to be read: it is made again.
             return None
     return receipt

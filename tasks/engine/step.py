@@ -19,7 +19,7 @@ class Inputs(Mapping[str, Path]):
     """The declared inputs of a running step: declared name -> path on disk."""
 
     def __init__(self, workspace: Workspace, names: Paths) -> None:
-        self._paths = {name: workspace.resolve(name) for name in names}
+        self._paths = {name: workspace.content(name) for name in names}
 
     def __getitem__(self, name: str) -> Path:
         return self._paths[name]

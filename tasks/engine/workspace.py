@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import shlex
-import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cartograph.config import Section, Settings, load_settings, read_yaml
 from cartograph.errors import InputError
+from tasks.engine.lock import hold, writing
+from tasks.engine.snapshot import KEPT_PARAMS, PARAMS, Snapshot
 
 CODE = Path(__file__).resolve().parent.parent.parent
 """The folder of src, tasks and flows."""
 _project = CODE
 
+STATE = ".cartograph"
+"""The folder of a workspace where staging folders, checkpoints, the lock and the journal are kept."""
+
+_SHOWN = 60
 _OWN = ("data/", "reports/", "review/", "params.yaml")
 
 
@@ -41,10 +44,12 @@ class Workspace:
     Attributes:
         path: absolute path, inside the project's root.
         settings: every section of its params.yaml, validated.
+        snapshot: what the audit that holds it lives by; None where none does.
     """
 
     path: Path
     settings: Settings
+    snapshot: Snapshot | None = None
 
     def __post_init__(self) -> None:
         """Take sections in a plain mapping too."""
@@ -70,7 +75,7 @@ class Workspace:
     @property
     def state(self) -> Path:
         """Where staging folders, checkpoints, the lock and the journal are kept; nobody's output."""
-        return self.path / ".cartograph"
+        return self.path / STATE
 
     def resolve(self, name: str) -> Path:
         """Return the path of a declared input or output.
@@ -84,55 +89,55 @@ class Workspace:
             raise InputError(f"{name} is not inside the workspace {self.path}; its files stand under {', '.join(_OWN)}.")
         return self.path / name
 
+    def content(self, name: str) -> Path:
+        """Return where the content of a declared input stands: of params.yaml, while an audit runs, as it was when that began.
+
+        Raises:
+            InputError: as ``resolve``.
+        """
+        return self.path / KEPT_PARAMS if name == PARAMS and self.snapshot is not None else self.resolve(name)
+
     def journal(self, step: str, fingerprint: str, seconds: float) -> None:
-        """Note that a step was executed: one JSON line in ``.cartograph/journal.jsonl``."""
-        self.state.mkdir(parents=True, exist_ok=True)
+        """Note that a step was executed: one JSON line in ``.cartograph/journal.jsonl``, where that can be written."""
         line = json.dumps({"step": step, "fingerprint": fingerprint, "seconds": round(seconds, 3), "ended": time.time()})
-        with (self.state / "journal.jsonl").open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        with suppress(OSError):
+            self.state.mkdir(parents=True, exist_ok=True)
+            with (self.state / "journal.jsonl").open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
 
     def executions(self) -> list[dict[str, object]]:
         """Return the journal's entries, oldest first; a line cut short by a crash is passed over."""
         path = self.state / "journal.jsonl"
         entries = []
-        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []:
             try:
                 entries.append(json.loads(line))
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
         return entries
 
     @contextmanager
-    def lock(self, holder: str) -> Iterator[None]:
-        """Hold the workspace: one audit at a time. The lock ends with the process, however it ends.
+    def lock(self, holder: str) -> Iterator[str]:
+        """Hold the workspace: one audit at a time. The lock ends with the process, however it ends. Yields its token.
 
         Raises:
             InputError: somebody else holds it; the message says who.
         """
-        try:
-            self.state.mkdir(parents=True, exist_ok=True)
-            file = (self.state / "lock").open("a+", encoding="utf-8")
-        except PermissionError as error:
-            raise InputError(
-                f"workspace {self.path} cannot be written by this user ({error.strerror}: {error.filename}); "
-                "change its permissions, or move it."
-            ) from error
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                file.seek(0)
-                raise InputError(
-                    f"workspace {self.path} is busy: {file.read().strip() or 'another audit'} holds it; wait for it to end, or stop it."
-                ) from error
-            file.truncate(0)
-            since = time.strftime("%Y-%m-%d %H:%M:%S")
-            file.write(f"`{holder}` (process {os.getpid()} on {socket.gethostname()}, since {since})")
-            file.flush()
-            try:
-                yield
-            finally:
-                file.truncate(0)
+        with hold(self.state, holder) as token:
+            yield token
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Do the block, which changes what stands in the workspace, as its holder.
+
+        Raises:
+            LostLockError: the audit that this is part of no longer holds it.
+        """
+        if self.snapshot is None:
+            yield
+            return
+        with writing(self.state, self.snapshot.token):
+            yield
 
 
 def read_workspace(path: str | Path, sections: Callable[[Mapping[str, Any]], Mapping[str, type[Section]]]) -> Workspace:
@@ -150,7 +155,12 @@ def read_workspace(path: str | Path, sections: Callable[[Mapping[str, Any]], Map
     except RuntimeError:
         # The home of nobody: a folder that is called so.
         given = Path(path)
-    folder = given.resolve() if given.exists() else (project_root() / given).resolve()
+    try:
+        folder = given.resolve() if given.exists() else (project_root() / given).resolve()
+        folder.exists()
+    except (OSError, ValueError) as error:
+        shown = str(path) if len(str(path)) <= _SHOWN else f"{str(path)[:_SHOWN]}…"
+        raise InputError(f"workspace {shown!r} cannot be the path of a folder ({error}); correct it.".replace(str(path), shown)) from error
     project = project_root()
     if not folder.is_relative_to(project):
         raise InputError(

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 _COMPLETE = "cartograph.published"
 
 
-_KIND = {"mlflow.experimentKind": "custom_model_development"}
+_KIND = {
+    "mlflow.experimentKind": "custom_model_development",
+    "mlflow.note.content": "Audits of one dataset by Cartograph: a run per audit, and beneath it a run per retrained model.",
+}
 
 
 _BATCH = 100
@@ -90,7 +93,7 @@ class _Runs:
         content = digest_json([audit.tags, digest_path(folder)])
         found = self._find(audit.fingerprint)
         whole = _is_whole(found, content)
-        run = found or self._begin(f"audit {time.strftime('%Y-%m-%d')} {audit.fingerprint[:8]}", audit.tags)
+        run = found or self._begin(f"audit {time.strftime('%Y-%m-%d')} {audit.fingerprint[:8]}", audit.tags, audit.begun)
         if not whole:
             self._log(run, audit)
             self.client.log_artifacts(run.info.run_id, str(folder))
@@ -116,9 +119,10 @@ class _Runs:
         runs = self.client.search_runs([self.experiment_id], condition, order_by=["attributes.start_time ASC"])
         return next((run for run in runs if run.info.status == "FINISHED"), runs[0] if runs else None)
 
-    def _begin(self, name: str, tags: Mapping[str, str]) -> Run:
+    def _begin(self, name: str, tags: Mapping[str, str], begun: float | None = None) -> Run:
         self.begun = True
-        return self.client.create_run(self.experiment_id, run_name=name, tags=dict(tags))
+        start = None if begun is None else int(1000 * begun)
+        return self.client.create_run(self.experiment_id, start_time=start, run_name=name, tags=dict(tags))
 
     def _log(self, run: Run, record: Publication | Model) -> None:
         """Write parameters, numbers and datasets; what a broken attempt left there is written again with the same values."""
@@ -216,6 +220,8 @@ def _make_database(database: Path) -> None:
             return
         fresh.unlink(missing_ok=True)
         store = SqlAlchemyStore(f"sqlite:///{fresh}", (database.parent / "mlartifacts").as_uri())
+        # MLflow makes an experiment `Default`, in which nothing would ever be.
+        store.delete_experiment("0")
         store.engine.dispose()
         fresh.rename(database)
 
@@ -245,7 +251,12 @@ def _quietly() -> Iterator[None]:
 
 def _explain(uri: str, error: Exception, begun: bool) -> str:
     state = "the run is unfinished; the next audit completes it" if begun else "nothing was published"
+    database = sqlite_file(uri)
+    if database is None:
+        way = f"Start the server, correct {VARIABLE}, or unset it to publish to mlflow.db"
+    else:
+        way = f"Move {database} away, and a new one is made, or make it one that this user can write, on a disk with space"
     return (
-        f"MLflow at {shown(uri)} cannot be used ({reason(uri, error)}): {state}. Start the server, correct {VARIABLE}, or unset it "
-        "to publish to mlflow.db; `enabled: false` in the section `publish` of params.yaml leaves this step out."
+        f"MLflow at {shown(uri)} cannot be used ({reason(uri, error)}): {state}. {way}; `enabled: false` in the section `publish` of "
+        "params.yaml leaves this step out."
     )

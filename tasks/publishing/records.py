@@ -46,6 +46,7 @@ class Publication:
         tags: identities of data, code and versions.
         datasets: the train set first.
         curves: numbers that are followed from audit to audit: (number of the audit, value) each, by name.
+        begun: when the audit began, in seconds since 1970; None: when it is published.
     """
 
     fingerprint: str
@@ -54,6 +55,7 @@ class Publication:
     tags: dict[str, str]
     datasets: tuple[Dataset, ...]
     curves: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
+    begun: float | None = None
 
 
 @dataclass(frozen=True)

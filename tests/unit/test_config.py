@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-import pickle
+import multiprocessing
+import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -50,7 +52,9 @@ def test_a_section_is_found_by_its_model() -> None:
     assert settings.of(Measure) is settings.find(Measure) is settings["measure"]
     assert settings.of(Train).epochs == 8
     assert list(settings) == ["measure", "train"] and len(settings) == 2
-    assert settings == pickle.loads(pickle.dumps(settings))
+    here, there = multiprocessing.Pipe()
+    here.send(settings)
+    assert there.recv() == settings, "they go to the processes of a flow"
 
 
 def test_a_section_that_settings_lack_is_an_error_that_names_those_they_have() -> None:
@@ -110,4 +114,44 @@ def test_a_missing_file_names_the_command_that_makes_one(tmp_path: Path) -> None
 def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_bytes(b"a: \xff")
     with pytest.raises(InputError, match="not UTF-8 text \\(byte 3\\)"):
+        read_yaml(tmp_path / "params.yaml")
+
+
+_TENFOLD = "\n".join(f"{new}: &{new} [{', '.join([f'*{old}'] * 10)}]" for old, new in pairwise("abcdef"))
+_MEANINGLESS = {
+    "section twice": ("measure: {easy: 0.5}\nother:\nmeasure: {}\n", "has `measure` twice, in line 1 and in line 3; keep one of them"),
+    "key twice": ("measure:\n  easy: 0.5\n  burn_in: 1\n  easy: 0.5\n", "has `easy` twice, in line 2 and in line 4; keep one of them"),
+    "key twice in a line": ("measure: {easy: 0.5, easy: 0.1}", "has `easy` twice, in line 1 and in line 1"),
+    "5,000 deep": ("measure: " + "[" * 5_000, "is nested too deeply"),
+    "60 deep": ("measure: " + "[" * 60 + "]" * 60, "line 1 is nested deeper than 50 levels"),
+    "50 MB": ("#" + "x" * 50_000_000 + "\nmeasure:\n", "has more than 2 MB"),
+    "itself": ("measure: &a [*a]", "line 1 holds itself"),
+    "aliases": (f"a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n{_TENFOLD}", "comes to more than 500,000 values"),
+    "nul": ("measure: \x00", "is not valid YAML: special characters are not allowed"),
+    "no date": ("measure: {2020-13-45: 1}", "holds a value that cannot be read (month must be in 1..12)"),
+    "no key": ("measure: {{a: 1}: 2}", "is not valid YAML: found unhashable key"),
+}
+
+
+@pytest.mark.parametrize("name", _MEANINGLESS)
+def test_parameters_that_no_one_can_mean_are_refused_soon(tmp_path: Path, name: str) -> None:
+    text, said = _MEANINGLESS[name]
+    path = tmp_path / "params.yaml"
+    path.write_text(text, encoding="utf-8")
+    started = time.process_time()
+    with pytest.raises(InputError) as raised:
+        read_yaml(path)
+    assert said in str(raised.value) and str(raised.value).startswith(str(path))
+    assert time.process_time() - started < 10
+
+
+def test_aliases_and_merged_keys_are_no_doubles(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_text("usual: &usual {easy: 0.5}\nmeasure: {<<: *usual, burn_in: 1}\nother: *usual\n", encoding="utf-8")
+    assert read_yaml(path)["measure"] == {"easy": 0.5, "burn_in": 1}
+
+
+def test_a_folder_in_place_of_the_parameters_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").mkdir()
+    with pytest.raises(InputError, match=r"params\.yaml cannot be read"):
         read_yaml(tmp_path / "params.yaml")

@@ -24,6 +24,12 @@ class Bias(Section):
     partial: tuple[str, ...] = Field(("linear",), description="models that are also given a part of the input alone")
     seeds: tuple[int, ...] = Field((1, 2, 3), min_length=1, description="a random subset each, and a training each")
     smoothing: float = Field(10, gt=0, description="added to the count of each word with each label; 100 for hundreds of thousands of rows")
+    rows: int | None = Field(
+        20_000,
+        ge=100,
+        description="train rows that these models learn from at most, drawn at random; neighbours are then looked up of 1,000 random "
+        "rows of an evaluation set; null: all of both",
+    )
     words: int = Field(10, ge=0, description="most revealing words listed of each label")
 
     @field_validator("models", "partial")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from cartograph.config import Section
+from cartograph.errors import InputError
+
+if TYPE_CHECKING:
+    from cartograph.read.databases import Query
 
 
 def listed(value: Any) -> Any:
@@ -20,7 +24,10 @@ def _path(value: Any) -> Any:
 
 
 class FileEntry(Section):
-    """One source: a bare path in params.yaml, or a mapping where a file is not like the others."""
+    """One source: a bare path in params.yaml, or a mapping where a file is not like the others, or where it is a query of a database.
+
+    The ``path`` of a query is not given, but made of it.
+    """
 
     path: str = Field(min_length=1)
     format: str | None = None
@@ -30,6 +37,35 @@ class FileEntry(Section):
     columns: tuple[str, ...] = ()
     split: str | None = None
     sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
+    query: str | None = Field(None, min_length=1)
+    database: str | None = None
+    watermark: str | None = Field(None, min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _path_of_a_query(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or not {"query", "database", "watermark"} & {
+            key for key, value in data.items() if value is not None
+        }:
+            return data
+        from cartograph.read.databases import Query
+
+        if not isinstance(data.get("query"), str) or not isinstance(data.get("database"), str):
+            raise ValueError("a query is written `{query: SELECT …, database: env:NAME}`")
+        try:
+            path = Query(data["database"], data["query"]).path
+        except InputError as error:
+            raise ValueError(str(error).rstrip(".")) from None
+        if data.get("path", path) != path:
+            raise ValueError("name a `path`, or a `query` and its `database`, not both")
+        return {**data, "path": path}
+
+    @property
+    def asked(self) -> Query | None:
+        """The query that it is, or None for a file."""
+        from cartograph.read.databases import Query
+
+        return None if self.query is None or self.database is None else Query(self.database, self.query, self.watermark)
 
     @model_validator(mode="after")
     def _one_checksum_for_one_file(self) -> Self:

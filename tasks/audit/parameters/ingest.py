@@ -8,12 +8,13 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from cartograph.config import Section
+from cartograph.wording import cut
 from tasks.audit.parameters.files import FileEntry, Files, listed
 
 BUILT_IN = {"planted-nli": ("validation", "challenge"), "digits": ("validation", "altered")}
 """Name of a built-in data set -> its evaluation sets."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _TAKEN = ("train", "quarantine")
 _DIGITS: dict[str, Any] = {
     "rows": 1200,
@@ -75,7 +76,9 @@ class Ingest(Section):
     image_side: int = Field(256, ge=8, le=1024, description="pixels; images are scaled down where their longer side has more")
     options: Annotated[tuple[Names, ...], BeforeValidator(listed)] = Field((), description="option columns of multiple choice; else empty")
     label: Names = Field(
-        ("label",), description="label column, or alternative names; for multiple choice the option's number, index, letter, name or text"
+        ("label",),
+        description="label column, or alternative names; a+b+c: the majority of several columns; for multiple choice the option's number, "
+        "index, letter, name or text",
     )
     uid: Names = Field((), description="column that identifies a row; null, or an evaluation set without it: made from the content")
     annotators: Names = Field((), description="column with the annotators' labels; null: none")
@@ -84,10 +87,13 @@ class Ingest(Section):
     )
     format: str | None = Field(
         None,
-        description="csv, tsv, jsonl, parquet, label-first, lines, huggingface, hub, image-folder or arrays; null: guessed from name and "
-        "content",
+        description="csv, tsv, jsonl, parquet, excel, shards, label-first, lines, huggingface, hub, image-folder or arrays; null: guessed "
+        "from name and content",
     )
     encoding: str | None = Field(None, description="of text files; null: utf-8")
+    columns: tuple[str, ...] = Field(
+        (), description="names of the columns by position, where files have no header line; an empty name leaves a column out"
+    )
     label_separator: str | None = Field(
         None, min_length=1, description="a label ends before it (`:` makes DESC of DESC:manner); null: labels are taken whole"
     )
@@ -102,6 +108,7 @@ class Ingest(Section):
         0.05, ge=0, le=1, description="largest share of a set's rows that may be unusable before the audit fails"
     )
     min_class_count: int = Field(10, ge=1, description="rows; a class of the train set with fewer raises a warning")
+    max_megabytes: float = Field(2000, gt=0, description="of a file, decompressed, at most; of pictures it is not counted")
     max_characters: int = Field(10_000, ge=1, description="characters; longer texts raise a warning")
 
     @model_validator(mode="before")
@@ -121,7 +128,8 @@ class Ingest(Section):
         for name in self.evaluation:
             if not _NAME.fullmatch(name) or name in _TAKEN:
                 raise ValueError(
-                    f"`evaluation` has a set named {name!r}; a name has letters, digits, - and _, and is not train or quarantine"
+                    f"`evaluation` has a set named {cut(name, 60)!r}; a name has at most 100 letters, digits, - and _, and is not train or "
+                    "quarantine"
                 )
         if self.source == "files":
             if not self.train:
@@ -152,6 +160,11 @@ class Ingest(Section):
             raise ValueError(f"`source: digits` has {_DIGITS['rows']:,} train rows, not {self.rows:,}; lower `rows`")
         if self.source == "digits" and self.image != ("image",):
             raise ValueError("`source: digits` has the image column `image`; leave `image` and `text` out")
+
+    @property
+    def usual(self) -> FileEntry:
+        """How files are read that do not say it themselves."""
+        return FileEntry(path="-", format=self.format, encoding=self.encoding, columns=self.columns)
 
     def sets(self) -> dict[str, tuple[Domain, tuple[FileEntry, ...]]]:
         """Return set name -> (domain, files): ``train`` first, then the evaluation sets by name."""

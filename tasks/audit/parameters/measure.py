@@ -21,9 +21,9 @@ class Measure(Section):
 
     burn_in: int = Field(0, ge=0, description="epochs left out at the front")
     epochs: int | Literal["all"] = Field("all", description="epochs used after burn_in: all, or a number")
-    easy: float = Field(0.33, gt=0, lt=1, description="share of rows called easy-to-learn (highest confidence)")
-    ambiguous: float = Field(0.33, gt=0, lt=1, description="share of rows called ambiguous (highest variability)")
-    hard: float = Field(0.10, gt=0, lt=1, description="share of rows called hard-to-learn (lowest confidence)")
+    easy: float = Field(0.33, gt=0, lt=1, description="largest share of rows called easy-to-learn (highest confidence, low variability)")
+    ambiguous: float = Field(0.33, gt=0, lt=1, description="largest share of rows called ambiguous (highest variability)")
+    hard: float = Field(0.10, gt=0, lt=1, description="largest share of rows called hard-to-learn (lowest confidence, low variability)")
     max_points: int = Field(25_000, ge=1, description="most points drawn on a data map")
     seed: int = Field(13, ge=0, description="seed of the drawn sample and of ties")
     include_ci: bool = Field(

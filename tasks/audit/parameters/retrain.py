@@ -19,6 +19,18 @@ class Retrain(Section):
     )
     selections: bool = Field(False, description="also train on every selection of `select`: the grid of strategies, fractions and seeds")
     seeds: tuple[int, ...] = Field((1, 2, 3), description="a model each per subset")
+    held_out: float = Field(
+        0.2,
+        ge=0,
+        lt=1,
+        description="without an evaluation set: share of each class's train rows that no model is trained on, to score them on; "
+        "0: no retraining then",
+    )
+    held_out_seed: int = Field(13, ge=0, description="seed of these rows")
+    order: Literal["shuffled", "easy-first"] = Field(
+        "shuffled",
+        description="rows of an epoch: shuffled, or easy-first (a curriculum: by the confidence of this audit's map, the highest first)",
+    )
     epochs: int | None = Field(None, ge=1, description="passes over each subset; null: as in train")
     batch_size: int | None = Field(None, ge=1, description="rows per optimiser step; null: as in train")
     learning_rate: float | None = Field(None, gt=0, description="peak learning rate of AdamW; null: as in train")

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from cartograph.errors import GateError, InputError, WaitingError
+from cartograph.wording import plain_markdown
 from flows.engine import announce
-from tasks.audit.summary import audit_summary, plain
+from tasks.audit.summary import audit_summary
 from tests.workspaces import make_workspace
 
 FINDING = {"gate": "suspects", "outcome": "warned", "value": 0.3, "sentence": "3 of 10 labels look wrong."}
@@ -122,4 +123,6 @@ def test_findings_of_an_earlier_audit_are_not_announced_as_those_of_this_one(pro
 
 
 def test_a_value_cannot_become_markup() -> None:
-    assert plain("a|b [x](http://evil) <b>\n![p](u)\x1b") == ("a\\|b \\[x\\]\\(http:\u200b//evil\\) &lt;b&gt; \\!\\[p\\]\\(u\\)\ufffd")
+    assert plain_markdown("a|b [x](http://evil) <b>\n![p](u)\x1b") == (
+        "a\\|b \\[x\\]\\(http:\u200b//evil\\) &lt;b&gt; \\!\\[p\\]\\(u\\)\ufffd"
+    )

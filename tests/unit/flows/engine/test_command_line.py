@@ -35,3 +35,36 @@ def test_an_audit_ends_with_its_warnings_and_one_that_ended_early_shows_no_earli
         conduct()
     assert ended.value.exit_code == GateError.exit_code
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("level", "settings", "expected"),
+    [
+        (
+            None,
+            {},
+            ["python -m tasks review --workspace . --open", "python -m flows.audit --data reviews.csv --text review --label sentiment"],
+        ),
+        ("1", {}, ["-m tasks review --workspace . --open", "make audit DATA=reviews.csv TEXT=review LABEL=sentiment"]),
+        (None, {"source": "files", "train": "a.csv", "text": "text"}, ["python -m tasks review --workspace . --open"]),
+    ],
+)
+def test_an_audit_ends_with_what_to_do_next(
+    level: str | None,
+    settings: dict[str, str],
+    expected: list[str],
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.delenv("MAKELEVEL", raising=False)
+    if level is not None:
+        monkeypatch.setenv("MAKELEVEL", level)
+    (project / "reports").mkdir()
+    (project / "reports" / "report.html").write_text("the page")
+    monkeypatch.setattr(command_line, "run_flow", lambda *_, **__: (None, None))
+    command_line.conduct(audit, lambda _: make_workspace(project, ingest=settings), ".", verbose=False, debug=False)
+    said = capsys.readouterr().out.splitlines()
+    start = said.index("Next       open reports/report.html in a browser")
+    assert len(said) == start + 1 + len(expected)
+    assert all(line.endswith(words) for line, words in zip(said[start + 1 :], expected, strict=True))

@@ -18,7 +18,7 @@ from cartograph.audits.gate_values import check_values
 from cartograph.errors import GateError, InputError
 from cartograph.ingest.canonical import ingest as canonical
 from cartograph.planted.nli import generate
-from cartograph.schema import CHANGES, SUBSET, dataset_info
+from cartograph.schema import CHANGES, SUBSET, WEIGHTED_SUBSET, dataset_info
 from tasks.audit import ingest
 from tasks.audit.clean import STEP
 from tasks.audit.parameters.ingest import Ingest
@@ -30,6 +30,7 @@ from tests.ingesting import run_ingest
 from tests.workspaces import make_workspace, save, with_sections
 
 pytestmark = pytest.mark.usefixtures("project")
+DROP = {"precision": 0.0, "recipe": "drop-flagged"}
 ROWS = [f"this is sentence number {number},{('bad', 'good', 'odd')[number % 3]},{number}.50" for number in range(30)]
 
 
@@ -39,7 +40,7 @@ class Audit:
     def __init__(self, flagged: dict[int, tuple[str, float]], *, calibrated: bool = True, **params: Any) -> None:
         section = Ingest.model_validate({"source": "files", "text": "text", **params})
         self.path = path = project_root() / "workspaces" / "reviews"
-        self.space = make_workspace(path, ingest=section, clean={"precision": 0.0})
+        self.space = make_workspace(path, ingest=section, clean=DROP)
         inputs = {name: self.space.resolve(name) for name in ingest.inputs_of(self.space.settings)}
         [train, *_] = canonical(ingest.read_sets(section, inputs)[0], ingest.columns_of(section), ingest.labelling_of(section))
         save(train.examples, path / "data/ingest/train.parquet")
@@ -58,7 +59,7 @@ class Audit:
 
     def clean(self, **params: Any) -> Outcome:
         if params:
-            self.space = with_sections(self.space, clean={"precision": 0.0, **params})
+            self.space = with_sections(self.space, clean=DROP | params)
         return run_step(STEP, self.space)
 
     def table(self, name: str) -> pa.Table:
@@ -104,6 +105,7 @@ def test_suspects_are_dropped_each_with_its_reason(tmp_path: Path) -> None:
         "changes.share": 2 / 30,
         "dropped": 2,
         "relabelled": 0,
+        "weighted": 0,
         "decisions": 0,
         "suspects.kept": 0,
         "classes.spared": 0,
@@ -111,6 +113,78 @@ def test_suspects_are_dropped_each_with_its_reason(tmp_path: Path) -> None:
         "validation.failed": 0,
     }
     assert not audit.clean().executed
+
+
+def opinions(tmp_path: Path, wrong: range, **params: Any) -> Audit:
+    """Texts whose label is the word in them, but for the rows that are wrong, which the suspects' table knows."""
+    words = {"bad": "poor dull weak", "good": "fine great strong"}
+    labels = ["bad", "good"] * 60
+    given = [{"bad": "good", "good": "bad"}[label] if row in wrong else label for row, label in enumerate(labels, start=1)]
+    lines = [f"{words[label]} number {row},{own}" for row, (label, own) in enumerate(zip(labels, given, strict=True), start=1)]
+    audit = Audit({}, train=write(tmp_path / "train.csv", "text,label\n" + "\n".join(lines) + "\n"))
+    table = pq.read_table(audit.path / "data/noise/noise.parquet")
+    known = {audit.uid[row] for row in wrong}
+    doubted = [uid in known for uid in table["uid"].to_pylist()]
+    other = {uid: 1 - label for uid, label in zip(audit.examples["uid"].to_pylist(), audit.examples["label"].to_pylist(), strict=True)}
+    values = {
+        "probability": [0.97 if one else 0.03 for one in doubted],
+        "flagged": doubted,
+        "suggested": [other[uid] for uid in table["uid"].to_pylist()],
+        "suggested_probability": [0.95 if one else 0.1 for one in doubted],
+    }
+    for name, column in values.items():
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, table.schema.field(name), pa.array(column, table.schema.field(name).type))
+    save(table, audit.path / "data/noise/noise.parquet")
+    audit.clean(recipe="auto", precision=0.8, **params)
+    return audit
+
+
+def test_where_labels_are_wrong_a_way_of_cleaning_is_recommended_and_used(tmp_path: Path) -> None:
+    audit = opinions(tmp_path, range(1, 81, 2))
+    arms = audit.content("data/clean/arms.json")
+    assert arms["asked"] == "auto" and arms["recommended"] != "original"
+    assert arms["used"] == {"drop": "drop-flagged"}.get(arms["recommended"], arms["recommended"])
+    assert arms["arms"]["drop"]["changed"] == arms["arms"]["relabel"]["changed"] == 40
+    assert all(arms["arms"][name]["difference"] > 0.02 for name in ("drop", "relabel", "down-weight"))
+    assert arms["arms"]["original"]["difference"] == arms["arms"]["original"]["error"] == 0
+    assert audit.content("data/clean/version.json")["recipe"] == arms["used"]
+
+
+def test_where_no_label_is_wrong_the_rows_stay_as_they_are(tmp_path: Path) -> None:
+    audit = opinions(tmp_path, range(0))
+    arms = audit.content("data/clean/arms.json")
+    assert (arms["recommended"], arms["used"]) == ("original", "decisions-only")
+    version = audit.content("data/clean/version.json")
+    assert version["version"] == version["parent"]
+
+
+def test_probabilities_that_are_not_estimated_decide_nothing(tmp_path: Path) -> None:
+    audit = Audit({4: ("good", 0.95)}, calibrated=False, train=csv_file(tmp_path))
+    audit.clean(recipe="auto")
+    arms = audit.content("data/clean/arms.json")
+    assert (arms["recommended"], arms["used"], arms["arms"]) == ("original", "decisions-only", {})
+    assert "could not be estimated" in arms["reason"]
+
+
+def test_weights_are_a_column_of_the_cleaned_rows_and_shuffled_in_the_random_ones(tmp_path: Path) -> None:
+    audit = Audit({4: ("good", 0.95), 10: ("good", 0.6)}, train=csv_file(tmp_path))
+    audit.decide(f"{audit.uid[7]},drop,,Bob,", f"{audit.uid[10]},keep,,Bob,")
+    outcome = audit.clean(recipe="down-weight")
+    assert "each weighted by how likely its label is right" in outcome.receipt.summary
+    cleaned, version = audit.table("cleaned"), audit.content("data/clean/version.json")
+    assert cleaned.column_names == ["text", "label", "weight", "label_weight"], "the file has a column `weight` of its own"
+    assert (version["weighted"], version["rows"], version["dropped"]) == (True, 29, 1) and version["version"] != version["parent"]
+    assert not (audit.path / "data/clean/cleaned.csv").exists()
+    by_text = dict(zip(cleaned["text"].to_pylist(), cleaned["label_weight"].to_pylist(), strict=True))
+    assert min(by_text, key=lambda text: by_text[text]) == "this is sentence number 3"
+    assert by_text["this is sentence number 9"] == max(by_text.values()), "a person kept it"
+    assert np.mean(list(by_text.values())) == pytest.approx(1, abs=1e-6)
+    subsets = {name: pq.read_table(audit.path / f"data/select/{name}.parquet") for name in ("original", "cleaned", "random")}
+    assert subsets["original"].schema.equals(SUBSET)
+    assert subsets["cleaned"].schema.equals(WEIGHTED_SUBSET) and subsets["random"].schema.equals(WEIGHTED_SUBSET)
+    one, other = (subsets[name]["weight"].to_pylist() for name in ("cleaned", "random"))
+    assert sorted(one) == sorted(other) and one != other
 
 
 def test_the_users_own_file_comes_back_byte_for_byte_but_for_the_changes(tmp_path: Path) -> None:
@@ -385,6 +459,7 @@ def test_several_files_each_with_its_own_names_and_an_unusable_row(tmp_path: Pat
         "gold": "YES",
     }
     assert sorted(path.name for path in (audit.path / "data/clean").iterdir()) == [
+        "arms.json",
         "changes.parquet",
         "cleaned.parquet",
         "validation.json",

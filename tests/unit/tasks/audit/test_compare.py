@@ -47,6 +47,7 @@ class Space:
         self.write("data/ingest/validation.json", {"sets": checks, "quarantine": {"empty text": 1}})
         self.write("data/clean/validation.json", {"sets": []})
         self.write("reports/ingest.metrics.json", {"quarantined": 1, "quarantined.share": 1 / (rows + 1), "validation.failed": 0})
+        self.write("data/train/training.json", {"learning": {"state": "learnt", "sentence": ""}})
         self.write("reports/train.metrics.json", {"test.accuracy": accuracy})
         self.write("reports/measure.metrics.json", {"region.ambiguous.share": 1.0})
         self.write("reports/noise.metrics.json", {"suspects": len(suspects), "suspects.share": len(suspects) / rows})
@@ -94,7 +95,7 @@ def test_the_second_audit_is_held_against_the_first_and_the_third_against_the_se
     space.fill(SIZE, ["u001"])
     space.run()
     space.fill(SIZE + 4, ["u002", "u041"], accuracy=0.8, wrong="u002")
-    assert space.run() == ["4 added, 1 relabelled; suspects +2 -1", "4 warned, 4 passed"]
+    assert space.run() == ["4 added, 1 relabelled; suspects +2 -1", "4 warned, 5 passed"]
     metrics = space.read("reports/compare.metrics.json")
     assert (metrics["audit.number"], metrics["rows.added"], metrics["rows.relabelled"], metrics["suspects.new"]) == (2, 4, 1, 2)
     outcome, sentence = space.outcome("new_suspects")

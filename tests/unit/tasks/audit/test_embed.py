@@ -15,8 +15,9 @@ from cartograph.errors import InputError
 from cartograph.models.tiny import Tiny
 from cartograph.train.fit import fit
 from tasks.audit import recipes
-from tasks.audit.embed import STEP, Embed
+from tasks.audit.embed import STEP
 from tasks.audit.parameters.ablate import Ablate
+from tasks.audit.parameters.embed import Embed
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.parameters.select import Select
 from tasks.audit.parameters.train import Train

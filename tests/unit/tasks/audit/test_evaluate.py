@@ -17,12 +17,14 @@ from cartograph.dynamics.epoch_files import dynamics_table
 from cartograph.errors import InputError
 from cartograph.schema import EVALUATION
 from tasks.audit.evaluate import STEP
+from tasks.audit.held_out import held_out_set
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.plan import retrained_models
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
+from tests.cleaning import make_noise
 from tests.training_sets import small_set
-from tests.workspaces import ingest_of, make_workspace, with_sections
+from tests.workspaces import ingest_of, make_workspace, save, with_sections
 
 RIGHT = {"original": 12, "cleaned": 16, "random": 12, "ambiguous": 18}
 
@@ -79,6 +81,45 @@ def test_it_writes_tables_a_page_and_numbers(tmp_path: Path) -> None:
     assert (metrics["original.rows"], metrics["retrain.failed"]) == (58, 0)
     half = 50 * (metrics["cleaned_minus_original.far.accuracy.high"] - metrics["cleaned_minus_original.far.accuracy.low"])
     assert done.receipt.summary.startswith(f"cleaned − original: far +20 ± {half:.0f}, held +20 ± ")
+
+
+def test_rows_held_out_of_the_train_set_are_scored_with_suspects_and_without(tmp_path: Path) -> None:
+    rows = small_set(rows=100)
+    workspace = make_workspace(tmp_path, rows, ingest=ingest_of(rows), train={}, select={}, retrain={"seeds": (1, 2, 3)}, evaluate={})
+    held = held_out_set(workspace.settings.of(Retrain), rows).sort_by("uid")
+    gold, wrong = held["label"].to_numpy(), np.arange(held.num_rows) < 5
+    for (subset, seed), place in retrained_models(workspace.settings).items():
+        folder = tmp_path / place
+        (folder / "predictions").mkdir(parents=True)
+        # The original repeats the five wrong labels and errs on the next four; the cleaned version turns the five round.
+        right = ~wrong if subset == "cleaned" else ~((np.arange(held.num_rows) >= 5) & (np.arange(held.num_rows) < 8 + seed % 2))
+        logits = np.eye(2, dtype=np.float32)[np.where(right, gold, 1 - gold)]
+        pq.write_table(dynamics_table(held["uid"].combine_chunks(), gold, logits), folder / "predictions/held-out.parquet")
+        (folder / "metrics.json").write_text(json.dumps({"train.failed": 0, "rows": 80}))
+    suspects = [uid for uid, doubted in zip(held["uid"].to_pylist(), wrong, strict=True) if doubted]
+    save(make_noise(rows, dict.fromkeys(suspects, (0, 0.9))), tmp_path / "data/noise/noise.parquet")
+    run_step(STEP, workspace)
+    metrics = json.loads((tmp_path / "reports/evaluate.metrics.json").read_text())
+    assert metrics["cleaned.held-out.accuracy.mean"] == pytest.approx(1 - 5 / held.num_rows)
+    assert metrics["cleaned.held-out without suspects.accuracy.mean"] == 1
+    assert metrics["cleaned_minus_original.held-out without suspects.accuracy"] > 0
+    advice = json.loads((tmp_path / "data/evaluate/recommended.json").read_text())
+    assert advice["sets"] == ["held-out without suspects"] and advice["recommended"] == "cleaned"
+    assert advice["sentence"] in (tmp_path / "data/evaluate/evaluation.md").read_text()
+
+
+def test_where_cleaning_is_measurably_worse_the_original_is_recommended(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    for seed in (1, 2):
+        for name in ("original", "cleaned"):
+            (tmp_path / f"data/retrain/{name}-{seed}").rename(tmp_path / f"data/retrain/{name}-{seed}.moved")
+        (tmp_path / f"data/retrain/original-{seed}.moved").rename(tmp_path / f"data/retrain/cleaned-{seed}")
+        (tmp_path / f"data/retrain/cleaned-{seed}.moved").rename(tmp_path / f"data/retrain/original-{seed}")
+    done = run_step(STEP, workspace)
+    advice = json.loads((tmp_path / "data/evaluate/recommended.json").read_text())
+    assert (advice["recommended"], advice["outcome"], advice["seeds"]) == ("original", "worse", 2)
+    assert advice["sets"] == ["held"], "what is out of distribution does not decide"
+    assert "use the original" in done.receipt.summary
 
 
 def test_the_same_predictions_give_the_same_bytes(tmp_path: Path) -> None:
@@ -200,3 +241,19 @@ def test_nothing_left_to_compare_is_said(tmp_path: Path) -> None:
     broken_off(tmp_path, *(f"{subset}-{seed}" for subset in ("original", "cleaned", "random") for seed in (1, 2)))
     with pytest.raises(InputError, match=r"every one of the 6 trainings .* failed.*`original` with seed 1: RuntimeError: out of memory"):
         run_step(STEP, workspace)
+
+
+def test_rows_that_are_not_in_train_are_scored_apart_where_they_are_marked(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
+    path = tmp_path / "data/ingest/held.parquet"
+    rows = pq.read_table(path).sort_by("uid")
+    marked = pa.array([["not in train"] if place >= 10 else None for place in range(20)], pa.list_(pa.string()))
+    pq.write_table(rows.append_column("groups", marked), path)
+    run_step(STEP, workspace)
+    found = pq.read_table(tmp_path / "data/evaluate/evaluation.parquet").to_pylist()
+    scores = {row["set"]: row for row in found if (row["subset"], row["seed"], row["metric"]) == ("original", 1, "accuracy")}
+    assert {name: row["rows"] for name, row in scores.items()} == {"far": 20, "held": 20, "held/not in train": 10}
+    uids = rows["uid"].to_pylist()
+    ordered = small_set(rows=20, seed=3, name="held", domain="id")["uid"].to_pylist()
+    right = {uid: place < RIGHT["original"] + 1 for place, uid in enumerate(ordered)}
+    assert scores["held/not in train"]["value"] == sum(right[uid] for uid in uids[10:]) / 10

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from cartograph.config import Settings
@@ -22,7 +24,7 @@ from tasks.commands.dvc_yaml import _stage
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.web_server import ROWS, Server, running_server
-from tests.workspaces import make_workspace
+from tests.workspaces import make_workspace, open_new
 
 
 @pytest.fixture
@@ -188,3 +190,45 @@ def test_s3_is_read_with_the_usual_variables_and_their_secrets_stay_there(tmp_pa
         moto.stop()
     left = "".join(path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file())
     assert not [secret for secret in secrets.values() if secret in left]
+
+
+def sqlite_database(path: Path, *rows: tuple[str, str, int]) -> str:
+    connection = sqlite3.connect(path)
+    connection.execute("create table if not exists reviews (text text, label text, changed integer)")
+    connection.executemany("insert into reviews values (?, ?, ?)", rows)
+    connection.commit()
+    connection.close()
+    return f"sqlite:///{path}"
+
+
+QUERY = {"query": "select text, label from reviews", "database": "env:REVIEWS_DB", "watermark": "select max(changed) from reviews"}
+
+
+def test_a_query_is_asked_again_where_its_watermark_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REVIEWS_DB", sqlite_database(tmp_path / "reviews.db", ("one", "x", 1)))
+    space = audit(tmp_path, QUERY)
+    assert run_step(step.STEP, space).receipt.summary == "1 files, 0.0 MB, 1 fetched"
+    [file] = (tmp_path / "data" / "fetch").glob("*/REVIEWS_DB.parquet")
+    before = file.read_bytes()
+    sqlite_database(tmp_path / "reviews.db", ("two", "y", 1))
+    assert run_step(step.STEP, space, force=True).receipt.summary == "1 files, 0.0 MB, 0 fetched"
+    assert file.read_bytes() == before
+    sqlite_database(tmp_path / "reviews.db", ("three", "y", 2))
+    assert run_step(step.STEP, space, force=True).receipt.summary == "1 files, 0.0 MB, 1 fetched"
+    assert pq.read_table(file)["text"].to_pylist() == ["one", "two", "three"]
+    record = json.loads((tmp_path / "data" / "fetch" / "files.json").read_text())
+    assert [one["sha256"] for one in record.values()] == [digest(file.read_bytes())]
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"query": "select 1", "database": "postgresql://ann:s3cret@host/db"}, r"`ingest\.train\.0`: a database is written env:NAME"),
+        ({"query": "select 1"}, r"a query is written `\{query: SELECT …, database: env:NAME\}`"),
+        ({**QUERY, "path": "rows.csv"}, "name a `path`, or a `query` and its `database`, not both"),
+    ],
+)
+def test_a_query_written_wrong_is_refused_without_its_secret(entry: dict[str, Any], message: str, project: Path) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        open_new(project / "workspaces" / "asked", ingest={"source": "files", "train": [entry], "text": "text"})
+    assert "s3cret" not in str(error.value)

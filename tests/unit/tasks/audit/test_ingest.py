@@ -11,6 +11,7 @@ from cartograph.errors import GateError, InputError
 from cartograph.schema import dataset_info
 from tasks.audit.ingest import STEP
 from tasks.audit.ingested_sets import ingested_sets
+from tasks.audit.parameters.ingest import Ingest
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.ingesting import Ingested, run_ingest, some_rows, write_csv
@@ -119,3 +120,33 @@ def test_wikiqa_malformed_rows_are_set_aside(real_data: Path, tmp_path: Path) ->
     assert done.summary == "20,347 rows, 2 classes, 13 quarantined"
     assert done.validation["quarantine"] == {"wrong number of fields": 13}
     assert done.rows("quarantine")[0]["row"] == 4092
+
+
+def test_records_that_quotes_put_into_one_are_a_finding(tmp_path: Path) -> None:
+    lines = [*some_rows(), '"swallowed from here,good', "all of this row,bad", 'to there",good']
+    found = run_ingest(tmp_path, source="files", train=write_csv(tmp_path / "train.csv", "text,label", *lines), text="text")
+    [check] = [check for check in found.validation["sets"][0]["checks"] if check["check"] == "quotes swallow no ends of rows"]
+    assert (check["passed"], check["unexpected"], check["severity"]) == (False, 1, "warning")
+
+
+@pytest.mark.parametrize("name", ["e" * 101, "e" * 300, "../up", "a b", "train"])
+def test_a_name_of_a_set_is_checked_when_it_is_given(name: str) -> None:
+    with pytest.raises(ValueError, match="a name has at most 100 letters"):
+        Ingest.model_validate({"source": "files", "train": "t.csv", "text": "text", "evaluation": {name: {"files": "e.csv"}}})
+
+
+def test_rows_of_an_evaluation_set_that_stand_in_train_are_counted_and_the_others_are_scored_apart(tmp_path: Path) -> None:
+    remark = "a wholly different remark about the weather of today"
+    train = write_csv(tmp_path / "train.csv", "text,label", *some_rows(), f"{remark},good")
+    own = [f"nobody has ever seen the text with number {'x' * number},good" for number in range(1, 7)]
+    leaked = ["this is sentence number 1,bad", "This  is SENTENCE number 2,bad", f"{remark}!!,good"]
+    test = write_csv(tmp_path / "test.csv", "text,label", *own, *leaked)
+    clean = write_csv(tmp_path / "clean.csv", "text,label", *own)
+    sets = {"test": {"files": test}, "clean": {"files": clean}}
+    found = run_ingest(tmp_path, source="files", train=train, text="text", evaluation=sets)
+    entries = {entry["set"]: entry["in_train"] for entry in found.validation["sets"]}
+    assert entries["train"] is None
+    assert entries["test"] == {"exact": 1, "normalised": 1, "near": 1, "other label": 1}
+    assert entries["clean"] == {"exact": 0, "normalised": 0, "near": 0, "other label": 0}
+    assert [row["groups"] for row in found.rows("test")] == [["not in train"]] * 6 + [None] * 3
+    assert "groups" not in found.table("clean").column_names

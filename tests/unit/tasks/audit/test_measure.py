@@ -14,6 +14,7 @@ from cartograph.config import load_settings
 from cartograph.dynamics.epoch_files import dynamics_table
 from cartograph.errors import InputError
 from cartograph.maps.measures import compute_measures
+from cartograph.maps.regions import assign_regions
 from cartograph.maps.table import BURN_OUT
 from cartograph.schema import COORDINATES, MEASURES, DatasetInfo, examples_schema
 from tasks.audit.measure import STEP, run
@@ -75,7 +76,10 @@ def test_it_writes_the_measures_of_the_dynamics_with_regions_metrics_and_figures
         assert np.array_equal(table.column(name).to_numpy(), getattr(expected, name)), name
     assert pq.read_table(out["data/measure"] / "burn_out.parquet").column("epochs").to_pylist() == [1, 2, 3]
     metrics = json.loads(out["reports/measure.metrics.json"].read_text())
-    assert [metrics[f"region.{name}.count"] for name in ("easy-to-learn", "ambiguous", "hard-to-learn", "unassigned")] == [20, 20, 6, 14]
+    names = assign_regions(audit.uids, expected.confidence, expected.variability).names.tolist()
+    assert table.column("region").to_pylist() == names
+    assert [metrics[f"region.{name}.count"] for name in ("easy-to-learn", "ambiguous", "hard-to-learn", "unassigned")] == [1, 20, 6, 33]
+    assert [metrics[f"region.{name}.listed"] for name in ("easy-to-learn", "ambiguous", "hard-to-learn")] == [20, 20, 6]
     hard = table.filter(pc.equal(table.column("region"), "hard-to-learn")).column("confidence").to_numpy().max()
     assert f"hard ≤ {hard:.3f}".replace("0.", ".") in summary
     assert summary.startswith("confidence easy ≥ .")
@@ -219,8 +223,9 @@ def test_the_published_winogrande_map(tmp_path: Path, real_data: Path) -> None:
     assert metrics["confidence.mean"] == pytest.approx(0.8974, abs=5e-5)
     assert metrics["variability.mean"] == pytest.approx(0.1480, abs=5e-5)
     counts = [metrics[f"region.{name}.count"] for name in ("easy-to-learn", "ambiguous", "hard-to-learn", "unassigned")]
-    assert counts == [13_331, 13_331, 4_040, 9_696]
-    assert summary == "easy ≥ .937, hard ≤ .772; ambiguous ≥ .182 (no logits)"
+    assert counts == [13_331, 13_310, 80, 13_677]
+    assert [metrics[f"region.hard-to-learn.{name}"] for name in ("listed", "elsewhere")] == [4_040, 3_786]
+    assert summary == "easy ≥ .937, hard ≤ .499; ambiguous ≥ .191 (no logits)"
     table = pq.read_table(out["data/measure"] / "measures.parquet")
     hardest = table.sort_by("confidence").slice(0, 10).column("uid").to_pylist()
     assert any(texts[int(uid)]["sentence"].startswith("Christopher had a private jet") for uid in hardest)

@@ -12,6 +12,7 @@ import pytest
 
 from cartograph.config import Settings
 from cartograph.errors import InputError
+from cartograph.maps.regions import easiest_rows
 from cartograph.schema import NOISE, dataset_info
 from cartograph.suspects.figures import EXPERIMENT
 from tasks.audit import measure, noise, train
@@ -79,8 +80,9 @@ def test_the_step_finds_the_wrong_labels(audited: tuple[Workspace, str, list[str
     first = table.sort_by("rank").slice(0, ERRORS)
     assert len(set(first["uid"].to_pylist()) & set(wrong)) >= ERRORS - 1
     flagged = [row for row in table.to_pylist() if row["flagged"]]
-    assert flagged and {row["uid"] for row in flagged} <= set(wrong)
-    assert found(workspace)["wrong"]["low"] <= ERRORS <= found(workspace)["wrong"]["high"]
+    # Of so few rows a tenth is assumed to be wrong, three times as many as are.
+    assert flagged and len({row["uid"] for row in flagged} - set(wrong)) <= 2
+    assert found(workspace)["unknown"] == "few rows" and found(workspace)["wrong"] is None and not found(workspace)["calibrated"]
     labels = dict(
         zip(*(pq.read_table(workspace.path / "data/ingest/train.parquet")[name].to_pylist() for name in ("uid", "label")), strict=True)
     )
@@ -101,7 +103,7 @@ def test_the_experiment_is_on_record(audited: tuple[Workspace, str, list[str]]) 
     np.testing.assert_array_equal(table["confidence_before"].to_numpy(), map_table["confidence"].to_numpy())
     flipped = table.filter(table["flipped"])
     assert flipped.num_rows == found(workspace)["flips"] == 16, "the least, since one per cent would be two"
-    easy = map_table.filter(map_table["region"].to_numpy(zero_copy_only=False) == "easy-to-learn")["uid"].to_pylist()
+    easy = map_table.filter(easiest_rows(map_table, 0.33))["uid"].to_pylist()
     assert set(flipped["uid"].to_pylist()) <= set(easy)
     assert np.mean(flipped["confidence_before"].to_numpy()) > 0.9 > 0.5 > np.mean(flipped["confidence_after"].to_numpy())
 

@@ -14,8 +14,11 @@ import yaml
 from cartograph.config import load_settings
 from cartograph.dynamics.epoch_files import logits_of
 from cartograph.errors import InputError
-from cartograph.schema import SUBSET, Domain, dynamics_schema
+from cartograph.maps.measures import Measures
+from cartograph.maps.table import map_table
+from cartograph.schema import SUBSET, Domain, dataset_info, dynamics_schema
 from cartograph.train.fit import fit
+from tasks.audit.held_out import held_out_set
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.parameters.select import Select
 from tasks.audit.parameters.train import Train
@@ -82,6 +85,28 @@ def test_it_trains_as_the_section_train_with_the_cells_seed(tmp_path: Path) -> N
         assert np.array_equal(mine, its)
 
 
+def test_without_an_evaluation_set_a_part_of_each_class_is_held_out_and_no_version_is_trained_on_it(tmp_path: Path) -> None:
+    workspace = space(tmp_path, evaluation={}, epochs=4)
+    for name in ("original-1", "cleaned-1"):
+        run_step(cell(workspace, name), workspace)
+    held = held_out_set(workspace.settings.of(Retrain), pq.read_table(tmp_path / "data/ingest/train.parquet"))
+    assert dataset_info(held.schema).name == "held-out" and dataset_info(held.schema).domain == "id"
+    rows = small_set()
+    for label in (0, 1):
+        own = sum(value == label for value in rows["label"].to_pylist())
+        assert held["label"].to_pylist().count(label) == own // 5
+    predictions = [pq.read_table(tmp_path / f"data/retrain/{name}-1/predictions/held-out.parquet") for name in ("original", "cleaned")]
+    assert all(sorted(table["uid"].to_pylist()) == sorted(held["uid"].to_pylist()) for table in predictions)
+    counts = [json.loads((tmp_path / f"data/retrain/{name}-1/metrics.json").read_text())["rows"] for name in ("original", "cleaned")]
+    assert counts[0] == 60 - held.num_rows
+    first = set(rows["uid"].to_pylist()[:40]) - set(held["uid"].to_pylist())
+    assert counts[1] == len(first)
+
+
+def test_dynamics_made_elsewhere_are_no_reason_to_hold_rows_out(tmp_path: Path) -> None:
+    assert not STEP.when(space(tmp_path, evaluation={}, train={"dynamics": "recorded"}).settings)
+
+
 def test_labels_are_the_subsets(tmp_path: Path) -> None:
     workspace = space(tmp_path, train={"epochs": 8})
     part = pq.read_table(tmp_path / "data/select/original.parquet")
@@ -101,6 +126,41 @@ def test_own_values_come_before_those_of_train(tmp_path: Path) -> None:
     run_step(cell(workspace, "original-1"), workspace)
     training = json.loads((tmp_path / "data/retrain/original-1/training.json").read_text())
     assert {"epochs": 1, "batch_size": 16, "learning_rate": 0.02}.items() <= training.items()
+
+
+def test_easy_rows_come_first_where_the_map_says_which_they_are(tmp_path: Path) -> None:
+    workspace = space(tmp_path, order="easy-first", epochs=3)
+    rows = small_set()
+    confidence = np.random.default_rng(3).random(60)
+    uids = rows["uid"].to_pylist()
+    map_ = map_table(uids, rows["label"].to_numpy(), Measures(confidence, np.full(60, 0.1), np.ones(60)))
+    save(map_, tmp_path / "data/measure/measures.parquet")
+    part = cell(workspace, "cleaned-1")
+    assert "data/measure/measures.parquet" in part.inputs_of(workspace.settings)
+    run_step(part, workspace)
+    folder = tmp_path / "data/retrain/cleaned-1"
+    assert json.loads((folder / "training.json").read_text())["order"] == "easy-first"
+    kept, held = rows.slice(0, 40), pq.read_table(tmp_path / "data/ingest/held.parquet")
+    ranked = kept.append_column("training_rank", [-confidence[:40]])
+    recipe = recipe_of(Train(**SMALL_TRAINING | {"epochs": 3}, seed=1))
+    for name, train in (("ranked", ranked), ("shuffled", kept)):
+        fitted = fit(recipe, train, {"held": held}, tmp_path / name)
+        mine, its = (logits_of(pq.read_table(place / "predictions/held.parquet")) for place in (fitted.folder, folder))
+        assert np.array_equal(mine, its) == (name == "ranked")
+    plain = space(tmp_path / "plain", epochs=3)
+    assert "data/measure/measures.parquet" not in cell(plain, "cleaned-1").inputs_of(plain.settings)
+
+
+def test_an_order_by_a_map_of_other_rows_is_refused(tmp_path: Path) -> None:
+    workspace = space(tmp_path, order="easy-first")
+    rows = small_set().slice(1)
+    confidence = np.full(59, 0.5)
+    save(
+        map_table(rows["uid"].to_pylist(), rows["label"].to_numpy(), Measures(confidence, confidence / 2, confidence)),
+        tmp_path / "data/measure/measures.parquet",
+    )
+    with pytest.raises(InputError, match=r"original.parquet, trained in the order of data/measure/measures.parquet, names uid"):
+        run_step(cell(workspace, "original-1"), workspace)
 
 
 def test_the_same_cell_gives_the_same_bytes_and_another_seed_another_model(tmp_path: Path) -> None:
@@ -154,7 +214,7 @@ def test_a_training_that_failed_is_marked(tmp_path: Path) -> None:
     pq.write_table(alike, tmp_path / "data/ingest/train.parquet")
     pq.write_table(alike.select(["uid", "label"]).cast(SUBSET), tmp_path / "data/select/original.parquet")
     done = run_step(cell(workspace, "original-1"), workspace)
-    assert done.receipt.summary == "60 rows, FAILED: no better than always naming one class"
+    assert done.receipt.summary == "60 rows, FAILED: no better than chance"
     assert json.loads((tmp_path / "data/retrain/original-1/metrics.json").read_text())["train.failed"] == 1
 
 
@@ -198,7 +258,7 @@ def test_a_selection_of_one_class_fails_alone(tmp_path: Path) -> None:
     assert (metrics["train.failed"], metrics["rows"]) == (1, 6)
     assert metrics["held.accuracy"] == held["label"].to_pylist().count(1) / held.num_rows
     assert set(logits_of(pq.read_table(folder / "predictions/far.parquet")).argmax(axis=1)) == {1}
-    assert done.receipt.summary == "6 rows, FAILED: no better than always naming one class"
+    assert done.receipt.summary == "6 rows, FAILED: no better than chance"
 
 
 def test_a_cell_that_raises_leaves_why_and_is_taken_up_again(tmp_path: Path) -> None:
@@ -222,12 +282,23 @@ def test_a_cell_that_raises_leaves_why_and_is_taken_up_again(tmp_path: Path) -> 
 
 def test_the_reason_of_an_error_nobody_foresaw_has_its_kind(tmp_path: Path) -> None:
     workspace = space(tmp_path)
+    circle = tmp_path / ".cartograph/checkpoints/retrain@cleaned-1"
+    circle.parent.mkdir(parents=True)
+    circle.symlink_to(circle)
+    with pytest.raises(OSError, match="symbolic links"):
+        run_step(cell(workspace, "cleaned-1"), workspace)
+    assert (failure_of(tmp_path / "data/retrain/cleaned-1") or "").startswith("OSError: ")
+
+
+def test_a_file_in_the_way_of_a_cell_is_named_as_the_reason(tmp_path: Path) -> None:
+    workspace = space(tmp_path)
     blocked = tmp_path / ".cartograph/checkpoints/retrain@cleaned-1"
     blocked.parent.mkdir(parents=True)
     blocked.write_text("not a folder")
-    with pytest.raises(OSError):
+    with pytest.raises(InputError, match="is a file, where none belongs"):
         run_step(cell(workspace, "cleaned-1"), workspace)
-    assert (failure_of(tmp_path / "data/retrain/cleaned-1") or "").startswith("NotADirectoryError: ")
+    said = failure_of(tmp_path / "data/retrain/cleaned-1") or ""
+    assert said.startswith(f"step `retrain@cleaned-1`: {blocked} is a file, where none belongs")
 
 
 def test_a_cell_has_inputs_and_a_folder_of_its_own(tmp_path: Path) -> None:
@@ -247,7 +318,7 @@ def test_a_cell_has_inputs_and_a_folder_of_its_own(tmp_path: Path) -> None:
     assert STEP.when(workspace.settings)
 
 
-@pytest.mark.parametrize("without", [{"evaluation": {}}, {"subsets": ()}, {"seeds": ()}])
+@pytest.mark.parametrize("without", [{"evaluation": {}, "held_out": 0}, {"subsets": ()}, {"seeds": ()}])
 def test_nothing_to_score_or_to_train_is_no_step(tmp_path: Path, without: dict[str, object]) -> None:
     assert not STEP.when(space(tmp_path, **without).settings)  # type: ignore[arg-type]
 

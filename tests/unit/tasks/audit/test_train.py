@@ -46,10 +46,9 @@ class Workplace:
 
 
 class _Out(dict[str, Path]):
-    workspace = SimpleNamespace(name="default")
-
     def __init__(self, staged: dict[str, Path], checkpoints: Path) -> None:
         super().__init__(staged)
+        self.workspace = SimpleNamespace(name="default", resolve=checkpoints.joinpath)
         self.checkpoints = checkpoints
 
 
@@ -66,7 +65,30 @@ def test_it_writes_what_the_next_steps_read(place: Workplace) -> None:
     assert pq.read_table(data / "history.parquet").num_rows == 16
     assert (data / "model" / "model.safetensors").is_file()
     assert json.loads((data / "training.json").read_text())["source"] == "trained"
-    assert {"epochs", "train.accuracy", "train.loss", "train.failed", "held.accuracy", "held.macro_f1"} == set(metrics)
+    training = {"epochs", "train.accuracy", "train.loss", "train.failed", "train.learnt", "train.simple_accuracy"}
+    assert training | {"held.accuracy", "held.macro_f1"} == set(metrics)
+
+
+def test_a_model_that_has_not_learnt_its_rows_says_what_to_change(place: Workplace) -> None:
+    summary, data, metrics = place.run(epochs=1)
+    learning = json.loads((data / "training.json").read_text())["learning"]
+    assert summary.endswith(", NOT LEARNT: raise train.epochs") or "FAILED" in summary
+    assert learning["state"] in ("not learnt", "failed") and metrics["train.learnt"] == 0
+    assert "has not learnt these data: after 1 epoch it " in learning["sentence"]
+    assert "Raise train.epochs (now 1; `auto` goes on until the model has learnt)" in learning["sentence"]
+
+
+def test_epochs_are_doubled_until_the_model_has_learnt(place: Workplace) -> None:
+    summary, data, metrics = place.run(epochs="auto", batch_size=64, folds=2)
+    learning = json.loads((data / "training.json").read_text())["learning"]
+    tried = [attempt["epochs"] for attempt in learning["attempts"]]
+    assert learning["state"] == "learnt" and learning["sentence"] == "" and metrics["train.learnt"] == 1
+    assert len(tried) > 1 and tried == [8 * 2**place for place in range(len(tried))]
+    assert summary.startswith(f"bow, {tried[-1]} epochs, ")
+    fixed = Workplace(place.folder / "fixed")
+    _, other, _ = fixed.run(epochs=tried[-1], batch_size=64, folds=2)
+    for name in ("dynamics", "out_of_fold", "model"):
+        assert digest_path(data / name) == digest_path(other / name)
 
 
 def test_folds_are_written_beside_a_training_that_they_do_not_change(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +121,7 @@ def test_a_training_that_failed_says_so_in_its_line(place: Workplace) -> None:
     pq.write_table(alike, place.inputs["data/ingest/train.parquet"])
     del place.inputs["data/ingest/held.parquet"]
     summary, _, metrics = place.run(epochs=6)
-    assert summary == "bow, 6 epochs, FAILED: no better than always naming one class (train accuracy .67)"
+    assert summary == "bow, 6 epochs, FAILED: no better than chance (train accuracy .67)"
     assert metrics["train.failed"] == 1
 
 
@@ -180,7 +202,7 @@ def test_what_it_reads_follows_from_the_parameters(tmp_path: Path) -> None:
     [
         ({"model": "bert"}, f"`train.model`: should be one of {', '.join(MODELS)}, but is 'bert'"),
         ({"epoch": 3}, "unknown key `train.epoch`; did you mean `epochs`?"),
-        ({"epochs": 0}, "`train.epochs`: input should be greater than or equal to 1, but is 0"),
+        ({"epochs": 0}, "`train.epochs`: should be `auto` or a whole number of 1 or more, but is 0"),
         ({"learning_rate": "fast"}, "`train.learning_rate`: input should be a valid number"),
         ({"learning_rate": 0}, "`train.learning_rate`: input should be greater than 0"),
         ({"record": "always"}, "`train.record`: input should be 'train_pass' or 'epoch_end', but is 'always'"),

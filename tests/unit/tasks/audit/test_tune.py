@@ -95,7 +95,7 @@ def test_a_training_that_failed_is_not_the_best(tmp_path: Path, monkeypatch: pyt
 
 def test_where_all_have_failed_it_says_so(tmp_path: Path) -> None:
     done = run_step(STEP, space(tmp_path, trials=1, low=1e37, high=1e38))
-    assert done.receipt.summary.endswith("; all of them FAILED: no better than always naming one class")
+    assert done.receipt.summary.endswith("; all of them FAILED: no better than chance")
 
 
 def test_it_is_held_against_a_validation_set_before_a_test_set(tmp_path: Path) -> None:

@@ -249,7 +249,8 @@ def test_judged_false_positives_correct_the_precision(done: Workspace) -> None:
 
 def test_every_round_of_every_method_has_an_interval(done: Workspace) -> None:
     rows = pq.read_table(done.path / "data/compare/summary.parquet").to_pylist()
-    assert len(rows) == len(METHODS) * 3 * 2
+    # Round 0 is the model before any label.
+    assert len(rows) == len(METHODS) * 4 * 2
     for row in rows:
         assert 0 <= row["low"] <= row["high"] <= 1
     metrics = content(done, "reports/compare.metrics.json")
@@ -281,12 +282,15 @@ def answer(space: Workspace, number: int, word: str | None = None) -> None:
 
 
 def test_people_answer_round_by_round(empty: Path) -> None:
-    workspace = small(empty, collect={"methods": ["uncertainty"], "oracle": "people", "rounds": 2})
+    workspace = small(empty, collect={"methods": ["uncertainty"], "oracle": "people", "given": "none", "rounds": 2})
     steps = {step.name: step for step in steps_of(workspace.settings)}
     run_step(steps["pairs"], workspace)
     run_step(steps["encode"], workspace)
     first, second = steps["round-1@uncertainty-1"], steps["round-2@uncertainty-1"]
-    with pytest.raises(WaitingError, match=r"^round 1 asks about 30 pairs: answer them in .*/review/round-01\.csv \(yes, no, or skip\)"):
+    with pytest.raises(
+        WaitingError,
+        match=r"^round 1 asks about 30 pairs, about 10 minutes of a person's time: answer them in .*/review/round-01\.csv",
+    ):
         run_step(first, workspace)
     sheet = workspace.path / "review/round-01.csv"
     before = sheet.read_bytes()
@@ -313,7 +317,7 @@ def test_people_answer_round_by_round(empty: Path) -> None:
     before = digest_path(workspace.path / "data/round-2/uncertainty-1")
     sheet.unlink()
     with pytest.raises(
-        WaitingError, match=r"^round 1 asks about 30 pairs: .* 30 of them were answered before, and have that answer there\.$"
+        WaitingError, match=r"^round 1 asks about 30 pairs, .* 30 of them were answered before, and have that answer there\.$"
     ):
         run_step(first, workspace)
     run_step(first, workspace)
@@ -332,7 +336,7 @@ def test_a_round_that_nobody_could_answer_is_named(empty: Path) -> None:
     one_round = {"methods": ["uncertainty"], "first_round": 4, "rounds": 1}
     for step in steps_of(small(empty, pairs={"rows": 200}, collect=one_round).settings)[:3]:
         run_step(step, open_workspace(empty))
-    workspace = small(empty, pairs={"rows": 200}, collect={**one_round, "oracle": "people"})
+    workspace = small(empty, pairs={"rows": 200}, collect={**one_round, "oracle": "people", "given": "none"})
     steps = {step.name: step for step in steps_of(workspace.settings)}
     # What the stated labels answered before, no person has.
     with pytest.raises(WaitingError, match=r"and run this again\.$"):
@@ -356,7 +360,7 @@ def test_a_split_that_has_no_utterances_is_left_out(empty: Path, tmp_path: Path)
 
 
 def test_answers_count_from_the_moment_they_change(empty: Path) -> None:
-    workspace = small(empty, collect={"methods": ["uncertainty"], "oracle": "people", "rounds": 1})
+    workspace = small(empty, collect={"methods": ["uncertainty"], "oracle": "people", "given": "none", "rounds": 1})
     steps = {step.name: step for step in steps_of(workspace.settings)}
     run_step(steps["pairs"], workspace)
     run_step(steps["encode"], workspace)

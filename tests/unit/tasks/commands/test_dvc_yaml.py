@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import yaml
+
+from tasks.__main__ import main
 from tasks.commands.dvc_yaml import _stage
 from tasks.engine.step import Hints, Step
 from tests.small_steps import Doubling, shout
@@ -22,3 +25,16 @@ def test_dvc_depends_on_an_optional_input_once_it_is_there_and_leaves_persistent
     assert "workspaces/reviews/review/decisions.csv" in stage["deps"]
     assert {"workspaces/reviews/reports/double.csv": {"persist": True}} in stage["outs"]
     assert "workspaces/reviews/data/double" in stage["outs"]
+
+
+def test_a_workspace_that_nobody_has_run_needs_no_dvc_yaml_and_dvc_has_nothing_to_say_of_it(project: Path) -> None:
+    text = yaml.safe_dump({"ingest": {"source": "digits"}})
+    for folder in (project, project / "workspaces" / "unused", project / "workspaces" / "used"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "params.yaml").write_text(text)
+    assert main(["dvc-yaml", "--workspace", "workspaces/used"]) == 0
+    (project / "workspaces/used/dvc.yaml").write_text("stages: {}\n")
+    assert main(["dvc-yaml", "--check"]) == 2
+    assert main(["dvc-yaml"]) == 0
+    assert main(["dvc-yaml", "--check"]) == 0
+    assert sorted(path.relative_to(project).as_posix() for path in project.rglob("dvc.yaml")) == ["dvc.yaml", "workspaces/used/dvc.yaml"]

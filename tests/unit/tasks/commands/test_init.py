@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ from tasks.engine.running import run_step
 from tasks.pipelines import STEPS, open_workspace, steps_of
 from tests.ingesting import some_rows, write_csv
 from tests.training_sets import write_files
+
+_QNLI = ("entailment", "not_entailment")
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +76,7 @@ def test_params_are_whole_commented_and_valid(space: Path, train: str, tmp_path:
         "groups": [],
         "format": None,
         "encoding": None,
+        "columns": [],
         "label_separator": None,
         "label_names": {},
         "labels": [],
@@ -82,6 +86,7 @@ def test_params_are_whole_commented_and_valid(space: Path, train: str, tmp_path:
         "image_side": 256,
         "min_class_count": 10,
         "max_characters": 10000,
+        "max_megabytes": 2000.0,
     }
     keys = [line for line in text.splitlines() if line.startswith("  ") and not line.startswith("    ")]
     assert [line for line in keys if " # " not in line] == []
@@ -118,7 +123,7 @@ def test_nothing_half_made_is_left(space: Path, train: str, tmp_path: Path, monk
     def full(workspace: object) -> Path:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tasks.commands.init.write", full)
+    monkeypatch.setattr("tasks.commands.new_workspace.write", full)
     with pytest.raises(OSError, match="No space"):
         init("workspaces/reviews/deeper", [train])
     assert not space.exists()
@@ -154,6 +159,13 @@ def test_a_model_takes_its_recipe_and_folder(space: Path, train: str, tmp_path: 
     assert section["model"] == "transformer"
     assert section["pretrained"] == str(tmp_path)
     assert section["learning_rate"] == 0.00002
+
+
+def test_of_a_model_that_starts_from_nothing_the_folder_is_a_frozen_encoder(space: Path, train: str, tmp_path: Path) -> None:
+    init("workspaces/reviews", [train], pretrained=str(tmp_path))
+    sections = yaml.safe_load((space / "params.yaml").read_text(encoding="utf-8"))
+    assert sections["train"]["model"] == "bow" and sections["train"].get("pretrained") is None
+    assert sections["embed"]["pretrained"] == str(tmp_path)
 
 
 def test_evaluation_sets_written_wrong_are_refused(train: str) -> None:
@@ -264,6 +276,32 @@ def test_qnli_is_read_as_glue_has_it(space: Path, tmp_path: Path, capsys: pytest
     assert "train: 20 rows from train.tsv\n  classes  entailment 10, not_entailment 10\n" in capsys.readouterr().out
 
 
+def test_the_papers_recipe_is_that_of_the_presets_task(space: Path, tmp_path: Path) -> None:
+    write_csv(
+        tmp_path / "train.tsv",
+        "index\tquestion\tsentence\tlabel",
+        *(f"{row}\twho {row}?\tit is {row}.\t{_QNLI[row % 2]}" for row in range(40)),
+    )
+    train = [str(tmp_path / "train.tsv")]
+    init("workspaces/reviews", train, preset="qnli", model="transformer", pretrained="x/y", recipe="paper")
+    params = open_workspace(space).settings["train"]
+    assert (params.epochs, params.batch_size, params.learning_rate, params.schedule_epochs) == (5, 96, 2.4722e-5, 20)  # type: ignore[attr-defined]
+    assert (params.model, params.pretrained, params.max_length) == ("transformer", "x/y", 128)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"recipe": "fast"}, "--recipe fast: there is no such recipe; there is paper"),
+        ({"recipe": "paper"}, "name one with --preset: snli, multinli, qnli, winogrande"),
+        ({"recipe": "paper", "preset": "qnli", "text": "text"}, "the model is bow; add --model transformer --pretrained FOLDER"),
+    ],
+)
+def test_a_recipe_that_does_not_fit_is_refused(train: str, given: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        init("workspaces/reviews", [train], **{"label": "label", **given})  # type: ignore[arg-type]
+
+
 def test_an_unknown_preset_is_refused(train: str) -> None:
     with pytest.raises(InputError, match="--preset sst: there is no such preset; there are snli, multinli, qnli, winogrande"):
         init("workspaces/reviews", [train], preset="sst")
@@ -293,3 +331,64 @@ def test_a_workspace_is_made_for_a_folder_of_images(space: Path, tmp_path: Path,
     content = yaml.safe_load((space / "params.yaml").read_text(encoding="utf-8"))
     assert content["train"]["model"] == "cnn" and content["features"]["source"] == "pixels" and content["ingest"]["text"] == []
     assert open_workspace(space).settings["ingest"].image == ("image",)  # type: ignore[attr-defined]
+
+
+def test_force_does_not_replace_the_parameters_of_a_running_audit(space: Path, train: str) -> None:
+    init("workspaces/reviews", [train])
+    before = (space / "params.yaml").read_bytes()
+    with open_workspace(space).lock("an audit"):
+        with pytest.raises(InputError, match=r"is busy: `an audit` \(process \d+ on .*\) holds it"):
+            init("workspaces/reviews", [train], text="text", label_separator=":", force=True)
+        assert (space / "params.yaml").read_bytes() == before
+    init("workspaces/reviews", [train], text="text", label_separator=":", force=True)
+    assert (space / "params.yaml").read_bytes() != before
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("n" * 300, "at most 100 bytes"), ("a/" * 200 + "b", "at most 100 bytes"), ("a\nb", "no line ends")]
+)
+def test_a_name_that_no_workspace_can_have_is_refused(train: str, name: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        init(f"workspaces/{name}", [train])
+    with pytest.raises(InputError, match=r"^workspace "):
+        open_workspace(f"workspaces/{name}")
+
+
+@pytest.mark.parametrize("path", ["f" * 300 + ".csv", "a\0b.csv", "d/" * 3000 + "x.csv"])
+def test_a_path_that_no_file_can_have_is_refused(path: str) -> None:
+    with pytest.raises(InputError, match="cannot be the path of a file"):
+        init("workspaces/reviews", [path])
+
+
+def test_a_column_whose_name_has_a_comma_can_be_named(space: Path, tmp_path: Path) -> None:
+    table = "\n".join(['"text, raw",label', *some_rows()])
+    (tmp_path / "rows.csv").write_text(table + "\n")
+    init("workspaces/reviews", [str(tmp_path / "rows.csv")], text="body,text\\, raw")
+    assert yaml.safe_load((space / "params.yaml").read_text())["ingest"]["text"] == [["body", "text, raw"]]
+
+
+def test_a_workspace_is_made_for_a_query(
+    space: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    connection = sqlite3.connect(tmp_path / "reviews.db")
+    connection.execute("create table reviews (text text, label text, held integer)")
+    connection.executemany(
+        "insert into reviews values (?, ?, ?)", [(*line.split(","), place > 30) for place, line in enumerate(some_rows())]
+    )
+    connection.commit()
+    monkeypatch.setenv("REVIEWS_DB", f"sqlite:///{tmp_path}/reviews.db")
+    asked = {
+        "database": "env:REVIEWS_DB",
+        "query": "select text, label from reviews where not held",
+        "watermark": "select count(*) from reviews",
+    }
+    init("workspaces/reviews", evaluation=["test=SELECT text, label FROM reviews WHERE held"], **asked)
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "train: 31 rows from REVIEWS_DB.parquet"
+    assert "test: 9 rows from REVIEWS_DB.parquet, in distribution" in said
+    content = yaml.safe_load((space / "params.yaml").read_text(encoding="utf-8"))
+    assert content["ingest"]["train"] == [asked]
+    assert content["fetch"]["follow"] is True
+    for wrong in ({"train": ["x.csv"], **asked}, {}, {"query": "select 1"}, {"train": ["x.csv"], "watermark": "select 1"}):
+        with pytest.raises(InputError, match=r"--train|--database|--query"):
+            init("workspaces/others", **wrong)

@@ -15,7 +15,7 @@ def test_a_workspace_is_made_of_files_that_can_be_collected_from(project: Path, 
     one.write_text("left,right,label\na,b,1\n", encoding="utf-8")
     latin.write_text("left,right,label\n" + "".join(f"é{n},ö{n},1\né{n},ü{n},0\n" for n in range(20)), encoding="latin-1")
     for train, wanted in (
-        (str(one), "the train split has no positive pair among its 0; too many stated pairs hang together for splits to be drawn"),
+        (str(one), "the train split has no positive pair among its 0; too many stated pairs are connected for splits to be drawn"),
         ("https://name:secret@host/p.csv?key=1", "https://host/p.csv is a URL; a collection reads files on disk: fetch it first"),
         (str(latin), "latin.csv is not utf-8 text: line 2 has 0xe9"),
     ):

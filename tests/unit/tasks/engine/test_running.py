@@ -6,15 +6,19 @@ import errno
 import multiprocessing
 import os
 import signal
+import sqlite3
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cartograph.errors import InputError
 from tasks.engine.receipt import fresh, read_receipt
-from tasks.engine.running import run_step
+from tasks.engine.running import is_disk_full, run_step
 from tasks.engine.step import Inputs, Out, Step
+from tests.full_disk import full_disk
 from tests.small_steps import GRID, STEP, Doubling, Grid, shout, space
 from tests.workspaces import make_workspace
 
@@ -117,8 +121,6 @@ def test_a_killed_run_leaves_the_old_outputs_and_the_next_run_recovers(tmp_path:
 
 
 def _run_as_nobody(path: Path) -> None:
-    for parent in (path, path / "data", *path.parents[:3]):
-        parent.chmod(0o777)
     os.setgroups([])
     os.setuid(65534)
     with pytest.raises(
@@ -129,13 +131,18 @@ def _run_as_nobody(path: Path) -> None:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root, to become another user")
 def test_a_folder_that_cannot_be_written_is_found_before_the_work(tmp_path: Path) -> None:
-    space(tmp_path)
-    (tmp_path / "reports").mkdir(mode=0o555)
-    process = multiprocessing.get_context("fork").Process(target=_run_as_nobody, args=(tmp_path,))
-    process.start()
-    process.join()
-    assert process.exitcode == 0
-    assert not (tmp_path / "data/double").exists()
+    # Of a folder that everybody may enter; those of pytest are their owner's alone, and stay so.
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        space(path)
+        (path / "reports").mkdir(mode=0o555)
+        for own in (path, path / "data"):
+            own.chmod(0o777)
+        process = multiprocessing.get_context("fork").Process(target=_run_as_nobody, args=(path,))
+        process.start()
+        process.join()
+        assert process.exitcode == 0
+        assert not (path / "data/double").exists()
 
 
 def test_a_matrix_step_is_a_step_per_cell_each_cached_on_its_own(tmp_path: Path) -> None:
@@ -180,3 +187,106 @@ def test_an_optional_input_counts_from_the_day_it_is_there(tmp_path: Path) -> No
     assert run_step(step, audit).receipt.summary == "two"
     (tmp_path / "review/decisions.csv").unlink()
     assert run_step(step, audit).receipt.summary == "nothing"
+
+
+def save_model(params: Doubling, inputs: Inputs, out: Out) -> str:
+    import torch
+
+    torch.save({"weight": torch.zeros(100_000)}, out["data/double"] / "model.pt")
+    return "saved"
+
+
+def save_tensors(params: Doubling, inputs: Inputs, out: Out) -> str:
+    import torch
+    from safetensors.torch import save_file
+
+    save_file({"weight": torch.zeros(100_000)}, out["data/double"] / "model.safetensors")
+    return "saved"
+
+
+def save_table(params: Doubling, inputs: Inputs, out: Out) -> str:
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"x": np.random.default_rng(0).normal(size=100_000)}), out["data/double"] / "x.parquet")
+    return "saved"
+
+
+def save_and_wrap(params: Doubling, inputs: Inputs, out: Out) -> str:
+    try:
+        (out["data/double"] / "x").write_bytes(b"x" * 100_000)
+    except OSError as error:
+        raise RuntimeError("could not save") from error
+    return "saved"
+
+
+@pytest.mark.parametrize("save", [save_model, save_tensors, save_table, save_and_wrap])
+def test_a_full_disk_is_the_same_sentence_whatever_writes(tmp_path: Path, save: Callable[[Doubling, Inputs, Out], str]) -> None:
+    step = Step(name="double", run=save, params=Doubling, inputs=("data/source",), outputs=("data/double",))
+    with full_disk(after=20_000), pytest.raises(InputError, match=r"step `double`: no space left on the disk of .* left is unchanged"):
+        run_step(step, space(tmp_path))
+    assert not (tmp_path / "data/double").exists()
+    assert read_receipt(step, space(tmp_path)) is None
+    assert not list((tmp_path / ".cartograph/staging/double").iterdir())
+    assert run_step(step, space(tmp_path)).executed
+
+
+def test_outputs_are_on_the_disk_before_their_receipt_and_the_old_receipt_is_gone_before_they_are_moved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_step(STEP, space(tmp_path))
+    happened: list[str] = []
+    sync, rename, unlink, replace_ = os.fsync, Path.rename, Path.unlink, Path.replace
+
+    def noted(what: str, path: Path) -> None:
+        parts = [part for part in path.parts if not part.startswith("tmp")]
+        happened.append(f"{what} {'/'.join(parts[-2:])}")
+
+    def note_sync(descriptor: int) -> None:
+        noted("sync", Path(f"/proc/self/fd/{descriptor}").readlink())
+        sync(descriptor)
+
+    def note_rename(self: Path, target: Path) -> Path:
+        noted("rename to", Path(target))
+        return rename(self, target)
+
+    def note_unlink(self: Path, missing_ok: bool = False) -> None:
+        noted("unlink", self)
+        unlink(self, missing_ok=missing_ok)
+
+    def note_replace(self: Path, target: Path) -> Path:
+        noted("replace", Path(target))
+        return replace_(self, target)
+
+    monkeypatch.setattr("os.fsync", note_sync)
+    monkeypatch.setattr(Path, "rename", note_rename)
+    monkeypatch.setattr(Path, "unlink", note_unlink)
+    monkeypatch.setattr(Path, "replace", note_replace)
+    run_step(STEP, space(tmp_path), force=True)
+    order = [
+        "sync double/x.txt",
+        "sync data/double",
+        "unlink data/double.receipt.json",
+        "rename to data/double",
+        f"sync {tmp_path.name}/data",
+        "sync data/double.receipt.json.tmp",
+        "replace data/double.receipt.json",
+    ]
+    places = [happened.index(one) for one in order]
+    assert places == sorted(places), happened
+    assert happened.index("sync reports/double.metrics.json") < happened.index("unlink data/double.receipt.json")
+    assert happened.index(f"sync {tmp_path.name}/reports") < happened.index("sync data/double.receipt.json.tmp")
+    assert happened[-1] == f"sync {tmp_path.name}/data"
+
+
+def test_a_database_that_cannot_grow_is_a_full_disk() -> None:
+    database = sqlite3.connect(":memory:")
+    database.execute("pragma max_page_count = 4")
+    database.execute("create table x (y text)")
+    with pytest.raises(sqlite3.OperationalError) as raised:
+        database.executemany("insert into x values (?)", [("y" * 1000,)] * 100)
+    database.close()
+    assert is_disk_full(raised.value)
+    assert not is_disk_full(sqlite3.OperationalError("database is locked"))
+    assert not is_disk_full(InputError("no space left on device"))

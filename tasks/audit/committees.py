@@ -1,0 +1,116 @@
+"""The committees of the step `noise`: what they may read of an audit, of words, vectors and trainings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cartograph.data.json_files import read_json
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from cartograph.dynamics.epoch_files import Dynamics
+    from cartograph.suspects.committee import Committee
+
+EMBEDDED = "data/embed"
+
+_LONG = 2
+"""Epochs above which the second is read rather than the first."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a training, here or elsewhere, left.
+
+    Attributes:
+        file: its record.
+        dynamics, out_of_fold: as recorded, and those of K-fold training.
+        assumed: whether flips' measures must be assumed, as nothing can be trained again.
+        fine_tuned: whether the dynamics are a pretrained model's, each probability from before the row's turn in that epoch.
+    """
+
+    file: Path
+    dynamics: Dynamics | None
+    out_of_fold: Dynamics | None
+    assumed: bool
+    fine_tuned: bool
+
+
+def read_training(folder: Path) -> Training:
+    """Return what the step `train` left in its folder."""
+    from cartograph.dynamics.epoch_files import read_dynamics
+    from cartograph.models.registry import FROM_A_FOLDER
+
+    record = read_json(folder / "training.json")
+    assumed = record["source"] == "imported"
+    known = [read_dynamics(folder / name) if (folder / name).is_dir() else None for name in ("dynamics", "out_of_fold")]
+    fine_tuned = not assumed and record["record"] == "train_pass" and record["model"] in FROM_A_FOLDER
+    return Training(folder / "training.json", known[0], known[1], assumed, fine_tuned)
+
+
+Opinion = Callable[["np.ndarray", "Dynamics | None", "Dynamics | None"], "Committee | None"]
+
+
+def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path], *, folds: int, seed: int, wanted: bool) -> Opinion:
+    """Return what makes the committee of any labels of these rows, in the same folds, with what a training on those labels recorded.
+
+    It makes None where there is nothing for a committee to read, or where its opinion is not wanted.
+
+    Args:
+        by_uid: the train rows, sorted by uid.
+        training: what the audit's own training left.
+        inputs: of the step.
+        folds: number of folds; fewer where there are fewer rows.
+        seed: of the folds.
+        wanted: whether doubts are asked for; else there are only those that suggestions need, of many classes and a map from elsewhere.
+    """
+    import numpy as np
+
+    from cartograph.data.folds import assign_folds
+    from cartograph.features.pixels import sparse_pixels
+    from cartograph.features.text import text_features, text_rows
+    from cartograph.schema import dataset_info
+    from cartograph.suspects.committee import committee_scores
+    from cartograph.suspects.listing import mean_probabilities
+
+    info = dataset_info(by_uid.schema)
+    for_suggestions = training.dynamics is None and len(info.labels) > 2
+    if not wanted and not for_suggestions:
+        return lambda labels, dynamics, out_of_fold: None
+    features = None
+    if info.task != "choice":
+        features = sparse_pixels(by_uid) if info.images else text_features(text_rows(by_uid))
+    vectors = _vectors(by_uid, inputs)
+    given = by_uid["label"].to_numpy()
+    fold = assign_folds(given, min(folds, len(given)), np.random.default_rng([seed, 1]))
+
+    def opinion(labels: np.ndarray, dynamics: Dynamics | None, out_of_fold: Dynamics | None) -> Committee | None:
+        known = {}
+        if out_of_fold is not None and not training.assumed:
+            known["k-fold training"] = mean_probabilities(out_of_fold.logits)
+        if features is None and vectors is None and not known:
+            return None
+        # Of a pretrained model, which knows much before it has learnt a single label by heart: each row was met once, or not yet.
+        if dynamics is not None and training.fine_tuned:
+            early = 1 if dynamics.logits.shape[1] > _LONG else 0
+            known["early epoch"] = mean_probabilities(dynamics.logits[:, early : early + 1])
+        rng = np.random.default_rng([seed, 3])
+        return committee_scores(features, labels, list(info.labels), rng, folds=fold, vectors=vectors, known=known)
+
+    return opinion
+
+
+def _vectors(by_uid: pa.Table, inputs: Mapping[str, Path]) -> np.ndarray | None:
+    """Return the frozen encoder's vectors where the audit makes them; none for multiple choice, whose texts do not distinguish classes."""
+    from cartograph.features.vectors import join_sides, read_features
+    from cartograph.schema import dataset_info
+
+    info = dataset_info(by_uid.schema)
+    if EMBEDDED not in inputs or info.task == "choice":
+        return None
+    vectors = read_features(inputs[EMBEDDED] / "train.parquet", by_uid["uid"], what=f"{EMBEDDED}/train.parquet")[1]
+    return vectors if info.images else join_sides(vectors, info)

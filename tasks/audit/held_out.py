@@ -1,0 +1,55 @@
+"""A part of the train set held out of every retraining, to score models on where an audit has no evaluation set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cartograph.config import Settings
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.retrain import Retrain
+from tasks.audit.parameters.train import Train
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cartograph.data.arrays import Bools
+
+
+def holds_out(settings: Settings) -> bool:
+    """Return whether retrained models are scored on a part of the train set.
+
+    Not where an audit has an evaluation set, nor where it only reads dynamics that were made elsewhere.
+    """
+    retrain, train = settings.find(Retrain), settings.find(Train)
+    if retrain is None or train is None or settings.of(Ingest).evaluation:
+        return False
+    return retrain.held_out > 0 and train.dynamics is None
+
+
+def held_out_rows(params: Retrain, examples: pa.Table) -> Bools:
+    """Return which rows of the train set are held out, ``(n_examples,)``: the share of each class, at least one row in all."""
+    import numpy as np
+
+    from cartograph.schema import LABEL
+
+    rng = np.random.default_rng(params.held_out_seed)
+    labels = examples[LABEL].to_numpy()
+    held = np.zeros(len(labels), np.bool_)
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        held[rng.permutation(rows)[: int(params.held_out * len(rows))]] = True
+    if not held.any():
+        held[rng.integers(len(labels))] = True
+    return held
+
+
+def held_out_set(params: Retrain, examples: pa.Table) -> pa.Table:
+    """Return the rows that are held out as an evaluation set in distribution, under their given labels."""
+    from dataclasses import replace
+
+    from cartograph.compare.versions import HELD_OUT
+    from cartograph.schema import ANNOTATOR_LABELS, GROUPS, dataset_info, examples_schema
+
+    info = replace(dataset_info(examples.schema), name=HELD_OUT, domain="id")
+    more = {name: column in examples.column_names for name, column in (("annotators", ANNOTATOR_LABELS), ("groups", GROUPS))}
+    return examples.filter(held_out_rows(params, examples)).cast(examples_schema(info, **more))

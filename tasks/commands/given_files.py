@@ -1,0 +1,180 @@
+"""Files as they are given to `init`, and the entries of params.yaml that name them."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+from cartograph.errors import InputError
+from cartograph.wording import cut
+from tasks.commands.presets import converted
+from tasks.engine.workspace import project_root
+from tasks.presentation.console import say
+
+Entry = str | dict[str, Any]
+
+_LONGEST_PATH, _LONGEST_PART = 4096, 255
+"""Bytes: of a path, and of a file's name in it, on the file systems that there are."""
+
+
+def files_and_columns(train: list[str], text: list[str], label: str, preset: str = "", encoding: str = "") -> dict[str, Any]:
+    """Return the section ``ingest`` of such files: what is not given here is not there.
+
+    Args:
+        train: files of the train set, as the command line names them.
+        text: text columns, each a name or alternatives with commas between them.
+        label: label column, likewise.
+        preset: the preset that converts the files; empty without one.
+        encoding: of the files; empty to find it out.
+    """
+    absent = dict.fromkeys(("image", "uid", "annotators", "format", "label_separator"))
+    found = {"train": _entries(train, preset, encoding), "text": [names_in(name) for name in text], "label": names_in(label)}
+    return {"source": "files", "evaluation": {}, "options": [], "columns": [], "encoding": encoding or None, **absent, **found}
+
+
+def names_in(given: str) -> str | list[str]:
+    """Return the names in a list with commas between them; a comma that belongs to a name has a backslash before it."""
+    parts = [part.replace("\\,", ",").strip() for part in re.split(r"(?<!\\),", given)]
+    names = [name for name in parts if name]
+    return names[0] if len(names) == 1 else names
+
+
+def by_position(given: str) -> list[str]:
+    """Return the names in ``a,,c``; one that is left out is empty."""
+    return [name.strip() for name in given.split(",")] if given.strip() else []
+
+
+def query_entry(query: str, database: str, watermark: str = "") -> Entry:
+    """Return the entry of a query.
+
+    Raises:
+        InputError: the database is not written ``env:NAME``.
+    """
+    from cartograph.read.databases import variable_of
+
+    variable_of(database)
+    return {"query": query, "database": database, **({"watermark": watermark} if watermark else {})}
+
+
+def _entries(given: list[str], preset: str, encoding: str) -> list[Entry]:
+    """Return the entries of ``train`` or ``files`` for what is given: one each, for a pattern (``part-*.csv``) one per file."""
+    entries = [_entry(path, preset) for one in given for path in _matching(one)]
+    return entries if encoding else [_with_encoding(entry) for entry in entries]
+
+
+def _matching(given: str) -> list[str]:
+    from cartograph.read.formats import there
+    from cartograph.read.remote import is_remote
+
+    if not set(given) & set("*?[") or is_remote(given) or "=" in given or there(given) or on_disk(given).exists():
+        return [given]
+    path = _expanded(given)
+    bases = (Path(path.anchor),) if path.is_absolute() else (Path.cwd(), project_root())
+    pattern = str(path.relative_to(path.anchor))
+    try:
+        found = next(filter(None, (sorted(file for file in base.glob(pattern) if file.is_file()) for base in bases)), [])
+    except (ValueError, NotImplementedError) as error:
+        raise InputError(f"{given} is no pattern of files ({error}); correct it.") from error
+    if not found:
+        raise InputError(f"no file fits {given}; correct the pattern.")
+    return [str(file) for file in found]
+
+
+def _expanded(given: str) -> Path:
+    try:
+        return Path(given).expanduser()
+    except RuntimeError as error:
+        raise InputError(f"{given} begins with the home of a user who is not there; correct the path.") from error
+
+
+def _entry(given: str, preset: str) -> Entry:
+    """Return an entry with its paths from the project's root, or absolute where they are outside."""
+    from cartograph.read.compression import suffix_of
+    from cartograph.read.excel import SUFFIXES as WORKBOOKS
+    from cartograph.read.hub import PREFIX
+    from cartograph.read.lines import fields_of
+    from cartograph.read.remote import is_remote
+
+    if given.startswith(PREFIX) or is_remote(given):
+        return given
+    fields = fields_of(given)
+    if fields:
+        return ",".join(f"{name}={path if is_remote(path) else stored(path)}" for name, path in fields.items())
+    base, _, split = given.rpartition(":")
+    if base and not on_disk(given).exists() and (on_disk(base).is_dir() or (suffix_of(base) in WORKBOOKS and on_disk(base).is_file())):
+        return {"path": stored(base), "split": split}
+    entry: Entry = converted(preset, stored(given), on_disk(given))
+    return entry
+
+
+def _with_encoding(entry: Entry) -> Entry:
+    """Return an entry with the encoding of a file that is not UTF-8, as it was guessed, which is printed."""
+    from cartograph.read.encodings import first_fault, guess, is_utf8_but_for_some_lines
+    from cartograph.read.formats import TEXTS, format_of, local_paths, there
+    from cartograph.read.hub import PREFIX
+    from cartograph.read.remote import is_remote
+
+    given = {"path": entry} if isinstance(entry, str) else entry
+    if given["path"].startswith(PREFIX):
+        return entry
+    for path in local_paths(given["path"]):
+        file = path if is_remote(path) else str(on_disk(path))
+        try:
+            if is_remote(path) or not there(file) or not Path(file).is_file() or given.get("format", format_of(file)) not in TEXTS:
+                continue
+            found = None if first_fault(file, "utf-8") is None or is_utf8_but_for_some_lines(file) else guess(file)
+        except (InputError, OSError, EOFError, ValueError, lzma.LZMAError, zlib.error):
+            # Its reader says what is wrong with it.
+            continue
+        if found:
+            say(f"{Path(path).name} is not UTF-8; it reads as {found}, which its entry in params.yaml says as `encoding`.")
+            return {**given, "encoding": found}
+    return entry
+
+
+def on_disk(given: str) -> Path:
+    """Return where a path leads: from the current folder, or else from the project's root.
+
+    Raises:
+        InputError: no file can have it.
+    """
+    from cartograph.read.formats import there
+
+    if not there(given) and (
+        len(given) > _LONGEST_PATH or "\0" in given or any(len(os.fsencode(part)) > _LONGEST_PART for part in Path(given).parts)
+    ):
+        raise InputError(f"{cut(given, 100)!r} cannot be the path of a file: it is too long; correct the path.")
+    path = _expanded(given)
+    return path.resolve() if path.exists() or path.is_absolute() else (project_root() / path).resolve()
+
+
+def stored(given: str) -> str:
+    """Return a path as params.yaml has it: from the project's root, or absolute where it is outside."""
+    path = on_disk(given)
+    return path.relative_to(project_root()).as_posix() if path.is_relative_to(project_root()) else path.as_posix()
+
+
+def evaluation_sets(given: list[str], preset: str = "", encoding: str = "", database: str = "") -> dict[str, dict[str, Any]]:
+    """Return the sets of ``evaluation`` for what is given as NAME=FILE[:ood], or NAME=SELECT … of a database.
+
+    Raises:
+        InputError: one is written otherwise, or a set is of two domains.
+    """
+    sets: dict[str, dict[str, Any]] = {}
+    for item in given:
+        name, equals, path = item.partition("=")
+        if not equals or not path:
+            raise InputError(f"--eval {item}: an evaluation set is written NAME=FILE, or NAME=FILE:ood where it is out of distribution.")
+        domain = "ood" if path.endswith(":ood") else "id"
+        asked = database and re.match(r"\s*(select|with)\s", path, re.IGNORECASE)
+        rows = path.removesuffix(":ood").removesuffix(":id")
+        entries = [query_entry(rows, database)] if asked else _entries([rows], preset, encoding)
+        known = sets.setdefault(name, {"files": [], "domain": domain})
+        if known["domain"] != domain:
+            raise InputError(f"--eval {item}: set `{name}` is given as {known['domain']} and as {domain}; a set is one of them.")
+        known["files"] += entries
+    return sets

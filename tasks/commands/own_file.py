@@ -1,0 +1,93 @@
+"""A file of one's own to audit: its workspace is made the first time, and found again after that."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+from cartograph.errors import InputError
+from tasks.audit.parameters.files import FileEntry
+from tasks.audit.parameters.ingest import Ingest
+from tasks.commands.dvc_yaml import write
+from tasks.commands.given_files import files_and_columns
+from tasks.commands.new_workspace import make, new_folder
+from tasks.commands.params_yaml import recipe
+from tasks.commands.profiles import has_profile, keys_of_profile, with_keys
+from tasks.engine.lock import hold
+from tasks.engine.snapshot import PARAMS
+from tasks.engine.whole_files import write_whole
+from tasks.engine.workspace import STATE, Workspace, project_root
+from tasks.pipelines import open_workspace
+from tasks.presentation.console import say
+
+_LONGEST = 60
+
+
+def workspace_for(data: str, *, text: str, label: str, text_pair: str = "", workspace: str = "", profile: str = "") -> str:
+    """Return the folder of the workspace that audits a file, from the project's root; it is made where it is not there yet.
+
+    Args:
+        data: a file or folder, as ``init --train`` takes it.
+        text: its text column.
+        label: its label column.
+        text_pair: its second text column, for pairs; empty without one.
+        workspace: the folder; where empty, ``workspaces/`` and the file's name.
+        profile: how much the audit does; empty leaves it as it is.
+
+    Raises:
+        InputError: the file or a column is missing, or the workspace audits something else.
+    """
+    keys_of_profile(profile)
+    folder = workspace or f"workspaces/{_name(data)}"
+    ingest = files_and_columns([data], [text, *([text_pair] if text_pair else [])], label)
+    if not (project_root() / folder / PARAMS).is_file():
+        make(new_folder(folder, force=False), ingest, recipe("bow", ""), profile)
+        return folder
+    space = open_workspace(folder)
+    _require_same(space, ingest, data)
+    say(f"Continuing in {space.relative}, which was made from this file before; its settings are in {space.relative}/{PARAMS}.")
+    if profile and not has_profile(space.settings, profile):
+        _set_profile(space, profile)
+        say(f"Its settings are now those of the profile {profile}.")
+    return folder
+
+
+def _name(data: str) -> str:
+    """Return a folder's name for a file: letters, digits and hyphens."""
+    stem = Path(data.rstrip("/").rpartition("/")[2].partition(":")[0]).stem
+    plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST] or "own"
+
+
+def _require_same(space: Workspace, ingest: dict[str, Any], data: str) -> None:
+    found = space.settings.find(Ingest)
+    known = None if found is None else {key: getattr(found, key) for key in ("train", "text", "label")}
+    given = {
+        "train": tuple(FileEntry(path=entry) if isinstance(entry, str) else FileEntry(**entry) for entry in ingest["train"]),
+        "text": tuple(map(_as_names, ingest["text"])),
+        "label": _as_names(ingest["label"]),
+    }
+    words = {
+        "train": f"the file {data}",
+        "text": f"the text column {' and '.join(map(str, ingest['text']))}",
+        "label": f"the label column {ingest['label']}",
+    }
+    differing = [what for key, what in words.items() if known is None or known[key] != given[key]]
+    if differing:
+        raise InputError(
+            f"{space.relative} is a workspace already, but it does not audit {', '.join(differing)}; name another folder with --workspace "
+            f"(with make: WORKSPACE=workspaces/…), or change {space.relative}/{PARAMS}."
+        )
+
+
+def _as_names(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _set_profile(space: Workspace, profile: str) -> None:
+    file = space.path / PARAMS
+    with hold(space.path / STATE, "python -m flows.audit --profile"):
+        write_whole(file, with_keys(file.read_text(encoding="utf-8"), keys_of_profile(profile)))
+        write(open_workspace(space.path))

@@ -1,0 +1,57 @@
+"""What `init` says of the files that it has read: rows, classes, lengths, what is set aside, the first rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cartograph.wording import cut
+from tasks.audit.parameters.ingest import Ingest
+from tasks.presentation.console import say
+
+if TYPE_CHECKING:
+    from cartograph.ingest.canonical import IngestedSet
+
+
+def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
+    """Print what was understood of the sets, the train set first."""
+    from cartograph.ingest.canonical import reasons_phrase
+
+    for item in sets:
+        domain = {"train": "", "id": ", in distribution", "ood": ", out of distribution"}[item.info.domain]
+        say(f"{item.info.name}: {len(item.examples):,} rows from {', '.join(item.files)}{domain}")
+        say(f"  classes  {', '.join(f'{_short(name)} {count:,}' for name, count in item.class_counts.items())}")
+        for name in item.info.fields:
+            say(f"  {name}  {(_sizes if name in item.info.images else _lengths)(item, name)}")
+        if len(item.quarantine):
+            share = len(item.quarantine) / item.rows_read
+            beyond = (
+                f"; the audit stops above {params.quarantine_limit:.1%} (`quarantine_limit`)" if share > params.quarantine_limit else ""
+            )
+            say(f"  set aside  {len(item.quarantine):,} of {item.rows_read:,} rows ({share:.1%}): {reasons_phrase(item)}{beyond}")
+    info = sets[0].info
+    say("First rows of train:")
+    for row in sets[0].examples.slice(0, 3).to_pylist():
+        content = [row["uid"]] if info.images else [row[name] for name in info.fields]
+        say(f"  {_short(info.labels[row['label']])}: {' | '.join(map(_short, content))}")
+
+
+def _lengths(item: IngestedSet, name: str) -> str:
+    import numpy as np
+    import pyarrow.compute as pc
+
+    words = np.asarray(pc.count_substring_regex(item.examples[name], r"\S+"))
+    low, middle, high = np.percentile(words, [0, 50, 100])
+    return f"{low:,.0f} to {high:,.0f} words, median {middle:,.0f}"
+
+
+def _sizes(item: IngestedSet, name: str) -> str:
+    from cartograph.data.images import sizes_of
+
+    sizes = sizes_of(item.examples[name])
+    (low, tall, _), (high, taller, channels) = sizes.min(axis=0), sizes.max(axis=0)
+    return f"{low:,} to {high:,} pixels wide, {tall:,} to {taller:,} high, {'colour' if channels > 1 else 'grey'}"
+
+
+def _short(text: str) -> str:
+    line = "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(text.split()))
+    return cut(line, 100)

@@ -1,0 +1,80 @@
+"""Opening the review page: which questions a workspace has, the address, and the browser."""
+
+from __future__ import annotations
+
+import getpass
+import secrets
+import socket
+import webbrowser
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from cartograph.errors import InputError
+from tasks.collection.parameters import SECTION as COLLECTION
+from tasks.engine.workspace import Workspace
+from tasks.presentation.console import say
+from tasks.reviewing.questions import Questions, require_name
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def open_review(
+    space: Workspace, tables: Callable[[], tuple[pa.Table, pa.Table]], annotator: str, port: int, on_new: Callable[[], None], *, blind: bool
+) -> None:
+    """Serve the review page until it is ended.
+
+    Args:
+        space: of an audit or a collection.
+        tables: reads an audit's train set and suspects.
+        annotator: who answers; empty: this machine's user, who is not asked about rows that others decided.
+        port: to listen on; 0: any that is free.
+        on_new: called when the file of decisions is new.
+        blind: ask the rows of the blind sheet.
+
+    Raises:
+        InputError: there is nothing to ask yet, or the port is taken.
+    """
+    from tasks.reviewing.server import review_app, serve
+
+    questions = _questions(space, tables, annotator, on_new, blind=blind)
+    with socket.socket() as listening:
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(("127.0.0.1", port))
+            listening.listen(64)
+        except OSError as error:
+            raise InputError(f"port {port} of this machine cannot be listened on ({error.strerror}); name another with --port.") from error
+        origin, token = f"http://127.0.0.1:{listening.getsockname()[1]}", secrets.token_urlsafe(24)
+        app = review_app(questions, origin, token)
+        address = f"{origin}/{token}/"
+        say(f"The review page: {address}")
+        say("Every answer is saved before the next question. Ctrl-C ends it; nothing is lost, and it goes on from there next time.")
+        webbrowser.open(address)
+        serve(app, listening)
+
+
+def _questions(
+    space: Workspace, tables: Callable[[], tuple[pa.Table, pa.Table]], annotator: str, on_new: Callable[[], None], *, blind: bool
+) -> Questions:
+    name = require_name(annotator or _user())
+    if COLLECTION in space.settings:
+        from tasks.reviewing.pairs import PairQuestions
+
+        if blind or annotator:
+            raise InputError(f"{space.path} is a collection, whose sheets have one answer to a pair; leave out --annotator and --blind.")
+        return PairQuestions(space, name)
+    if blind:
+        from tasks.reviewing.blind import BlindQuestions
+
+        return BlindQuestions(space, tables(), name)
+    from tasks.reviewing.suspects import SuspectQuestions
+
+    return SuspectQuestions(space, tables(), name, on_new, alone=bool(annotator))
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "reviewer"

@@ -1,0 +1,61 @@
+"""Processes end with the one that started them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[4]
+WORKERS = """
+import time
+from functools import partial
+from flows.engine.processes import Processes
+import os
+if __name__ == "__main__":
+    with Processes(2) as processes:
+        print(processes.run(os.getpid), processes.run(os.getpid), flush=True)
+        time.sleep(600)
+"""
+WATCHED = """
+import subprocess, sys, time
+child = '''
+import os, time
+from flows.engine.parent_death import end_with_parent
+end_with_parent(os.getppid())
+print(os.getpid(), flush=True)
+time.sleep(600)
+'''
+subprocess.run([sys.executable, "-c", child])
+"""
+
+
+def is_there(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them")
+@pytest.mark.parametrize("script", [WORKERS, WATCHED], ids=["workers", "watchdog alone"])
+def test_they_end_when_it_is_killed(tmp_path: Path, script: str) -> None:
+    (tmp_path / "started.py").write_text(script)
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}", "CUDA_VISIBLE_DEVICES": ""}
+    started = subprocess.Popen([sys.executable, str(tmp_path / "started.py")], env=environment, stdout=subprocess.PIPE, text=True)
+    assert started.stdout is not None
+    children = [int(word) for word in started.stdout.readline().split()]
+    assert children and all(map(is_there, children))
+    os.kill(started.pid, signal.SIGKILL)
+    started.wait()
+    for _ in range(100):
+        if not any(map(is_there, children)):
+            break
+        time.sleep(0.1)
+    assert not any(map(is_there, children))
+    started.stdout.close()

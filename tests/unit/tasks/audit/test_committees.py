@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cartograph.dynamics.epoch_files import Dynamics
+from cartograph.features.vectors import write_features
+from tasks.audit.committees import EMBEDDED, Training, committees, read_training
+from tests.training_sets import small_set
+
+ROWS = 60
+
+
+@pytest.fixture
+def rows() -> pa.Table:
+    return small_set("single", rows=ROWS).sort_by("uid")
+
+
+def dynamics_of(rows: pa.Table, n_epochs: int) -> Dynamics:
+    """Dynamics whose every epoch prefers class 1 a little more."""
+    logits = np.zeros((ROWS, n_epochs, 2), np.float32)
+    logits[:, :, 1] = np.arange(n_epochs)
+    return Dynamics(rows["uid"].to_numpy(zero_copy_only=False), rows["label"].to_numpy(), logits)
+
+
+def views_of(rows: pa.Table, training: Training, inputs: dict[str, Path] | None = None, *, wanted: bool = True) -> list[str] | None:
+    opinion = committees(rows, training, inputs or {}, folds=3, seed=1, wanted=wanted)
+    committee = opinion(rows["label"].to_numpy(), training.dynamics, training.out_of_fold)
+    return None if committee is None else [view.name for view in committee.views]
+
+
+def test_words_are_always_read_and_an_encoders_vectors_where_they_are(rows: pa.Table, tmp_path: Path) -> None:
+    training = Training(tmp_path, dynamics_of(rows, 3), None, assumed=False, fine_tuned=False)
+    assert views_of(rows, training) == ["words"]
+    vectors = np.random.default_rng(1).normal(size=(ROWS, 4)).astype(np.float32)
+    write_features(rows["uid"], vectors, tmp_path / "train.parquet")
+    assert views_of(rows, training, {EMBEDDED: tmp_path}) == ["words", "vectors"]
+
+
+def test_k_fold_training_and_a_fine_tuned_models_second_epoch_are_views(rows: pa.Table, tmp_path: Path) -> None:
+    known = dynamics_of(rows, 4)
+    training = Training(tmp_path, known, known, assumed=False, fine_tuned=True)
+    assert views_of(rows, training) == ["words", "k-fold training", "early epoch"]
+    committee = committees(rows, training, {}, folds=3, seed=1, wanted=True)(rows["label"].to_numpy(), known, None)
+    assert committee is not None
+    # Class 1 leads by one in the second epoch, by none in the first: half of that is left when the row's scores are centred.
+    np.testing.assert_allclose(committee.views[-1].scores[0, :, 1], 0.5, atol=1e-5)
+    short = dynamics_of(rows, 2)
+    committee = committees(rows, training, {}, folds=3, seed=1, wanted=True)(rows["label"].to_numpy(), short, None)
+    assert committee is not None and np.allclose(committee.views[-1].scores, 0.0)
+
+
+def test_choices_have_a_committee_of_k_fold_training_alone(tmp_path: Path) -> None:
+    rows = small_set("choice", rows=ROWS).sort_by("uid")
+    known = dynamics_of(rows, 3)
+    assert views_of(rows, Training(tmp_path, known, None, assumed=False, fine_tuned=True)) is None
+    assert views_of(rows, Training(tmp_path, known, known, assumed=False, fine_tuned=False)) == ["k-fold training"]
+
+
+def test_what_was_imported_has_no_say(rows: pa.Table, tmp_path: Path) -> None:
+    training = Training(tmp_path, dynamics_of(rows, 3), dynamics_of(rows, 3), assumed=True, fine_tuned=False)
+    assert views_of(rows, training, wanted=False) is None
+    assert views_of(rows, training) == ["words"]
+
+
+@pytest.mark.parametrize(
+    ("model", "record", "source", "expected"),
+    [
+        ("transformer", "train_pass", "trained", True),
+        ("transformer", "epoch_end", "trained", False),
+        ("bow", "train_pass", "trained", False),
+        ("transformer", "train_pass", "imported", False),
+    ],
+)
+def test_only_what_was_recorded_before_the_rows_turn_is_unseen(
+    model: str, record: str, source: str, expected: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "training.json").write_text(json.dumps({"model": model, "record": record, "source": source}), encoding="utf-8")
+    assert read_training(tmp_path).fine_tuned is expected

@@ -1,0 +1,86 @@
+"""A file of one's own: a workspace is made for it, found again, and never taken for another file's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cartograph.errors import InputError
+from tasks.commands.own_file import workspace_for
+from tasks.commands.profiles import PROFILES, has_profile
+from tasks.pipelines import open_workspace, steps_of
+from tests.ingesting import some_rows, write_csv
+
+
+@pytest.fixture
+def reviews(project: Path, tmp_path: Path) -> str:
+    return write_csv(tmp_path / "My Reviews (2024).csv", "text,label", *some_rows())
+
+
+def test_the_first_time_makes_a_workspace_named_after_the_file_and_says_where(
+    project: Path, reviews: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert workspace_for(reviews, text="text", label="label") == "workspaces/my-reviews-2024"
+    said = capsys.readouterr().out
+    assert "train: 40 rows from My Reviews (2024).csv" in said
+    assert "Made workspaces/my-reviews-2024/params.yaml" in said and "Next" not in said
+    assert has_profile(open_workspace("workspaces/my-reviews-2024").settings, "standard")
+
+
+def test_the_second_time_continues_in_it_with_the_settings_that_it_has(reviews: str, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = workspace_for(reviews, text="text", label="label")
+    params = open_workspace(folder).path / "params.yaml"
+    params.write_text(params.read_text().replace("seed: 13", "seed: 14"))
+    before = params.read_bytes()
+    capsys.readouterr()
+    assert workspace_for(reviews, text="text", label="label") == folder
+    assert params.read_bytes() == before
+    assert capsys.readouterr().out.startswith("Continuing in workspaces/my-reviews-2024, which was made from this file before")
+
+
+def test_a_profile_replaces_its_own_keys_alone_and_dvc_yaml_follows(reviews: str) -> None:
+    folder = workspace_for(reviews, text="text", label="label", profile="quick")
+    space = open_workspace(folder)
+    quick = {step.section for step in steps_of(space.settings)}
+    assert {"measure", "noise", "report"} <= quick and not {"aflite", "retrain", "bias"} & quick
+    params = space.path / "params.yaml"
+    params.write_text(params.read_text().replace("epochs: auto ", "epochs: 9 "))
+    assert workspace_for(reviews, text="text", label="label", profile="full") == folder
+    full = open_workspace(folder)
+    assert has_profile(full.settings, "full") and full.settings["train"].model_dump()["epochs"] == 9
+    assert {"aflite", "retrain", "bias"} <= {step.section for step in steps_of(full.settings)}
+    assert "retrain:" in (full.path / "dvc.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "message"),
+    [
+        ("review", "label", "no column `review`; its columns are text, label"),
+        ("text", "sentiment", "no column `sentiment`; its columns are text, label"),
+    ],
+)
+def test_a_missing_column_is_named_and_nothing_is_made(project: Path, reviews: str, text: str, label: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        workspace_for(reviews, text=text, label=label)
+    assert not (project / "workspaces").exists()
+
+
+def test_a_missing_file_is_named(project: Path) -> None:
+    with pytest.raises(InputError, match=r"absent\.csv"):
+        workspace_for("absent.csv", text="text", label="label")
+    assert not (project / "workspaces").exists()
+
+
+def test_a_workspace_of_another_file_or_column_is_left_alone(reviews: str, tmp_path: Path) -> None:
+    folder = workspace_for(reviews, text="text", label="label")
+    other = write_csv(tmp_path / "other.csv", "text,label", *some_rows())
+    with pytest.raises(InputError, match=r"does not audit the file .*other\.csv; name another folder with --workspace"):
+        workspace_for(other, text="text", label="label", workspace=folder)
+    with pytest.raises(InputError, match="does not audit the label column text"):
+        workspace_for(reviews, text="text", label="text")
+
+
+def test_an_unknown_profile_is_refused_before_anything_is_read(project: Path) -> None:
+    with pytest.raises(InputError, match=f"no profile 'thorough'; use {', '.join(PROFILES)}"):
+        workspace_for("absent.csv", text="text", label="label", profile="thorough")

@@ -1,0 +1,23 @@
+"""What `init` says of images and of texts that would fill the screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tasks.commands.own_file import workspace_for
+from tests.ingesting import write_csv
+
+
+def test_long_texts_and_what_a_terminal_would_obey_are_shown_short_and_plain(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"word{number} {'very ' * 60}long,{'good' if number % 2 else 'bad'}" for number in range(20)]
+    file = write_csv(tmp_path / "long.csv", "text,label", *rows, "\x1b[2Jcleared,good")
+    workspace_for(file, text="text", label="label")
+    said = capsys.readouterr().out.splitlines()
+    assert "  text  1 to 62 words, median 62" in said
+    first = next(line for line in said if line.startswith("  bad: word0"))
+    assert len(first) < 120 and first.endswith("…")
+    assert not any("\x1b" in line for line in said)
