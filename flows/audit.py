@@ -20,9 +20,11 @@ from flows.engine.states import flow_state
 from tasks.audit.gates import check_gates
 from tasks.collection.waiting_page import leave_page
 from tasks.commands.dvc_yaml import write
+from tasks.commands.own_file import workspace_for
+from tasks.engine.edits import remark_on_edits
 from tasks.engine.step import Step
 from tasks.engine.workspace import Workspace
-from tasks.pipelines import open_workspace, steps_of
+from tasks.pipelines import held_workspace, open_workspace, steps_of
 from tasks.presentation import console
 
 
@@ -40,8 +42,13 @@ def audit(workspace: str = ".", force: list[str] | None = None, runner: str = "l
     space, error = None, None
     try:
         space = open_workspace(workspace)
-        with space.lock(f"python -m flows.audit --workspace {space.typed}"):
-            _run(space, force or [], open_runner(runner, workers, address))
+        with held_workspace(workspace, "python -m flows.audit --workspace {}") as held:
+            space = held
+            try:
+                _run(held, force or [], open_runner(runner, workers, address))
+            finally:
+                if (remark := remark_on_edits(held)) is not None:
+                    console.say(f"Edited     {remark}")
     except CartographError as problem:
         error = problem
     except Exception as problem:
@@ -86,7 +93,18 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 @app.command()
 def main(
-    workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default.")] = ".",
+    workspace: Annotated[
+        str,
+        typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default, with --data one named after the file."),
+    ] = "",
+    data: Annotated[str, typer.Option(help="Your own file (CSV, JSONL, Parquet, …): a workspace is made for it, or found again.")] = "",
+    text: Annotated[str, typer.Option(help="With --data: the text column.")] = "text",
+    text_pair: Annotated[str, typer.Option(help="With --data: the second text column, for pairs.")] = "",
+    label: Annotated[str, typer.Option(help="With --data: the label column.")] = "label",
+    profile: Annotated[
+        str,
+        typer.Option(help="With --data: quick (the map and the suspects), standard (also what cleaning is worth), or full."),
+    ] = "",
     force: Annotated[list[str] | None, typer.Option("--force", help="Run this step even where it is fresh; may be repeated.")] = None,
     runner: Annotated[str, typer.Option("--runner", help="Where steps run: local, or dask.")] = "local",
     address: Annotated[
@@ -100,10 +118,14 @@ def main(
     try:
         # Before Prefect's server is started, which takes a while.
         check_runner(runner, address)
+        if data:
+            workspace = workspace_for(data, text=text, text_pair=text_pair, label=label, workspace=workspace, profile=profile)
+        elif profile or text_pair or (text, label) != ("text", "label"):
+            raise InputError("--text, --text-pair, --label and --profile describe a file; name it with --data, or edit params.yaml.")
     except CartographError as error:
         console.complain(str(error))
         raise typer.Exit(error.exit_code) from error
-    conduct(audit, open_workspace, workspace, force, runner, workers, address, verbose=verbose, debug=debug)
+    conduct(audit, open_workspace, workspace or ".", force, runner, workers, address, verbose=verbose, debug=debug)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -13,7 +15,11 @@ from prefect.logging.configuration import setup_logging
 
 from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
 from flows.engine.states import error_of
+from flows.engine.watch import INTERRUPTED, ending_soon
 from tasks.audit.gates import came_to_gates, findings
+from tasks.audit.ingested_sets import is_built_in
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.report import PAGE as REPORT
 from tasks.collection.report import WAITING as WAITING_PAGE
 from tasks.engine.workspace import Workspace, project_root
 from tasks.presentation import console
@@ -47,7 +53,7 @@ def _print_places(space: Workspace, error: CartographError | None) -> None:
     waiting = isinstance(error, WaitingError)
     if not waiting and not came_to_gates(space, error):
         return
-    report = space.resolve(WAITING_PAGE if waiting else "reports/report.html")
+    report = space.resolve(WAITING_PAGE if waiting else REPORT)
     console.say("")
     for finding in () if waiting else findings(space):
         if finding["outcome"] == "warned":
@@ -56,6 +62,23 @@ def _print_places(space: Workspace, error: CartographError | None) -> None:
         console.say(f"Report     {report.relative_to(project_root())}")
     if not waiting and getattr(space.settings.get("publish"), "enabled", False):
         console.say(f"Compare    {viewer(tracking_uri())}")
+    if not waiting and report.exists() and space.settings.find(Ingest) is not None:
+        _print_next(space)
+
+
+def _print_next(space: Workspace) -> None:
+    """Print what a person can do with an audit: read it, decide about the suspects, audit a file of their own."""
+    # `make` has an environment that the person's shell has not.
+    made = "MAKELEVEL" in os.environ
+    python = ".venv/bin/python" if made and Path(sys.prefix) == project_root() / ".venv" else "python"
+    own = "make audit DATA=reviews.csv TEXT=review LABEL=sentiment"
+    if not made:
+        own = "python -m flows.audit --data reviews.csv --text review --label sentiment"
+    console.say("")
+    console.say(f"Next       open {space.resolve(REPORT).relative_to(project_root())} in a browser")
+    console.say(f"           decide about the suspects:  {python} -m tasks review --workspace {space.typed} --open")
+    if is_built_in(space.settings):
+        console.say(f"           audit a file of your own:   {own}")
 
 
 def run_flow(run: Flow[..., Any], *arguments: Any, level: str = "CRITICAL", debug: bool = False) -> tuple[Any, CartographError | None]:
@@ -71,7 +94,10 @@ def run_flow(run: Flow[..., Any], *arguments: Any, level: str = "CRITICAL", debu
     setup_logging(incremental=False)
     try:
         # What goes wrong in the flow becomes its state; what is raised here is that no run of it could be made.
-        ended: State[Any] = run(*arguments, return_state=True)  # type: ignore[assignment]
+        with ending_soon():
+            ended: State[Any] = run(*arguments, return_state=True)  # type: ignore[assignment]
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
     except Exception as problem:
         if debug:
             raise

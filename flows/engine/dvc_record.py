@@ -6,13 +6,16 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from cartograph.config import read_yaml
 from cartograph.errors import CartographError
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.dvc_turn import dvc_turn
+from tasks.engine.edits import edits_of
 from tasks.engine.receipt import fresh
 from tasks.engine.step import Step
+from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace, project_root
 
 _MARK = "committed"
@@ -34,14 +37,20 @@ def commit(steps: Sequence[Step], workspace: Workspace) -> bool:
     if not (project_root() / ".dvc").is_dir():
         return False
     known, states = _read_mark(workspace), _states(steps, workspace)
-    changed = [step for step in steps if known.get(step.name) != states[step.name] and fresh(step, workspace)]
+    changed = [step for step in steps if known.get(step.name) != states[step.name] and _to_record(step, workspace)]
     if not changed:
         return False
     file = f"{workspace.relative}/dvc.yaml" if workspace.path != project_root() else "dvc.yaml"
     targets = [f"{file}:{step.name}" for step in changed]
     command = [sys.executable, "-m", "flows.engine.dvc_commit", *targets]
+    lock_file = workspace.path / "dvc.lock"
     with dvc_turn(project_root()):
+        before = lock_file.read_bytes() if lock_file.exists() else None
         done = subprocess.run(command, cwd=project_root(), capture_output=True, text=True, check=False)
+        if not all(_to_record(step, workspace) for step in changed):
+            # Edited meanwhile, and DVC reads the files: what it wrote is as it was, and the next audit records what it makes of the edit.
+            _put_back(lock_file, before)
+            return False
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         reason = lines[-1] if lines else f"exit code {done.returncode}"
@@ -52,10 +61,22 @@ def commit(steps: Sequence[Step], workspace: Workspace) -> bool:
     return True
 
 
+def _to_record(step: Step, workspace: Workspace) -> bool:
+    """Return whether a step is done, and what it depends on, which DVC reads itself, still is what it was done with."""
+    return not edits_of(step, workspace) and fresh(step, workspace) is not None
+
+
+def _put_back(path: Path, content: bytes | None) -> None:
+    if content is None:
+        path.unlink(missing_ok=True)
+    else:
+        write_whole(path, content)
+
+
 def _states(steps: Sequence[Step], workspace: Workspace) -> dict[str, str]:
     """Return for each step what its entry in dvc.lock follows from."""
     stages = read_yaml(workspace.path / "dvc.yaml")["stages"]
-    sections = read_yaml(workspace.path / "params.yaml")
+    sections = read_yaml(workspace.content("params.yaml"))
     return {
         step.name: digest_json(
             {
@@ -78,10 +99,10 @@ def _read_mark(workspace: Workspace) -> dict[str, str]:
     try:
         mark = json.loads((workspace.state / _MARK).read_text(encoding="utf-8"))
         return dict(mark["steps"]) if mark["lock"] == _lock_file(workspace) else {}
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return {}
 
 
 def _write_mark(recorded: dict[str, str], workspace: Workspace) -> None:
     mark = {"lock": _lock_file(workspace), "steps": recorded}
-    (workspace.state / _MARK).write_text(json.dumps(mark, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_whole(workspace.state / _MARK, json.dumps(mark, indent=1, sort_keys=True) + "\n")

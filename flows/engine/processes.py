@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from queue import SimpleQueue
 from threading import Lock
 
+from flows.engine.parent_death import end_with_parent
 from flows.engine.runner import VISIBLE, LostProcessError, Result, Runner, compute
 from tasks.engine.surroundings import prepare
 
@@ -25,7 +26,9 @@ class Processes(Runner):
 
         gpus = available_gpus()
         self.at_once = workers
-        self._all = [_Process(gpus[place % len(gpus)] if gpus else None) for place in range(workers)]
+        # A process ends with the thread that started it: this one lives as long as all of them.
+        self._starter = ThreadPoolExecutor(1, "starter")
+        self._all = [_Process(gpus[place % len(gpus)] if gpus else None, self._starter) for place in range(workers)]
         self._free: SimpleQueue[_Process] = SimpleQueue()
         for process in self._all:
             self._free.put(process)
@@ -46,25 +49,31 @@ class Processes(Runner):
         """End the processes, each after what it computes."""
         for process in self._all:
             process.end()
+        self._starter.shutdown()
 
 
 class _Process:
     """A worker process, started when first needed and replaced when killed, always with the same GPU."""
 
-    def __init__(self, gpu: str | None) -> None:
+    def __init__(self, gpu: str | None, starter: ThreadPoolExecutor) -> None:
         self._gpu = gpu
+        self._starter = starter
         self._pool = self._new()
 
     def _new(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(1, get_context("spawn"), start_worker, (self._gpu,))
+        return ProcessPoolExecutor(1, get_context("spawn"), start_worker, (self._gpu, os.getpid()))
+
+    def _submit(self, work: Callable[[], Result]) -> Future[Result]:
+        # What is submitted first starts the process.
+        return self._starter.submit(self._pool.submit, compute, work).result()
 
     def run(self, work: Callable[[], Result]) -> Result:
         try:
-            future = self._pool.submit(compute, work)
+            future = self._submit(work)
         except BrokenProcessPool:
             # Killed while it had nothing to do.
             self._replace()
-            future = self._pool.submit(compute, work)
+            future = self._submit(work)
         try:
             return future.result()
         except BrokenProcessPool as error:
@@ -79,8 +88,9 @@ class _Process:
         self._pool.shutdown()
 
 
-def start_worker(gpu: str | None) -> None:
-    """Begin a worker process: set the libraries' switches, and show it its own GPU alone, where it has one."""
+def start_worker(gpu: str | None, parent: int) -> None:
+    """Begin a worker process: it ends with its parent; set the libraries' switches, and show it its own GPU alone, where it has one."""
+    end_with_parent(parent, signalled=True)
     prepare()
     if gpu is not None:
         os.environ[VISIBLE] = gpu

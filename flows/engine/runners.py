@@ -7,6 +7,8 @@ its pool, and Prefect has no state for them; and neither lets a task go on after
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from cartograph.errors import InputError
 from flows.engine.dask_cluster import DaskCluster, check_scheduler
 from flows.engine.processes import Processes
@@ -44,5 +46,10 @@ def check_runner(name: str, address: str | None) -> None:
         raise InputError(f"--runner {name}: there is no such runner; there are {', '.join(RUNNERS)}.")
     if name == "local" and address is not None:
         raise InputError("--address is of a Dask scheduler; add --runner dask.")
+    if name == "dask" and find_spec("distributed") is None:
+        raise InputError(
+            "--runner dask needs the library `distributed`, which is not installed here; `pip install -c constraints.txt -e '.[dask]'`, or "
+            "use --workers N without Dask."
+        )
     if address is not None:
         check_scheduler(address)
