@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,15 @@ BEFORE = pytest.StashKey[dict[str, int]]()
 CHANGED = pytest.StashKey[list[str]]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shuffle-seed", type=int, default=None, help="run the files of tests in an order drawn by this seed")
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    seed = config.getoption("--shuffle-seed")
+    return None if seed is None else f"files in an order drawn by seed {seed}: `--shuffle-seed {seed}` repeats it"
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     session.config.stash[BEFORE] = uncommitted(ROOT)
 
@@ -58,6 +68,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             terminalreporter.line(name)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the files with whole audits first: begun last, they would run on while the other workers have nothing left."""
-    items.sort(key=lambda item: "integration" not in item.path.parts)
+    seed = config.getoption("--shuffle-seed")
+    place = dict.fromkeys(sorted({item.path for item in items}), 0.0)
+    if seed is not None:
+        rng = random.Random(seed)
+        place = {path: rng.random() for path in place}
+    items.sort(key=lambda item: ("integration" not in item.path.parts, place[item.path]))

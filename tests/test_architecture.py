@@ -18,9 +18,10 @@ ORDER = (
     *(f"cartograph.{name}" for name in ("errors", "wording", "schema", "config", "data", "statistics", "read", "ingest", "features")),
     *(f"cartograph.{name}" for name in ("maps", "dynamics", "figures", "models", "train", "planted", "compare", "audits", "bias")),
     *(f"cartograph.{name}" for name in ("adversarial_filter", "suspects", "clean", "selection", "pairs", "page", "experiments", "frames")),
+    "cartograph.__main__",
     "cartograph",
     *(f"tasks.{name}" for name in ("presentation", "engine", "checks", "publishing", "audit", "collection")),
-    *(f"tasks.{name}" for name in ("pipelines", "paper", "commands", "__main__")),
+    *(f"tasks.{name}" for name in ("pipelines", "paper", "reviewing", "commands", "__main__")),
     "flows.engine",
     "flows",
 )

@@ -11,18 +11,22 @@ import sys
 import tomllib
 import venv
 from collections.abc import Iterable, Iterator
-from importlib.metadata import Distribution, distribution, packages_distributions
+from importlib.metadata import Distribution, distribution, distributions, packages_distributions
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+
+from tests.integration.test_readme import write_reviews
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LIBRARY = [Requirement(line) for line in PROJECT["dependencies"]]
-README_EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+PAGES = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/guide.md")]
+EXAMPLES = [code for page in PAGES for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL)]
 FIRST_PARTY = {"cartograph", "tasks", "flows", "benchmarks", "tests"}
 
 
@@ -60,7 +64,11 @@ def the_one_declared(having_a_module: Iterable[str]) -> str:
 
 
 def test_the_library_requires_exactly_what_it_imports() -> None:
-    assert names(LIBRARY) == imported_distributions("src/cartograph")
+    assert names(LIBRARY) == imported_distributions("src/cartograph") - names(extra("databases"))
+
+
+def test_the_extra_of_databases_is_what_the_process_that_reads_them_imports_and_its_manager() -> None:
+    assert names(extra("databases")) - {"adbc-driver-manager"} == imported_distributions("src/cartograph") - names(LIBRARY)
 
 
 def test_the_platform_and_dask_extras_require_exactly_what_steps_and_flows_import_besides() -> None:
@@ -80,13 +88,22 @@ def test_what_surrounds_the_code_imports_only_what_its_extra_requires(folders: t
 
 def test_make_installs_every_extra_but_the_benchmarks() -> None:
     assert "-e '.[dev]'" in (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert set().union(*(names(extra(name)) for name in ("platform", "dask", "s3", "docs"))) <= names(extra("dev"))
+    assert set().union(*(names(extra(name)) for name in ("platform", "dask", "s3", "databases", "docs"))) <= names(extra("dev"))
 
 
 def test_every_requirement_has_a_version_in_the_constraints() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = {canonicalize_name(line.partition("==")[0]) for line in lines}
     assert names(LIBRARY).union(*map(names, map(extra, PROJECT["optional-dependencies"]))) <= pinned
+
+
+def test_every_pinned_version_installs_on_the_oldest_python_that_is_supported() -> None:
+    oldest = f"{PROJECT['requires-python'].removeprefix('>=')}.0"
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = dict(line.split("==") for line in lines if "==" in line)
+    here = [one for one in distributions() if pinned.get(one.name, "") == one.version]
+    assert len(here) > 100
+    assert [f"{one.name} {one.version}" for one in here if oldest not in SpecifierSet(one.metadata.get("Requires-Python", ""))] == []
 
 
 def test_only_the_platform_reads_the_built_in_corpora() -> None:
@@ -117,7 +134,7 @@ def test_links_of_the_pages_at_the_root_lead_somewhere(page: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_wheel_alone_runs_the_examples_of_the_readme(tmp_path: Path) -> None:
+def test_the_wheel_alone_audits_a_file_and_runs_the_examples_of_the_readme_and_the_guide(tmp_path: Path) -> None:
     python = fresh_environment(tmp_path / "environment", built_wheel(tmp_path))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -126,9 +143,14 @@ def test_the_wheel_alone_runs_the_examples_of_the_readme(tmp_path: Path) -> None
         absent = f"from importlib.util import find_spec\nassert find_spec({module!r}) is None, {module!r}"
         run(python, elsewhere, absent)
     run(python, elsewhere, "import pkgutil, importlib, cartograph\n" + EVERY_MODULE)
-    assert README_EXAMPLES
-    for example in README_EXAMPLES:
+    write_reviews(elsewhere / "reviews.csv", 200)
+    assert len(EXAMPLES) >= 3
+    for example in EXAMPLES:
         run(python, elsewhere, example)
+    command = [python.parent / "cartograph", "audit", "reviews.csv", "--text", "review", "--label", "sentiment"]
+    done = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert sorted(path.name for path in (elsewhere / "reviews-audit").iterdir()) == ["cleaned.csv", "report.html", "suspects.csv"]
 
 
 EVERY_MODULE = "for module in pkgutil.walk_packages(cartograph.__path__, 'cartograph.'): importlib.import_module(module.name)"

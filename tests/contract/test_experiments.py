@@ -12,50 +12,20 @@ import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 
-from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.errors import InputError
 from cartograph.experiments.experiment import Experiment, Material
 from cartograph.experiments.registry import EXPERIMENTS
-from cartograph.maps.measures import compute_measures
-from cartograph.maps.regions import assign_regions
-from cartograph.maps.table import map_table
-from cartograph.schema import examples_schema
-from cartograph.train.fit import fit
-from cartograph.train.recipe import Recipe
 from tasks.audit.ablate import STEP, run_beside
-from tasks.audit.parameters.ablate import Ablate
 from tasks.engine.running import run_step
 from tests import training_sets
-from tests.training_sets import info_of, small_set
+from tests.experiment_material import RECIPE, make_material
+from tests.training_sets import info_of
 from tests.workspaces import ingest_of, make_workspace, save, settings_of
-
-RECIPE = Recipe(epochs=3, batch_size=8, learning_rate=0.02, seed=1, device="cpu", threads=1, max_length=32)
-SHARES = {"easy": 0.33, "ambiguous": 0.33, "hard": 0.1}
 
 
 @pytest.fixture(scope="module")
 def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
-    folder = tmp_path_factory.mktemp("material")
-    rows = small_set(rows=64)
-    rng = np.random.default_rng(0)
-    labels = info_of("single").labels
-    given = [[labels[label] if rng.random() < 0.8 else labels[1 - label] for _ in range(5)] for label in rows["label"].to_pylist()]
-    schema = examples_schema(info_of("single"), annotators=True)
-    columns = [pa.array(given) if name == "annotator_labels" else rows[name] for name in schema.names]
-    rows = pa.Table.from_arrays([column.cast(field.type) for column, field in zip(columns, schema, strict=True)], schema=schema)
-    fitted = fit(RECIPE, rows, {}, folder)
-    uids, gold, logits = read_dynamics(fitted.dynamics)
-    measures = compute_measures(uids, logits, gold)
-    regions = assign_regions(uids, measures.confidence, measures.variability, **SHARES, rng=rng)
-    options = (
-        Ablate(
-            seeds=2, passes=3, every=4, probe_rows=20, other_model="bow", fractions=(0.5,), mixed_fraction=0.5, mixed_shares=(0.2,)
-        ).model_dump()
-        | SHARES
-        | {"burn_in": 0}
-    )
-    held = {"held": small_set(rows=30, seed=5, name="held", domain="id")}
-    return Material(rows, held, map_table(uids, gold, measures, regions), fitted.dynamics, RECIPE, options, folder)
+    return make_material(tmp_path_factory.mktemp("material"))
 
 
 LONG = {"fractions", "order"}

@@ -44,6 +44,6 @@ def test_no_output_belongs_to_two_steps() -> None:
 
 
 def test_a_new_workspace_shows_every_key_of_every_step(step: Step) -> None:
-    text = render({"source": "files", "train": ["x.csv"]}, {})
+    text = render({"ingest": {"source": "files", "train": ["x.csv"]}})
     for key in step.params.model_fields:
         assert f"  {key}:" in text or (step.name, key) in {("ingest", "rows"), ("ingest", "seed")}

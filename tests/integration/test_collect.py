@@ -35,7 +35,7 @@ def project(make_project: Callable[[], Project]) -> Project:
 def test_what_the_flow_did_dvc_knows_and_the_other_way_round(project: Project) -> None:
     project.run("flows.collect")
     assert (project.path / "workspaces/paraphrases/reports/report.html").exists()
-    assert curve_in_mlflow(project, "collect uncertainty seed 1", "test.average_precision") == [30, 75]
+    assert curve_in_mlflow(project, "collect uncertainty seed 1", "test.average_precision") == [0, 30, 75]
     before = project.executions("workspaces/paraphrases")
     assert before["round-2@uncertainty-1"] == 1
     project.run("dvc", "repro", "workspaces/paraphrases/dvc.yaml")
@@ -62,7 +62,7 @@ def curve_in_mlflow(project: Project, run: str, metric: str) -> list[int]:
     return [point.step for point in client.get_metric_history(found.info.run_id, metric)]
 
 
-PEOPLE = SMALL.replace("[uncertainty, random]", "[uncertainty], oracle: people")
+PEOPLE = SMALL.replace("[uncertainty, random]", "[uncertainty], oracle: people, given: none")
 
 
 def answer(space: Path, number: int, *, first: int | None = None) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -39,8 +40,16 @@ class Platform:
         request = urllib.request.Request(
             f"{self.project.environment['PREFECT_API_URL']}{path}", json.dumps(body).encode(), {"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
+        for _ in range(20):
+            try:
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    return json.load(answer)
+            except urllib.error.HTTPError as error:
+                # The server's database is busy; its own client asks again too.
+                if error.code != 503:
+                    raise
+                time.sleep(1)
+        raise AssertionError(f"{path}: the server was busy for 20 s")
 
     @property
     def deployment(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import copytree
 
+import numpy as np
 import pytest
 
 from tests.integration.project import Project
@@ -25,6 +26,7 @@ DOCS = ROOT / "docs"
 _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 _PORTS = {"8786": "a Dask scheduler's", "5001": "an MLflow server's"}
 _SERVERS = ("python -m dask", "mlflow server", "python -m flows.serve", "prefect worker")
+BRANDS, KINDS = ("acme", "globex", "initech", "umbrella"), ("camera", "lens", "case", "charger", "tripod", "strap", "filter", "bag")
 IDENTITY = {f"GIT_{who}_{what}": f"reader{at}" for who in ("AUTHOR", "COMMITTER") for what, at in (("NAME", ""), ("EMAIL", "@example.org"))}
 
 
@@ -41,7 +43,8 @@ def blocks(page: str) -> list[Block]:
 
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 METHODS = [page for page in PAGES if page.startswith("methods/")]
-RUN = [page for page in PAGES if any(block.language in ("sh", "diff") for block in blocks(page))]
+RUN = [page for page in PAGES if page != "guide.md" and any(block.language in ("sh", "diff") for block in blocks(page))]
+"""The commands of the guide are run by test_readme.py."""
 
 
 @pytest.mark.parametrize("page", METHODS)
@@ -60,6 +63,15 @@ def test_a_method_has_a_formula_a_figure_made_by_the_code_and_an_example_that_ru
     assert examples
     for example in examples:
         exec(compile(example.text, page, "exec"), {"__name__": page})
+
+
+def test_the_loops_of_your_own_training_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in blocks("tutorials/own-loop.md"):
+        assert block.language == "python"
+        exec(compile(block.text, "own-loop.md", "exec"), names)
+    assert {"map.html", "own-loop.html"} <= {path.name for path in tmp_path.iterdir()}
 
 
 def test_no_block_is_of_a_kind_that_nobody_runs() -> None:
@@ -104,6 +116,7 @@ def prepare(project: Project) -> None:
     write_reviews(project.path / "reviews.csv", 200)
     write_reviews(project.path / "reviews-test.csv", 40, start=200)
     write_encoder(project.path / "encoder")
+    write_shops(project.path)
     for name in ("tests", "benchmarks"):
         copytree(ROOT / name, project.path / name)
     params = (ROOT / "params.yaml").read_text(encoding="utf-8")
@@ -113,6 +126,15 @@ def prepare(project: Project) -> None:
     project.params(params)
     project.environment |= IDENTITY
     bash(project, "python -m tasks dvc-yaml")
+
+
+def write_shops(folder: Path) -> None:
+    """Write two tables of 80 products; 60 are in both, under other words and prices."""
+    rng = np.random.default_rng(11)
+    names = [f"{rng.choice(BRANDS)} {' '.join(rng.choice(KINDS, 2, replace=False))} k{rng.integers(1000, 9999)}" for _ in range(100)]
+    for name, own, word in (("a", names[:80], "new"), ("b", names[20:], "offer")):
+        lines = (f"{name}{row},{product} {word},{rng.uniform(10, 90):.2f}\n" for row, product in enumerate(own))
+        (folder / f"shop-{name}.csv").write_text("id,name,price\n" + "".join(lines), encoding="utf-8")
 
 
 def bash(project: Project, command: str, given: str = "") -> None:

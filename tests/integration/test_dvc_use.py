@@ -28,6 +28,7 @@ def project(make_project: Callable[[], Project]) -> Project:
     (project.path / "workspaces" / "other").mkdir(parents=True)
     project.params(COMPARED.replace("seed: 13", "seed: 14"), "workspaces/other")
     project.run("tasks", "dvc-yaml")
+    project.run("tasks", "dvc-yaml", "--workspace", "workspaces/other")
     project.run("dvc", "repro")
     project.run("dvc", "repro", "workspaces/other/dvc.yaml")
     project.git("add", "-A")

@@ -234,7 +234,7 @@ def test_a_stale_pipeline_file_is_refused(audited: Project) -> None:
     text = path.read_text()
     path.write_text(text.replace("data/train", "data/trained"))
     done = audited.run("tasks", "dvc-yaml", "--check", code=2)
-    assert "is not what the steps say; write it with `make dvc-yaml`" in " ".join(done.stderr.split())
+    assert "is not what the steps say; write it with `python -m tasks dvc-yaml --workspace" in " ".join(done.stderr.split())
     done = audited.run("tasks", "run", "measure", code=2)
     assert "is not what the steps say" in " ".join(done.stderr.split())
     path.write_text(text)

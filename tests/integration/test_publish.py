@@ -14,6 +14,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -28,10 +29,13 @@ from cartograph.config import Section
 from cartograph.data.content import content_digest
 from cartograph.data.subsets import take_subset
 from cartograph.errors import InputError
+from cartograph.page.document import plain_page
+from cartograph.page.verdict import Verdict
 from tasks.audit import evaluate, publish, retrain
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.plan import retrained_models
 from tasks.audit.publication import read_publication
+from tasks.engine.snapshot import KEPT_PARAMS, Snapshot
 from tasks.engine.step import Inputs, Out, Step
 from tasks.engine.surroundings import SILENT
 from tasks.engine.workspace import Workspace, project_root
@@ -113,6 +117,7 @@ def write_models(workspace: Workspace, inputs: Inputs) -> None:
     for name in ("evaluation.md", "evaluation.csv"):
         inputs["data/evaluate"].mkdir(parents=True, exist_ok=True)
         (inputs["data/evaluate"] / name).write_text(name)
+    (inputs["data/evaluate"] / "recommended.json").write_text("{}")
 
 
 def write_audit(workspace: Workspace, inputs: Inputs) -> None:
@@ -255,6 +260,26 @@ def test_one_run_holds_the_whole_audit(audit: Audit) -> None:
     assert json.loads(inputs["small"].dataset.profile)["classes"] == {"no": 20, "yes": 20}
     columns = json.loads(inputs["small"].dataset.schema)["mlflow_colspec"]
     assert [column["type"] for column in columns] == ["string", "string", "string", "integer", "string", "long"]
+
+
+def test_a_run_begins_with_its_audit_and_says_its_verdict_and_headlines_first(audit: Audit) -> None:
+    top = Verdict("3 of 40 labels look *wrong*.", ("Start with <b>them</b>.",), ())
+    audit.inputs["reports/report.html"].write_text(plain_page("small", "Data audit", top, []))
+    audit.inputs["reports/noise.metrics.json"].write_text('{"suspects.share": 0.075, "wrong.expected": 4.0}')
+    audit.workspace = replace(audit.workspace, snapshot=Snapshot("token", {}, {}))
+    kept = audit.workspace.path / KEPT_PARAMS
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text("ingest: {}")
+    begun = time.time() - 600
+    os.utime(kept, (begun, begun))
+    audit.publish()
+    [run] = audit.runs()
+    assert run.info.start_time == pytest.approx(1000 * begun, abs=2)
+    assert run.info.end_time - run.info.start_time >= 599_000
+    assert run.data.tags["mlflow.note.content"].startswith("**3 of 40 labels look \\*wrong\\*.**  \nStart with \\<b\\>them\\</b\\>.")
+    assert sorted(run.data.metrics)[:2] == ["01.suspects.share", "02.labels_wrong.expected"]
+    experiments = [(one.name, one.tags.get("mlflow.experimentKind")) for one in audit.client.search_experiments()]
+    assert experiments == [("small", "custom_model_development")]
 
 
 def test_what_is_followed_from_audit_to_audit_is_a_line(audit: Audit) -> None:
@@ -619,3 +644,13 @@ def test_where_runs_are_looked_at_is_told_without_secrets(uri: str, told: str) -
 def test_names_that_mlflow_does_not_take_stay_apart() -> None:
     names = ["label_names.+", "label_names.?", "label_names.n/a", "label_names.да", "x"]
     assert mlflow_runs._keys(names) == ["label_names._", "label_names.__2", "label_names.n_a", "label_names.да", "x"]
+
+
+def test_what_is_finished_is_preferred_to_an_older_run_that_is_not(audit: Audit) -> None:
+    audit.publish()
+    [whole] = audit.runs()
+    older = audit.client.create_run(whole.info.experiment_id, start_time=whole.info.start_time - 1000, tags=dict(whole.data.tags))
+    audit.publish()
+    assert audit.client.get_run(older.info.run_id).info.status == "RUNNING"
+    assert not audit.client.get_run(older.info.run_id).data.metrics
+    assert {run.info.run_id for run in audit.runs()} == {whole.info.run_id, older.info.run_id}

@@ -1,4 +1,4 @@
-"""Every command in the README, run as it stands there, on files such as a user would have."""
+"""Every command in the README and the guide, run as it stands there, on files such as a user would have."""
 
 from __future__ import annotations
 
@@ -21,9 +21,15 @@ import pytest
 from tests.integration.project import Project
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines() if line.strip()]
-PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+README, GUIDE = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/guide.md"))
+PYTHON = [code for page in (README, GUIDE) for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL)]
+
+
+def commands_in(page: str) -> list[str]:
+    return [line for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL) for line in block.splitlines() if line.strip()]
+
+
+COMMANDS = commands_in(GUIDE)
 
 
 def write_reviews(path: Path, rows: int, start: int = 0) -> None:
@@ -84,9 +90,29 @@ def project(make_project: Callable[[], Project]) -> Project:
 
 def test_the_two_commands_are_what_ci_runs() -> None:
     ci = (ROOT / ".ci" / "run").read_text()
+    assert commands_in(README)[0] == "make audit"
     assert COMMANDS[:3] == ["make audit", "make test", ". .venv/bin/activate"]
     assert "make audit" in ci
     assert "make test" in ci
+
+
+def test_the_screen_of_the_readme_is_one_screen() -> None:
+    assert len(README.split()) < 520 and len(README.splitlines()) < 60
+
+
+@pytest.mark.slow
+def test_make_audits_a_file_of_ones_own(project: Project) -> None:
+    command = next(line for line in commands_in(README) if "DATA=" in line)
+    shutil.copy(ROOT / "Makefile", project.path)
+    (project.path / "ready").touch()
+    # The environment that runs the tests, taken for the one that `make` would install.
+    arguments = [f"VENV={sys.prefix}", "READY=ready", "PROFILE=quick", "WORKSPACE=workspaces/made"]
+    done = subprocess.run(
+        [*shlex.split(command), *arguments], cwd=project.path, env=project.environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    assert (project.path / "workspaces/made/reports/report.html").exists()
+    assert "Next       open workspaces/made/reports/report.html in a browser" in done.stdout
 
 
 def serving(project: Project, command: list[str], ready: Callable[[], bool]) -> subprocess.Popen[str]:
@@ -147,6 +173,7 @@ def for_a_platform(arguments: list[str]) -> bool:
     return arguments[0] in ("flows.deploy", "flows.compare") or arguments[:2] == ["prefect", "worker"]
 
 
+@pytest.mark.timeout(1800)
 def test_every_command_works(project: Project) -> None:
     for arguments in map(module_of, COMMANDS[3:]):
         if arguments[:2] == ["mlflow", "ui"]:
@@ -174,6 +201,7 @@ def test_every_command_of_a_platform_works(project: Project) -> None:
     assert "the same rows" in project.run(*comparison).stdout
 
 
-def test_the_library_examples_work() -> None:
+def test_the_library_examples_work(tmp_path: Path) -> None:
+    write_reviews(tmp_path / "reviews.csv", 200)
     for code in PYTHON:
-        subprocess.run([sys.executable, "-c", code], check=True)
+        subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from tasks.audit import noise, report
+from cartograph.clean.decisions import read_decisions
+from cartograph.data.spreadsheet import unguarded
+from tasks.audit import clean, noise, report
 from tasks.audit.parameters.ablate import Ablate
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.parameters.measure import Measure
 from tasks.engine.step import Out
 from tasks.engine.workspace import CODE
+from tests.chromium import WATCH, chromium
 from tests.report_audit import HOSTILE, write_audit
 from tests.workspaces import make_workspace
 
 pytestmark = pytest.mark.browser
-
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-WATCH = """
-window.refused = [];
-document.addEventListener("securitypolicyviolation", (event) => window.refused.push(`${event.violatedDirective} ${event.blockedURI}`));
-"""
 
 
 class Noted(Ingest):
@@ -46,12 +34,8 @@ class Noted(Ingest):
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    if not Path(CHROMIUM).exists() and shutil.which("chromium") is None:
-        pytest.skip("no Chromium here: the page is not tested in a browser")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium") or CHROMIUM, headless=True, args=FLAGS)
-        yield chromium
-        chromium.close()
+    with chromium() as found:
+        yield found
 
 
 def build(folder: Path, **options: Any) -> Path:
@@ -105,7 +89,7 @@ def opened(browser: Browser) -> Iterator[Opener]:
     for watched in seen:
         assert watched.page.evaluate("[window.refused ?? [], window.pwned ?? null]") == [[], None]
         assert watched.said == []
-        assert [url for url in watched.asked if not url.startswith(("data:", "blob:"))] == [watched.file.as_uri()]
+        assert {url for url in watched.asked if not url.startswith(("data:", "blob:"))} == {watched.file.as_uri()}
         watched.page.context.close()
 
 
@@ -150,7 +134,7 @@ def test_the_map_is_drawn_with_its_regions_and_densities(opened: Opener, small: 
     assert colours(page) > 2000
     expect(page.locator("#plane")).to_contain_text("hard-to-learn")
     expect(page.locator("#plane")).to_contain_text("easy-to-learn")
-    assert page.locator("#plane .barlayer path").count() > 20
+    assert page.locator("#plane .density rect").count() > 20
     assert page.locator("#plane").get_attribute("aria-label").startswith("Scatter plot of 300 rows")
     assert page.locator(".plotlyjsicon, .modebar, a[href^=http]").count() == 0
 
@@ -239,6 +223,7 @@ def test_the_legend_and_the_selects_filter(opened: Opener, small: Path) -> None:
     assert level.get_attribute("aria-pressed") == "false"
     assert drawn(page) == 300 - amount
     level.click()
+    page.locator(".narrowing > summary").click()
     page.locator(".live .filters").get_by_label("Region").select_option("hard-to-learn")
     assert drawn(page) == 30
     expect(page.locator(".live .count")).to_have_text("30 of 300 points shown")
@@ -283,7 +268,7 @@ def test_suspects_sort_filter_and_say_why(opened: Opener, small: Path) -> None:
     page = opened(small)
     section = page.locator("#suspects")
     number = int(re.search(r"(\d+) of 300", page.locator("h1").inner_text())[1])
-    expect(section.get_by_role("status")).to_have_text(f"{number} of {number} rows")
+    expect(section.locator(".filters").get_by_role("status")).to_have_text(f"{number} of {number} rows")
     expect(page.locator(".tile", has_text="Suspects").locator(".value")).to_have_text(str(number))
     first = section.locator("tbody tr").first
     expect(first).to_contain_text(re.compile(r"the model gave its label .* on average and preferred .*; all 6 epochs disagreed"))
@@ -299,6 +284,7 @@ def test_suspects_sort_filter_and_say_why(opened: Opener, small: Path) -> None:
     expect(section.locator("tr.more .suspicion")).to_contain_text(f"Suspect 1: probably {suggestion}")
     section.get_by_role("button", name="Show on the map").click()
     expect(page.locator(".pinned .suspicion")).to_contain_text("Suspect 1: probably")
+    page.locator(".narrowing > summary").click()
     page.locator(".live .filters").get_by_label("suspects only").check()
     assert drawn(page) == number
 
@@ -331,9 +317,9 @@ def test_everything_can_be_reached_by_keyboard(opened: Opener, small: Path) -> N
     assert pinned(page) != first
     page.keyboard.press("Escape")
     expect(page.locator(".tip")).to_be_hidden()
-    page.get_by_role("tab", name="Hardest").focus()
+    page.get_by_role("tab", name="Least confident").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("tab", name="Most ambiguous")).to_be_focused()
+    expect(page.get_by_role("tab", name="Most variable")).to_be_focused()
     expect(page.locator("[role=tabpanel]").nth(1)).to_be_visible()
     expect(page.locator("[role=tabpanel]").nth(0)).to_be_hidden()
     page.keyboard.press("Tab")
@@ -479,9 +465,86 @@ def test_the_same_audit_gives_the_same_bytes(small: Path, tmp_path: Path) -> Non
 def test_a_page_of_fifty_thousand_rows_opens_fast(opened: Opener, tmp_path: Path) -> None:
     rows = 50_000
     file = build(tmp_path, rows=rows, epochs=6)
-    assert file.stat().st_size < 6_000_000 + 200 * rows
+    assert file.stat().st_size < 1_500_000 + 200 * rows
     page = opened(file)
     assert drawn(page) == 25_000
     expect(page.locator(".live .count")).to_have_text("25,000 of 25,000 points shown")
     page.mouse.move(*locate(page))
     expect(page.locator(".tip")).to_be_visible()
+
+
+def test_decisions_on_the_page_come_back_as_decisions(opened: Opener, small: Path, tmp_path: Path) -> None:
+    page = opened(small)
+    section = page.locator("#suspects")
+    rows = section.locator("tbody tr")
+    assert section.get_by_role("button", name="Download decisions.csv").is_disabled()
+    rows.nth(0).get_by_role("button", name="Keep").click()
+    rows.nth(1).get_by_role("button", name="Drop").click()
+    suggestion = rows.nth(2).get_by_role("button", name="→")
+    suggestion.click()
+    rows.nth(3).get_by_role("button", name="Keep").click()
+    rows.nth(3).get_by_role("button", name="Keep").click()
+    other = rows.nth(4).get_by_label("Another label")
+    other.focus()
+    label = other.locator("option").nth(1).inner_text()
+    other.select_option(index=1)
+    section.get_by_label("Your name").fill("=Ann; Lee")
+    expect(section.locator(".decision-bar .count")).to_have_text(re.compile(r"^4 of \d+ decided$"))
+    page.reload()
+    page.wait_for_selector("#plane[data-ready]")
+    expect(section.locator(".decision-bar .count")).to_have_text(re.compile(r"^4 of \d+ decided$"))
+    expect(rows.nth(1).get_by_role("button", name="Drop")).to_have_attribute("aria-pressed", "true")
+    with page.expect_download() as waited:
+        section.get_by_role("button", name="Download decisions.csv").click()
+    waited.value.save_as(tmp_path / "decisions.csv")
+    content = small.read_text(encoding="utf-8")
+    listed = json.loads(re.search(r'id="data-content">(.*?)</script>', content, re.DOTALL)[1])["sections"]
+    block = next(block for section in listed for block in section["blocks"] if block["kind"] == "suspects")
+    uids = [unguarded(suspect["uid"]) for suspect in block["suspects"]]
+    examples = pq.read_table(small.parent / "data/ingest/train.parquet")
+    given, labels = clean.given_labels(examples)
+    read = read_decisions((tmp_path / "decisions.csv").read_bytes(), "decisions.csv", given, labels)
+    suggested = labels[block["suspects"][2]["suggested"]]
+    assert [(one.uid, one.what, one.label, one.by) for one in read] == [
+        (uids[0], "keep", None, "Ann  Lee"),
+        (uids[1], "drop", None, "Ann  Lee"),
+        (uids[2], "relabel", suggested, "Ann  Lee"),
+        (uids[4], "relabel", label, "Ann  Lee"),
+    ]
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_the_first_screen_has_the_verdict_and_the_whole_map_with_its_controls(opened: Opener, small: Path, width: int, height: int) -> None:
+    page = opened(small, width=width, height=height)
+    for selector in ("h1", ".tiles", ".legend", ".narrowing > summary", "#plane", ".zoom"):
+        box = page.locator(selector).first.bounding_box()
+        assert box is not None and box["y"] >= 0 and box["y"] + box["height"] <= height, (selector, box)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_suspects_have_rings_and_densities_follow_the_filter(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    number = int(re.search(r"(\d+) of 300", page.locator("h1").inner_text())[1])
+    points = page.locator("canvas.points")
+    expect(points).to_have_attribute("data-rings", str(number))
+    bars = "[...document.querySelectorAll('#plane .density title')].map((title) => title.textContent).join()"
+    before = page.evaluate(bars)
+    page.locator(".narrowing > summary").click()
+    page.locator(".live .filters").get_by_label("suspects only").check()
+    expect(points).to_have_attribute("data-drawn", str(number))
+    assert page.evaluate(bars) != before
+    page.locator(".live .filters").get_by_label("suspects only").uncheck()
+    assert page.evaluate(bars) == before
+
+
+def test_dragging_zooms_and_a_double_click_goes_back(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    box = page.locator("#plane").bounding_box()
+    origin = page.locator("#plane .xtick text", has_text=re.compile("^0$"))
+    page.mouse.move(box["x"] + 200, box["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 300, steps=4)
+    page.mouse.up()
+    expect(origin).to_have_count(0)
+    page.mouse.dblclick(box["x"] + 250, box["y"] + 250)
+    expect(origin).to_have_count(1)

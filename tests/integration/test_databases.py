@@ -1,0 +1,61 @@
+"""An audit of rows in a real PostgreSQL server, and of what changes there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.integration.project import Project
+from tests.postgresql import PASSWORD, Server, server
+
+QUERY = "select id, text, label from reviews order by id"
+WATERMARK = "select max(updated_at), count(*) from reviews"
+
+
+@pytest.fixture
+def postgresql() -> Iterator[Server]:
+    with server() as running:
+        running.run("create table reviews (id bigint primary key, text text, label text, updated_at timestamp default now())")
+        running.run(f"insert into reviews (id, text, label) values {', '.join(map(row, range(240)))}")
+        yield running
+
+
+def row(number: int) -> str:
+    kind = "dull" if number % 2 else "great"
+    return f"({number}, 'the {['film', 'book', 'play'][number % 3]} number {number} was {kind}', '{'bad' if number % 2 else 'good'}')"
+
+
+@pytest.mark.slow
+def test_rows_of_postgresql_are_audited_once_and_again_when_they_changed(postgresql: Server, make_project: Callable[[], Project]) -> None:
+    project = make_project()
+    project.environment["REVIEWS_DB"] = postgresql.address
+    options = ("--database", "env:REVIEWS_DB", "--query", QUERY, "--watermark", WATERMARK, "--uid", "id", "--profile", "quick")
+    made = project.run("tasks", "init", "workspaces/reviews", *options)
+    assert "train: 240 rows from REVIEWS_DB.parquet" in made.stdout
+    workspace = project.path / "workspaces" / "reviews"
+
+    def audit() -> set[str]:
+        return project.executed_by(lambda: project.run("flows.audit", "--workspace", "workspaces/reviews"), "workspaces/reviews")
+
+    assert {"fetch", "ingest", "train", "report"} <= audit()
+    assert audit() <= {"fetch"}
+    postgresql.run("update reviews set label = 'good', updated_at = now() + interval '1 second' where id = 1")
+    assert {"ingest", "train"} <= audit()
+    [snapshot] = (workspace / "data" / "fetch").glob("*/REVIEWS_DB.parquet")
+    assert pq.read_table(snapshot)["label"].to_pylist()[:3] == ["good", "good", "good"]
+    held = [path for path in project.path.rglob("*") if path.is_file() and PASSWORD.encode() in path.read_bytes()]
+    assert [path for path in held if "tests" not in path.parts] == []
+    with_nothing = dict(project.environment)
+    del project.environment["REVIEWS_DB"]
+    failed = project.run("flows.audit", "--workspace", "workspaces/reviews", "--force", "fetch", code=2)
+    assert "the environment variable REVIEWS_DB is not set" in failed.stdout + failed.stderr
+    project.environment |= with_nothing
+    reproduced = project.executed_by(lambda: _repro(project, Path("workspaces/reviews/dvc.yaml")), "workspaces/reviews")
+    assert reproduced <= {"fetch"}
+
+
+def _repro(project: Project, stages: Path) -> None:
+    project.run("dvc", "repro", str(stages))
