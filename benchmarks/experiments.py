@@ -76,7 +76,7 @@ def main() -> None:
         params = yaml.safe_load((space / "params.yaml").read_text(encoding="utf-8"))
         params["measure"]["burn_in"] = 1
         known = [*BESIDE, *(["agreement"] if arguments.data == "snli" else [])]
-        params["ablate"] |= {"experiments": arguments.only or known, "seeds": arguments.seeds}
+        params["ablate"] |= {"experiments": arguments.only or known, "seeds": arguments.seeds, "map_seeds": arguments.seeds}
         beside = ("probe", encoder) if encoder and arguments.model != "probe" else ("lstm", None)
         params["ablate"] |= dict(zip(("other_model", "other_pretrained"), beside, strict=True))
         (space / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")

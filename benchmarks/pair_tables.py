@@ -14,9 +14,13 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import sys
 import time
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tasks.engine.surroundings import prepare
 

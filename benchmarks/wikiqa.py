@@ -13,8 +13,11 @@ import argparse
 import json
 import os
 import platform
+import sys
 from importlib.metadata import version
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tasks.engine.surroundings import prepare
 

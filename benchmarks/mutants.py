@@ -1,0 +1,116 @@
+"""Defects put into the code on purpose, one at a time, and whether the tests notice: which survived, and the score.
+
+`python benchmarks/mutants.py` works on a copy of the project in a temporary folder. The mutants are those that once survived, and others at
+the places where a wrong record could begin: receipts, locks, snapshots, escapes, and the choice of rows.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+UNIT = "tests/unit"
+
+
+class Mutant(NamedTuple):
+    """A defect: a file, what stands there, what is put in its place, and the tests that should notice."""
+
+    file: str
+    before: str
+    after: str
+    tests: str
+
+
+RUNNING, RECEIPT, LOCK = "tasks/engine/running.py", "tasks/engine/receipt.py", "tasks/engine/lock.py"
+ENGINE = f"{UNIT}/tasks/engine"
+MUTANTS = (
+    Mutant("src/cartograph/selection/table.py", "[seed, *strategy.name.encode()]", "[seed]", f"{UNIT}/selection"),
+    Mutant("src/cartograph/selection/table.py", "number = round(fraction * rows)", "number = int(fraction * rows)", f"{UNIT}/selection"),
+    Mutant(
+        "src/cartograph/adversarial_filter/algorithm.py",
+        "if len(chosen) < size:",
+        "if not len(chosen):",
+        f"{UNIT}/adversarial_filter/test_algorithm.py",
+    ),
+    Mutant(
+        "src/cartograph/suspects/detector.py",
+        "scale[scale <= 1e-12 * np.maximum(1.0, np.abs(centre))] = 1.0",
+        "pass",
+        f"{UNIT}/suspects/test_detector.py",
+    ),
+    Mutant("src/cartograph/clean/cleaning.py", "len(kept), replace=False", "len(kept), replace=True", f"{UNIT}/clean"),
+    Mutant("src/cartograph/clean/cleaning.py", "(rows > 0) & (left == 0)", "(rows > 1) & (left == 0)", f"{UNIT}/clean"),
+    Mutant("src/cartograph/audits/gate_values.py", "name = max(drops,", "name = min(drops,", f"{UNIT}/audits"),
+    Mutant("src/cartograph/read/delimited.py", 'return "," if counts[","] else max', "return max", f"{UNIT}/read/test_source.py"),
+    Mutant("src/cartograph/read/remote.py", "if total is not None and done < total:", "if False:", f"{UNIT}/read/test_remote.py"),
+    Mutant("src/cartograph/read/opening.py", "if self._left < 0:", "if False:", f"{UNIT}/read/test_source.py"),
+    Mutant("src/cartograph/read/source.py", "lengths > MAX_CELL)", "lengths >= MAX_CELL)", f"{UNIT}/read/test_source.py"),
+    Mutant("src/cartograph/ingest/leakage.py", "(similarity >= NEAR)", "(similarity > 0)", f"{UNIT}/ingest/test_leakage.py"),
+    Mutant("src/cartograph/config.py", "if known in lines:", "if False:", f"{UNIT}/test_config.py"),
+    Mutant("tasks/engine/whole_files.py", "os.fsync(file.fileno())\n    temporary", "temporary", ENGINE),
+    Mutant(RUNNING, "            sync_tree(path)\n", "            pass\n", f"{ENGINE}/test_running.py"),
+    Mutant(RUNNING, "    workspace.resolve(step.receipt_name).unlink(missing_ok=True)\n", "", f"{ENGINE}/test_running.py"),
+    Mutant(RUNNING, '/ "checkpoints" / step.name / fingerprint', '/ "checkpoints" / step.name', ENGINE),
+    Mutant(RUNNING, "        check_unedited(step, workspace, before, code)\n", "", f"{ENGINE}/test_edits.py"),
+    Mutant(RUNNING, "    check_as_begun(step, workspace, inputs, code)\n", "", f"{ENGINE}/test_edits.py"),
+    Mutant(RECEIPT, "for name in step.hints.environment}", "for name in ()}", f"{ENGINE}/test_receipt.py"),
+    Mutant(RECEIPT, "return receipt if sound else None", "return receipt", f"{ENGINE}/test_receipt.py"),
+    Mutant("tasks/engine/digest.py", "[name.as_posix(), digest_path(file)]", "[digest_path(file)]", ENGINE),
+    Mutant(LOCK, "return _content(file)[1:2] == [token]", "return True", f"{ENGINE}/test_lock.py"),
+    Mutant(LOCK, "        # Nobody holds it.\n        return False", "        return True", f"{ENGINE}/test_lock.py"),
+    Mutant(
+        "tasks/engine/snapshot.py", 'KEPT_PARAMS = ".cartograph/audited.yaml"', 'KEPT_PARAMS = "params.yaml"', f"{ENGINE}/test_edits.py"
+    ),
+    Mutant("tasks/presentation/console.py", "visible(message)", "message", f"{UNIT}/tasks/presentation"),
+    Mutant("src/cartograph/compare/markdown.py", 'f"{plain_markdown(name)} (', 'f"{name} (', f"{UNIT}/compare/test_markdown.py"),
+    Mutant("flows/engine/parent_death.py", "        os._exit(1)", "        return", f"{UNIT}/flows/engine/test_parent_death.py"),
+    Mutant("src/cartograph/experiments/dropout.py", "dropped.std(axis=1)", "dropped.var(axis=1)", f"{UNIT}/experiments/test_dropout.py"),
+    Mutant(
+        "src/cartograph/experiments/order.py", '"easy first": -confidence', '"easy first": confidence', f"{UNIT}/experiments/test_order.py"
+    ),
+    Mutant("src/cartograph/experiments/trained_maps.py", ", burn_in=burn_in)", ")", f"{UNIT}/experiments/test_seeds.py"),
+    Mutant("src/cartograph/experiments/seeds.py", 'options["seed"] + number', 'options["seed"]', f"{UNIT}/experiments/test_seeds.py"),
+)
+
+
+def notices(copy: Path, mutant: Mutant) -> bool:
+    """Return whether the tests fail with the mutant in place."""
+    path = copy / mutant.file
+    whole = path.read_text(encoding="utf-8")
+    if mutant.before not in whole:
+        raise SystemExit(f"{mutant.file} has no {mutant.before!r} any more; correct the mutant.")
+    path.write_text(whole.replace(mutant.before, mutant.after), encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *mutant.tests.split()]
+    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, check=False, timeout=900)
+    path.write_text(whole, encoding="utf-8")
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{mutant.tests}: pytest ended with {done.returncode}: {done.stdout.decode()[-2000:]}")
+    return done.returncode == 1
+
+
+def main() -> None:
+    survived = []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "project"
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        for name in filter(None, listed.split("\0")):
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, copy / name)
+        for mutant in MUTANTS:
+            killed = notices(copy, mutant)
+            print(f"{'killed  ' if killed else 'SURVIVED'} {mutant.file}: {' '.join(mutant.before.split())[:70]}", flush=True)
+            survived += [] if killed else [mutant]
+    print(f"{len(MUTANTS) - len(survived)} of {len(MUTANTS)} killed")
+    if survived:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""The table that `benchmarks/noise.py` prints: a line a cell, means over seeds, and what they come to."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from label_sets import KINDS
+
+OURS = ("words", "vectors")
+THEIRS = ("cleanlab words", "cleanlab vectors", "datalab")
+
+Cell = dict[str, Any]
+
+
+def shown(value: float | None) -> str:
+    """Return a number between 0 and 1 in four places, or a dash."""
+    return "   -" if value is None else f"{value:.3f}"[1:] if value < 1 else "1.00"
+
+
+def share_of(part: Cell) -> str:
+    """Return a list's precision and length."""
+    return f"{shown(part['listed wrong'] / part['listed']) if part['listed'] else '   -'} of {part['listed']:>4}"
+
+
+def line(cell: Cell, who: list[str]) -> str:
+    """Return a cell as a row of the table."""
+    parts = [
+        f"{cell['set']:<10} {cell['kind']:<9} {cell['share']:4.0%} {cell['seed']:>2}",
+        " ".join(shown(cell[name]["ap"]) for name in who),
+    ]
+    parts.append("  ".join(share_of(cell[name]) for name in who))
+    for name in [name for name in OURS if name in cell]:
+        ours = cell[name]
+        number = "not told" if ours["number"] is None else "{:.0f} ({:.0f} to {:.0f})".format(*ours["number"])
+        parts.append(f"{ours['changed wrong']:>3}/{ours['changed']:<3} {number:<18} {ours['detector']}")
+    return " | ".join([*parts, f"{cell['wrong']}"])
+
+
+def summary(found: list[Cell], who: list[str]) -> Iterator[str]:
+    """Yield the means over seeds, and what they come to."""
+    grouped: dict[tuple[str, str, float], list[Cell]] = defaultdict(list)
+    for cell in found:
+        grouped[cell["set"], cell["kind"], cell["share"]].append(cell)
+    noisy = {key: group for key, group in grouped.items() if key[2]}
+    yield "mean over seeds: AP of " + ", ".join(who)
+    means = {key: {name: float(np.mean([cell[name]["ap"] for cell in group])) for name in who} for key, group in noisy.items()}
+    for (name, kind, share), mean in means.items():
+        yield f"  {name:<10} {kind:<9} {share:4.0%}  " + "  ".join(shown(mean[one]) for one in who)
+    if means:
+        yield f"  {'all':<26}" + "  ".join(shown(float(np.mean([mean[one] for mean in means.values()]))) for one in who)
+    for ours in [name for name in OURS if name in who]:
+        theirs = [name for name in who if name in THEIRS and (ours == "vectors" or name == "cleanlab words")]
+        same = f"cleanlab {ours}"
+        ahead = sum(mean[ours] > mean[same] for mean in means.values())
+        gain = float(np.mean([mean[ours] - mean[same] for mean in means.values()])) if means else float("nan")
+        best = float(np.mean([mean[ours] - max(mean[name] for name in theirs) for mean in means.values()])) if means else float("nan")
+        yield f"{ours}: ahead of {same} in {ahead} of {len(means)} means, by {gain:+.3f}; of the best of {', '.join(theirs)} by {best:+.3f}"
+        told = [cell for cell in found if cell[ours]["number"] is not None and cell["share"]]
+        for kind in KINDS:
+            own = [cell for cell in told if cell["kind"] == kind]
+            covered = sum(cell[ours]["number"][1] <= cell["wrong"] <= cell[ours]["number"][2] for cell in own)
+            rest = sum(cell["kind"] == kind for cell in found) - len(own)
+            yield f"{ours}: {kind}: the interval holds the true number in {covered} of {len(own)} cells; not told in {rest}"
+        wrong, changed = (sum(cell[ours][what] for cell in found if cell["share"]) for what in ("changed wrong", "changed"))
+        yield f"{ours}: of {changed} rows changed without a person where labels were planted, {wrong} were planted ones"
+        for cell in (cell for cell in found if not cell["share"]):
+            listed, number = cell[ours]["listed"] / cell["rows"], cell[ours]["changed"] / cell["rows"]
+            theirs_listed = cell[same]["listed"] / cell["rows"]
+            name = f"{cell['set']} clean, seed {cell['seed']}"
+            yield f"{ours}: {name}: {listed:.1%} listed, {number:.2%} changed; cleanlab lists {theirs_listed:.1%}"
+        bins = np.sum([cell[ours]["bins"] for cell in told if cell[ours]["bins"]], axis=0) if told else np.zeros((10, 3))
+        yield f"{ours}: probability said, and share that is wrong: " + "  ".join(
+            f"{bin_[1] / bin_[0]:.2f}: {bin_[2] / bin_[0]:.2f}" for bin_ in bins if bin_[0]
+        )
+        seconds, rest = (np.mean([cell[name]["seconds"] for cell in found]) for name in (ours, same))
+        yield f"{ours}: {seconds:.1f} s a step, its training on flips included; cleanlab with its four penalties {rest:.1f} s"
