@@ -8,7 +8,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from cartograph.data.spreadsheet import inert, write_sheet
@@ -44,7 +43,9 @@ def write_tables(found: FrameAudit, folder: Path) -> tuple[Path, int]:
 
 
 def _cell(value: Any) -> str | float:
-    if isinstance(value, list | dict | np.ndarray):
+    if hasattr(value, "tolist") and getattr(value, "ndim", 0) > 0:
+        value = value.tolist()
+    if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False, default=lambda inner: inner.tolist() if hasattr(inner, "tolist") else str(inner))
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return ""
