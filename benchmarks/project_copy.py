@@ -12,9 +12,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def copy_code(target: Path, source: Path = ROOT) -> None:
-    """Copy the code, and nothing that was made with it, to an existing folder."""
+    """Copy the code to an existing folder; of the checkout, nothing that was made with it, of another copy also what Python compiled."""
+    made = shutil.ignore_patterns("__pycache__", "*.egg-info") if source == ROOT else None
     for name in ("src", "tasks", "flows"):
-        shutil.copytree(source / name, target / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(source / name, target / name, ignore=made)
     (target / ".dvc").mkdir()
     shutil.copytree(source / ".dvc" / "plots", target / ".dvc" / "plots")
     for name in (".gitignore", ".dvcignore", ".dvc/config", ".dvc/.gitignore", "pyproject.toml", "constraints.txt"):
@@ -26,6 +27,8 @@ def copy_project(target: Path, params: str, source: Path = ROOT) -> dict[str, st
     copy_code(target, source)
     (target / "params.yaml").write_text(params, encoding="utf-8")
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PREFECT_", "MLFLOW_"))}
+    # As a user's: every process else compiles all of the code again.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     environment["PYTHONPATH"] = str(target / "src")
     environment["DVC_NO_ANALYTICS"] = "1"

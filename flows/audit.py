@@ -7,6 +7,14 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+
+if __name__ == "__main__":
+    from flows.engine.unchanged import ended_at_once
+
+    # Before Prefect is imported, which takes longer than to see that there is nothing to do.
+    if ended_at_once(sys.argv[1:], ".", "python -m flows.audit --workspace {}"):
+        sys.exit()
+
 from prefect import flow
 
 from cartograph.errors import CartographError, InputError

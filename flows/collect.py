@@ -7,6 +7,15 @@ from typing import Annotated
 
 import typer
 
+DEFAULT = "workspaces/paraphrases"
+
+if __name__ == "__main__":
+    from flows.engine.unchanged import ended_at_once
+
+    # Before Prefect is imported, which takes longer than to see that there is nothing to do.
+    if ended_at_once(sys.argv[1:], DEFAULT, "python -m flows.collect --workspace {}"):
+        sys.exit()
+
 from cartograph.errors import CartographError, InputError
 from flows.audit import audit
 from flows.engine.command_line import conduct
@@ -14,8 +23,6 @@ from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.engine.workspace import Workspace
 from tasks.pipelines import open_workspace
 from tasks.presentation import console
-
-DEFAULT = "workspaces/paraphrases"
 
 collect = audit.with_options(name="collect", flow_run_name="collect {workspace}")
 """The flow: it runs whatever steps its workspace has, and a collection's are its rounds."""

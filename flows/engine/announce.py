@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import urllib.error
-import urllib.request
 from collections.abc import Sequence
 from functools import partial
-from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,15 +14,12 @@ from prefect.artifacts import create_markdown_artifact
 from prefect.events import emit_event
 
 from cartograph.errors import CartographError, WaitingError
+from flows.engine.webhook import WEBHOOK, send
 from tasks.audit.gates import came_to_gates, findings
 from tasks.audit.summary import audit_summary
 from tasks.engine.workspace import Workspace
 from tasks.presentation import console
 
-WEBHOOK = "CARTOGRAPH_WEBHOOK"
-"""The environment variable with the address that alerts are sent to; its value is a secret, as those of chat services are."""
-
-_TIMEOUT_SECONDS = 10
 _BEYOND = ("failed", "warned")
 
 
@@ -86,27 +80,7 @@ def _alert(name: str, gone_off: Sequence[dict[str, Any]], error: CartographError
         "gates": list(gone_off),
     }
     body = json.dumps(content, ensure_ascii=False).encode()
-    _send(address, body)
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: what follows one goes to the other address without its content."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
-def _send(address: str, body: bytes) -> None:
-    """Send an alert; what a library says of an address that it cannot use is left out, since it quotes the address, which is secret."""
-    try:
-        request = urllib.request.Request(address, body, {"Content-Type": "application/json"})  # noqa: S310 (the caller checks the scheme)
-        with urllib.request.build_opener(_NoRedirects).open(request, timeout=_TIMEOUT_SECONDS):
-            pass
-    except urllib.error.HTTPError as answer:
-        answer.close()
-        raise OSError(f"the server of {WEBHOOK} answered with {answer.code}") from None
-    except (ValueError, HTTPException) as error:
-        raise OSError(f"{WEBHOOK} has an address that cannot be used, or no web server is there ({type(error).__name__})") from None
+    send(address, body)
 
 
 def _reason(problem: Exception) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -14,16 +12,11 @@ from prefect.client.schemas.objects import State
 from prefect.logging.configuration import setup_logging
 
 from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
+from flows.engine.closing_lines import print_places
 from flows.engine.states import error_of
 from flows.engine.watch import INTERRUPTED, ending_soon
-from tasks.audit.gates import came_to_gates, findings
-from tasks.audit.ingested_sets import is_built_in
-from tasks.audit.parameters.ingest import Ingest
-from tasks.audit.report import PAGE as REPORT
-from tasks.collection.report import WAITING as WAITING_PAGE
-from tasks.engine.workspace import Workspace, project_root
+from tasks.engine.workspace import Workspace
 from tasks.presentation import console
-from tasks.publishing.tracking_uri import tracking_uri, viewer
 
 
 def conduct(
@@ -42,43 +35,10 @@ def conduct(
     level = "INFO" if verbose else "ERROR" if debug else "CRITICAL"
     _, error = run_flow(run, workspace, *arguments, level=level, debug=debug)
     if error is None or isinstance(error, GateError | WaitingError | CellError):
-        _print_places(open_workspace(workspace), error)
+        print_places(open_workspace(workspace), error)
     if error is not None:
         console.conclude(error)
         raise typer.Exit(error.exit_code)
-
-
-def _print_places(space: Workspace, error: CartographError | None) -> None:
-    """Print the gates that warned, the report and MLflow's address, where the flow came that far."""
-    waiting = isinstance(error, WaitingError)
-    if not waiting and not came_to_gates(space, error):
-        return
-    report = space.resolve(WAITING_PAGE if waiting else REPORT)
-    console.say("")
-    for finding in () if waiting else findings(space):
-        if finding["outcome"] == "warned":
-            console.say(f"Warning    {finding['sentence']}")
-    if report.exists():
-        console.say(f"Report     {report.relative_to(project_root())}")
-    if not waiting and getattr(space.settings.get("publish"), "enabled", False):
-        console.say(f"Compare    {viewer(tracking_uri())}")
-    if not waiting and report.exists() and space.settings.find(Ingest) is not None:
-        _print_next(space)
-
-
-def _print_next(space: Workspace) -> None:
-    """Print what a person can do with an audit: read it, decide about the suspects, audit a file of their own."""
-    # `make` has an environment that the person's shell has not.
-    made = "MAKELEVEL" in os.environ
-    python = ".venv/bin/python" if made and Path(sys.prefix) == project_root() / ".venv" else "python"
-    own = "make audit DATA=reviews.csv TEXT=review LABEL=sentiment"
-    if not made:
-        own = "python -m flows.audit --data reviews.csv --text review --label sentiment"
-    console.say("")
-    console.say(f"Next       open {space.resolve(REPORT).relative_to(project_root())} in a browser")
-    console.say(f"           decide about the suspects:  {python} -m tasks review --workspace {space.typed} --open")
-    if is_built_in(space.settings):
-        console.say(f"           audit a file of your own:   {own}")
 
 
 def run_flow(run: Flow[..., Any], *arguments: Any, level: str = "CRITICAL", debug: bool = False) -> tuple[Any, CartographError | None]:

@@ -61,6 +61,14 @@ def commit(steps: Sequence[Step], workspace: Workspace) -> bool:
     return True
 
 
+def recorded(steps: Sequence[Step], workspace: Workspace) -> bool:
+    """Return whether DVC has nothing to learn about these steps, all of whose receipts verify: ``commit`` would do nothing."""
+    if not (project_root() / ".dvc").is_dir():
+        return True
+    known, states = _read_mark(workspace), _states(steps, workspace)
+    return all(known.get(name) == state for name, state in states.items())
+
+
 def _to_record(step: Step, workspace: Workspace) -> bool:
     """Return whether a step is done, and what it depends on, which DVC reads itself, still is what it was done with."""
     return not edits_of(step, workspace) and fresh(step, workspace) is not None

@@ -2,14 +2,22 @@
 
 A step depends on its own module, on the modules of other steps that it uses, and on whole packages of everything else: a wing of the
 library (``src/cartograph/read``), or the engine. Presentation belongs to no step.
+
+What a file imports is kept among Python's compiled files by the file's digest: to parse them all takes longer than most steps.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
+import json
+import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from tasks.engine.digest import COMPILED
+from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import CODE
 
 PACKAGES = {"cartograph": CODE / "src", "tasks": CODE}
@@ -18,6 +26,9 @@ _STEPS = ("tasks/audit", "tasks/collection")
 """Packages whose modules count one by one: each is a step, or what a few of them share."""
 
 _PRESENTATION = "tasks/presentation"
+
+_FILE = Path(__file__).parent / COMPILED / "imports.json"
+"""File, from the project's root -> its digest and the names that it imports; where it holds anything else, it is made again."""
 
 
 def code_closure(file: Path) -> tuple[Path, ...]:
@@ -40,6 +51,7 @@ def code_closure(file: Path) -> tuple[Path, ...]:
             waiting.extend(unit.rglob("*.py") if unit.is_dir() else ())
         if unit is not None:
             waiting.extend(_imported(current, current.stat().st_mtime_ns))
+    _keep()
     return tuple(sorted(units))
 
 
@@ -61,18 +73,54 @@ def _unit(file: Path) -> Path | None:
     return base / folder
 
 
+_learnt: list[str] = []
+
+
 @cache
 def _imported(file: Path, changed: int) -> tuple[Path, ...]:
-    tree = ast.parse(file.read_text(encoding="utf-8"), filename=str(file))
+    content = file.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    own = file.relative_to(CODE).as_posix() if file.is_relative_to(CODE) else None
+    known = _kept().get(own)
+    if known is None or known[0] != digest:
+        known = [digest, *_names(file, content)]
+        if own is not None:
+            _kept()[own] = known
+            _learnt.append(own)
+    return tuple(path for name in known[1:] for path in _files(name))
+
+
+def _names(file: Path, content: bytes) -> list[str]:
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(content, filename=str(file))):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(file, node)
             names.add(base)
             names.update(f"{base}.{alias.name}" for alias in node.names)
-    return tuple(path for name in sorted(names) for path in _files(name))
+    return sorted(name for name in names if name.partition(".")[0] in PACKAGES)
+
+
+@cache
+def _kept() -> dict[str | None, list[str]]:
+    try:
+        kept = json.loads(_FILE.read_text(encoding="utf-8"))
+        return {
+            file: entry
+            for file, entry in kept.items()
+            if isinstance(entry, list) and entry and all(isinstance(name, str) for name in entry)
+        }
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _keep() -> None:
+    """Keep what was learnt about imports for the next process, where Python keeps compiled code too and the folder can be written."""
+    if _learnt and not sys.dont_write_bytecode:
+        with suppress(OSError):
+            write_whole(_FILE, json.dumps(dict(_kept()), sort_keys=True))
+    _learnt.clear()
 
 
 def _absolute(file: Path, node: ast.ImportFrom) -> str:

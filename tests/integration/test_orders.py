@@ -69,9 +69,27 @@ def test_after_a_flow_dvc_has_nothing_to_do(audited: Project) -> None:
     assert audited.executed_by(flow(audited)) == set()
 
 
-def test_the_graph_of_a_flow_run_is_the_dag(audited: Project) -> None:
+def test_where_nothing_is_stale_prefect_is_not_asked(audited: Project) -> None:
+    nowhere = Project(audited.path, audited.environment | {"PREFECT_API_URL": "http://127.0.0.1:9/api"})
     audited.run("flows.audit")
-    [run] = ask(audited, "/flow_runs/filter", {"flows": {"name": {"any_": ["audit"]}}, "sort": "START_TIME_DESC", "limit": 1})
+    for options in ([], ["--workspace", "."]):
+        done = nowhere.run("flows.audit", *options)
+        assert [line.split()[0] for line in done.stdout.splitlines() if line.endswith("cached")] == [step.name for step in CELLS]
+        assert "Report     reports/report.html" in done.stdout
+    assert "there is no Prefect server at 127.0.0.1:9" in nowhere.run("flows.audit", "--force", "gates", code=2).stderr
+    webhook = Project(nowhere.path, nowhere.environment | {"CARTOGRAPH_WEBHOOK": "http://127.0.0.1:9/"})
+    assert "there is no Prefect server" in webhook.run("flows.audit", code=2).stderr, "a gate warns, so that an alert is due"
+    page = audited.path / "reports" / "report.html"
+    page.write_text(page.read_text() + " ")
+    assert "there is no Prefect server" in nowhere.run("flows.audit", code=2).stderr
+    assert audited.executed_by(flow(audited)) == {"report"}
+
+
+def test_the_graph_of_a_flow_run_is_the_dag(audited: Project) -> None:
+    audited.run("flows.audit", "--force", "gates")
+    # Those that are scheduled have a start too, in the future.
+    ended = {"flows": {"name": {"any_": ["audit"]}}, "flow_runs": {"state": {"type": {"any_": ["COMPLETED"]}}}}
+    [run] = ask(audited, "/flow_runs/filter", ended | {"sort": "START_TIME_DESC", "limit": 1})
     for _ in range(60):
         # The server reads how tasks ended from events, which may come after the flow's own end.
         nodes = {node["id"]: node for _, node in ask(audited, f"/flow_runs/{run['id']}/graph-v2")["nodes"]}

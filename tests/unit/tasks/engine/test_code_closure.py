@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
+from tasks.engine import code_closure as kept
 from tasks.engine.code_closure import PACKAGES, code_closure
 from tasks.engine.digest import COMPILED
 from tasks.engine.receipt import code_digests
@@ -98,3 +101,35 @@ def test_compiled_files_beside_the_code_do_not_count(tmp_path: Path) -> None:
     (tmp_path / COMPILED).mkdir()
     (tmp_path / COMPILED / "a.pyc").touch()
     assert digest_path(tmp_path, without=COMPILED) == before != digest_path(tmp_path)
+
+
+def test_imports_are_kept_by_digest_and_anything_else_there_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(kept, "_FILE", tmp_path / "kept" / "imports.json")
+    monkeypatch.setattr(kept, "CODE", tmp_path / "code")
+    folder = package(tmp_path / "code" / "cartograph", a="from cartograph import b\n", b="", c="")
+    monkeypatch.setitem(PACKAGES, "cartograph", tmp_path / "code")
+
+    def found(content: str | None = None) -> set[str]:
+        """In a new process, with that content kept."""
+        if content is not None:
+            (tmp_path / "kept" / "imports.json").write_text(content)
+        kept._kept.cache_clear()
+        kept._imported.cache_clear()
+        names = {path.name for path in code_closure(folder / "a.py")}
+        return names
+
+    assert found() == {"a.py", "b.py"}
+    stored = json.loads((tmp_path / "kept" / "imports.json").read_text())
+    digest, *names = stored["cartograph/a.py"]
+    assert names == ["cartograph", "cartograph.b"]
+    stored["cartograph/a.py"] = [digest, "cartograph.c"]
+    assert found(json.dumps(stored)) == {"a.py", "c.py"}, "not parsed again"
+    for garbage in ("", "[]", "{", json.dumps({"cartograph/a.py": {"0": 1}}), json.dumps({"cartograph/a.py": "x"}), "[" * 10_000):
+        assert found(garbage) == {"a.py", "b.py"}
+    (folder / "a.py").write_text("import cartograph.c\n")
+    assert found() == {"a.py", "c.py"}
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "kept" / "imports.json").unlink()
+    assert found() == {"a.py", "c.py"}
+    assert not (tmp_path / "kept" / "imports.json").exists()

@@ -1,0 +1,50 @@
+"""What a command line says at its end: the gates that warned, where the report is, and what to do next."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from cartograph.errors import CartographError, WaitingError
+from tasks.audit.gates import came_to_gates, findings
+from tasks.audit.ingested_sets import is_built_in
+from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.report import PAGE as REPORT
+from tasks.collection.report import WAITING as WAITING_PAGE
+from tasks.engine.workspace import Workspace, project_root
+from tasks.presentation import console
+from tasks.publishing.tracking_uri import tracking_uri, viewer
+
+
+def print_places(space: Workspace, error: CartographError | None) -> None:
+    """Print the gates that warned, the report and MLflow's address, where the flow came that far."""
+    waiting = isinstance(error, WaitingError)
+    if not waiting and not came_to_gates(space, error):
+        return
+    report = space.resolve(WAITING_PAGE if waiting else REPORT)
+    console.say("")
+    for finding in () if waiting else findings(space):
+        if finding["outcome"] == "warned":
+            console.say(f"Warning    {finding['sentence']}")
+    if report.exists():
+        console.say(f"Report     {report.relative_to(project_root())}")
+    if not waiting and getattr(space.settings.get("publish"), "enabled", False):
+        console.say(f"Compare    {viewer(tracking_uri())}")
+    if not waiting and report.exists() and space.settings.find(Ingest) is not None:
+        _print_next(space)
+
+
+def _print_next(space: Workspace) -> None:
+    """Print what a person can do with an audit: read it, decide about the suspects, audit a file of their own."""
+    # `make` has an environment that the person's shell has not.
+    made = "MAKELEVEL" in os.environ
+    python = ".venv/bin/python" if made and Path(sys.prefix) == project_root() / ".venv" else "python"
+    own = "make audit DATA=reviews.csv TEXT=review LABEL=sentiment"
+    if not made:
+        own = "python -m flows.audit --data reviews.csv --text review --label sentiment"
+    console.say("")
+    console.say(f"Next       open {space.resolve(REPORT).relative_to(project_root())} in a browser")
+    console.say(f"           decide about the suspects:  {python} -m tasks review --workspace {space.typed} --open")
+    if is_built_in(space.settings):
+        console.say(f"           audit a file of your own:   {own}")

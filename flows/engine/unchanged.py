@@ -1,0 +1,71 @@
+"""A look before Prefect is there: where nothing is stale, a command ends without a flow run.
+
+To import Prefect and start a server takes ten times as long as the look. Flow runs that Prefect itself starts, on a schedule or from its
+page, are always recorded there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from cartograph.errors import CartographError
+from flows.engine.closing_lines import print_places
+from flows.engine.dvc_record import recorded
+from flows.engine.webhook import WEBHOOK
+from tasks.audit.gates import check_gates, findings
+from tasks.commands.dvc_yaml import in_sync
+from tasks.engine.receipt import fresh
+from tasks.engine.workspace import Workspace
+from tasks.pipelines import held_workspace, steps_of
+from tasks.presentation import console
+
+_WORKSPACE = ("--workspace", "-w")
+
+
+def ended_at_once(arguments: Sequence[str], default: str, command: str) -> bool:
+    """Print how each step stands, and what comes after an audit, where nothing is to be done; return whether that was so.
+
+    Whatever else there is to do or to say (a stale step, an option, an error, somebody else who holds the workspace, a gate that went
+    off) is left to the flow.
+
+    Args:
+        arguments: of the command line.
+        default: the workspace without any.
+        command: what holds the workspace; ``{}`` is the workspace as one types it.
+    """
+    workspace = _workspace(arguments, default)
+    if workspace is None:
+        return False
+    try:
+        with held_workspace(workspace, command) as space:
+            summaries = _summaries(space)
+            if summaries is None:
+                return False
+            check_gates(space)
+    except CartographError:
+        return False
+    for name, summary in summaries:
+        console.step_line(name, summary, None)
+    print_places(space, None)
+    return True
+
+
+def _workspace(arguments: Sequence[str], default: str) -> str | None:
+    if not arguments:
+        return default
+    if len(arguments) == 2 and arguments[0] in _WORKSPACE:
+        return arguments[1]
+    return None
+
+
+def _summaries(space: Workspace) -> list[tuple[str, str]] | None:
+    """Return each step with the summary of its receipt; None where a step is not fresh, or something is still to be recorded or sent."""
+    steps, summaries = steps_of(space.settings), []
+    for step in steps:
+        receipt = None if step.hints.always(space.settings) else fresh(step, space)
+        if receipt is None:
+            return None
+        summaries.append((step.name, receipt.summary))
+    to_send = os.environ.get(WEBHOOK) and any(finding["outcome"] == "warned" for finding in findings(space))
+    return summaries if in_sync(space) and recorded(steps, space) and not to_send else None
