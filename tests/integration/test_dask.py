@@ -20,7 +20,7 @@ ingest: {source: planted-nli, rows: 240, seed: 13}
 train: {model: bow, epochs: 2, learning_rate: 0.01}
 measure: {burn_in: 0}
 select: {strategies: [random, ambiguous], fractions: [0.5]}
-retrain: {subsets: [original], seeds: [1, 2], selections: true, epochs: 20}
+retrain: {subsets: [original], seeds: [1, 2], selections: true, epochs: 80}
 publish: {enabled: false}
 """
 CELLS = {f"retrain@{name}-{seed}" for name in ("original", "random-0.5", "ambiguous-0.5") for seed in (1, 2)}
