@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: audit collect test test-all check docs bench dvc-yaml repro chromium clean
+.PHONY: audit collect test test-all check docs bench dvc-yaml notices vulnerabilities sbom repro chromium clean
 
 # One's own file: `make audit DATA=reviews.csv TEXT=review LABEL=sentiment`; for pairs also PAIR=column. PROFILE: quick, standard or full.
 DATA ?=
@@ -56,6 +56,28 @@ bench: $(READY)
 
 dvc-yaml: $(READY)
 	@python -m tasks dvc-yaml
+
+# The licences of what constraints.txt names, as THIRD-PARTY-NOTICES.md.
+notices: $(READY)
+	@python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench,release]'
+	@python .ci/notices.py
+
+# What a release is checked and listed with stands in an environment of its own, so that it is no part of the list.
+TOOLS := build/release
+$(TOOLS)/.ready: pyproject.toml constraints.txt
+	@$(PYTHON) -m venv $(TOOLS)
+	@$(TOOLS)/bin/python -m pip install -q --disable-pip-version-check -c constraints.txt cyclonedx-bom pip-audit
+	@touch $@
+
+# Known vulnerabilities of what constraints.txt names; ends with 2, and says so, where the service cannot be asked.
+vulnerabilities: $(TOOLS)/.ready
+	@$(TOOLS)/bin/python .ci/vulnerabilities.py
+
+# What .venv holds, as CycloneDX JSON.
+sbom: $(READY) $(TOOLS)/.ready
+	@mkdir -p dist
+	@$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o dist/cartograph.cdx.json $(BIN)/python
+	@echo "dist/cartograph.cdx.json"
 
 # Installs the project at the versions of constraints.txt; done again only when these files change.
 $(READY): pyproject.toml constraints.txt
