@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cartograph.config import Settings
-from cartograph.data.json_files import write_json
+from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
 from tasks.audit.held_out import held_out_set
@@ -15,6 +16,9 @@ from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.parameters.train import Train
 from tasks.audit.plan import chosen_selections, retrained_models
+from tasks.engine.digest import digest_json, digest_path
+from tasks.engine.kept_results import computed_once
+from tasks.engine.receipt import code_digests, versions
 from tasks.engine.step import Hints, Inputs, Matrix, Out, Step
 from tasks.presentation.console import progress
 
@@ -70,20 +74,46 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
         rows = _easy_first(rows, pq.read_table(inputs[_MEASURES], columns=["uid", "confidence"]), name)
     out.checkpoints.mkdir(parents=True, exist_ok=True)
     write_parquet(rows, out.checkpoints / "subset.parquet")
-    with progress(f"retrain {subset} {seed}") as update:
-        fitted = fit_files(
-            recipe,
-            out.checkpoints / "subset.parquet",
-            evaluation,
-            out.checkpoints,
-            processes=out.workspace.settings.of(Train).process_count,
-            progress=update,
-        )
-    shutil.copytree(fitted.predictions, folder / "predictions")
-    shutil.copyfile(fitted.folder / "history.parquet", folder / "history.parquet")
-    write_json(folder / "training.json", fitted.training | described)
-    write_json(folder / "metrics.json", fitted.metrics | {"rows": rows.num_rows})
-    return _summary(rows.num_rows, list(evaluation), fitted.metrics)
+    same = [inputs[name] for name in inputs if name not in (_ROWS, _MEASURES, _SUBSET.format(subset=subset))]
+    key = _key(recipe, out.checkpoints / "subset.parquet", evaluation, same)
+
+    def compute(target: Path) -> None:
+        with progress(f"retrain {subset} {seed}") as update:
+            fitted = fit_files(
+                recipe,
+                out.checkpoints / "subset.parquet",
+                evaluation,
+                out.checkpoints,
+                processes=out.workspace.settings.of(Train).process_count,
+                progress=update,
+            )
+        shutil.copytree(fitted.predictions, target / "predictions")
+        shutil.copyfile(fitted.folder / "history.parquet", target / "history.parquet")
+        write_json(target / "training.json", fitted.training)
+        write_json(target / "metrics.json", fitted.metrics)
+
+    # Where cleaning changes nothing, all versions are the same rows.
+    result = computed_once(out.workspace, "retrain", key, compute, again=out.forced)
+    metrics = read_json(result / "metrics.json")
+    shutil.copytree(result / "predictions", folder / "predictions")
+    shutil.copyfile(result / "history.parquet", folder / "history.parquet")
+    write_json(folder / "training.json", read_json(result / "training.json") | described)
+    write_json(folder / "metrics.json", metrics | {"rows": rows.num_rows})
+    return _summary(rows.num_rows, list(evaluation), metrics)
+
+
+def _key(recipe: Recipe, rows: Path, evaluation: dict[str, Path], others: list[Path]) -> str:
+    """Return what a training follows from: the recipe, the rows, the sets that it is scored on, other files, code and libraries."""
+    return digest_json(
+        {
+            "recipe": asdict(recipe),
+            "rows": digest_path(rows),
+            "evaluation": {name: digest_path(path) for name, path in evaluation.items()},
+            "others": [digest_path(path) for path in others],
+            "code": code_digests(STEP),
+            "versions": versions(STEP.libraries),
+        }
+    )
 
 
 def _easy_first(rows: pa.Table, measures: pa.Table, name: str) -> pa.Table:
@@ -111,8 +141,6 @@ def _only_class(rows: pa.Table, recipe: Recipe, evaluation: dict[str, Path], des
 
 def _recipe(params: Retrain, workspace: Workspace, seed: int, map_training: Path | None) -> Recipe:
     """Return the recipe of the section ``train`` with this seed; of dynamics nothing is kept, so they are read where it is free."""
-    from dataclasses import replace
-
     trained = workspace.settings.of(Train)
     if trained.model == "transformer" and trained.pretrained is None:
         raise InputError(

@@ -61,7 +61,7 @@ def run_step(step: Step, workspace: Workspace, *, force: bool = False) -> Outcom
     started = time.perf_counter()
     try:
         with signs_of_life(step.name):
-            receipt = _execute(step, workspace, fingerprint, inputs, code)
+            receipt = _execute(step, workspace, fingerprint, inputs, code, forced=force)
     except Exception as error:
         explained = _explained(step, workspace, error)
         if step.leaves_failure and not isinstance(error, LostLockError):
@@ -80,7 +80,9 @@ def _leave(step: Step, workspace: Workspace, error: Exception) -> None:
         leave_failure(step, workspace, str(error) if isinstance(error, CartographError) else f"{type(error).__name__}: {error}")
 
 
-def _execute(step: Step, workspace: Workspace, fingerprint: str, before: Mapping[str, str], code: Mapping[str, str]) -> Receipt:
+def _execute(
+    step: Step, workspace: Workspace, fingerprint: str, before: Mapping[str, str], code: Mapping[str, str], *, forced: bool
+) -> Receipt:
     outputs = step.outputs_of(workspace.settings)
     _require_writable(step, workspace, (*outputs, step.receipt_name))
     checkpoints = workspace.state / "checkpoints" / step.name / fingerprint
@@ -89,7 +91,7 @@ def _execute(step: Step, workspace: Workspace, fingerprint: str, before: Mapping
         for name, path in staged.items():
             (path.parent if Path(name).suffix else path).mkdir(parents=True, exist_ok=True)
         failed = workspace.path / "data" / f"{step.name}.failed"
-        out = Out(workspace, staged, checkpoints, workspace.path / "reports", failed, step.cell.values if step.cell else {})
+        out = Out(workspace, staged, checkpoints, workspace.path / "reports", failed, step.cell.values if step.cell else {}, forced)
         inputs = Inputs(workspace, tuple(before))
         summary = step.run(workspace.settings[step.section], inputs, out)
         for name, path in staged.items():

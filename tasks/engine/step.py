@@ -46,6 +46,7 @@ class Out:
         failed: where a step that is about to raise may leave what it has, so that nothing is lost; made by the step,
             removed when it next succeeds.
         cell: a matrix step's values in this cell; empty for any other step.
+        forced: whether the step is asked for though it may be fresh, so that nothing kept from before is to be used.
     """
 
     workspace: Workspace
@@ -54,6 +55,7 @@ class Out:
     docs: Path
     failed: Path
     cell: Mapping[str, Any] = field(default_factory=dict)
+    forced: bool = False
 
     def __getitem__(self, name: str) -> Path:
         return self.staged[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -340,3 +341,35 @@ def test_wrong_parameters_say_what_is_expected(tmp_path: Path, section: dict[str
     with pytest.raises(InputError) as raised:
         load_settings(path, {"retrain": Retrain})
     assert message in str(raised.value)
+
+
+def test_versions_of_the_same_rows_are_trained_once_and_each_when_it_is_forced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import cartograph.train.fit
+
+    trained: list[Path] = []
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        trained.append(arguments[3])
+        return fit_files(*arguments, **options)
+
+    fit_files = cartograph.train.fit.fit_files
+    monkeypatch.setattr(cartograph.train.fit, "fit_files", counted)
+    workspace = space(tmp_path, epochs=2)
+    save(pq.read_table(tmp_path / "data/select/original.parquet"), tmp_path / "data/select/cleaned.parquet")
+    for name in ("original-1", "cleaned-1", "random-1", "original-2"):
+        run_step(cell(workspace, name), workspace)
+    assert len(trained) == 3, "`cleaned` has all rows, `random` has others, and another seed is another training"
+    kept = {
+        name: {
+            path.name: path.read_bytes()
+            for path in (tmp_path / f"data/retrain/{name}").rglob("*")
+            if path.is_file() and path.name != "training.json"
+        }
+        for name in ("original-1", "cleaned-1")
+    }
+    assert kept["original-1"] == kept["cleaned-1"]
+    assert json.loads((tmp_path / "data/retrain/cleaned-1/training.json").read_text())["subset"] == "cleaned"
+    run_step(cell(workspace, "cleaned-1"), workspace, force=True)
+    assert len(trained) == 4
+    for path in (tmp_path / "data/retrain/cleaned-1").rglob("*"):
+        assert path.is_dir() or path.name == "training.json" or path.read_bytes() == kept["cleaned-1"][path.name]
