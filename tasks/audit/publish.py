@@ -14,7 +14,7 @@ from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
 from tasks.audit.plan import experiment_folders, retrained_models, selection_file
 from tasks.audit.publication import read_publication, write_files
-from tasks.audit.published_models import cleaned_dataset, filtered_dataset, read_models, read_trials
+from tasks.audit.published_models import cleaned_dataset, filtered_dataset, read_models, read_trials, read_versions
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.publishing.mlflow_runs import publish_runs
 from tasks.publishing.records import STEP_NAME, Dataset, Publication
@@ -49,11 +49,11 @@ def run(params: Publish, inputs: Inputs, out: Out) -> str:
     made = {"cleaned": cleaned_dataset(out.workspace, inputs), "filtered": filtered_dataset(out.workspace, inputs)}
     versions = {name: dataset for name, dataset in made.items() if dataset is not None}
     models = read_models(out.workspace, inputs, publication)
-    trials = read_trials(inputs, publication)
+    others = (*read_trials(inputs, publication), *read_versions(models, inputs, publication))
     audit = _with_recommendation(_with_versions(publication, versions), inputs)
     with tempfile.TemporaryDirectory() as temporary:
         write_files(out.workspace, inputs, Path(temporary), points=params.interactive_points)
-        written = publish_runs(audit, (*models, *trials), experiment, Path(temporary))
+        written = publish_runs(audit, (*models, *others), experiment, Path(temporary))
     # Where the run is, is nobody's output: its id is another in every database.
     out.workspace.state.mkdir(exist_ok=True)
     write_json(out.workspace.state / RUN, written)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from cartograph.data.json_files import read_json
@@ -13,7 +14,7 @@ from tasks.audit.publication import dataset_of
 from tasks.engine.digest import digest_json
 from tasks.engine.failed_cell import failure_of
 from tasks.engine.workspace import Workspace
-from tasks.publishing.records import Dataset, Model, Publication
+from tasks.publishing.records import Dataset, Logged, Model, Publication
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +32,29 @@ def read_models(workspace: Workspace, inputs: Mapping[str, Path], publication: P
     models = retrained_models(workspace.settings)
     train_sets = {subset: _train_set(workspace, inputs, subset) for subset in dict.fromkeys(subset for subset, _ in models)}
     return tuple(_model(subset, seed, inputs[folder], train_sets[subset], publication) for (subset, seed), folder in models.items())
+
+
+def read_versions(models: Sequence[Model], inputs: Mapping[str, Path], publication: Publication) -> tuple[Model, ...]:
+    """Return each train set that models were trained on as one logged model: means over its seeds, with 95 % intervals; the original last.
+
+    Args:
+        models: all retrained models of the audit, as ``read_models`` gives them.
+        inputs: of the step.
+        publication: of the audit.
+    """
+    import pyarrow.parquet as pq
+
+    if not models:
+        return ()
+    numbers: dict[str, list[dict[str, Any]]] = {}
+    for row in pq.read_table(inputs["data/evaluate"] / "summary.parquet").to_pylist():
+        numbers.setdefault(row["subset"], []).append(row)
+    trained: dict[str, list[Model]] = {}
+    for model in models:
+        trained.setdefault(model.tags["cartograph.subset"], []).append(model)
+    found = [_version(subset, seeds, numbers.get(subset, []), publication) for subset, seeds in trained.items()]
+    # MLflow lists the newest first.
+    return tuple(reversed(found))
 
 
 def read_trials(inputs: Mapping[str, Path], publication: Publication) -> tuple[Model, ...]:
@@ -104,6 +128,50 @@ def _model(subset: str, seed: int, folder: Path, train_set: Dataset, publication
         tags=tags,
         datasets=(train_set, *evaluation),
         status="FINISHED" if broken is None else "FAILED",
+    )
+
+
+def _version(subset: str, models: Sequence[Model], rows: Sequence[Mapping[str, Any]], publication: Publication) -> Model:
+    """Return what the models of one train set have in common.
+
+    Args:
+        subset: the train set's name.
+        models: one per seed.
+        rows: theirs of the comparison's ``SUMMARY``.
+        publication: of the audit.
+    """
+    train_set, *evaluation = models[0].datasets
+    sets = {str(dataset.profile["set"]): dataset for dataset in evaluation}
+    metrics: dict[str, float] = {}
+    measured_on: dict[str, Dataset] = {}
+    for row in rows:
+        name = f"{row['set']}.{row['metric']}"
+        found = {name: row["mean"], f"{name}.low": row["low"], f"{name}.high": row["high"]}
+        known = {part: float(value) for part, value in found.items() if value is not None}
+        metrics |= known
+        measured_on |= dict.fromkeys(known, sets[row["set"]]) if row["set"] in sets else {}
+    learnt = [model for model in models if "cartograph.failed" not in model.tags]
+    own = [model.metrics["train.accuracy"] for model in learnt if "train.accuracy" in model.metrics]
+    if own:
+        metrics["train.accuracy"], measured_on["train.accuracy"] = fmean(own), train_set
+    seeds = [model.tags["cartograph.seed"] for model in models]
+    failed = f"; {len(models) - len(learnt)} of them **failed** and are in no mean" if len(learnt) < len(models) else ""
+    note = (
+        f"Mean of {len(models)} {'model' if len(models) == 1 else 'models'} trained from scratch on the "
+        f"{train_set.profile['num_rows']:,} rows of `{subset}`, seed {', '.join(seeds)}{failed}. "
+        "`.low` and `.high` are the ends of a 95 % interval."
+    )
+    tags = {name: value for name, value in models[0].tags.items() if name not in ("cartograph.seed", "cartograph.failed")}
+    params = {name: value for name, value in models[0].params.items() if all(model.params.get(name) == value for model in learnt)}
+    params.pop("seed", None)
+    return Model(
+        name=subset,
+        fingerprint=digest_json({"audit": publication.fingerprint, "subset": subset, "seeds": seeds}),
+        params=params | {"subset": subset, "seeds": ", ".join(seeds)},
+        metrics=metrics,
+        tags=tags | {"mlflow.note.content": note},
+        datasets=models[0].datasets,
+        logged=Logged(subset, "classifier", measured_on),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -179,6 +180,11 @@ def trained(
     _keep(found, name, earlier, learner, out)
     measured = {} if gain is None else {"gain": {"value": round(gain.value, 6), "error": round(gain.error, 6)}}
     return found, new, {"model": name, "dev": dev, **measured}
+
+
+def best_round(folders: Sequence[Path]) -> Path:
+    """Return the folder of the round whose matcher is best on dev, the first of equals; there must be one."""
+    return max(folders, key=lambda folder: float(read_json(folder / "scores.json")["numbers"].get("dev.average_precision", 0.0)))
 
 
 def text_learner(task: Task, folder: Path) -> Learner | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +14,20 @@ from pydantic import Field
 
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
+from tasks.audit.pretrained_folder import local_folder
 from tasks.collection.compare import DATA as COMPARED
 from tasks.collection.compare import FIGURES
 from tasks.collection.compare import METRICS as COMPARED_METRICS
 from tasks.collection.encode import METRICS as ENCODED_METRICS
+from tasks.collection.matcher_start import best_round
 from tasks.collection.pairs import METRICS as PAIRS_METRICS
-from tasks.collection.parameters import Collect, folder_of
+from tasks.collection.parameters import MATCHER, Collect, Encode, folder_of
 from tasks.collection.report import PAGE
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import Workspace, project_root
 from tasks.publishing.provenance import dvc_lock, git_commit
-from tasks.publishing.records import DIGEST_CHARACTERS, STEP_NAME, Dataset, Model, Publication
+from tasks.publishing.records import DIGEST_CHARACTERS, STEP_NAME, Dataset, Logged, Model, Package, Publication
 from tasks.publishing.tracking_uri import VARIABLE
 
 _NUMBERS = {"pairs": PAIRS_METRICS, "encode": ENCODED_METRICS, "compare": COMPARED_METRICS}
@@ -46,8 +49,13 @@ def run(params: Publish, inputs: Inputs, out: Out) -> str:
     publication = _publication(out.workspace, inputs)
     models = _models(out.workspace, inputs, publication)
     with tempfile.TemporaryDirectory() as temporary:
-        _write_files(out.workspace, inputs, Path(temporary))
-        publish_runs(publication, models, experiment, Path(temporary))
+        folder, matcher = Path(temporary) / "files", Path(temporary) / "matcher"
+        folder.mkdir()
+        matcher.mkdir()
+        _write_files(out.workspace, inputs, folder)
+        if out.workspace.settings.of(Encode).model == MATCHER:
+            models = _with_matcher(models, out.workspace, inputs, publication, matcher)
+        publish_runs(publication, models, experiment, folder)
     published = {
         "experiment": experiment,
         "fingerprint": publication.fingerprint,
@@ -74,13 +82,14 @@ def _publication(workspace: Workspace, inputs: Inputs) -> Publication:
         "cartograph.dataset_version": stated_pairs.digest,
         "cartograph.fingerprint": fingerprint,
         "cartograph.dvc_lock": "-" if lock is None else digest_json(lock),
+        "cartograph.kind": "collection",
         "mlflow.source.type": "LOCAL",
         "mlflow.source.name": f"cartograph {workspace.relative}",
         "mlflow.note.content": _note(workspace, metrics),
     }
     if (commit := git_commit()) is not None:
         tags["mlflow.source.git.commit"] = commit
-    return Publication(fingerprint, params, metrics, tags, (stated_pairs,))
+    return Publication(fingerprint, params, metrics, tags, (stated_pairs,), what="collection")
 
 
 def _stated_pairs(workspace: Workspace, inputs: Inputs) -> Dataset:
@@ -104,6 +113,31 @@ def _models(workspace: Workspace, inputs: Inputs, publication: Publication) -> l
         for method in collect.methods
         for seed in collect.seeds
     ]
+
+
+def _with_matcher(models: Sequence[Model], workspace: Workspace, inputs: Inputs, publication: Publication, folder: Path) -> list[Model]:
+    """Return the runs, that of the best matcher with the matcher itself, whose data are written into an empty folder."""
+    from cartograph.pairs.matcher.known_records import KnownRecords
+    from cartograph.pairs.matcher.records import Records
+    from cartograph.pairs.tables import load_task
+    from tasks.publishing import matcher_code
+
+    params, encode = workspace.settings.of(Collect), workspace.settings.of(Encode)
+    last = [inputs[folder_of(method, seed, params.rounds)] for method in params.methods for seed in params.seeds]
+    best = best_round(last)
+    task = load_task(inputs["data/pairs"])
+    local = local_folder(encode.pretrained)
+    records = Records(task.left, task.left if task.symmetric else task.right, task.fields)
+    known = KnownRecords(best / "model", records, encode.neighbours, encode.pretrained if local is None else str(local))
+    known.save(folder)
+    libraries = ("numpy", "pandas", "pyarrow", "rapidfuzz", "scikit-learn", "scipy", "torch", "safetensors")
+    package = Package(folder, Path(str(matcher_code.__file__)), known.columns, "probability", libraries)
+    model = models[last.index(best)]
+    numbers = {*model.metrics, *model.curves}
+    measured_on = {name: publication.datasets[0] for name in numbers if name.startswith(("dev.", "test."))}
+    found = list(models)
+    found[last.index(best)] = replace(model, logged=Logged("matcher", "matcher", measured_on, package))
+    return found
 
 
 def _curves(results: list[dict[str, Any]], method: str, seed: int) -> dict[str, list[tuple[int, float]]]:

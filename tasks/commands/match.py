@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cartograph.data.json_files import read_json
 from cartograph.errors import InputError
 from tasks.audit.pretrained_folder import local_folder
 from tasks.collection.encode import DATA as ENCODED
 from tasks.collection.encode import PAIRS, starting_vectors
-from tasks.collection.matcher_start import DEV_SCORES
+from tasks.collection.matcher_start import DEV_SCORES, best_round
 from tasks.collection.pairs import Pairs, partly_stated
 from tasks.collection.parameters import MATCHER, SECTION, Collect, Encode, folder_of
 from tasks.engine.whole_files import write_whole
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cartograph.pairs.matcher.matching import Matches, Threshold
-    from cartograph.pairs.matcher.model import Matcher
     from cartograph.pairs.matcher.records import Records
     from cartograph.pairs.models.learner import UtteranceVectors
     from tasks.engine.workspace import Workspace
@@ -70,6 +68,7 @@ def match(
     import numpy as np
     from scipy.special import logit
 
+    from cartograph.pairs.matcher.known_records import load_matcher
     from cartograph.pairs.matcher.matching import Threshold, match_records
     from cartograph.pairs.matcher.matching import one_to_one as unique
 
@@ -85,7 +84,7 @@ def match(
         sides = _tables(space, encode, left, right, id) if left else _own(space, encode)
         asked, partly = float(logit(np.clip(threshold, 1e-12, 1 - 1e-12))), partly_stated(space.settings)
         least = Threshold(0.0 if precision else asked) if partly else _threshold(space, folder, precision, asked)
-        matcher, learnt = _loaded(folder / "model", sides.records)
+        matcher, learnt = load_matcher(folder / "model", sides.records)
         with progress("match", "records"):
             found = match_records(matcher, sides.records, encode.neighbours, least.score, encoder=sides.encoder, learnt=learnt)
         if one_to_one:
@@ -120,16 +119,16 @@ def _target(out: str, space: Workspace) -> Path:
 def _model(space: Workspace) -> Path:
     """Return the folder of the newest round that is there; of several collections, the one that is best on dev."""
     params = space.settings.of(Collect)
-    newest: list[tuple[float, Path]] = []
+    newest: list[Path] = []
     for method in params.methods:
         for seed in params.seeds:
             folders = [space.resolve(folder_of(method, seed, number)) for number in range(params.rounds, 0, -1)]
             done = next((folder for folder in folders if (folder / _ROUND).exists() and (folder / "model").is_dir()), None)
             if done is not None:
-                newest.append((float(read_json(done / _ROUND)["numbers"].get("dev.average_precision", 0.0)), done))
+                newest.append(done)
     if not newest:
         raise InputError(f"no round is done yet; run `python -m flows.collect --workspace {space.typed}` first.")
-    return max(newest, key=lambda one: one[0])[1]
+    return best_round(newest)
 
 
 def _own(space: Workspace, encode: Encode) -> _Sides:
@@ -186,21 +185,6 @@ def _encoded(records: Records, encode: Encode) -> UtteranceVectors:
     local = local_folder(encode.pretrained)
     with progress("encode", "texts") as update:
         return untrained_encoder_vectors(str(local or encode.pretrained), records.left, records.right, encode.device, update)
-
-
-def _loaded(folder: Path, records: Records) -> tuple[Matcher, UtteranceVectors | None]:
-    """Return the matcher, and the records' vectors where it learnt some."""
-    from cartograph.pairs.matcher.model import Matcher
-    from cartograph.pairs.models.learner import UtteranceVectors
-
-    matcher = Matcher.load(folder)
-    if not matcher.learnt:
-        return matcher, None
-    from cartograph.pairs.models.bow import CosineBow
-
-    embedder = CosineBow.load(folder)
-    left = embedder.vectors(embedder.encode(records.left))
-    return matcher, UtteranceVectors(left, left if records.symmetric else embedder.vectors(embedder.encode(records.right)))
 
 
 def _threshold(space: Workspace, folder: Path, precision: float, least: float) -> Threshold:

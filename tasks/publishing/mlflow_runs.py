@@ -1,4 +1,4 @@
-"""MLflow: the runs of an audit and its models, written whole however often it is tried."""
+"""MLflow: the runs of an audit or a collection and of its models, written whole however often it is tried."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from cartograph.errors import InputError
 from tasks.engine.digest import digest_json, digest_path
+from tasks.publishing.logged_models import begin_logged_model, complete_logged_model, find_logged_model, is_ready
 from tasks.publishing.records import Dataset, Model, Publication
 from tasks.publishing.tracking_uri import VARIABLE, database_server, reason, shown, sqlite_file, tracking_uri
 
@@ -28,10 +29,17 @@ if TYPE_CHECKING:
 _COMPLETE = "cartograph.published"
 
 
-_KIND = {
-    "mlflow.experimentKind": "custom_model_development",
-    "mlflow.note.content": "Audits of one dataset by Cartograph: a run per audit, and beneath it a run per retrained model.",
+_ABOUT = {
+    "audit": (
+        "Audits of one dataset by Cartograph: a run per audit, and beneath it a run per train set that models were trained on "
+        "(`original`, `cleaned`, `random`: their means, also as logged models) and per retrained model."
+    ),
+    "collection": (
+        "Collections of pairs by Cartograph: a run per collection, and beneath it a run per way to choose labels and seed. The trained "
+        "matcher is a logged model."
+    ),
 }
+"""What an experiment says of itself."""
 
 
 _BATCH = 100
@@ -71,7 +79,7 @@ def publish_runs(audit: Publication, models: Sequence[Model], experiment: str, f
             from mlflow import MlflowClient
 
             client = MlflowClient(tracking_uri=uri)
-            runs = _Runs(client, _experiment(client, experiment, uri))
+            runs = _Runs(client, _experiment(client, experiment, uri, audit.what))
             run_id = runs.publish(audit, models, folder)
             return {"server": shown(uri), "experiment": runs.experiment_id, "run": run_id}
         except InputError:
@@ -93,7 +101,7 @@ class _Runs:
         content = digest_json([audit.tags, digest_path(folder)])
         found = self._find(audit.fingerprint)
         whole = _is_whole(found, content)
-        run = found or self._begin(f"audit {time.strftime('%Y-%m-%d')} {audit.fingerprint[:8]}", audit.tags, audit.begun)
+        run = found or self._begin(f"{audit.what} {time.strftime('%Y-%m-%d')} {audit.fingerprint[:8]}", audit.tags, audit.begun)
         if not whole:
             self._log(run, audit)
             self.client.log_artifacts(run.info.run_id, str(folder))
@@ -107,10 +115,18 @@ class _Runs:
         tags = model.tags | {"cartograph.fingerprint": model.fingerprint, "mlflow.parentRunId": parent}
         content = digest_json([tags, model.params, model.metrics, [dataset.digest for dataset in model.datasets], dict(model.curves)])
         found = self._find(model.fingerprint, parent)
-        if not _is_whole(found, content):
-            run = found or self._begin(model.name, tags)
+        if _is_whole(found, content) and (
+            model.logged is None or is_ready(find_logged_model(self.client, found, model.fingerprint), model.logged)
+        ):
+            return
+        run = found or self._begin(model.name, tags)
+        if model.logged is None:
             self._log(run, model)
-            self._complete(run, tags, content, model.status)
+        else:
+            model_id = begin_logged_model(self.client, run, model, model.logged)
+            self._log(run, model, model_id)
+            complete_logged_model(self.client, model_id, model.logged)
+        self._complete(run, tags, content, model.status)
 
     def _find(self, fingerprint: str, parent: str | None = None) -> Run | None:
         """Return the run of this identity, a whole one before a broken one, the oldest first; deleted runs do not count."""
@@ -124,8 +140,11 @@ class _Runs:
         start = None if begun is None else int(1000 * begun)
         return self.client.create_run(self.experiment_id, start_time=start, run_name=name, tags=dict(tags))
 
-    def _log(self, run: Run, record: Publication | Model) -> None:
-        """Write parameters, numbers and datasets; what a broken attempt left there is written again with the same values."""
+    def _log(self, run: Run, record: Publication | Model, model_id: str | None = None) -> None:
+        """Write parameters, numbers and datasets; what a broken attempt left there is written again with the same values.
+
+        ``model_id``: of the logged model that the numbers belong to as well.
+        """
         from mlflow.entities import Metric, Param
 
         self.begun = True
@@ -135,9 +154,12 @@ class _Runs:
             self.client.log_batch(run_id, params=params[start : start + _BATCH])
         names = list(dict.fromkeys([*record.metrics, *record.curves]))
         keys = dict(zip(names, _keys(names), strict=True))
-        metrics = [Metric(keys[name], value, run.info.start_time, 0) for name, value in record.metrics.items()]
-        for name, points in record.curves.items():
-            metrics += [Metric(keys[name], value, run.info.start_time, step) for step, value in points]
+        points = [(name, 0, value) for name, value in record.metrics.items()]
+        points += [(name, step, value) for name, curve in record.curves.items() for step, value in curve]
+        of_set = _measured_on(record)
+        metrics = [
+            Metric(keys[name], value, run.info.start_time, step, model_id, *of_set.get(name, (None, None))) for name, step, value in points
+        ]
         for start in range(0, len(metrics), _BATCH):
             self.client.log_batch(run_id, metrics=metrics[start : start + _BATCH])
         self.client.log_inputs(run_id, datasets=[_dataset_input(dataset) for dataset in record.datasets])
@@ -149,17 +171,25 @@ class _Runs:
         self.client.set_terminated(run.info.run_id, status)
 
 
-def _is_whole(run: Run | None, content: str) -> bool:
+def _measured_on(record: Publication | Model) -> dict[str, tuple[str, str]]:
+    """Return name and digest of the dataset that a number of a logged model was measured on."""
+    if isinstance(record, Publication) or record.logged is None:
+        return {}
+    return {name: (dataset.name, dataset.digest) for name, dataset in record.logged.measured_on.items()}
+
+
+def _is_whole(run: Run | None, content: str) -> TypeGuard[Run]:
     return run is not None and run.info.status in ("FINISHED", "FAILED") and run.data.tags.get(_COMPLETE) == content
 
 
-def _experiment(client: MlflowClient, name: str, uri: str) -> str:
+def _experiment(client: MlflowClient, name: str, uri: str, what: str) -> str:
     found: Experiment | None = client.get_experiment_by_name(name)
     if found is None:
         database = sqlite_file(uri)
         # MLflow's own default is relative to wherever the process happens to stand.
         location = None if database is None else (database.parent / "mlartifacts" / re.sub(r"[^\w-]", "_", name)).as_uri()
-        return client.create_experiment(name, artifact_location=location, tags=_KIND)
+        tags = {"mlflow.experimentKind": "custom_model_development", "mlflow.note.content": _ABOUT[what]}
+        return client.create_experiment(name, artifact_location=location, tags=tags)
     if found.lifecycle_stage != "active":
         raise InputError(
             f"the MLflow experiment `{name}` was deleted; bring it back with `mlflow experiments restore "

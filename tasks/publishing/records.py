@@ -1,10 +1,11 @@
-"""The records that are published to MLflow: a run of an audit or a model, with its numbers, tags and datasets."""
+"""The records that are published to MLflow: a run of an audit or of models, with its numbers, tags and datasets, and logged models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 STEP_NAME = "publish"
 
@@ -37,7 +38,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Publication:
-    """One audit.
+    """One audit, or one collection of pairs.
 
     Attributes:
         fingerprint: the audit's identity: of its parameters, data, measures and numbers; the same audit has the same.
@@ -47,6 +48,7 @@ class Publication:
         datasets: the train set first.
         curves: numbers that are followed from audit to audit: (number of the audit, value) each, by name.
         begun: when the audit began, in seconds since 1970; None: when it is published.
+        what: ``audit`` or ``collection``.
     """
 
     fingerprint: str
@@ -56,14 +58,51 @@ class Publication:
     datasets: tuple[Dataset, ...]
     curves: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
     begun: float | None = None
+    what: Literal["audit", "collection"] = "audit"
+
+
+@dataclass(frozen=True)
+class Package:
+    """A model that can be loaded again: its data, and the code that reads them.
+
+    Attributes:
+        data: folder of its data.
+        code: Python file that names an ``mlflow.pyfunc`` model, which finds the data as the artifact ``matcher``.
+        columns: of the table that it reads, all of them text.
+        answers: name of the number that it says of each row.
+        libraries: that its code imports.
+    """
+
+    data: Path
+    code: Path
+    columns: tuple[str, ...]
+    answers: str
+    libraries: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Logged:
+    """What makes a run's model one of MLflow's logged models, which have its parameters and numbers.
+
+    Attributes:
+        name: its name.
+        kind: the type that models are searched by: ``classifier``, ``matcher``.
+        measured_on: numbers of the run -> the dataset that each was measured on.
+        package: the model itself; None: only its numbers are kept.
+    """
+
+    name: str
+    kind: str
+    measured_on: Mapping[str, Dataset] = field(default_factory=dict)
+    package: Package | None = None
 
 
 @dataclass(frozen=True)
 class Model:
-    """One retrained model.
+    """One run beneath an audit's or a collection's: a trained model, or the mean of several.
 
     Attributes:
-        name: ``retrain <subset> seed <n>``.
+        name: ``retrain <subset> seed <n>``; of a mean over seeds, the subset.
         fingerprint: its identity within the audit's.
         params: how it was trained, and on what.
         metrics: ``<evaluation set>.<metric>``, as the audit's own model has them, and its train set's; parameters are not among them.
@@ -72,6 +111,7 @@ class Model:
         datasets: its train set first, then the evaluation sets.
         curves: numbers that have a course: (step, value) each, by name.
         status: MLflow's: ``FINISHED``, or ``FAILED`` where it broke off.
+        logged: what makes it a logged model; None: it is a run alone.
     """
 
     name: str
@@ -82,3 +122,4 @@ class Model:
     datasets: tuple[Dataset, ...]
     curves: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
     status: str = "FINISHED"
+    logged: Logged | None = None

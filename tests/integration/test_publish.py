@@ -22,9 +22,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, expect, sync_playwright
 
 from cartograph import schema
+from cartograph.compare.versions import SUMMARY, VERSIONS
 from cartograph.config import Section
 from cartograph.data.content import content_digest
 from cartograph.data.subsets import take_subset
@@ -118,6 +119,16 @@ def write_models(workspace: Workspace, inputs: Inputs) -> None:
         inputs["data/evaluate"].mkdir(parents=True, exist_ok=True)
         (inputs["data/evaluate"] / name).write_text(name)
     (inputs["data/evaluate"] / "recommended.json").write_text("{}")
+    pq.write_table(pa.Table.from_pylist(list(summary()), schema=SUMMARY), inputs["data/evaluate"] / "summary.parquet")
+
+
+def summary() -> Iterator[dict[str, Any]]:
+    """Yield what `evaluate` says of each version: of one seed, and of none of `random`, which failed."""
+    for subset in VERSIONS:
+        for name, domain, score in (("validation", "id", 0.8), ("challenge", "ood", 0.6), ("challenge/hard", "ood", 0.4)):
+            mean = score + 0.1 * (subset == "cleaned")
+            row = {"subset": subset, "set": name, "domain": domain, "rows": 10, "metric": "accuracy", "seeds": 1, "failed": 0}
+            yield row | ({"seeds": 0, "failed": 1} if subset == "random" else {"mean": mean, "low": mean - 0.05, "high": mean + 0.05})
 
 
 def write_audit(workspace: Workspace, inputs: Inputs) -> None:
@@ -175,6 +186,21 @@ class Audit:
 
     def models(self) -> dict[str, Any]:
         """Return the runs of retrained models by name; no two have one name."""
+        return {name: run for name, run in self._beneath().items() if name.startswith("retrain ")}
+
+    def versions(self) -> dict[str, Any]:
+        """Return the runs of train sets, each over its seeds, by name."""
+        return {name: run for name, run in self._beneath().items() if not name.startswith("retrain ")}
+
+    def logged(self) -> dict[str, Any]:
+        """Return the logged models by name; no two have one name."""
+        experiment = self.client.get_experiment_by_name(self.workspace.name)
+        found = self.client.search_logged_models([experiment.experiment_id])
+        named = {model.name: model for model in found}
+        assert len(named) == len(found)
+        return named
+
+    def _beneath(self) -> dict[str, Any]:
         found = [run for run in self.all_runs() if "mlflow.parentRunId" in run.data.tags]
         named = {run.info.run_name: run for run in found}
         assert len(named) == len(found)
@@ -312,6 +338,47 @@ def test_each_retrained_model_is_a_run_beneath_the_audit(audit: Audit) -> None:
     assert original.data.tags["cartograph.dataset_version"] == parent.data.tags["cartograph.dataset_version"]
 
 
+def test_each_train_set_is_a_logged_model_over_its_seeds(audit: Audit) -> None:
+    audit.publish()
+    [parent] = audit.runs()
+    runs, logged = audit.versions(), audit.logged()
+    assert set(runs) == set(logged) == {"original", "cleaned", "random"}
+    for name, model in logged.items():
+        run = runs[name]
+        assert run.data.tags["mlflow.parentRunId"] == parent.info.run_id
+        assert run.data.tags["cartograph.dataset_version"] == model.tags["cartograph.dataset_version"]
+        assert (model.source_run_id, model.model_type, str(model.status)) == (run.info.run_id, "classifier", "READY")
+        assert [output.model_id for output in run.outputs.model_outputs] == [model.model_id]
+        assert {metric.key: metric.value for metric in model.metrics or ()} == run.data.metrics
+    numbers = runs["cleaned"].data.metrics
+    assert {name: numbers[name] for name in numbers if name.startswith("challenge.")} == pytest.approx(
+        {"challenge.accuracy": 0.7, "challenge.accuracy.low": 0.65, "challenge.accuracy.high": 0.75}
+    )
+    assert set(runs["random"].data.metrics) == set(), "its one training failed"
+    assert "1 of them **failed**" in runs["random"].data.tags["mlflow.note.content"]
+    digests = {item.dataset.name: item.dataset.digest for item in parent.inputs.dataset_inputs}
+    of_set = {metric.key: (metric.dataset_name, metric.dataset_digest) for metric in logged["cleaned"].metrics}
+    assert of_set["challenge.accuracy.low"] == ("small/challenge", digests["small/challenge"])
+    assert of_set["train.accuracy"] == ("small", audit.published["cleaned"])
+    assert of_set["challenge_hard.accuracy"] == (None, None), "a group of rows is no dataset of its own"
+
+
+def test_logged_models_are_there_once_and_come_back(audit: Audit) -> None:
+    audit.publish()
+    first, runs = audit.logged(), audit.versions()
+    audit.publish()
+    assert {name: model.model_id for name, model in audit.logged().items()} == {name: model.model_id for name, model in first.items()}
+    audit.client.delete_logged_model(first["cleaned"].model_id)
+    audit.client.delete_run(runs["original"].info.run_id)
+    audit.publish()
+    again = audit.logged()
+    assert {name for name in first if again[name].model_id != first[name].model_id} == {"cleaned", "original"}
+    for name, run in audit.versions().items():
+        assert again[name].source_run_id == run.info.run_id
+        assert str(again[name].status) == "READY"
+    assert len(again["cleaned"].metrics) == len(first["cleaned"].metrics)
+
+
 def test_versions_lead_from_the_cleaned_data_back_to_the_original(audit: Audit) -> None:
     audit.publish()
     [parent] = audit.runs()
@@ -363,7 +430,7 @@ def test_an_audit_that_retrains_nothing_has_no_models(audit: Audit) -> None:
     audit.inputs = Inputs(audit.workspace, names)
     summary = audit.publish()
     assert summary.endswith(" metrics, 5 datasets")
-    assert audit.models() == {}
+    assert audit.models() == audit.versions() == {}
 
 
 def test_the_artifacts_are_pages_figures_numbers_and_parameters(audit: Audit) -> None:
@@ -427,7 +494,7 @@ def test_a_deleted_experiment_is_told(audit: Audit) -> None:
         audit.publish(experiment="mine")
 
 
-@pytest.mark.parametrize("call", ["log_batch", "log_inputs", "log_artifacts", "set_terminated"])
+@pytest.mark.parametrize("call", ["log_batch", "log_inputs", "log_artifacts", "set_terminated", "log_outputs", "finalize_logged_model"])
 def test_a_broken_attempt_is_completed_not_doubled(audit: Audit, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     from mlflow import MlflowClient
 
@@ -445,8 +512,10 @@ def test_a_broken_attempt_is_completed_not_doubled(audit: Audit, monkeypatch: py
     assert whole.info.run_id == broken.info.run_id
     assert whole.info.status == "FINISHED"
     assert len(whole.inputs.dataset_inputs) == 5
-    assert {run.info.status for run in audit.models().values()} == {"FINISHED"}
-    assert len(audit.models()) == 3
+    assert {run.info.status for run in (*audit.models().values(), *audit.versions().values())} == {"FINISHED"}
+    assert len(audit.models()) == len(audit.versions()) == 3
+    assert {str(model.status) for model in audit.logged().values()} == {"READY"}
+    assert {len(run.outputs.model_outputs) for run in audit.versions().values()} == {1}
     history = audit.client.get_metric_history(whole.info.run_id, "rows.train")
     assert [metric.value for metric in history] == [40]
 
@@ -463,7 +532,7 @@ def test_a_server_takes_an_audit_once_and_its_password_is_not_printed(
     client = MlflowClient(tracking_uri=f"http://{server}")
     found = client.search_runs([client.get_experiment_by_name("small").experiment_id])
     [run] = [run for run in found if "mlflow.parentRunId" not in run.data.tags]
-    assert len(found) == 4
+    assert len(found) == 7
     assert run.info.status == "FINISHED"
     assert len(run.inputs.dataset_inputs) == 5
     assert {"report.html", "data_map.html", "figures"} <= {entry.path for entry in client.list_artifacts(run.info.run_id)}
@@ -490,34 +559,51 @@ def browser() -> Iterator[Browser]:
 def test_original_and_cleaned_are_compared_side_by_side_in_the_browser(
     audit: Audit, server: str, browser: Browser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """As a user does it: open the audit, tick two of its models, press Compare; then the charts of all models."""
+    """As a user does it: open the audit, tick its original and its cleaned train set, press Compare; then the logged models."""
     from mlflow import MlflowClient
 
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://{server}")
     audit.publish(experiment="compared")
     experiment = MlflowClient(tracking_uri=f"http://{server}").get_experiment_by_name("compared").experiment_id
-    names = [f"retrain {subset} seed 1" for subset in ("original", "cleaned")]
     with browser.new_page(viewport={"width": 1500, "height": 1100}) as page:
         page.set_default_timeout(60_000)
         page.goto(f"http://{server}/#/experiments/{experiment}/runs?compareRunsMode=TABLE")
         page.locator("[role=row] button[data-component-id*=runnamecellrenderer]").first.click()
-        for name in names:
-            page.locator("[role=row]", has_text=name).first.locator("input.ag-checkbox-input").check()
+        for name in ("original", "cleaned"):
+            row = page.locator("[role=row]").filter(has=page.get_by_role("link", name=name, exact=True))
+            row.locator("input.ag-checkbox-input").check()
         page.get_by_role("button", name="Compare", exact=True).click()
         page.get_by_text("Comparing 2 Runs from 1 Experiment").wait_for()
         plot = page.locator(".js-plotly-plot")
-        expect(plot.locator(".axis-title")).to_have_text(["subset", "challenge.accuracy"], timeout=60_000)
-        expect(plot).to_contain_text(re.compile("cleaned.*original|original.*cleaned", re.S))
-        for name in (*names, "challenge.macro_f1", "validation.accuracy"):
-            expect(page.get_by_text(name, exact=True).first).to_be_attached()
+        expect(plot).to_contain_text(re.compile("cleaned.*original|original.*cleaned", re.S), timeout=60_000)
+        names = beside(page.get_by_text("Run Name:", exact=True))
+        numbers = beside(page.get_by_role("link", name="challenge.accuracy", exact=True))
+        assert dict(zip(names, numbers, strict=True)) == {"original": "0.6", "cleaned": "0.7"}
+        assert set(beside(page.get_by_role("link", name="challenge.accuracy.low", exact=True))) == {"0.55", "0.65"}
         assert len(page.screenshot(path=tmp_path / "compare.png")) > 20_000
-        page.goto(f"http://{server}/#/experiments/{experiment}/runs?compareRunsMode=CHART")
-        page.get_by_placeholder("Search metric charts").fill("accuracy")
-        for chart in ("challenge.accuracy", "validation.accuracy"):
-            card = page.get_by_test_id("experiment-view-compare-runs-card").filter(has_text=chart)
-            for name in names:
-                expect(card).to_contain_text(name, timeout=60_000)
+        page.goto(f"http://{server}/#/experiments/{experiment}/models")
+        for name in ("original", "cleaned", "random"):
+            expect(page.get_by_role("link", name=name, exact=True).first).to_be_visible()
+        page.locator("[data-component-id='mlflow.logged_model.list.view-mode'] label").nth(1).click()
+        page.wait_for_function(r"/challenge\.accuracy\n0\.(70\n0\.60|60\n0\.70)\n/.test(document.body.innerText)")
         assert len(page.screenshot(path=tmp_path / "charts.png")) > 20_000
+
+
+def beside(element: Locator) -> list[str]:
+    """Return the texts to the right of an element, from left to right."""
+    script = """(one) => {
+        const box = one.getBoundingClientRect(), found = []
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+        while (walker.nextNode()) {
+            const text = walker.currentNode, range = document.createRange()
+            range.selectNodeContents(text)
+            const own = range.getBoundingClientRect()
+            if (text.data.trim() && own.left > box.right && Math.abs(own.top + own.bottom - box.top - box.bottom) < 12)
+                found.push([own.left, text.data.trim()])
+        }
+        return found.sort((a, b) => a[0] - b[0]).map((pair) => pair[1])
+    }"""
+    return cast(list[str], element.evaluate(script))
 
 
 def test_a_server_that_is_not_there_is_named_without_its_password(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,9 @@ import pytest
 from cartograph.data.spreadsheet import read_sheet
 from cartograph.pairs.tables import load_task
 from tasks.__main__ import main
+from tasks.collection import publish
 from tasks.engine.running import run_step
+from tasks.engine.step import Inputs, Out
 from tasks.engine.workspace import CODE, Workspace
 from tasks.pipelines import steps_of
 from tests.workspaces import open_new, use_project
@@ -97,6 +99,52 @@ def test_new_tables_are_matched_at_a_precision(space: Workspace, tmp_path: Path,
     assert "among 30 × 30 records" in capsys.readouterr().out
     match("--left", str(a), "--right", str(b), "--out", str(out), code=2)
     assert "exists already; name another file" in capsys.readouterr().err
+
+
+def test_the_matcher_is_loaded_from_mlflow_and_says_what_match_says(
+    space: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mlflow
+    import pandas as pd
+
+    match("--threshold", "0.001", "--out", str(tmp_path / "every.parquet"))
+    publish_to(tmp_path, space, monkeypatch)
+    [run] = mlflow.search_runs(experiment_names=["shops"], filter_string="tags.`cartograph.kind` = 'collection'", output_format="list")
+    assert run.info.run_name.startswith("collection 2")
+    [model] = mlflow.search_logged_models([run.info.experiment_id], output_format="list")
+    assert (model.name, model.model_type, str(model.status)) == ("matcher", "matcher", "READY")
+    beneath = mlflow.get_run(model.source_run_id)
+    assert beneath.data.tags["mlflow.parentRunId"] == run.info.run_id
+    assert {metric.key: metric.dataset_name for metric in model.metrics}["test.average_precision"] == "shops"
+    matcher = mlflow.pyfunc.load_model(f"models:/{model.model_id}")
+    assert matcher.metadata.get_input_schema().input_names() == ["left_name", "left_price", "right_name", "right_price"]
+    assert matcher.metadata.get_output_schema().input_names() == ["probability"]
+    kept = [path.suffix for path in Path(model.artifact_location.removeprefix("file://")).rglob("*") if path.is_file()]
+    assert set(kept) == {"", ".yaml", ".txt", ".py", ".json", ".parquet", *([".npz"] if ".npz" in kept else [])}, "nothing is pickled"
+    sides = {side: pd.read_csv(space.path.parent.parent / f"{name}.csv", dtype=str) for side, name in (("left", "a"), ("right", "b"))}
+    found = pd.read_parquet(tmp_path / "every.parquet")
+    for side, rows in sides.items():
+        found = found.merge(rows.rename(columns={"id": f"{side}_id", "name": f"{side}_name", "price": f"{side}_price"}), on=f"{side}_id")
+    assert len(found) > 60
+    assert matcher.predict(found[["left_name", "left_price", "right_name", "right_price"]]).to_numpy() == pytest.approx(
+        found["probability"].to_numpy(), abs=1e-6
+    )
+    new = pd.DataFrame({"left_name": ["word3 word9 word70 word5"] * 2, "left_price": ["12.50"] * 2})
+    new = new.assign(right_name=["word5 word70 word9 word3 =new", "word1 word2"], right_price=["12.50", None])
+    same, other = matcher.predict(new)
+    assert same > 0.5 > other
+
+
+def publish_to(folder: Path, space: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the step `publish` of a collection on a store in a folder."""
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{folder}/mlflow.db")
+    inputs = Inputs(space, publish.STEP.inputs_of(space.settings))
+    page = inputs["reports/report.html"]
+    if not page.exists():
+        page.write_text("<p>report</p>")
+    staged = folder / "staged"
+    staged.mkdir()
+    publish.run(publish.Publish(), inputs, Out(space, {"data/publish": staged}, staged, staged, staged))
 
 
 def test_the_same_run_gives_the_same_bytes(space: Workspace) -> None:
