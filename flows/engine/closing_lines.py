@@ -16,6 +16,9 @@ from tasks.engine.workspace import Workspace, project_root
 from tasks.presentation import console
 from tasks.publishing.tracking_uri import tracking_uri, viewer
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
 
 def print_places(space: Workspace, error: CartographError | None) -> None:
     """Print the gates that warned, the report and MLflow's address, where the flow came that far."""

@@ -12,9 +12,9 @@ from prefect.client.schemas.objects import State
 from prefect.logging.configuration import setup_logging
 
 from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
-from flows.engine.closing_lines import print_places
+from flows.engine.closing_lines import INTERRUPTED, print_places
 from flows.engine.states import error_of
-from flows.engine.watch import INTERRUPTED, ending_soon
+from flows.engine.watch import ending_soon
 from tasks.engine.workspace import Workspace
 from tasks.presentation import console
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 
 from cartograph.errors import CartographError
-from flows.engine.closing_lines import print_places
+from flows.engine.closing_lines import INTERRUPTED, print_places
 from flows.engine.dvc_record import recorded
 from flows.engine.webhook import WEBHOOK
 from tasks.audit.gates import check_gates, findings
@@ -45,6 +45,8 @@ def ended_at_once(arguments: Sequence[str], default: str, command: str) -> bool:
             check_gates(space)
     except CartographError:
         return False
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
     for name, summary in summaries:
         console.step_line(name, summary, None)
     print_places(space, None)

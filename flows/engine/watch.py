@@ -19,9 +19,9 @@ from types import FrameType
 
 from prefect.settings import PREFECT_API_URL
 
+from flows.engine.closing_lines import INTERRUPTED
 from tasks.presentation import console
 
-INTERRUPTED = 130
 _LOST = 2
 _GRACE_SECONDS = 5.0
 _BETWEEN_SECONDS = 1.0
