@@ -17,6 +17,7 @@ from tasks.audit import (
     evaluate,
     features,
     fetch,
+    first_page,
     gates,
     ingest,
     measure,
@@ -47,6 +48,7 @@ _AUDITED: tuple[Step, ...] = (
     train.STEP,
     measure.STEP,
     noise.STEP,
+    first_page.STEP,
     features.STEP,
     aflite.STEP,
     bias.STEP,
@@ -61,7 +63,8 @@ _AUDITED: tuple[Step, ...] = (
     report.STEP,
 )
 
-STEPS = (*_AUDITED, publish.step(_AUDITED))
+# The first look is no result to publish: all that it shows is in the report.
+STEPS = (*_AUDITED, publish.step([step for step in _AUDITED if step is not first_page.STEP]))
 """The steps of an audit, in order."""
 
 

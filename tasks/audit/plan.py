@@ -78,5 +78,14 @@ def needs_encoder(settings: Settings) -> bool:
 
 def trains_besides_map(settings: Settings) -> bool:
     """Return whether an audit trains by the section ``train`` for anything else than the map."""
+    return searches_rate(settings) or _trains_after_map(settings)
+
+
+def goes_on_after_suspects(settings: Settings) -> bool:
+    """Return whether an audit has long steps, which train models or filter rows, that come after the map and the suspects."""
+    return is_filtered(settings) or _trains_after_map(settings)
+
+
+def _trains_after_map(settings: Settings) -> bool:
     acquires = any(strategy.startswith(ACQUISITION_PREFIX) for strategy, _ in selections(settings).values())
-    return acquires or searches_rate(settings) or bool(retrained_models(settings) or experiment_folders(settings))
+    return acquires or bool(retrained_models(settings) or experiment_folders(settings))

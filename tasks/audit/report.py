@@ -64,21 +64,21 @@ class Report(Section):
 _RECORDS = {NOISE: "noise.json", AFLITE[0]: "aflite.json"}
 
 
-def _inputs(settings: Settings) -> tuple[str, ...]:
+def map_inputs(settings: Settings) -> tuple[str, ...]:
+    """Return what a page needs to show the map and the suspects."""
     metrics = tuple(f"reports/{step}.metrics.json" for step in ("ingest", "train", "measure"))
+    noise = (NOISE, "reports/noise.metrics.json") if "noise" in settings else ()
+    return ("data/ingest", "data/train", "data/measure", *metrics, STILL, *noise)
+
+
+def _inputs(settings: Settings) -> tuple[str, ...]:
     truth = ("data/score", "reports/score.metrics.json") if is_built_in(settings) else ()
     comparison = (COMPARED, "reports/evaluate.metrics.json") if retrained_models(settings) else ()
-    noise = (NOISE, "reports/noise.metrics.json") if "noise" in settings else ()
     cleaning = CLEANED if "clean" in settings else ()
     filtered = (*(AFLITE if is_filtered(settings) else ()), *(BIAS if measures_bias(settings) else ()))
     return (
         "params.yaml",
-        "data/ingest",
-        "data/train",
-        "data/measure",
-        *metrics,
-        STILL,
-        *noise,
+        *map_inputs(settings),
         *cleaning,
         *filtered,
         *truth,
@@ -94,12 +94,19 @@ def run(params: Report, inputs: Inputs, out: Out) -> str:
     """Read the audit's tables and write the page; return its name and size."""
     from cartograph.page.document import page
 
-    document = page(_read(params, inputs, out.workspace)).encode("utf-8")
+    document = page(read_audit(params, inputs, out.workspace)).encode("utf-8")
     out[PAGE].write_bytes(document)
     return f"{PAGE}, {len(document) / 1e6:.1f} MB"
 
 
-def _read(params: Report, inputs: Mapping[str, Path], workspace: Workspace) -> Audit:
+def read_audit(params: Report, inputs: Mapping[str, Path], workspace: Workspace) -> Audit:
+    """Return what a page shows of an audit.
+
+    Args:
+        params: how much it shows.
+        inputs: declared name -> path, those of ``map_inputs`` at the least; what has no input has no part of the page.
+        workspace: the audit's.
+    """
     import pyarrow.parquet as pq
 
     from cartograph.page.audit import Audit, Limits, align
@@ -131,7 +138,7 @@ def _read(params: Report, inputs: Mapping[str, Path], workspace: Workspace) -> A
         aflite=_aflite(inputs),
         bias=_bias(inputs),
         cleaning=_cleaning(inputs),
-        experiments=[_experiment_answer(inputs[name]) for name in experiment_folders(workspace.settings)],
+        experiments=[_experiment_answer(inputs[name]) for name in experiment_folders(workspace.settings) if name in inputs],
         broken=read_json(inputs[COMPARED] / "broken.json") if COMPARED in inputs else (),
         since_last_audit=_since_last_audit(inputs),
         gates=read_json(inputs[GATES] / "gates.json")["gates"] if GATES in inputs else (),

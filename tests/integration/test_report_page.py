@@ -14,8 +14,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cartograph.clean.decisions import read_decisions
+from cartograph.config import Section
 from cartograph.data.spreadsheet import unguarded
-from tasks.audit import clean, noise, report
+from tasks.audit import clean, first_page, noise, report
 from tasks.audit.parameters.ablate import Ablate
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.parameters.measure import Measure
@@ -43,14 +44,17 @@ def build(folder: Path, **options: Any) -> Path:
     inputs = write_audit(folder, **options)
     if imported:
         inputs = {name: path for name, path in inputs.items() if "score" not in name}
-    sections = {"measure": Measure(), "noise": noise.Noise(), "report": report.Report(), "ablate": Ablate(experiments=("seeds",))}
-    files = {"source": "files", "train": "train.csv"} if imported else {}
-    settings = {"ingest": Noted(**files), **sections}
     target = folder / "report.html"
-    out = Out(make_workspace(CODE, **settings), {report.PAGE: target}, folder / "checkpoints", folder, folder / "failed")
+    out = Out(make_workspace(CODE, **sections(imported)), {report.PAGE: target}, folder / "checkpoints", folder, folder / "failed")
     summary = report.run(report.Report(), inputs, out)  # type: ignore[arg-type]
     assert summary == f"reports/report.html, {target.stat().st_size / 1e6:.1f} MB"
     return target
+
+
+def sections(imported: bool = False) -> dict[str, Section]:
+    ingest = Noted(**({"source": "files", "train": "train.csv"} if imported else {}))
+    others = {"measure": Measure(), "noise": noise.Noise(), "report": report.Report(), "ablate": Ablate(experiments=("seeds",))}
+    return {"ingest": ingest, **others}
 
 
 @pytest.fixture(scope="module")
@@ -511,6 +515,24 @@ def test_decisions_on_the_page_come_back_as_decisions(opened: Opener, small: Pat
         (uids[2], "relabel", suggested, "Ann  Lee"),
         (uids[4], "relabel", label, "Ann  Lee"),
     ]
+
+
+def test_what_is_decided_on_the_first_look_is_decided_on_the_whole_page(browser: Browser, small: Path) -> None:
+    space, first = make_workspace(CODE, **sections()), small.with_name("first-look.html")
+    mapped = {name: small.parent / name for name in report.map_inputs(space.settings)}
+    out = Out(space, {first_page.PAGE: first}, small.parent / "checkpoints", small.parent, small.parent / "failed")
+    first_page.run(first_page.FirstPage(), mapped, out)  # type: ignore[arg-type]
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(first.as_uri())
+    page.wait_for_selector("#plane[data-ready]")
+    expect(page.locator(".top .name")).to_have_text("Data audit, first lookdefault")
+    expect(page.locator(".lead").or_(page.locator(".further summary")).first).to_contain_text("This is a first look")
+    page.locator("#suspects tbody tr").nth(1).get_by_role("button", name="Drop").click()
+    page.goto(small.as_uri())
+    page.wait_for_selector("#plane[data-ready]")
+    expect(page.locator("#suspects .decision-bar .count")).to_have_text(re.compile(r"^1 of \d+ decided$"))
+    expect(page.locator("#suspects tbody tr").nth(1).get_by_role("button", name="Drop")).to_have_attribute("aria-pressed", "true")
+    page.context.close()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])

@@ -78,6 +78,7 @@ class Audit:
         broken: ``subset``, ``seed`` and ``reason`` of every training of the comparison that broke off.
         since_last_audit: what changed since the audit before; None for a workspace's first.
         gates: the outcome of each gate, as in ``data/gates/gates.json``.
+        whole_page: on a first look, the name of the page in the same folder that is written when the audit ends; else empty.
     """
 
     examples: pa.Table
@@ -104,6 +105,7 @@ class Audit:
     broken: Sequence[Mapping[str, Any]] = ()
     since_last_audit: SinceLastAudit | None = None
     gates: Sequence[Mapping[str, Any]] = ()
+    whole_page: str = ""
 
     @property
     def rows(self) -> int:

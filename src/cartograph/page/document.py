@@ -56,6 +56,7 @@ def page(audit: Audit) -> str:
     carried = np.union1d(drawn, np.fromiter(listed, dtype=np.int64, count=len(listed)))
     content = {
         "name": audit.how_made.name,
+        "kind": _kind(audit),
         "verdict": asdict(verdict(audit)),
         "sections": [section.content() for section in sections],
         "map": map_content(figure, carried),
@@ -92,7 +93,11 @@ def verdict_of(document: str) -> tuple[str, ...] | None:
 
 def _fill(audit: Audit, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:
     still = f'<img class="still" src="{escape(audit.still)}" alt="Data map">' if audit.still else ""
-    return _filled(f"{audit.how_made.name}: data audit", still, content, rows, scripts)
+    return _filled(f"{audit.how_made.name}: {_kind(audit).lower()}", still, content, rows, scripts)
+
+
+def _kind(audit: Audit) -> str:
+    return "Data audit, first look" if audit.whole_page else "Data audit"
 
 
 def _filled(title: str, still: str, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:

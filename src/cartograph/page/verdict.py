@@ -122,6 +122,7 @@ def _failures(audit: Audit) -> tuple[int, int, int]:
 
 def _lines(audit: Audit) -> tuple[str, ...]:
     parts = (
+        _first_look(audit),
         audit.impossible,
         _label_forms(audit),
         _criticals(audit),
@@ -132,6 +133,13 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         _truth(audit),
     )
     return tuple(line for part in parts for line in part if line)
+
+
+def _first_look(audit: Audit) -> list[str]:
+    if not audit.whole_page:
+        return []
+    written = "This is a first look, written as soon as the map and the suspects were there."
+    return [f"{written} When the audit has ended, the whole page is {audit.whole_page} in the same folder."]
 
 
 def _label_forms(audit: Audit) -> list[str]:

@@ -14,7 +14,7 @@ function furtherLines(lines) {
 function header() {
   const { sentence, lines, figures } = content.verdict;
   return el("header", { class: "top" },
-    el("p", { class: "name" }, content.kind ?? "Data audit", el("span", {}, content.name)),
+    el("p", { class: "name" }, content.kind, el("span", {}, content.name)),
     el("h1", {}, sentence),
     furtherLines(lines),
     el("dl", { class: "tiles" }, figures.map(figureTile)));

@@ -1,0 +1,44 @@
+"""The step `first_page`: the page as it is once the map and the suspects are there, while the longer steps go on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from cartograph.config import Section
+from tasks.audit.plan import goes_on_after_suspects
+from tasks.audit.report import LIBRARIES, Report, map_inputs, read_audit
+from tasks.audit.report import PAGE as WHOLE
+from tasks.engine.step import Inputs, Out, Step
+
+PAGE = "reports/first-look.html"
+_DECIDE = ("ingest", "embed", "tune", "train", "measure", "noise", "report")
+"""The sections of params.yaml that it depends on, and shows."""
+
+
+class FirstPage(Section):
+    """The section ``first_page`` of params.yaml: there is nothing to set; the section ``report`` says how much the page shows."""
+
+
+def run(params: FirstPage, inputs: Inputs, out: Out) -> str:
+    """Write the page with the map and the suspects; return its name, and that of the page to come."""
+    from cartograph.page.document import page
+
+    space = out.workspace
+    audit = read_audit(space.settings.of(Report), inputs, space)
+    parameters = {name: keys for name, keys in audit.how_made.parameters.items() if name in _DECIDE}
+    first = replace(audit, whole_page=PurePosixPath(WHOLE).name, how_made=replace(audit.how_made, parameters=parameters))
+    out[PAGE].write_bytes(page(first).encode("utf-8"))
+    return f"open {PurePosixPath(space.relative, PAGE)} for map and suspects; the whole page comes last"
+
+
+STEP = Step(
+    name="first_page",
+    run=run,
+    params=FirstPage,
+    inputs=map_inputs,
+    outputs=(PAGE,),
+    reads=_DECIDE,
+    libraries=("cartograph", *LIBRARIES),
+    when=goes_on_after_suspects,
+)
