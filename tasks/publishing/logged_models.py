@@ -107,5 +107,5 @@ def _save(package: Package, model: LoggedModel, folder: Path) -> None:
             artifacts={_ARTIFACT: str(package.data)},
             signature=signature,
             mlflow_model=specification,
-            pip_requirements=[f"{name}=={version(name)}" for name in package.libraries],
+            pip_requirements=[f"{name}=={version(name).partition('+')[0]}" for name in package.libraries],
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +13,22 @@ def _declare() -> None:
 
     from cartograph.pairs.matcher.known_records import KnownRecords
 
-    with warnings.catch_warnings():
-        # MLflow warns of every class that leaves its table's columns to the signature.
-        warnings.simplefilter("ignore", UserWarning)
+    class Matching:
+        """Says of each pair of records how probable it is that both are the same; apart, as MLflow prints a warning about a method
+        `predict` of a model's own class that has no type hints, and cannot use those of a table.
+        """
 
-        class PublishedMatcher(PythonModel):
-            """Says of each pair of records how probable it is that both are the same."""
+        def load_context(self, context: Any) -> None:
+            """Read matcher and records."""
+            self.known = KnownRecords.load(Path(context.artifacts["matcher"]))
 
-            def load_context(self, context: Any) -> None:
-                """Read matcher and records."""
-                self.known = KnownRecords.load(Path(context.artifacts["matcher"]))
+        def predict(self, context: Any, model_input: Any, params: Any = None) -> Any:
+            """Return the probability of each row of a table of pairs."""
+            values = {name: [None if pd.isna(value) else str(value) for value in model_input[name]] for name in model_input}
+            return pd.Series(self.known.probabilities(values), index=model_input.index, name="probability")
 
-            def predict(self, context, model_input, params=None):  # type: ignore[no-untyped-def]
-                """Return the probability of each row of a table of pairs."""
-                values = {name: [None if pd.isna(value) else str(value) for value in model_input[name]] for name in model_input}
-                return pd.Series(self.known.probabilities(values), index=model_input.index, name="probability")
+    class PublishedMatcher(Matching, PythonModel):
+        """The same, as MLflow knows it."""
 
     set_model(PublishedMatcher())
 

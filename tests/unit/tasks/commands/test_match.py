@@ -102,7 +102,7 @@ def test_new_tables_are_matched_at_a_precision(space: Workspace, tmp_path: Path,
 
 
 def test_the_matcher_is_loaded_from_mlflow_and_says_what_match_says(
-    space: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    space: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
     import mlflow
     import pandas as pd
@@ -133,6 +133,7 @@ def test_the_matcher_is_loaded_from_mlflow_and_says_what_match_says(
     new = new.assign(right_name=["word5 word70 word9 word3 =new", "word1 word2"], right_price=["12.50", None])
     same, other = matcher.predict(new)
     assert same > 0.5 > other
+    assert not [warned for warned in recwarn if "Add type hints" in str(warned.message)]
 
 
 def publish_to(folder: Path, space: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
