@@ -39,7 +39,7 @@ def f1_interval(f1: float, positives: int) -> tuple[float, float]:
         positives: how many there are to find, at least one.
 
     >>> [round(end, 2) for end in f1_interval(0.95, 60)]
-    [0.9, 0.98]
+    [0.89, 0.98]
     """
     if positives < 1:
         raise ValueError("there are no positives")
