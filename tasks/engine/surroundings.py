@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import getpass
 import os
+from contextlib import suppress
+from pathlib import Path
 
 SILENT = {
     "DO_NOT_TRACK": "1",
@@ -19,8 +22,35 @@ PATIENT = {"OMP_WAIT_POLICY": "PASSIVE"}
 """Threads that spin while they wait make a training 30 times slower where another process has one of the cores."""
 
 
+OWN_HOME = Path(__file__).resolve().parent.parent.parent / ".cartograph" / "home"
+"""Stands in for the home of a user who has none."""
+
+
 def prepare() -> None:
     """Set the switches in this process and those it starts; call it before the libraries are imported."""
     os.environ.update(SILENT)
     for name, value in PATIENT.items():
         os.environ.setdefault(name, value)
+    _settle(OWN_HOME)
+
+
+def _settle(own: Path) -> None:
+    """Give a user without a home, as in many containers, a folder in its stead: some libraries fail on import without one.
+
+    A home that can only be read stays, with what is in it; Prefect alone has to write, and gets another place.
+    """
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):
+        # Nor a name: DVC asks for one.
+        os.environ["LOGNAME"] = str(os.getuid())
+    try:
+        home: Path | None = Path.home()
+    except RuntimeError:
+        home = None
+    with suppress(OSError):
+        if home is None or not home.is_dir():
+            own.mkdir(parents=True, exist_ok=True)
+            os.environ["HOME"] = str(own)
+        elif not os.access(home, os.W_OK | os.X_OK):
+            os.environ.setdefault("PREFECT_HOME", str(own / ".prefect"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -148,7 +149,8 @@ def read_workspace(path: str | Path, sections: Callable[[Mapping[str, Any]], Map
         sections: what its params.yaml holds -> the models of its sections.
 
     Raises:
-        InputError: not a folder inside the project, or its params.yaml is missing or wrong.
+        InputError: not a folder inside the project, or its params.yaml is missing or wrong; also where libraries, which take names of
+            files to be UTF-8, would look for it elsewhere.
     """
     try:
         given = Path(path).expanduser()
@@ -161,6 +163,11 @@ def read_workspace(path: str | Path, sections: Callable[[Mapping[str, Any]], Map
     except (OSError, ValueError) as error:
         shown = str(path) if len(str(path)) <= _SHOWN else f"{str(path)[:_SHOWN]}…"
         raise InputError(f"workspace {shown!r} cannot be the path of a folder ({error}); correct it.".replace(str(path), shown)) from error
+    if (encoding := sys.getfilesystemencoding()) != "utf-8" and not str(folder).isascii():
+        raise InputError(
+            f"workspace {str(path)!a} has a path with other letters than ASCII's, and names of files are in {encoding} here; set "
+            "PYTHONUTF8=1, or a UTF-8 locale such as LC_ALL=C.UTF-8."
+        )
     project = project_root()
     if not folder.is_relative_to(project):
         raise InputError(

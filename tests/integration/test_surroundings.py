@@ -1,0 +1,103 @@
+"""Odd surroundings: each ends with the right result, or with one sentence and the exit code 2."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.project_copy import copy_project
+from tests.integration.project import Project
+
+SMALL = """\
+ingest: {source: planted-nli, rows: 240, seed: 13}
+train: {model: bow, epochs: 2, learning_rate: 0.01}
+measure: {burn_in: 0}
+retrain: {subsets: []}
+aflite: {enabled: false}
+bias: {enabled: false}
+publish: {enabled: false}
+"""
+NO_LOCKS = """\
+#include <errno.h>
+int flock(int file, int operation) { (void)file; (void)operation; errno = ENOLCK; return -1; }
+"""
+_CAP_DAC_OVERRIDE, _PR_CAPBSET_DROP = 1, 24
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    path = tmp_path / "plain"
+    path.mkdir()
+    return Project(path, copy_project(path, SMALL))
+
+
+def preloaded(source: str, folder: Path) -> dict[str, str]:
+    """The environment in which a function of the C library is another one."""
+    if shutil.which("gcc") is None or not sys.platform.startswith("linux"):
+        pytest.skip("needs gcc on Linux, for functions in place of the C library's")
+    (folder / "other.c").write_text(source)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", folder / "other.so", folder / "other.c"], check=True)
+    return {"LD_PRELOAD": str(folder / "other.so")}
+
+
+def outcome(project: Project, *command: str, code: int, **options: object) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=project.path, env=project.environment, capture_output=True, text=True, check=False, **options
+    )  # type: ignore[call-overload]
+    assert done.returncode == code, done.stdout[-2000:] + done.stderr[-4000:]
+    assert "Traceback" not in done.stdout + done.stderr
+    return " ".join((done.stdout + done.stderr).split())
+
+
+def test_a_clock_that_goes_back(project: Project) -> None:
+    (project.path / "train.csv").write_text("text,label\n" + "".join(f"row {i},{'ab'[i % 2]}\n" for i in range(40)))
+    project.params("ingest: {source: files, train: train.csv, text: text}\n")
+    project.run("tasks", "dvc-yaml")
+    project.run("tasks", "run", "ingest")
+    tomorrow = time.time() + 86_400
+    for path in (project.path, *project.path.rglob("*")):
+        if ".git" not in path.parts:
+            os.utime(path, (tomorrow, tomorrow))
+    assert project.executed_by(lambda: project.run("tasks", "run", "ingest")) == set()
+    # As long as before, and older than what was made of it.
+    (project.path / "train.csv").write_text((project.path / "train.csv").read_text().replace("row 7,b", "row 7,a"))
+    assert project.executed_by(lambda: project.run("tasks", "run", "ingest")) == {"ingest"}
+    assert project.executed_by(lambda: project.run("tasks", "run", "ingest")) == set()
+
+
+def as_one_who_may_not() -> None:
+    # Root may write everywhere, unless it gives that up.
+    if os.getuid() == 0:
+        ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, 0, 0, 0)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs the capabilities of Linux")
+@pytest.mark.parametrize("command", [("tasks", "run", "ingest"), ("flows.audit",)], ids=["a step", "an audit"])
+def test_a_checkout_that_can_only_be_read(project: Project, command: tuple[str, ...]) -> None:
+    folders = [project.path, *(path for path in project.path.rglob("*") if path.is_dir())]
+    for path in folders:
+        path.chmod(0o555)
+    try:
+        said = outcome(project, *command, code=2, preexec_fn=as_one_who_may_not)
+    finally:
+        for path in folders:
+            path.chmod(0o755)
+    assert f"error workspace {project.path} cannot be written by this user (Permission denied" in said
+    assert not (project.path / "data").exists()
+
+
+@pytest.mark.parametrize("command", [("tasks", "run", "ingest"), ("flows.audit",)], ids=["a step", "an audit"])
+def test_a_file_system_that_locks_no_files(project: Project, tmp_path: Path, command: tuple[str, ...]) -> None:
+    project.environment |= preloaded(NO_LOCKS, tmp_path)
+    said = outcome(project, *command, code=2)
+    assert "is on a file system that locks no files (No locks available), so two audits could write at once" in said
+    assert not (project.path / "data").exists()
