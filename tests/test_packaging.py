@@ -64,11 +64,12 @@ def the_one_declared(having_a_module: Iterable[str]) -> str:
 
 
 def test_the_library_requires_exactly_what_it_imports() -> None:
-    assert names(LIBRARY) == imported_distributions("src/cartograph") - names(extra("databases"))
+    assert names(LIBRARY) == imported_distributions("src/cartograph") - names(extra("databases")) - names(extra("lake"))
 
 
-def test_the_extra_of_databases_is_what_the_process_that_reads_them_imports_and_its_manager() -> None:
-    assert names(extra("databases")) - {"adbc-driver-manager"} == imported_distributions("src/cartograph") - names(LIBRARY)
+def test_the_extras_of_databases_and_lakes_are_what_the_processes_that_read_them_import_and_a_manager() -> None:
+    beside_the_library = imported_distributions("src/cartograph") - names(LIBRARY)
+    assert (names(extra("databases")) | names(extra("lake"))) - {"adbc-driver-manager"} == beside_the_library
 
 
 def test_the_platform_and_dask_extras_require_exactly_what_steps_and_flows_import_besides() -> None:
@@ -88,7 +89,7 @@ def test_what_surrounds_the_code_imports_only_what_its_extra_requires(folders: t
 
 def test_make_installs_every_extra_but_the_benchmarks() -> None:
     assert "-e '.[dev]'" in (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert set().union(*(names(extra(name)) for name in ("platform", "dask", "s3", "databases", "docs"))) <= names(extra("dev"))
+    assert set().union(*(names(extra(name)) for name in ("platform", "dask", "s3", "databases", "lake", "docs"))) <= names(extra("dev"))
 
 
 def test_every_requirement_has_a_version_in_the_constraints() -> None:

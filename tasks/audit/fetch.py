@@ -1,9 +1,10 @@
-"""The step `fetch`: files at URLs and queries of databases, fetched once, within the size limit, their checksums verified."""
+"""The step `fetch`: files at URLs, queries of databases and lake tables, fetched once, within the size limit, checksums verified."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.sources import FETCHED, check_sum, fetched_name
 from tasks.engine.digest import digest_path
 from tasks.engine.step import Hints, Inputs, Out, Step
+from tasks.engine.workspace import project_root
 from tasks.presentation.console import progress
 
 _RECORD = "files.json"
@@ -25,12 +27,14 @@ _MEGABYTE = 1_000_000
 class Fetch(Section):
     """The section ``fetch`` of params.yaml."""
 
-    max_megabytes: float = Field(1000, gt=0, description="of a file at a URL, or of a query's rows, at most; a larger one is not fetched")
-    max_seconds: float = Field(600, gt=0, description="seconds that a query of a database may take")
+    max_megabytes: float = Field(
+        1000, gt=0, description="of a file at a URL, or of the rows of a query or a table, at most; a larger one is not fetched"
+    )
+    max_seconds: float = Field(600, gt=0, description="seconds that a query of a database, or reading a lake table, may take")
     follow: bool = Field(
         False,
-        description="ask at every audit whether a file at a URL, or a query's watermark, has changed; false: only with --force fetch, or "
-        "where ingest changes",
+        description="ask at every audit whether a file at a URL, a query's watermark, or a table's newest version has changed; false: only "
+        "with --force fetch, or where ingest changes, and of a table never: its rows stay those of the version first read",
     )
 
 
@@ -43,11 +47,16 @@ def run(params: Fetch, inputs: Inputs, out: Out) -> str:
     entries = remote_entries(out.workspace.settings)
     staged = out[FETCHED].parent.parent
     fetched, size = fetch_all(entries, staged, params, known=out.workspace.path)
-    return f"{len(entries):,} files, {size / _MEGABYTE:,.1f} MB, {fetched:,} fetched"
+    return "; ".join([f"{len(entries):,} files, {size / _MEGABYTE:,.1f} MB, {fetched:,} fetched", *_versions(staged / FETCHED)])
+
+
+def _versions(folder: Path) -> list[str]:
+    """Return what the record says of tables: which version each was read at."""
+    return [f"{one['table']} at {one['what']} {one['version']}" for one in _read_record(folder).values() if "table" in one]
 
 
 def remote_entries(settings: Settings) -> list[FileEntry]:
-    """Return the entries of an audit that stand at URLs or in databases, one per URL or query."""
+    """Return the entries of an audit that stand at URLs, in databases or in lakes, one per URL, query or table."""
     from cartograph.read.formats import local_paths
     from cartograph.read.remote import is_remote
 
@@ -61,14 +70,16 @@ def remote_entries(settings: Settings) -> list[FileEntry]:
 
 
 def fetch_all(entries: Sequence[FileEntry], root: Path, limits: Fetch, known: Path) -> tuple[int, int]:
-    """Write files at URLs and rows of queries, and a record of them, below ``data/fetch``; return how many were fetched, and all bytes.
+    """Write files at URLs and rows of queries and tables, and a record of them, below ``data/fetch``; return how many were fetched, and
+    all bytes.
 
     Args:
-        entries: one per URL or query.
+        entries: one per URL, query or table.
         root: a folder that has no such files yet.
         limits: of sizes and times.
         known: a folder that may have such files from before: one is taken from there if its checksum is the wanted one, or, where none is
-            given, if the server says, or the query's watermark, that it has not changed.
+            given, if the server says, or the query's watermark, that it has not changed. A table stays at the version that was read
+            before, unless ``limits.follow``.
     """
     before, record, fetched = _read_record(known / FETCHED), {}, 0
     for entry in entries:
@@ -76,7 +87,8 @@ def fetch_all(entries: Sequence[FileEntry], root: Path, limits: Fetch, known: Pa
         target.parent.mkdir(parents=True, exist_ok=True)
         own, mark = _unchanged(entry, known / name, before.get(entry.path), limits)
         if own is None:
-            own = {"sha256": _fetch(entry, target, limits), "mark": mark, "bytes": target.stat().st_size}
+            digest = _fetch(entry, target, limits, mark)
+            own = {"sha256": digest, "mark": mark, "bytes": target.stat().st_size, **_version_of(entry, mark)}
             fetched += 1
         else:
             shutil.copyfile(known / name, target)
@@ -87,37 +99,55 @@ def fetch_all(entries: Sequence[FileEntry], root: Path, limits: Fetch, known: Pa
 
 def _unchanged(entry: FileEntry, file: Path, old: dict[str, Any] | None, limits: Fetch) -> tuple[dict[str, Any] | None, str | None]:
     """Return what is recorded of a file that is still the wanted one, else None; and the server's mark of it, where it was asked."""
-    mark = _mark(entry, limits)
+    mark = _mark(entry, old, limits)
     if old is None or not file.is_file() or digest_path(file) != old["sha256"]:
         return None, mark
     same = old["sha256"] == entry.sha256 if entry.sha256 else mark is not None and mark == old["mark"]
     return (old if same else None), mark
 
 
-def _mark(entry: FileEntry, limits: Fetch) -> str | None:
-    """Return what changes whenever a source does: as the server says of a file, as its watermark of a query."""
-    from cartograph.read.databases import mark_of
+def _mark(entry: FileEntry, old: dict[str, Any] | None, limits: Fetch) -> str | None:
+    """Return what changes whenever a source does: as the server says of a file, as its watermark of a query, the version of a table."""
+    from cartograph.read.databases import Query, mark_of
+    from cartograph.read.lakes import LakeTable, look_at
     from cartograph.read.remote import check_url, look
 
-    if entry.asked:
-        return None if entry.sha256 else mark_of(entry.asked, limits.max_seconds)
+    asked = entry.asked
+    if isinstance(asked, LakeTable):
+        # What is pinned, here or by the first read, needs no look at the table.
+        pinned = old is not None and (asked.version is not None or not limits.follow)
+        return str(old["mark"]) if old is not None and pinned else look_at(asked.below(project_root()), limits.max_seconds).mark
+    if isinstance(asked, Query):
+        return None if entry.sha256 else mark_of(asked, limits.max_seconds)
     check_url(entry.path)
     return None if entry.sha256 else look(entry.path).mark
 
 
-def _fetch(entry: FileEntry, target: Path, limits: Fetch) -> str:
-    from cartograph.read.databases import snapshot
+def _fetch(entry: FileEntry, target: Path, limits: Fetch, mark: str | None) -> str:
+    from cartograph.read import databases, lakes
     from cartograph.read.remote import fetch
 
-    most = round(limits.max_megabytes * _MEGABYTE)
-    if entry.asked:
-        snapshot(entry.asked, target, max_bytes=most, seconds=limits.max_seconds)
-        found = digest_path(target)
-    else:
+    most, asked = round(limits.max_megabytes * _MEGABYTE), entry.asked
+    if asked is None:
         with progress("fetch", "bytes") as update:
             found = fetch(entry.path, target, max_bytes=most, progress=update)
+    else:
+        if isinstance(asked, databases.Query):
+            databases.snapshot(asked, target, max_bytes=most, seconds=limits.max_seconds)
+        else:
+            table = replace(asked.below(project_root()), version=lakes.version_in(mark or ""))
+            lakes.snapshot(table, target, max_bytes=most, seconds=limits.max_seconds)
+        found = digest_path(target)
     check_sum(entry, found)
     return found
+
+
+def _version_of(entry: FileEntry, mark: str | None) -> dict[str, Any]:
+    """Return what the record says of a table besides: its name, and which version was read."""
+    from cartograph.read.lakes import LakeTable, version_in
+
+    asked = entry.asked
+    return {"table": asked.table, "what": asked.where, "version": version_in(mark or "")} if isinstance(asked, LakeTable) else {}
 
 
 def _read_record(folder: Path) -> Mapping[str, dict[str, Any]]:
@@ -128,7 +158,7 @@ def _read_record(folder: Path) -> Mapping[str, dict[str, Any]]:
 
 
 def is_wanted(settings: Settings) -> bool:
-    """Return whether an audit has a file at a URL, or a query."""
+    """Return whether an audit has a file at a URL, a query, or a lake table."""
     ingest = settings.of(Ingest)
     return ingest.source == "files" and any("://" in entry.path for _, files in ingest.sets().values() for entry in files)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cartograph.read.source import Source
 
 FETCHED = "data/fetch"
-"""Where the files stand that were named by a URL."""
+"""Where the files stand that were named by a URL, and the rows of databases and lake tables."""
 
 
 def files_of(entries: Sequence[FileEntry]) -> tuple[str, ...]:
@@ -123,6 +123,8 @@ def _source(entry: FileEntry, usual: FileEntry, name: str, inputs: Mapping[str, 
         path = ",".join(f"{field}={inputs[_declared_name(file)]}" for field, file in fields.items())
     else:
         path = next((str(inputs[_declared_name(file)]) for file in local_paths(entry.path)), entry.path)
+    if entry.asked:
+        return Source(path=path, name=name, format="parquet")
     return Source(
         path=path,
         name=name,

@@ -20,6 +20,8 @@ Entry = str | dict[str, Any]
 _LONGEST_PATH, _LONGEST_PART = 4096, 255
 """Bytes: of a path, and of a file's name in it, on the file systems that there are."""
 
+_LOOK_SECONDS = 120
+
 
 def files_and_columns(train: list[str], text: list[str], label: str, preset: str = "", encoding: str = "") -> dict[str, Any]:
     """Return the section ``ingest`` of such files: what is not given here is not there.
@@ -58,6 +60,45 @@ def query_entry(query: str, database: str, watermark: str = "") -> Entry:
 
     variable_of(database)
     return {"query": query, "database": database, **({"watermark": watermark} if watermark else {})}
+
+
+_TABLE = "table:"
+
+
+def table_entry(given: str, catalog: str, columns: list[str], *, follow: bool) -> Entry:
+    """Return the entry of a lake table, and print what it is: pinned to the version that it has now, unless it is followed.
+
+    Args:
+        given: path or URL of a Delta table, or NAMESPACE.NAME of an Iceberg table; with ``@VERSION`` for another than the newest.
+        catalog: Iceberg's, as ``LakeTable`` has it; empty for a Delta table.
+        columns: those that are read; empty for all.
+        follow: whether audits take up newer versions; one that is given stays all the same.
+
+    Raises:
+        InputError: the table cannot be read, or has no such version or column.
+    """
+    from cartograph.read.lakes import WORDS, Format, LakeTable, check_table, look_at
+    from cartograph.read.remote import is_remote
+
+    name, at, version = given.rpartition("@")
+    if not (at and version.isdecimal()) or (not catalog and not is_remote(given) and on_disk(given).exists()):
+        name, version = given, ""
+    name = name if catalog or is_remote(name) else stored(name)
+    format: Format = "iceberg" if catalog else "delta"
+    table = LakeTable(name, format, int(version) if version else None, catalog or None, tuple(columns))
+    check_table(table)
+    state = look_at(table.below(project_root()), _LOOK_SECONDS)
+    kind, what = WORDS[format]
+    held = "" if version else "; newer ones are taken up (`fetch.follow`)" if follow else f"; its entry in params.yaml pins this {what}"
+    say(f"{name}: {kind} table, {what} {state.version}, columns {', '.join(state.columns)}{held}.")
+    pinned = {} if follow and not version else {what: state.version}
+    return {
+        "table": name,
+        "format": format,
+        **({"catalog": catalog} if catalog else {}),
+        **pinned,
+        **({"columns": columns} if columns else {}),
+    }
 
 
 def _entries(given: list[str], preset: str, encoding: str) -> list[Entry]:
@@ -158,8 +199,10 @@ def stored(given: str) -> str:
     return path.relative_to(project_root()).as_posix() if path.is_relative_to(project_root()) else path.as_posix()
 
 
-def evaluation_sets(given: list[str], preset: str = "", encoding: str = "", database: str = "") -> dict[str, dict[str, Any]]:
-    """Return the sets of ``evaluation`` for what is given as NAME=FILE[:ood], or NAME=SELECT … of a database.
+def evaluation_sets(
+    given: list[str], preset: str = "", encoding: str = "", database: str = "", catalog: str = "", follow: bool = False
+) -> dict[str, dict[str, Any]]:
+    """Return the sets of ``evaluation`` for what is given as NAME=FILE[:ood], NAME=SELECT … of a database, or NAME=table:TABLE of a lake.
 
     Raises:
         InputError: one is written otherwise, or a set is of two domains.
@@ -172,7 +215,10 @@ def evaluation_sets(given: list[str], preset: str = "", encoding: str = "", data
         domain = "ood" if path.endswith(":ood") else "id"
         asked = database and re.match(r"\s*(select|with)\s", path, re.IGNORECASE)
         rows = path.removesuffix(":ood").removesuffix(":id")
-        entries = [query_entry(rows, database)] if asked else _entries([rows], preset, encoding)
+        if rows.startswith(_TABLE):
+            entries = [table_entry(rows.removeprefix(_TABLE), catalog, [], follow=follow)]
+        else:
+            entries = [query_entry(rows, database)] if asked else _entries([rows], preset, encoding)
         known = sets.setdefault(name, {"files": [], "domain": domain})
         if known["domain"] != domain:
             raise InputError(f"--eval {item}: set `{name}` is given as {known['domain']} and as {domain}; a set is one of them.")

@@ -13,7 +13,7 @@ from cartograph.errors import InputError
 from tasks.audit.parameters.files import FileEntry
 from tasks.audit.sources import files_of, sources_of
 from tasks.commands import params_yaml
-from tasks.commands.given_files import by_position, evaluation_sets, files_and_columns, names_in, on_disk, query_entry, stored
+from tasks.commands.given_files import by_position, evaluation_sets, files_and_columns, names_in, on_disk, query_entry, stored, table_entry
 from tasks.commands.new_workspace import make, new_folder
 from tasks.commands.params_yaml import encoder
 from tasks.commands.presets import preset_keys, recipe_keys
@@ -30,7 +30,9 @@ def init(
         ),
     ] = [],  # noqa: B006
     text: Annotated[str, typer.Option(help="Text column, or names that it may have: COL,ALT (\\, is a comma in a name).")] = "text",
-    evaluation: Annotated[list[str], typer.Option("--eval", help="NAME=FILE[:ood] of an evaluation set, or NAME=QUERY. Repeatable.")] = [],  # noqa: B006
+    evaluation: Annotated[
+        list[str], typer.Option("--eval", help="NAME=FILE[:ood] of an evaluation set, NAME=QUERY, or NAME=table:TABLE. Repeatable.")
+    ] = [],  # noqa: B006
     database: Annotated[
         str, typer.Option(help="env:NAME: the environment variable with the address of the database that --query asks.")
     ] = "",
@@ -38,6 +40,19 @@ def init(
     watermark: Annotated[
         str, typer.Option(help="SELECT max(updated_at), count(*) …: a cheap query that says whether the rows have changed.")
     ] = "",
+    table: Annotated[
+        str,
+        typer.Option(
+            help="Path or URL of a Delta table, or NAMESPACE.NAME of an Iceberg one, of the train set; TABLE@VERSION for an older one."
+        ),
+    ] = "",
+    catalog: Annotated[
+        str,
+        typer.Option(help="env:NAME: the environment variable with the address or properties of the Iceberg catalogue that has --table."),
+    ] = "",
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Audits take up newer versions of --table; otherwise they stay at the one read now.")
+    ] = False,
     image: Annotated[str, typer.Option(help="Image column; `image` for a folder of images. There is no text column then.")] = "",
     text_pair: Annotated[str, typer.Option(help="Second text column, for pairs.")] = "",
     option: Annotated[list[str], typer.Option(help="Option column of multiple choice. Repeat for each option.")] = [],  # noqa: B006
@@ -51,7 +66,10 @@ def init(
         ),
     ] = "",
     columns: Annotated[
-        str, typer.Option(help="Names of the columns by position, for files without a header: label,,text; an empty one is left out.")
+        str,
+        typer.Option(
+            help="Columns by position, of files without a header: label,,text, an empty one left out; of a --table: those to read."
+        ),
     ] = "",
     encoding: Annotated[str, typer.Option(help="Encoding of text files; found out where left out.")] = "",
     label_names: Annotated[
@@ -76,19 +94,23 @@ def init(
 ) -> None:
     """Make a workspace for your own data, and say what was understood of it."""
     folder = new_folder(workspace, force=force)
-    _require_one_source(train, database, query, watermark)
+    _require_one_source(train, database, query, watermark, table)
+    if (catalog or follow) and not table:
+        raise InputError("--catalog and --follow are of a --table.")
     ingest = files_and_columns(train, [] if image else [text, *([text_pair] if text_pair else [])], label, preset, encoding) | {
-        "evaluation": evaluation_sets(evaluation, preset, encoding, database),
+        "evaluation": evaluation_sets(evaluation, preset, encoding, database, catalog, follow),
         "image": names_in(image) if image else None,
         "options": [names_in(name) for name in option],
         "uid": names_in(uid) if uid else None,
         "annotators": _annotators(annotators, label),
         "format": format or None,
-        "columns": by_position(columns),
+        "columns": [] if table else by_position(columns),
         "label_separator": label_separator or None,
     }
     if query:
         ingest["train"] = [query_entry(query, database, watermark)]
+    if table:
+        ingest["train"] = [table_entry(table, catalog, by_position(columns), follow=follow)]
     if preset:
         ingest |= _keys_of_preset(preset, text=text, label=label, uid=uid, annotators=annotators, options=option)
         ingest |= dict.fromkeys(("uid", "annotators")) | _columns_in_every_file(ingest)
@@ -96,7 +118,7 @@ def init(
     model = model or ("cnn" if image else "bow")
     train_keys = params_yaml.recipe(model, pretrained) | (recipe_keys(recipe, preset, model) if recipe else {})
     more: dict[str, Mapping[str, object]] = {"embed": encoder(model, pretrained), "features": {"source": "pixels"} if image else {}}
-    if watermark:
+    if watermark or follow:
         more["fetch"] = {"follow": True}
     make(folder, ingest, train_keys, profile, more, label_names)
     relative = folder.relative_to(project_root()).as_posix()
@@ -105,9 +127,9 @@ def init(
     say(f"  dvc repro {shlex.quote(f'{relative}/dvc.yaml')}")
 
 
-def _require_one_source(train: list[str], database: str, query: str, watermark: str) -> None:
-    if bool(train) == bool(query):
-        raise InputError("name the train set: its files with --train, or --database env:NAME and --query 'SELECT …'.")
+def _require_one_source(train: list[str], database: str, query: str, watermark: str, table: str) -> None:
+    if sum(map(bool, (train, query, table))) != 1:
+        raise InputError("name the train set: its files with --train, --database env:NAME and --query 'SELECT …', or a lake's --table.")
     if query and not database:
         raise InputError("--query is asked of a database: add --database env:NAME, where NAME is the variable that holds its address.")
     if watermark and not query:

@@ -48,10 +48,21 @@ def _answer(request: dict[str, Any], address: str) -> dict[str, Any]:
             # By position: two columns may have one name.
             first: list[Any] = next(([column[0].as_py() for column in batch.columns] for batch in batches if batch.num_rows), [])
             return {"rows": 1, "first": [None if value is None else str(value) for value in first]}
-        return {"rows": _write(schema, batches, Path(request["target"]), request["max_bytes"])}
+        return {"rows": write_rows(schema, batches, Path(request["target"]), request["max_bytes"])}
 
 
-def _write(schema: pa.Schema, batches: Iterator[pa.RecordBatch], target: Path, most: int) -> int:
+def write_rows(schema: pa.Schema, batches: Iterator[pa.RecordBatch], target: Path, most: int) -> int:
+    """Write batches to a Parquet file as they come; return how many rows there are.
+
+    Args:
+        schema: of every batch.
+        batches: Arrow's record batches.
+        target: the file to write.
+        most: bytes that all batches may hold, as Arrow holds them.
+
+    Raises:
+        Refused: they hold more.
+    """
     rows = size = 0
     with pq.ParquetWriter(target, schema, compression="zstd", use_dictionary=False, write_statistics=False) as file:
         for batch in batches:

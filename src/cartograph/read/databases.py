@@ -104,27 +104,40 @@ def _ask(query: Query, statement: str, target: Path | None, max_bytes: int, seco
         "max_bytes": max_bytes,
         "seconds": seconds,
     }
+    return ask_process("cartograph.read.database_process", request, name, seconds)
+
+
+def ask_process(module: str, request: dict[str, Any], name: str, seconds: float) -> dict[str, Any]:
+    """Return what a process that runs a module answers to a request: JSON both.
+
+    Args:
+        module: reads the request from standard input and prints the answer; ``error`` in it is how a sentence about ``name`` goes on.
+        request: what is asked.
+        name: what messages call the source.
+        seconds: the longest that it may take.
+
+    Raises:
+        InputError: it answers with an error, takes too long, or ends without an answer.
+    """
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "cartograph.read.database_process"],
+            [sys.executable, "-m", module],
             input=json.dumps(request),
             capture_output=True,
             text=True,
             check=False,
-            # The server ends the statement itself, where it can.
+            # A server ends its statement itself, where it can.
             timeout=seconds + _GRACE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
     except subprocess.TimeoutExpired:
         raise InputError(
-            f"{name}: the query took longer than {seconds:,.0f} seconds, which `fetch.max_seconds` allows; raise that, or select less."
+            f"{name}: reading it took longer than {seconds:,.0f} seconds, which `fetch.max_seconds` allows; raise that, or select less."
         ) from None
     try:
         answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
-        raise InputError(
-            f"{name} cannot be read: the driver ended with {done.returncode}; try the query in the database's own shell."
-        ) from None
+        raise InputError(f"{name} cannot be read: its driver ended with {done.returncode}; try to read it without Cartograph.") from None
     if "error" in answer:
         raise InputError(f"{name} {answer['error']}.")
     return answer

@@ -79,6 +79,11 @@ def format_of(path: str, name: str | None = None) -> str:
     if lines.fields_of(path):
         return "lines"
     if Path(path).is_dir():
+        if (Path(path) / "_delta_log").is_dir():
+            raise InputError(
+                f"{name or path} is a Delta table, whose folder also holds rows that are no longer in it; name it as a table: "
+                "`{table: PATH, format: delta}` in params.yaml, --table PATH of `init`."
+            )
         # The folder of a data set may have pictures beside its shards, for its README.
         if huggingface.holds_shards(path):
             return "huggingface"

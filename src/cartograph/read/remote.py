@@ -87,8 +87,22 @@ def check_url(url: str) -> None:
     parts = _split(url)
     if parts.scheme.lower() not in SCHEMES:
         raise InputError(f"{shown(url)}: `{parts.scheme}` is not read; files are read from {', '.join(SCHEMES)}, or from a path on disk.")
+    check_for_secrets(url)
+
+
+def check_for_secrets(url: str, container: bool = False) -> None:
+    """Check that a URL has no secret in it.
+
+    Args:
+        url: of any scheme.
+        container: whether what stands before ``@`` is the name of a container, as in ``abfss://CONTAINER@ACCOUNT…``.
+
+    Raises:
+        InputError: it has a user or password, or a query that looks like a signature.
+    """
+    parts = _split(url)
     secret = next((name for name, _ in parse_qsl(parts.query, keep_blank_values=True) if _SECRET.search(name)), None)
-    if "@" in parts.netloc or secret is not None:
+    if ("@" in parts.netloc and not (container and ":" not in parts.netloc.rpartition("@")[0])) or secret is not None:
         what = "a user or password" if secret is None else f"`{secret}`"
         raise InputError(
             f"{shown(url)} is given with {what}, and params.yaml is no place for credentials; leave them out, and set what the library "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,11 +19,14 @@ from cartograph.errors import InputError
 from cartograph.read import remote
 from cartograph.read.remote import file_name, look
 from tasks.audit import fetch as step
+from tasks.audit import ingest
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.sources import fetched_name
 from tasks.commands.dvc_yaml import _stage
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
+from tests import lakes
+from tests.lakes import Lake
 from tests.web_server import ROWS, Server, running_server
 from tests.workspaces import make_workspace, open_new
 
@@ -229,6 +233,90 @@ def test_a_query_is_asked_again_where_its_watermark_is_another(tmp_path: Path, m
     ],
 )
 def test_a_query_written_wrong_is_refused_without_its_secret(entry: dict[str, Any], message: str, project: Path) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        open_new(project / "workspaces" / "asked", ingest={"source": "files", "train": [entry], "text": "text"})
+    assert "s3cret" not in str(error.value)
+
+
+@pytest.fixture(params=["delta", "iceberg"])
+def lake(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
+    return lakes.delta(tmp_path) if request.param == "delta" else lakes.iceberg(tmp_path, monkeypatch)
+
+
+def ids_in(space: Workspace) -> list[int]:
+    [file] = (space.path / "data" / "fetch").glob("*/*.parquet")
+    return sorted(pq.read_table(file)["id"].to_pylist())
+
+
+def test_a_table_that_is_pinned_stays_as_it_was(lake: Lake, tmp_path: Path) -> None:
+    first = lake.write(lakes.rows(0, 40))
+    lake.replace(lakes.rows(40, 60))
+    space = audit(tmp_path / "space", {**lake.entry, lake.version: first}, follow=True)
+    summary = run_step(step.STEP, space).receipt.summary
+    assert summary == f"1 files, 0.0 MB, 1 fetched; {lake.entry['table']} at {lake.version} {first}"
+    assert ids_in(space) == list(range(40))
+    assert run_step(step.STEP, space, force=True).receipt.summary.startswith("1 files, 0.0 MB, 0 fetched")
+    [record] = json.loads((space.path / "data" / "fetch" / "files.json").read_text()).values()
+    assert (record["table"], record["version"]) == (lake.entry["table"], first)
+
+
+def test_a_table_without_a_version_stays_at_the_one_first_read_unless_it_is_followed(lake: Lake, tmp_path: Path) -> None:
+    first = lake.write(lakes.rows(0, 40))
+    space = audit(tmp_path / "space", lake.entry)
+    run_step(step.STEP, space)
+    [file] = (space.path / "data" / "fetch").glob("*/*.parquet")
+    before = file.read_bytes()
+    second = lake.replace(lakes.rows(40, 60))
+    assert run_step(step.STEP, space, force=True).receipt.summary.endswith(f"0 fetched; {lake.entry['table']} at {lake.version} {first}")
+    file.unlink()
+    assert run_step(step.STEP, space).receipt.summary.endswith(f"1 fetched; {lake.entry['table']} at {lake.version} {first}")
+    assert file.read_bytes() == before
+    space = audit(tmp_path / "space", lake.entry, follow=True)
+    assert run_step(step.STEP, space).receipt.summary.endswith(f"1 fetched; {lake.entry['table']} at {lake.version} {second}")
+    assert ids_in(space) == list(range(40, 60))
+    assert run_step(step.STEP, space, force=True).receipt.summary.startswith("1 files, 0.0 MB, 0 fetched")
+
+
+def test_ingest_has_the_same_rows_again_and_two_versions_side_by_side(lake: Lake, tmp_path: Path) -> None:
+    first, second = lake.write(lakes.rows(0, 40)), lake.write(lakes.rows(40, 60))
+    files = [{**lake.entry, lake.version: second}]
+    section = {"source": "files", "text": "text", "uid": "id", "format": "csv", "train": [{**lake.entry, lake.version: first}]}
+    space = make_workspace(tmp_path / "space", ingest={**section, "evaluation": {"later": {"files": files}}}, fetch={})
+    for one in (step.STEP, ingest.STEP):
+        run_step(one, space)
+    read = {path.name: path.read_bytes() for path in (space.path / "data" / "ingest").glob("*.parquet")}
+    assert len(pq.read_table(space.path / "data/ingest/train.parquet")) == 40
+    assert len(pq.read_table(space.path / "data/ingest/later.parquet")) == 60
+    lake.replace(lakes.rows(0, 1))
+    for folder in ("data", "reports"):
+        shutil.rmtree(space.path / folder)
+    for one in (step.STEP, ingest.STEP):
+        run_step(one, space)
+    assert {path.name: path.read_bytes() for path in (space.path / "data" / "ingest").glob("*.parquet")} == read
+
+
+def test_a_path_of_a_table_starts_at_the_project(project: Path) -> None:
+    lakes.delta(project).write(lakes.rows(0, 40))
+    space = audit(project / "workspaces" / "asked", {"table": "reviews", "format": "delta"})
+    run_step(step.STEP, space)
+    assert ids_in(space) == list(range(40))
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"table": "reviews", "format": "csv"}, r"a lake table is written `\{table: PATH, format: delta\}` or"),
+        ({"version": 3}, r"a lake table is written `\{table: PATH, format: delta\}` or"),
+        ({"table": "reviews", "query": "select 1", "database": "env:DB"}, "a lake table is written"),
+        ({"table": "reviews", "snapshot": 3}, "a Delta table has a `version`, an Iceberg table a `snapshot`"),
+        ({"table": "shop.reviews", "catalog": "env:X", "version": 3}, "a Delta table has a `version`, an Iceberg table a `snapshot`"),
+        ({"table": "shop.reviews", "format": "iceberg"}, "the `catalog` of an Iceberg table is written env:NAME"),
+        ({"table": "shop.reviews", "catalog": "sqlite:///s3cret.db"}, "the `catalog` of an Iceberg table is written env:NAME"),
+        ({"table": "s3://ann:s3cret@bucket/reviews"}, "params.yaml is no place for credentials"),
+        ({"table": "reviews", "path": "rows.csv"}, "name a `path`, or a `table`, not both"),
+    ],
+)
+def test_a_table_written_wrong_is_refused_without_its_secret(entry: dict[str, Any], message: str, project: Path) -> None:
     with pytest.raises(InputError, match=message) as error:
         open_new(project / "workspaces" / "asked", ingest={"source": "files", "train": [entry], "text": "text"})
     assert "s3cret" not in str(error.value)

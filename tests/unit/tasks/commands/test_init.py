@@ -16,6 +16,7 @@ from tasks.audit import fetch, ingest
 from tasks.commands.init import init
 from tasks.engine.running import run_step
 from tasks.pipelines import STEPS, open_workspace, steps_of
+from tests import lakes
 from tests.ingesting import some_rows, write_csv
 from tests.training_sets import write_files
 
@@ -391,4 +392,29 @@ def test_a_workspace_is_made_for_a_query(
     assert content["fetch"]["follow"] is True
     for wrong in ({"train": ["x.csv"], **asked}, {}, {"query": "select 1"}, {"train": ["x.csv"], "watermark": "select 1"}):
         with pytest.raises(InputError, match=r"--train|--database|--query"):
+            init("workspaces/others", **wrong)
+
+
+@pytest.mark.parametrize("kind", ["delta", "iceberg"])
+def test_a_workspace_is_made_for_a_table_which_it_pins(
+    kind: str, space: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lake = lakes.delta(tmp_path) if kind == "delta" else lakes.iceberg(tmp_path, monkeypatch)
+    first, second = lake.write(lakes.rows(0, 30)), lake.write(lakes.rows(30, 50))
+    name, options = lake.entry["table"], {"catalog": lake.entry.get("catalog", "")}
+    init("workspaces/reviews", table=name, evaluation=[f"test=table:{name}@{first}"], columns="id,text,label", uid="id", **options)
+    said = capsys.readouterr().out
+    assert f"{name}: {kind.title()} table, {lake.version} {second}, columns id, text, label; its entry in params.yaml pins this" in said
+    assert "train: 50 rows from" in said
+    assert "test: 30 rows from" in said
+    content = yaml.safe_load((space / "params.yaml").read_text(encoding="utf-8"))
+    assert content["ingest"]["train"] == [{**lake.entry, lake.version: second, "columns": ["id", "text", "label"]}]
+    assert content["ingest"]["evaluation"]["test"]["files"] == [{**lake.entry, lake.version: first}]
+    assert content["fetch"]["follow"] is False
+    assert run_step(fetch.STEP, open_workspace(space)).receipt.summary.startswith("2 files, 0.0 MB, 0 fetched")
+    init("workspaces/followed", table=name, follow=True, **options)
+    content = yaml.safe_load((space.parent / "followed" / "params.yaml").read_text(encoding="utf-8"))
+    assert (content["ingest"]["train"], content["fetch"]["follow"]) == ([lake.entry], True)
+    for wrong in ({"table": name, "train": ["x.csv"]}, {"train": ["x.csv"], "catalog": "env:X"}, {"table": f"{name}@77", **options}):
+        with pytest.raises(InputError, match=r"--table|has no (version|snapshot) 77"):
             init("workspaces/others", **wrong)
