@@ -109,14 +109,15 @@ def _unchanged(entry: FileEntry, file: Path, old: dict[str, Any] | None, limits:
 def _mark(entry: FileEntry, old: dict[str, Any] | None, limits: Fetch) -> str | None:
     """Return what changes whenever a source does: as the server says of a file, as its watermark of a query, the version of a table."""
     from cartograph.read.databases import Query, mark_of
-    from cartograph.read.lakes import LakeTable, look_at
+    from cartograph.read.lakes import LakeTable, look_at, mark_of_version
     from cartograph.read.remote import check_url, look
 
     asked = entry.asked
     if isinstance(asked, LakeTable):
-        # What is pinned, here or by the first read, needs no look at the table.
-        pinned = old is not None and (asked.version is not None or not limits.follow)
-        return str(old["mark"]) if old is not None and pinned else look_at(asked.below(project_root()), limits.max_seconds).mark
+        # What is pinned, by its entry or by the first read, needs no look at the table.
+        if asked.version is not None:
+            return mark_of_version(asked.version)
+        return str(old["mark"]) if old and not limits.follow else look_at(asked.below(project_root()), limits.max_seconds).mark
     if isinstance(asked, Query):
         return None if entry.sha256 else mark_of(asked, limits.max_seconds)
     check_url(entry.path)

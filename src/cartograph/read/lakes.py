@@ -118,6 +118,11 @@ def look_at(table: LakeTable, seconds: float) -> State:
     return State(answer["version"], answer["identity"], tuple(answer["columns"]))
 
 
+def mark_of_version(version: int) -> str:
+    """Return the mark of a version that an entry names, whichever table has it."""
+    return json.dumps({"version": version})
+
+
 def version_in(mark: str) -> int:
     """Return the version that a mark is of."""
     return int(json.loads(mark)["version"])

@@ -277,7 +277,8 @@ def test_a_table_without_a_version_stays_at_the_one_first_read_unless_it_is_foll
     assert run_step(step.STEP, space, force=True).receipt.summary.startswith("1 files, 0.0 MB, 0 fetched")
 
 
-def test_ingest_has_the_same_rows_again_and_two_versions_side_by_side(lake: Lake, tmp_path: Path) -> None:
+def test_ingest_has_the_same_rows_again_and_two_versions_side_by_side(tmp_path: Path) -> None:
+    lake = lakes.delta(tmp_path)
     first, second = lake.write(lakes.rows(0, 40)), lake.write(lakes.rows(40, 60))
     files = [{**lake.entry, lake.version: second}]
     section = {"source": "files", "text": "text", "uid": "id", "format": "csv", "train": [{**lake.entry, lake.version: first}]}

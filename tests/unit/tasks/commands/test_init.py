@@ -412,9 +412,15 @@ def test_a_workspace_is_made_for_a_table_which_it_pins(
     assert content["ingest"]["evaluation"]["test"]["files"] == [{**lake.entry, lake.version: first}]
     assert content["fetch"]["follow"] is False
     assert run_step(fetch.STEP, open_workspace(space)).receipt.summary.startswith("2 files, 0.0 MB, 0 fetched")
-    init("workspaces/followed", table=name, follow=True, **options)
-    content = yaml.safe_load((space.parent / "followed" / "params.yaml").read_text(encoding="utf-8"))
+
+
+def test_a_table_may_be_followed_and_wrong_options_are_named(space: Path, tmp_path: Path) -> None:
+    lake = lakes.delta(tmp_path)
+    lake.write(lakes.rows(0, 30))
+    name = lake.entry["table"]
+    init("workspaces/reviews", table=name, follow=True)
+    content = yaml.safe_load((space / "params.yaml").read_text(encoding="utf-8"))
     assert (content["ingest"]["train"], content["fetch"]["follow"]) == ([lake.entry], True)
-    for wrong in ({"table": name, "train": ["x.csv"]}, {"train": ["x.csv"], "catalog": "env:X"}, {"table": f"{name}@77", **options}):
+    for wrong in ({"table": name, "train": ["x.csv"]}, {"train": ["x.csv"], "catalog": "env:X"}, {"table": f"{name}@77"}):
         with pytest.raises(InputError, match=r"--table|has no (version|snapshot) 77"):
             init("workspaces/others", **wrong)
