@@ -28,6 +28,14 @@ NO_LOCKS = """\
 #include <errno.h>
 int flock(int file, int operation) { (void)file; (void)operation; errno = ENOLCK; return -1; }
 """
+NO_ENTRY = """\
+#include <pwd.h>
+#include <stddef.h>
+struct passwd *getpwuid(uid_t user) { (void)user; return NULL; }
+int getpwuid_r(uid_t user, struct passwd *entry, char *text, size_t size, struct passwd **found) {
+  (void)user; (void)entry; (void)text; (void)size; *found = NULL; return 0;
+}
+"""
 _CAP_DAC_OVERRIDE, _PR_CAPBSET_DROP = 1, 24
 
 pytestmark = pytest.mark.slow
@@ -56,6 +64,23 @@ def outcome(project: Project, *command: str, code: int, **options: object) -> st
     assert done.returncode == code, done.stdout[-2000:] + done.stderr[-4000:]
     assert "Traceback" not in done.stdout + done.stderr
     return " ".join((done.stdout + done.stderr).split())
+
+
+def test_an_audit_by_a_user_without_home_or_name_in_another_place_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "Zoë Müller 数据" / "project"
+    path.mkdir(parents=True)
+    monkeypatch.delenv("HOME")
+    for name in [name for name in os.environ if name in ("LANG", "USER", "LOGNAME", "LNAME", "USERNAME") or name.startswith("LC_")]:
+        monkeypatch.delenv(name)
+    copied = copy_project(path, SMALL)
+    project = Project(path, copied | {"LC_ALL": "C", "TZ": "Pacific/Kiritimati"} | preloaded(NO_ENTRY, tmp_path))
+    outcome(project, "flows.audit", code=0, umask=0o077)
+    assert (path / "reports/report.html").exists() and (path / "dvc.lock").exists()
+    made = [file for folder in ("data", "reports") for file in (path / folder).rglob("*") if file.is_file()]
+    assert made and not [file for file in made if file.stat().st_mode & 0o077]
+    # Names of files in ASCII: libraries would write to another folder.
+    project.environment |= {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert "set PYTHONUTF8=1, or a UTF-8 locale" in outcome(project, "tasks", "run", "ingest", code=2)
 
 
 def test_a_clock_that_goes_back(project: Project) -> None:
