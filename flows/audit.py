@@ -12,7 +12,7 @@ if __name__ == "__main__":
     from flows.engine.unchanged import ended_at_once
 
     # Before Prefect is imported, which takes longer than to see that there is nothing to do.
-    if ended_at_once(sys.argv[1:], ".", "python -m flows.audit --workspace {}"):
+    if ended_at_once(sys.argv[1:], "."):
         sys.exit()
 
 from prefect import flow

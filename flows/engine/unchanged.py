@@ -17,32 +17,31 @@ from tasks.audit.gates import check_gates, findings
 from tasks.commands.dvc_yaml import in_sync
 from tasks.engine.receipt import fresh
 from tasks.engine.workspace import Workspace
-from tasks.pipelines import held_workspace, steps_of
+from tasks.pipelines import open_workspace, steps_of
 from tasks.presentation import console
 
 _WORKSPACE = ("--workspace", "-w")
 
 
-def ended_at_once(arguments: Sequence[str], default: str, command: str) -> bool:
+def ended_at_once(arguments: Sequence[str], default: str) -> bool:
     """Print how each step stands, and what comes after an audit, where nothing is to be done; return whether that was so.
 
-    Whatever else there is to do or to say (a stale step, an option, an error, somebody else who holds the workspace, a gate that went
-    off) is left to the flow.
+    Whatever else there is to do or to say (a stale step, an option, an error, a gate that went off) is left to the flow. Nothing is
+    written, so the workspace is not held: where another audit is about to change it, this says how it stood before.
 
     Args:
         arguments: of the command line.
         default: the workspace without any.
-        command: what holds the workspace; ``{}`` is the workspace as one types it.
     """
     workspace = _workspace(arguments, default)
     if workspace is None:
         return False
     try:
-        with held_workspace(workspace, command) as space:
-            summaries = _summaries(space)
-            if summaries is None:
-                return False
-            check_gates(space)
+        space = open_workspace(workspace)
+        summaries = _summaries(space)
+        if summaries is None:
+            return False
+        check_gates(space)
     except CartographError:
         return False
     except KeyboardInterrupt:

@@ -224,7 +224,7 @@ def test_audits_are_compared_also_of_a_commit(audited: Project) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["flows.audit", "flows.compare . .", "flows.ablate synthetic"])
+@pytest.mark.parametrize("command", ["flows.audit --force report", "flows.compare . .", "flows.ablate synthetic"])
 def test_a_server_that_is_not_there_is_told_in_a_sentence(audited: Project, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(audited.environment, "PREFECT_API_URL", "http://someone:secret@127.0.0.1:9/api")
     done = audited.run(*command.split(), code=2)
