@@ -13,7 +13,7 @@ if __name__ == "__main__":
     from flows.engine.unchanged import ended_at_once
 
     # Before Prefect is imported, which takes longer than to see that there is nothing to do.
-    if ended_at_once(sys.argv[1:], DEFAULT):
+    if ended_at_once(sys.argv[1:], DEFAULT, "collect"):
         sys.exit()
 
 from cartograph.errors import CartographError, InputError

@@ -23,7 +23,7 @@ from tasks.presentation import console
 _WORKSPACE = ("--workspace", "-w")
 
 
-def ended_at_once(arguments: Sequence[str], default: str) -> bool:
+def ended_at_once(arguments: Sequence[str], default: str, section: str = "ingest") -> bool:
     """Print how each step stands, and what comes after an audit, where nothing is to be done; return whether that was so.
 
     Whatever else there is to do or to say (a stale step, an option, an error, a gate that went off) is left to the flow. Nothing is
@@ -32,13 +32,14 @@ def ended_at_once(arguments: Sequence[str], default: str) -> bool:
     Args:
         arguments: of the command line.
         default: the workspace without any.
+        section: of params.yaml, without which the workspace is none that the command is for.
     """
     workspace = _workspace(arguments, default)
     if workspace is None:
         return False
     try:
         space = open_workspace(workspace)
-        summaries = _summaries(space)
+        summaries = _summaries(space) if section in space.settings else None
         if summaries is None:
             return False
         check_gates(space)
