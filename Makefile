@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: audit collect test test-all check docs bench dvc-yaml notices vulnerabilities sbom repro chromium clean
+.PHONY: audit collect test test-all test-again check docs bench dvc-yaml notices vulnerabilities sbom repro chromium clean
 
 # One's own file: `make audit DATA=reviews.csv TEXT=review LABEL=sentiment`; for pairs also PAIR=column. PROFILE: quick, standard or full.
 DATA ?=
@@ -37,6 +37,10 @@ test: $(READY) chromium
 SEED ?= $(shell date +%s)
 test-all: $(READY) chromium
 	@python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --shuffle-seed "$(SEED)"
+
+# Those that failed in the last run, one after the other.
+test-again: $(READY) chromium
+	@python -m pytest -q --last-failed --last-failed-no-failures none
 
 check: $(READY)
 	@ruff check .

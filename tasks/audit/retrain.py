@@ -42,7 +42,6 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
     from cartograph.data.parquet import write_parquet
     from cartograph.data.subsets import take_subset
     from cartograph.schema import UID
-    from cartograph.train.fit import fit_files
 
     subset, seed = out.cell["subset"], int(out.cell["seed"])
     recipe = _recipe(params, out.workspace, seed, inputs.get(recipes.TRAINING))
@@ -78,6 +77,8 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
     key = _key(recipe, out.checkpoints / "subset.parquet", evaluation, same)
 
     def compute(target: Path) -> None:
+        from cartograph.train.fit import fit_files
+
         with progress(f"retrain {subset} {seed}") as update:
             fitted = fit_files(
                 recipe,
