@@ -22,6 +22,19 @@ _NUMBERS_ALONE = {"mlflow.model.isExternal": "true"}
 _COMPLETE = "cartograph.published"
 
 
+def has_logged_models(client: MlflowClient, experiment_id: str) -> bool:
+    """Return whether the store keeps logged models: a server of MLflow 2 does not know them."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        client.search_logged_models([experiment_id], max_results=1)
+    except MlflowException as error:
+        if error.error_code != "ENDPOINT_NOT_FOUND":
+            raise
+        return False
+    return True
+
+
 def find_logged_model(client: MlflowClient, run: Run, fingerprint: str) -> LoggedModel | None:
     """Return the logged model of a run; deleted ones do not count, and one whose run was deleted is deleted."""
     condition = f"tags.`cartograph.fingerprint` = '{fingerprint}'"

@@ -11,13 +11,14 @@ import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from cartograph.errors import InputError
 from tasks.engine.digest import digest_json, digest_path
-from tasks.publishing.logged_models import begin_logged_model, complete_logged_model, find_logged_model, is_ready
+from tasks.publishing.logged_models import begin_logged_model, complete_logged_model, find_logged_model, has_logged_models, is_ready
 from tasks.publishing.records import Dataset, Model, Publication
 from tasks.publishing.tracking_uri import VARIABLE, database_server, reason, shown, sqlite_file, tracking_uri
 
@@ -105,8 +106,9 @@ class _Runs:
         if not whole:
             self._log(run, audit)
             self.client.log_artifacts(run.info.run_id, str(folder))
+        kept = has_logged_models(self.client, self.experiment_id)
         for model in models:
-            self._publish_model(run.info.run_id, model)
+            self._publish_model(run.info.run_id, model if kept else replace(model, logged=None))
         if not whole:
             self._complete(run, audit.tags, content)
         return str(run.info.run_id)
