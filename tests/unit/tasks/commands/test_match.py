@@ -108,6 +108,8 @@ def test_the_matcher_is_loaded_from_mlflow_and_says_what_match_says(
     import pandas as pd
 
     match("--threshold", "0.001", "--out", str(tmp_path / "every.parquet"))
+    # What was set in this process goes before the environment.
+    monkeypatch.setattr("mlflow.tracking._tracking_service.utils._tracking_uri", None)
     publish_to(tmp_path, space, monkeypatch)
     [run] = mlflow.search_runs(experiment_names=["shops"], filter_string="tags.`cartograph.kind` = 'collection'", output_format="list")
     assert run.info.run_name.startswith("collection 2")
