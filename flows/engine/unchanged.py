@@ -32,7 +32,7 @@ def ended_at_once(arguments: Sequence[str], default: str, section: str = "ingest
     Args:
         arguments: of the command line.
         default: the workspace without any.
-        section: of params.yaml, without which the workspace is none that the command is for.
+        section: of params.yaml, which the workspaces of this command have.
     """
     workspace = _workspace(arguments, default)
     if workspace is None:

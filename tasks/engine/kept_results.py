@@ -26,7 +26,7 @@ def computed_once(workspace: Workspace, section: str, key: str, compute: Callabl
         section: the kind of result; of each kind the last 64 used are kept.
         key: a digest of everything that the result follows from.
         compute: writes the result into the empty folder that it is given.
-        again: compute it anew even where it is kept.
+        again: compute it even where it is kept.
     """
     parent = workspace.state / "results" / section
     folder = parent / key
