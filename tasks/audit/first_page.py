@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from cartograph.config import Section
+from tasks.audit.page_content import LIBRARIES, map_inputs, read_audit
+from tasks.audit.parameters.report import Report
 from tasks.audit.plan import goes_on_after_suspects
-from tasks.audit.report import LIBRARIES, Report, map_inputs, read_audit
 from tasks.audit.report import PAGE as WHOLE
 from tasks.engine.step import Inputs, Out, Step
 
