@@ -11,7 +11,9 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -40,24 +42,33 @@ def code_closure(file: Path) -> tuple[Path, ...]:
     units: set[Path] = set()
     seen: set[Path] = set()
     waiting = [file.resolve()]
+    packages = tuple(PACKAGES.items())
     while waiting:
         current = waiting.pop()
         if current in seen:
             continue
         seen.add(current)
-        unit = _unit(current)
-        if unit is not None and unit not in units:
+        unit = _unit(current, packages)
+        if unit is None:
+            continue
+        if unit not in units:
             units.add(unit)
-            waiting.extend(unit.rglob("*.py") if unit.is_dir() else ())
-        if unit is not None:
-            waiting.extend(_imported(current, current.stat().st_mtime_ns))
+            waiting.extend(_modules_in(unit) if unit != current else ())
+        waiting.extend(_imported(current, current.stat().st_mtime_ns))
     _keep()
     return tuple(sorted(units))
 
 
-def _unit(file: Path) -> Path | None:
+def _modules_in(folder: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name != COMPILED]
+        yield from (Path(parent, name) for name in names if name.endswith(".py"))
+
+
+@cache
+def _unit(file: Path, packages: tuple[tuple[str, Path], ...]) -> Path | None:
     """Return the folder or file whose content stands for a module; None for one that no step depends on."""
-    base = next((base for name, base in PACKAGES.items() if file.is_relative_to(base / name)), None)
+    base = next((base for name, base in packages if file.is_relative_to(base / name)), None)
     if base is None:
         return file
     package, *inner = file.relative_to(base).parts
@@ -87,7 +98,8 @@ def _imported(file: Path, changed: int) -> tuple[Path, ...]:
         if own is not None:
             _kept()[own] = known
             _learnt.append(own)
-    return tuple(path for name in known[1:] for path in _files(name))
+    bases = ((name, PACKAGES.get(name.partition(".")[0])) for name in known[1:])
+    return tuple(dict.fromkeys(path for name, base in bases if base is not None for path in _files(name, base)))
 
 
 def _names(file: Path, content: bytes) -> list[str]:
@@ -134,20 +146,12 @@ def _absolute(file: Path, node: ast.ImportFrom) -> str:
     return node.module or ""
 
 
-def _files(name: str) -> list[Path]:
-    parts = name.split(".")
-    base = PACKAGES.get(parts[0])
-    if base is None:
-        return []
-    files = []
-    for depth in range(1, len(parts) + 1):
-        package = base.joinpath(*parts[:depth])
-        module = package.with_suffix(".py")
-        if (package / "__init__.py").is_file():
-            files.append(package / "__init__.py")
-        elif module.is_file():
-            files.append(module)
-            break
-        else:
-            break
-    return [file.resolve() for file in files]
+@cache
+def _files(name: str, base: Path) -> tuple[Path, ...]:
+    """Return the files that an import of a name runs: those of the packages that it is in, and its own."""
+    package, within = base.joinpath(*name.split(".")), name.rpartition(".")[0]
+    files = _files(within, base) if within else ()
+    if within and not (package.parent / "__init__.py").is_file():
+        return files
+    own = next((file for file in (package / "__init__.py", package.with_suffix(".py")) if file.is_file()), None)
+    return files if own is None else (*files, own.resolve())
