@@ -14,6 +14,7 @@ from prefect.logging.configuration import setup_logging
 from cartograph.errors import CartographError, CellError, GateError, InputError, WaitingError
 from flows.engine.closing_lines import INTERRUPTED, print_places
 from flows.engine.states import error_of
+from flows.engine.temporary_server import server_log
 from flows.engine.watch import ending_soon
 from tasks.engine.workspace import Workspace
 from tasks.presentation import console
@@ -83,6 +84,6 @@ def _no_run(error: Exception) -> InputError:
     if os.environ.get("PREFECT_API_URL"):
         return InputError(no_server(error))
     return InputError(
-        f"the Prefect server that a flow starts for itself does not answer ({error}); on a busy machine try again, or start one with "
-        "`prefect server start` and name its address in PREFECT_API_URL, such as http://127.0.0.1:4200/api."
+        f"the Prefect server that a flow starts for itself does not answer ({error}; its own messages: {server_log()}); on a busy machine "
+        "try again, or start one with `prefect server start` and name its address in PREFECT_API_URL, such as http://127.0.0.1:4200/api."
     )

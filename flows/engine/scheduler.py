@@ -13,15 +13,19 @@ Retries and lost processes are in ``step_task`` and ``runners``.
 
 from __future__ import annotations
 
+import logging
 from bisect import insort
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Condition
 from typing import Any
 from uuid import UUID, uuid4
 
+from prefect.exceptions import MissingContextError
 from prefect.futures import PrefectFuture, PrefectTaskRunFuture, as_completed
+from prefect.logging import get_run_logger
 from prefect.states import Completed
 
 from cartograph.errors import CartographError, CellError, WaitingError
@@ -114,13 +118,24 @@ def collect(submitted: dict[PrefectFuture[Any], Step]) -> Ended:
         if state.is_completed():
             result = future.result()
             console.step_line(step.name, result["summary"], result["seconds"])
+            _log(future, f"{step.name}: {console.visible(result['summary'])} ({console.time_of(result['seconds'])})")
             done.add(step.name)
         elif state.name != _NOT_RUN:
             error = error_of(state) or CartographError(f"step `{step.name}` ended as {state.name}: {state.message}")
             errors.append((step, error))
             if step.leaves_failure:
                 console.say(f"{step.name}: FAILED: {error}")
+            _log(
+                future, f"{step.name}: {console.visible(str(error))}", logging.WARNING if isinstance(error, WaitingError) else logging.ERROR
+            )
     return Ended([step for step in submitted.values() if step.name in done], errors)
+
+
+def _log(future: PrefectFuture[Any], line: str, level: int = logging.INFO) -> None:
+    """Log a step's line where Prefect shows the logs of the flow run, and those of the step's task run."""
+    # Outside a flow run there is nothing to log to.
+    with suppress(MissingContextError):
+        get_run_logger().log(level, line, extra={"task_run_id": str(future.task_run_id)})
 
 
 class Slots:

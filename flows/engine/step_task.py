@@ -16,11 +16,12 @@ from prefect.context import TaskRunContext
 from prefect.exceptions import ObjectNotFound
 
 from cartograph.errors import CartographError
+from flows.engine.progress_artifact import progress_shown
 from flows.engine.runner import LostProcessError
 from flows.engine.states import task_state
 from tasks.engine.failed_cell import leave_failure
 from tasks.engine.receipt import Receipt, fresh
-from tasks.engine.running import Outcome
+from tasks.engine.running import Outcome, course_note
 from tasks.engine.step import Step
 from tasks.engine.workspace import Workspace
 from tasks.presentation import console
@@ -83,7 +84,7 @@ def as_task(
         try:
             if first is not None:
                 first()
-            with _accelerator(step):
+            with _accelerator(step), progress_shown(step.name, course_note(step, workspace)):
                 outcome = compute(alone=bool(losses))
         except CartographError as error:
             return task_state(error)

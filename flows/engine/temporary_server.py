@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import uvicorn
 from prefect.server.api.server import SubprocessASGIServer
+from prefect.settings import PREFECT_HOME
 
 from flows.engine.parent_death import end_with_parent
 from tasks.engine.workspace import CODE
@@ -28,7 +30,24 @@ class TemporaryServer(SubprocessASGIServer):
 
         settings = get_current_settings().to_environment_variables(exclude_unset=True)
         command = [sys.executable, "-m", "flows.engine.temporary_server", str(self.port), str(os.getpid())]
-        return subprocess.Popen(command, env={**os.environ, **_OWN, **settings}, cwd=CODE, start_new_session=True)
+        # What it has to say of itself is in its log, and never among the audit's lines.
+        with _log() as log:
+            return subprocess.Popen(
+                command, env={**os.environ, **_OWN, **settings}, cwd=CODE, start_new_session=True, stdout=log, stderr=log
+            )
+
+
+def server_log() -> Path:
+    """Return the file in which a temporary server's own messages stand, the last one's."""
+    return Path(PREFECT_HOME.value()) / "temporary-server.log"
+
+
+def _log() -> IO[str]:
+    try:
+        server_log().parent.mkdir(parents=True, exist_ok=True)
+        return server_log().open("w", encoding="utf-8")
+    except OSError:
+        return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def use_temporary_server() -> TemporaryServer:

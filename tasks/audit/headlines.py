@@ -1,11 +1,28 @@
-"""The ten numbers of an audit that somebody looks at first, under names that sort before all others."""
+"""What somebody looks at first of an audit: the verdict of its report, and ten numbers under names that sort before all others."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from statistics import fmean
 
+HARD_BREAK = "  \n"
+"""The end of a line of Markdown that stays one."""
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~-])")
 _MEASURE = "accuracy"
+
+
+def verdict_markdown(report: Path | None) -> list[str]:
+    """Return the sentence and the lines at the head of the report as Markdown; none where there is no such page."""
+    from cartograph.page.document import verdict_of
+
+    said = None if report is None or not report.exists() else verdict_of(report.read_text(encoding="utf-8"))
+    if said is None:
+        return []
+    sentence, *lines = (_MARKDOWN.sub(r"\\\1", line) for line in said)
+    return [f"**{sentence}**", *lines]
 
 
 def headlines(metrics: Mapping[str, float], domains: Mapping[str, str]) -> dict[str, float]:

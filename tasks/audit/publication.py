@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cartograph.data.json_files import read_json
-from tasks.audit.headlines import headlines
+from tasks.audit.headlines import HARD_BREAK, headlines, verdict_markdown
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.measure import Measure
 from tasks.audit.plan import experiment_folders
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _REPORT = "reports/report.html"
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~-])")
 _TABLES = {
     "data/clean": ("cleaned.parquet", "changes.parquet"),
     "data/aflite": ("filtered.parquet", "aflite.parquet"),
@@ -131,17 +129,6 @@ def _interactive(workspace: Workspace, inputs: Mapping[str, Path], points: int) 
     return str(page).replace("<body>", '<body style="margin: 0">', 1)
 
 
-def _verdict(report: Path | None) -> list[str]:
-    """Return the sentence and the lines at the head of the report as Markdown; none where there is no such page."""
-    from cartograph.page.document import verdict_of
-
-    said = None if report is None else verdict_of(report.read_text(encoding="utf-8"))
-    if said is None:
-        return []
-    sentence, *lines = (_MARKDOWN.sub(r"\\\1", line) for line in said)
-    return [f"**{sentence}**", *lines]
-
-
 def _note(name: str, metrics: Mapping[str, float], datasets: tuple[Dataset, ...], report: Path | None) -> str:
     """Return the run's description, Markdown: the verdict, what was audited, its regions, and where the pages are."""
     from cartograph.schema import REGIONS
@@ -150,13 +137,13 @@ def _note(name: str, metrics: Mapping[str, float], datasets: tuple[Dataset, ...]
     shares = [(region, metrics[f"region.{region}.share"]) for region in REGIONS if f"region.{region}.share" in metrics]
     regions = ", ".join(f"{region} {share:.0%}" for region, share in shares)
     lines = [
-        *_verdict(report),
+        *verdict_markdown(report),
         f"Audit of `{name}`: {audited['num_rows']:,} train rows in {len(audited['classes'])} classes.",
         f"Regions: {regions}." if regions else "",
         "Validation passed." if metrics.get("validation.passed") else "**Validation failed.**",
         "The report is the artifact `report.html`, the data map `data_map.html`.",
     ]
-    return "  \n".join(line for line in lines if line)
+    return HARD_BREAK.join(line for line in lines if line)
 
 
 def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -11,8 +11,10 @@ from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
 from cartograph.wording import cut, markdown_table, plain_markdown
 from tasks.audit import compare, gates
+from tasks.audit.headlines import HARD_BREAK, verdict_markdown
+from tasks.audit.report import PAGE
 from tasks.engine.workspace import Workspace, project_root
-from tasks.publishing.tracking_uri import viewer
+from tasks.publishing.tracking_uri import LOCAL_VIEWER, viewer
 
 _MAP = "reports/figures/data_map.png"
 _SUSPECTS = 10
@@ -30,8 +32,11 @@ def audit_summary(workspace: Workspace, error: CartographError | None) -> str:
         error: what it ended with; None where it went well.
     """
     word = "**Waiting.**" if isinstance(error, WaitingError) else _WORDS["failed"]
-    parts = [f"# Audit of {plain_markdown(workspace.name)}", f"{word} {plain_markdown(str(error))}" if error else "The audit is done."]
     whole = gates.came_to_gates(workspace, error)
+    verdict = verdict_markdown(workspace.path / PAGE) if whole else []
+    parts = [f"# Audit of {plain_markdown(workspace.name)}", *([HARD_BREAK.join(verdict)] if verdict else [])]
+    if error is not None or not verdict:
+        parts.append(f"{word} {plain_markdown(str(error))}" if error else "The audit is done.")
     parts += [
         f"{_WORDS[finding['outcome']]} {plain_markdown(finding['sentence'])}"
         for finding in (gates.findings(workspace) if whole else ())
@@ -97,14 +102,17 @@ def _suspects(workspace: Workspace) -> str:
 
 
 def _places(workspace: Workspace) -> str:
-    report = workspace.path / "reports" / "report.html"
-    lines = [f"- Report: [{report.relative_to(project_root()).as_posix()}]({report.as_uri()})"] if report.exists() else []
+    """Return where the report and the run are; links are addresses that a browser opens from any machine that reaches them."""
+    report = workspace.path / PAGE
     run = _json(workspace.state / "mlflow-run.json")
     server, experiment, name = (str(run.get(key) or "") for key in ("server", "experiment", "run"))
-    if server.startswith(("http://", "https://")):
-        lines.append(f"- MLflow: [run {name[:8]}]({server.rstrip('/')}/#/experiments/{experiment}/runs/{name})")
-    elif server:
-        lines.append(f"- MLflow: run `{name}`; `{viewer(server)}` shows it")
+    served = server.startswith(("http://", "https://"))
+    address = f"{server.rstrip('/') if served else LOCAL_VIEWER}/#/experiments/{experiment}/runs/{name}"
+    lines = [f"- Report: `{report.relative_to(project_root()).as_posix()}`"] if report.exists() else []
+    if server:
+        lines.append(f"- In MLflow: [the report]({address}/artifacts/report.html), [the run]({address})")
+    if server and not served:
+        lines[-1] += f", while `{viewer(server)}` runs"
     return "\n".join(lines)
 
 

@@ -60,7 +60,7 @@ def run_step(step: Step, workspace: Workspace, *, force: bool = False) -> Outcom
     check_as_begun(step, workspace, inputs, code)
     started = time.perf_counter()
     try:
-        with signs_of_life(step.name):
+        with signs_of_life(step.name, note=course_note(step, workspace)):
             receipt = _execute(step, workspace, fingerprint, inputs, code, forced=force)
     except Exception as error:
         explained = _explained(step, workspace, error)
@@ -72,6 +72,11 @@ def run_step(step: Step, workspace: Workspace, *, force: bool = False) -> Outcom
     seconds = time.perf_counter() - started
     workspace.journal(step.name, fingerprint, seconds)
     return Outcome(receipt, executed=True, seconds=seconds)
+
+
+def course_note(step: Step, workspace: Workspace) -> Path:
+    """Return the file that says how far a step is while it runs, in whatever process."""
+    return workspace.state / "running" / f"{step.name}.json"
 
 
 def _leave(step: Step, workspace: Workspace, error: Exception) -> None:

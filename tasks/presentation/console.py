@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic
 from unicodedata import category
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from cartograph.errors import CartographError, WaitingError
@@ -34,9 +38,42 @@ _columns = (
 _bars = Progress(*_columns, console=console, transient=True, disable=not console.is_terminal)
 _users = 0
 _guard = Lock()
-_counts: dict[str, tuple[int, int, str]] = {}
 EVERY_SECONDS = 30.0
 """Off a terminal, how often a step that is still running says so."""
+LONG_SECONDS = 5.0
+"""From then on a step that counts nothing has a bar too."""
+_TICK_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Course:
+    """How far a running step is.
+
+    Attributes:
+        done: of ``total``, which is positive.
+        total: what there is to do.
+        unit: what is counted: ``examples``, ``files``.
+        rate: how many a second since the first was counted; 0: not known yet.
+
+    >>> print(Course(1200, 6000, "examples", 250.0))
+    1,200 of 6,000 examples, 250/s, 19 s left
+    """
+
+    done: int
+    total: int
+    unit: str
+    rate: float
+
+    def __str__(self) -> str:
+        far = f"{self.done:,} of {self.total:,} {self.unit}"
+        if self.rate <= 0:
+            return far
+        speed = f"{self.rate:,.0f}/s" if self.rate >= 10 else f"{self.rate:.2g}/s"
+        return f"{far}, {speed}, {duration((self.total - self.done) / self.rate)} left"
+
+
+_courses: dict[str, Course] = {}
+_step: ContextVar[str | None] = ContextVar("step", default=None)
 
 
 @contextmanager
@@ -45,52 +82,115 @@ def progress(step: str, unit: str = "examples") -> Iterator[Callable[[int, int],
 
     Steps that run at the same time share one display. Nothing is drawn where the output is not a terminal.
     """
+    name, bar = _step.get() or step, _add(step, unit)
+    first: list[tuple[float, int]] = []
+
+    def update(done: int, total: int) -> None:
+        _bars.update(bar, completed=done, total=total)
+        now = monotonic()
+        if not first or done < first[0][1]:
+            first[:] = [(now, done)]
+        (since, before) = first[0]
+        if total > 0:
+            _courses[name] = Course(done, total, unit, (done - before) / (now - since) if now > since else 0.0)
+
+    try:
+        yield update
+    finally:
+        _courses.pop(name, None)
+        _remove(bar)
+
+
+def _add(description: str, unit: str) -> TaskID:
     global _users
     with _guard:
         _users += 1
         if _users == 1:
             _bars.start()
-        bar = _bars.add_task(step, total=None, unit=unit)
+        return _bars.add_task(description, total=None, unit=unit)
 
-    def update(done: int, total: int) -> None:
-        _bars.update(bar, completed=done, total=total)
-        _counts[step] = (done, total, unit)
 
-    try:
-        yield update
-    finally:
-        with _guard:
-            _users -= 1
-            _counts.pop(step, None)
-            _bars.remove_task(bar)
-            if _users == 0:
-                _bars.stop()
+def _remove(bar: TaskID) -> None:
+    global _users
+    with _guard:
+        _users -= 1
+        _bars.remove_task(bar)
+        if _users == 0:
+            _bars.stop()
 
 
 @contextmanager
-def signs_of_life(step: str, every: float = EVERY_SECONDS) -> Iterator[None]:
-    """While the block runs and the output is not a terminal, say from time to time how far the step is.
+def signs_of_life(step: str, every: float = EVERY_SECONDS, note: Path | None = None) -> Iterator[None]:
+    """While the block runs, show that it does: on a terminal as a bar, elsewhere in a line from time to time, with how far the step is.
 
     Args:
         step: its name; what it reports to ``progress`` is shown with it.
         every: seconds between two lines.
+        note: file where how far it is stands meanwhile, for ``course_noted``; None: nowhere.
     """
-    if console.is_terminal:
-        yield
-        return
     over, started = Event(), monotonic()
 
-    def speak() -> None:
-        while not over.wait(every):
-            done, total, unit = _counts.get(step.partition("@")[0], (0, 0, ""))
-            far = f": {done:,} of {total:,} {unit}" if total else ""
-            say(f"{step:<18} running for {monotonic() - started:,.0f} s{far}")
+    def watch() -> None:
+        spoken, noted = started, None
+        bar: TaskID | None = None
+        while not over.wait(min(every, _TICK_SECONDS)):
+            now, course = monotonic(), _courses.get(step)
+            if note is not None and course is not None and course != noted:
+                _write(course, note)
+                noted = course
+            if not console.is_terminal:
+                if now - spoken >= every:
+                    spoken = now
+                    say(f"{step:<18} running for {duration(now - started)}{f': {course}' if course else ''}")
+            elif bar is None and course is None and now - started > LONG_SECONDS:
+                bar = _add(step, "")
+            elif bar is not None and course is not None:
+                _remove(bar)
+                bar = None
+        if bar is not None:
+            _remove(bar)
+        if note is not None:
+            with suppress(OSError):
+                note.unlink(missing_ok=True)
 
-    Thread(target=speak, name=f"{step} is running", daemon=True).start()
+    watcher = Thread(target=watch, name=f"{step} is running", daemon=True)
+    watcher.start()
+    token = _step.set(step)
     try:
         yield
     finally:
+        _step.reset(token)
         over.set()
+        watcher.join()
+
+
+def _write(course: Course, note: Path) -> None:
+    fresh = note.with_name(f"{note.name}.new")
+    # Nobody's audit fails because this could not be written.
+    with suppress(OSError):
+        note.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(json.dumps(asdict(course)), encoding="utf-8")
+        fresh.replace(note)
+
+
+def course_noted(note: Path) -> Course | None:
+    """Return how far the step is that leaves this in ``note``, in this process or another; None where that is not known."""
+    try:
+        return Course(**json.loads(note.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> duration(8.4), duration(95), duration(7500)
+    ('8 s', '1 min 35 s', '2 h 5 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def visible(text: str) -> str:
@@ -109,8 +209,12 @@ def _is_plain(letter: str) -> bool:
 
 def step_line(step: str, summary: str, seconds: float | None) -> None:
     """Print a finished step: its name, its summary, and its time (``cached`` for None)."""
-    time = "cached" if seconds is None else f"{seconds:.1f} s"
-    console.print(f"[bold]{step:<18}[/bold] {escape(visible(summary)):<62} {time:>9}", soft_wrap=True)
+    console.print(f"[bold]{step:<18}[/bold] {escape(visible(summary)):<62} {time_of(seconds):>9}", soft_wrap=True)
+
+
+def time_of(seconds: float | None) -> str:
+    """Return how long a step took; None: it did not have to run."""
+    return "cached" if seconds is None else f"{seconds:.1f} s"
 
 
 def say(message: str) -> None:

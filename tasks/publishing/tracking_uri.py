@@ -11,6 +11,9 @@ from cartograph.wording import cut
 from tasks.engine.workspace import project_root
 
 VARIABLE = "MLFLOW_TRACKING_URI"
+LOCAL_VIEWER = "http://127.0.0.1:5000"
+"""Where `mlflow ui` shows a database, unless it is given another port."""
+
 _PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}
 _SECRET_VARIABLES = ("MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN")
 _LONGEST = 200

@@ -160,7 +160,8 @@ def test_a_scheduled_audit_from_a_clone_to_its_alert(platform: Platform) -> None
     summary = platform.artifact(first)
     assert "# Audit of nightly" in summary
     assert "![The data map](data:image/png;base64," in summary
-    assert "report.html](file://" in summary and "MLflow: run `" in summary
+    assert summary.split("\n\n")[1].startswith("**"), "the verdict"
+    assert "/artifacts/report.html)" in summary and "file://" not in summary
 
     platform.project.run("flows.deploy", "--workspace", SPACE, "--gpus", "1")
     assert platform.deployment["schedules"] == [], "without --cron it runs on request"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -120,6 +121,25 @@ def test_findings_of_an_earlier_audit_are_not_announced_as_those_of_this_one(pro
     assert events == ["cartograph.audit.failed"] * 2
     for whole in (audit_summary(space, None), audit_summary(space, GateError("The classes' shares shifted. See report.html."))):
         assert FINDING["sentence"] in whole and "| this audit |" in whole and "came that far" not in whole
+
+
+@pytest.mark.parametrize("server", ["sqlite:////home/me/cartograph/mlflow.db", "https://mlflow.example/"])
+def test_the_verdict_comes_first_and_every_link_is_an_address(server: str, project: Path) -> None:
+    space = make_workspace(project)
+    content = {"verdict": {"sentence": "120 labels look wrong.", "lines": ["See *them* first."]}}
+    page, run = space.path / "reports/report.html", space.path / ".cartograph/mlflow-run.json"
+    for path in (page, run):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(f'<script type="application/json" id="data-content">{json.dumps(content)}</script>')
+    run.write_text(json.dumps({"server": server, "experiment": "7", "run": "ab12"}))
+    head, verdict, *rest = audit_summary(space, None).split("\n\n")
+    assert head.startswith("# Audit of ")
+    assert verdict == "**120 labels look wrong.**  \nSee \\*them\\* first."
+    links = re.findall(r"\]\(([^)]*)\)", "".join(rest))
+    place = "https://mlflow.example" if server.startswith("https") else "http://127.0.0.1:5000"
+    assert links == [f"{place}/#/experiments/7/runs/ab12/artifacts/report.html", f"{place}/#/experiments/7/runs/ab12"]
+    assert ("mlflow ui --backend-store-uri" in rest[-1]) == server.startswith("sqlite")
+    assert "file:" not in "".join(rest)
 
 
 def test_a_value_cannot_become_markup() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from threading import Event
 
 import pytest
@@ -28,27 +30,57 @@ def test_what_belongs_to_writing_stays() -> None:
     assert console.visible(text) == text
 
 
-def test_off_a_terminal_a_long_step_says_from_time_to_time_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_off_a_terminal_a_long_step_says_from_time_to_time_how_far_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     lines: list[str] = []
-    spoken = Event()
+    spoken, note = Event(), tmp_path / "running" / "retrain.json"
 
     def say(line: str) -> None:
         lines.append(line)
         spoken.set()
 
     monkeypatch.setattr(console, "say", say)
-    with console.signs_of_life("retrain@original-1", every=0.01), console.progress("retrain") as update:
+    monkeypatch.setattr(console, "monotonic", Clock())
+    with console.signs_of_life("retrain@original-1", every=0.01, note=note), console.progress("retrain original 1") as update:
         update(300, 1200)
+        update(600, 1200)
         lines.clear()
         spoken.clear()
         assert spoken.wait(60)
-    assert lines[0].startswith("retrain@original-1 running for 0 s: 300 of 1,200 examples")
+        noted = console.course_noted(note)
+    assert re.fullmatch(r"retrain@original-1 running for .*: 600 of 1,200 examples, 300/s, 2 s left", lines[0])
+    assert noted == console.Course(600, 1200, "examples", 300.0)
+    assert console.course_noted(note) is None, "what has ended is not running"
 
 
-def test_on_a_terminal_the_bar_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[str] = []
+class Clock:
+    """A second later each time that it is looked at."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+
+    def __call__(self) -> float:
+        self._now += 1
+        return self._now
+
+
+def test_on_a_terminal_a_step_that_counts_nothing_has_a_bar_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "console", console.Console(force_terminal=True))
-    monkeypatch.setattr(console, "Thread", lambda **options: started.append(options["name"]))
-    with console.signs_of_life("train", every=0.01):
-        pass
-    assert started == []
+    monkeypatch.setattr(console, "LONG_SECONDS", 0.0)
+    shown = Event()
+    monkeypatch.setattr(console, "_add", lambda name, unit: (add(name, unit), shown.set())[0])
+    with console.signs_of_life("measure", every=0.01):
+        assert shown.wait(60)
+        assert [task.description for task in console._bars.tasks] == ["measure"]
+    assert console._bars.tasks == []
+
+
+add = console._add
+
+
+def test_a_note_that_cannot_be_written_or_read_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "running").write_text("in the way")
+    note = tmp_path / "running" / "train.json"
+    console._write(console.Course(1, 2, "rows", 0.0), note)
+    assert console.course_noted(note) is None
+    (tmp_path / "half.json").write_text('{"done": 1')
+    assert console.course_noted(tmp_path / "half.json") is None
