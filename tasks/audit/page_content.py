@@ -100,7 +100,7 @@ def read_audit(params: Report, inputs: Mapping[str, Path], workspace: Workspace)
         broken=read_json(inputs[COMPARED] / "broken.json") if COMPARED in inputs else (),
         since_last_audit=_since_last_audit(inputs),
         gates=read_json(inputs[GATES] / "gates.json")["gates"] if GATES in inputs else (),
-        limits=Limits(**params.model_dump(), max_points=measure.max_points, seed=measure.seed),
+        limits=Limits(params.examples, params.listed, params.text_characters, max_points=measure.max_points, seed=measure.seed),
     )
 
 

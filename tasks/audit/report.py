@@ -1,4 +1,4 @@
-"""The step `report`: one self-contained page of what the audit found."""
+"""The step `report`: one self-contained page of what the audit found, and the dataset card of the cleaned version."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from tasks.audit.parameters.report import Report
 from tasks.audit.plan import experiment_folders, needs_encoder, retrained_models
 from tasks.engine.step import Inputs, Out, Step
 
-PAGE = "reports/report.html"
+PAGE, CARD = "reports/report.html", "reports/card.md"
+_CLEANED_ROWS = "data/clean/cleaned.parquet"
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
     truth = ("data/score", "reports/score.metrics.json") if is_built_in(settings) else ()
     comparison = (COMPARED, "reports/evaluate.metrics.json") if retrained_models(settings) else ()
-    cleaning = CLEANED if "clean" in settings else ()
+    cleaning = (*CLEANED, _CLEANED_ROWS) if "clean" in settings else ()
     filtered = (*(AFLITE if is_filtered(settings) else ()), *(BIAS if measures_bias(settings) else ()))
     return (
         "params.yaml",
@@ -33,12 +34,24 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
 
 
 def run(params: Report, inputs: Inputs, out: Out) -> str:
-    """Read the audit's tables and write the page; return its name and size."""
+    """Read the audit's tables, write the page and the card; return the page's name and size."""
     from cartograph.page.document import page
 
-    document = page(read_audit(params, inputs, out.workspace)).encode("utf-8")
+    audit = read_audit(params, inputs, out.workspace)
+    document = page(audit).encode("utf-8")
     out[PAGE].write_bytes(document)
+    if _CLEANED_ROWS in inputs:
+        import pyarrow.parquet as pq
+
+        from cartograph.page.dataset_card import dataset_card
+
+        card = dataset_card(audit, pq.read_schema(inputs[_CLEANED_ROWS]), license_name=params.license, languages=params.language)
+        out[CARD].write_bytes(card.encode("utf-8"))
     return f"{PAGE}, {len(document) / 1e6:.1f} MB"
 
 
-STEP = Step(name="report", run=run, params=Report, inputs=_inputs, outputs=(PAGE,), libraries=("cartograph", *LIBRARIES))
+def _outputs(settings: Settings) -> tuple[str, ...]:
+    return (PAGE, CARD) if "clean" in settings else (PAGE,)
+
+
+STEP = Step(name="report", run=run, params=Report, inputs=_inputs, outputs=_outputs, libraries=("cartograph", *LIBRARIES))

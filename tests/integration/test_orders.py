@@ -79,6 +79,7 @@ def test_where_nothing_is_stale_prefect_is_not_asked(audited: Project) -> None:
     assert "there is no Prefect server at 127.0.0.1:9" in nowhere.run("flows.audit", "--force", "gates", code=2).stderr
     webhook = Project(nowhere.path, nowhere.environment | {"CARTOGRAPH_WEBHOOK": "http://127.0.0.1:9/"})
     assert "there is no Prefect server" in webhook.run("flows.audit", code=2).stderr, "a gate warns, so that an alert is due"
+    assert (audited.path / "reports" / "card.md").read_text().startswith("---\npretty_name: ")
     page = audited.path / "reports" / "report.html"
     page.write_text(page.read_text() + " ")
     assert "there is no Prefect server" in nowhere.run("flows.audit", code=2).stderr

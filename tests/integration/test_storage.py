@@ -146,7 +146,7 @@ def test_from_s3_to_s3_by_way_of_mlflow_and_no_secret_is_left_anywhere(
     client = MlflowClient(tracking_uri=f"http://{tracking[0]}")
     [run_of_audit] = [one for one in runs_of(client, "reviews") if "mlflow.parentRunId" not in one.data.tags]
     assert run_of_audit.info.status == "FINISHED"
-    assert "report.html" in {file.path for file in client.list_artifacts(run_of_audit.info.run_id)}
+    assert {"report.html", "card.md"} <= {file.path for file in client.list_artifacts(run_of_audit.info.run_id)}
     assert not list(project.path.glob("mlflow.db*"))
 
     settings.write_text(pinned.replace("incoming", "missing"))
