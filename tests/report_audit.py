@@ -53,7 +53,7 @@ def write_audit(
     _write_experiment(folder)
     _write_still(folder, measures)
     (folder / "params.yaml").write_text("measure: {max_points: 25000}\n")
-    names = ["params.yaml", "reports/figures/data_map.svg"]
+    names = ["params.yaml", "reports/figures/data_map.png"]
     names += [f"data/{name}" for name in ("ingest", "train", "measure", "noise", "score", "evaluate", "ablate/seeds")]
     names += [f"reports/{name}.metrics.json" for name in ("ingest", "train", "measure", "noise", "score", "evaluate")]
     return {name: folder / name for name in names}
@@ -293,4 +293,4 @@ def _write_still(folder: Path, measures: pa.Table) -> None:
     from cartograph.figures.saving import save_figure
     from cartograph.figures.still_map import data_map
 
-    save_figure(data_map(measures, max_points=25_000, seed=13, title="default"), folder / "reports/figures/data_map.svg")
+    save_figure(data_map(measures, max_points=25_000, seed=13, title="default"), folder / "reports/figures/data_map.png")

@@ -63,7 +63,7 @@ def _answer(name: str, params: Ablate, space: Workspace, inputs: Inputs, scratch
     from cartograph.data.parquet import write_parquet
     from cartograph.experiments.finding_markdown import finding_markdown
     from cartograph.experiments.registry import EXPERIMENTS
-    from cartograph.figures.saving import save_figure, save_small_png
+    from cartograph.figures.saving import save_figure
 
     scratch.mkdir(parents=True, exist_ok=True)
     with progress(f"ablate {name}") as report:
@@ -72,7 +72,7 @@ def _answer(name: str, params: Ablate, space: Workspace, inputs: Inputs, scratch
     for title, table in found.tables.items():
         write_parquet(table, folder / f"{title}.parquet")
     save_figure(found.figure, folder / f"{name}.svg")
-    save_small_png(found.figure, folder / f"{name}.png")
+    save_figure(found.figure, folder / f"{name}.png")
     # What is no number, such as the correlation with something constant, is left out: JSON has no word for it.
     known = {title: number for title, number in found.numbers.items() if math.isfinite(number)}
     write_json(folder / "numbers.json", known)

@@ -13,6 +13,8 @@ from tasks.audit.report import PAGE as WHOLE
 from tasks.engine.step import Inputs, Out, Step
 
 PAGE = "reports/first-look.html"
+MOST_POINTS = 2_000
+"""Most points on the map of a first look; the whole page draws as many as `measure.max_points` says."""
 _DECIDE = ("ingest", "embed", "tune", "train", "measure", "noise", "report")
 """The sections of params.yaml that it depends on, and shows."""
 
@@ -28,7 +30,9 @@ def run(params: FirstPage, inputs: Inputs, out: Out) -> str:
     space = out.workspace
     audit = read_audit(space.settings.of(Report), inputs, space)
     parameters = {name: keys for name, keys in audit.how_made.parameters.items() if name in _DECIDE}
-    first = replace(audit, whole_page=PurePosixPath(WHOLE).name, how_made=replace(audit.how_made, parameters=parameters))
+    limits = replace(audit.limits, max_points=min(audit.limits.max_points, MOST_POINTS))
+    made = replace(audit.how_made, parameters=parameters)
+    first = replace(audit, whole_page=PurePosixPath(WHOLE).name, how_made=made, limits=limits)
     out[PAGE].write_bytes(page(first).encode("utf-8"))
     return f"open {PurePosixPath(space.relative, PAGE)} for map and suspects; the whole page comes last"
 

@@ -45,8 +45,8 @@ def run(params: Ingest, inputs: Mapping[str, Path], out: Out) -> str:
         GateError: more than ``quarantine_limit`` of a set's rows cannot be used.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
+    from cartograph.data.parquet import write_parquet
     from cartograph.ingest.canonical import ingest
     from tasks.checks.ingested_sets import validate
 
@@ -63,12 +63,12 @@ def run(params: Ingest, inputs: Mapping[str, Path], out: Out) -> str:
     )
     folder = out["data/ingest"]
     for item in sets:
-        pq.write_table(item.examples, folder / f"{item.info.name}.parquet")
-    pq.write_table(quarantine, folder / "quarantine.parquet")
+        write_parquet(item.examples, folder / f"{item.info.name}.parquet")
+    write_parquet(quarantine, folder / "quarantine.parquet")
     write_json(folder / "validation.json", validation, sort_keys=False)
     write_json(out["reports/ingest.metrics.json"], _metrics(sets, validation))
     if truth is not None:
-        pq.write_table(truth, out["data/truth"] / "truth.parquet")
+        write_parquet(truth, out["data/truth"] / "truth.parquet")
     return f"{len(sets[0].examples):,} rows, {len(sets[0].info.labels)} classes, {len(quarantine):,} quarantined"
 
 

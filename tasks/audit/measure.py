@@ -41,6 +41,7 @@ def run(params: Measure, inputs: Inputs, out: Out) -> str:
     import pyarrow.parquet as pq
     from pyarrow.csv import write_csv
 
+    from cartograph.data.parquet import write_parquet
     from cartograph.figures.saving import save_figure
     from cartograph.figures.still_map import data_map
     from cartograph.maps.regions import assign_regions
@@ -52,8 +53,8 @@ def run(params: Measure, inputs: Inputs, out: Out) -> str:
     shares = {"easy": params.easy, "ambiguous": params.ambiguous, "hard": params.hard}
     regions = assign_regions(uids, measures.confidence, measures.variability, **shares, rng=np.random.default_rng(params.seed))
     table = map_table(uids, gold, measures, regions)
-    pq.write_table(table, out[_TABLES] / "measures.parquet", compression="zstd")
-    pq.write_table(burn_out_table(curve), out[_TABLES] / "burn_out.parquet", compression="zstd")
+    write_parquet(table, out[_TABLES] / "measures.parquet")
+    write_parquet(burn_out_table(curve), out[_TABLES] / "burn_out.parquet")
     write_csv(density_table(table), out[_TABLES] / "densities.csv")
     write_json(out[_METRICS], map_metrics(measures, regions))
     figure = data_map(table, max_points=params.max_points, seed=params.seed, title=_title(rows, inputs[_DYNAMICS] / "training.json"))

@@ -33,7 +33,7 @@ CLEANED = ("data/clean/changes.parquet", "data/clean/version.json", "data/clean/
 SINCE = "data/compare"
 GATES = "data/gates"
 EMBEDDED = "data/embed/made.json"
-STILL = "reports/figures/data_map.svg"
+STILL = "reports/figures/data_map.png"
 LIBRARIES = (
     "accelerate",
     "great-expectations",
@@ -87,7 +87,7 @@ def read_audit(params: Report, inputs: Mapping[str, Path], workspace: Workspace)
         metrics={Path(name).name.split(".")[0]: read_json(path) for name, path in inputs.items() if name.endswith(".metrics.json")},
         score=_score(inputs, measures),
         window=_window(measure, probabilities),
-        still=data_uri(inputs[STILL].read_bytes(), "image/svg+xml"),
+        still=data_uri(inputs[STILL].read_bytes(), "image/png"),
         how_made=_how_made(inputs, workspace),
         comparison=_comparison(inputs),
         selections=_selections(inputs, workspace),

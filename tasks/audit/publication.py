@@ -30,6 +30,8 @@ _TABLES = {
     "data/evaluate": ("evaluation.md", "evaluation.csv"),
 }
 """Files of other outputs that are published with the reports."""
+_TEXT_CHARACTERS = 200
+"""Most characters of a text on the published map; the report has more."""
 
 
 def read_publication(workspace: Workspace, inputs: Mapping[str, Path]) -> Publication:
@@ -106,27 +108,32 @@ def write_files(workspace: Workspace, inputs: Mapping[str, Path], folder: Path, 
 
 
 def _interactive(workspace: Workspace, inputs: Mapping[str, Path], points: int) -> str:
-    """Return the data map as a page of its own that needs no network."""
+    """Return the data map as a page of its own that needs no network: the report's map, without the report."""
     import pyarrow.parquet as pq
 
-    from cartograph.figures.interactive_map import interactive_map
-    from cartograph.schema import UID, dataset_info
+    from cartograph.page.audit import Audit, Limits, align
+    from cartograph.page.document import map_page
+    from cartograph.page.step_results import HowMade
+    from cartograph.schema import HISTORY, QUARANTINE, UID
 
     measures = pq.read_table(inputs["data/measure"] / "measures.parquet").sort_by(UID)
-    rows = pq.read_table(inputs["data/ingest"] / "train.parquet").sort_by(UID)
-    info = dataset_info(rows.schema)
-    # Plotly's labels hold no pictures: of an image the uid tells which it is.
-    fields = (UID,) if info.images else info.fields
-    text_of = dict(zip(rows.column(UID).to_pylist(), zip(*(rows.column(name).to_pylist() for name in fields), strict=True), strict=True))
-    texts = [" | ".join(text_of[uid]) for uid in measures.column(UID).to_pylist()]
-    seed = workspace.settings.of(Measure).seed
-    figure = interactive_map(measures, texts, max_points=points, seed=seed, labels=info.labels)
-    figure.update_layout(paper_bgcolor="white", plot_bgcolor="white", font_color="#222222")
-    # Plotly's own tool bar offers to send the figure, texts and all, to its maker's server.
-    config = {"displaylogo": False, "responsive": True, "showSendToCloud": False, "plotlyServerURL": ""}
-    page = figure.to_html(include_plotlyjs=True, full_html=True, div_id="data-map", config=config)
-    # MLflow shows the page in a frame without a scroll bar: the margin would cut the axis off.
-    return str(page).replace("<body>", '<body style="margin: 0">', 1)
+    rows = pq.read_table(inputs["data/ingest"] / "train.parquet")
+    audit = Audit(
+        examples=align(rows, measures[UID], "data/ingest/train.parquet"),
+        measures=measures,
+        probabilities=None,
+        history=HISTORY.empty_table(),
+        validation={},
+        quarantine=QUARANTINE.empty_table(),
+        training={},
+        metrics={},
+        score=None,
+        window=(0, 0),
+        still=None,
+        how_made=HowMade(workspace.name, ""),
+        limits=Limits(text_characters=_TEXT_CHARACTERS, max_points=points, seed=workspace.settings.of(Measure).seed),
+    )
+    return map_page(audit)
 
 
 def _note(name: str, metrics: Mapping[str, float], datasets: tuple[Dataset, ...], report: Path | None) -> str:

@@ -20,6 +20,7 @@ def run(params: Score, inputs: Inputs, out: Out) -> str:
     """Compare the suspects, or without them low confidence, with the planted flips; return how well they were found."""
     import pyarrow.parquet as pq
 
+    from cartograph.data.parquet import write_parquet
     from cartograph.planted.score import score
 
     measures = pq.read_table(inputs["data/measure"] / "measures.parquet")
@@ -30,7 +31,7 @@ def run(params: Score, inputs: Inputs, out: Out) -> str:
         table, metrics = score(measures, truth, suspects, aflite)
     except ValueError as error:
         raise InputError(f"the map cannot be scored: {error}; run the audit from its start with `--force ingest`.") from error
-    pq.write_table(table, out["data/score"] / "score.parquet")
+    write_parquet(table, out["data/score"] / "score.parquet")
     write_json(out["reports/score.metrics.json"], metrics)
     summary = "planted flips: average precision {average_precision:.2f}".format(**metrics)
     if suspects is not None:

@@ -21,6 +21,7 @@ COLUMN = "features"
 _CHUNK = 20_000
 _SQUARED_NORM = 10.0
 _MOST_ROWS = 50_000
+_MOST_HALF = 6e4
 
 
 def bow_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> dict[str, Floats32]:
@@ -94,13 +95,17 @@ def join_sides(vectors: Floats32, info: DatasetInfo) -> Floats32:
 
 
 def write_features(uids: pa.ChunkedArray, features: Floats32, path: Path) -> None:
-    """Write ``uid`` and ``features`` (a list of fixed size), sorted as given."""
+    """Write ``uid`` and ``features`` (a list of fixed size), sorted as given.
+
+    Numbers of 16 bits, which keep three digits, where they can hold the values: half the file; else of 32.
+    """
     width = features.shape[1]
-    schema = schema_of({UID: "string", COLUMN: pa.list_(pa.float32(), width)})
+    kind = pa.float16() if np.abs(features).max(initial=0.0) <= _MOST_HALF else pa.float32()
+    schema = schema_of({UID: "string", COLUMN: pa.list_(kind, width)})
     names = uids.combine_chunks()
     with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False, write_statistics=False) as writer:
         for start in range(0, len(features), _CHUNK):
-            values = pa.array(np.ascontiguousarray(features[start : start + _CHUNK], dtype=np.float32).reshape(-1))
+            values = pa.array(np.ascontiguousarray(features[start : start + _CHUNK], dtype=kind.to_pandas_dtype()).reshape(-1))
             writer.write_table(
                 pa.Table.from_arrays([names[start : start + _CHUNK], pa.FixedSizeListArray.from_arrays(values, width)], schema=schema)
             )

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from cartograph.figures.palette import INK, MUTED
 
 _LOCK = RLock()
+_COLOURS = 128
 
 
 STYLE: dict[Any, Any] = {
@@ -46,17 +47,18 @@ def figure_style() -> Iterator[None]:
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure as the path's suffix says (``.png``, ``.svg``); the same figure gives the same bytes."""
+    """Write a figure as the path's suffix says (``.png``, of 128 colours, or ``.svg``); the same figure gives the same bytes."""
     metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
     with figure_style():
         figure.savefig(path, dpi=200, metadata=metadata)
+    if path.suffix == ".png":
+        _reduce(path)
 
 
-def save_small_png(figure: Figure, path: Path, colours: int = 128) -> None:
-    """Write a figure as a PNG of few colours, a third as large: for a page that carries many; the same figure gives the same bytes."""
+def _reduce(path: Path) -> None:
+    """Write a PNG anew with few colours: a third as large."""
     from PIL import Image
 
-    save_figure(figure, path)
     with Image.open(path) as image:
-        few = image.convert("RGB").quantize(colours, dither=Image.Dither.NONE)
+        few = image.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
     few.save(path, optimize=True)

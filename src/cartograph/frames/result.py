@@ -64,9 +64,9 @@ class FrameAudit:
         from cartograph.page.encode import data_uri
 
         with tempfile.TemporaryDirectory() as folder:
-            picture = Path(folder) / "map.svg"
+            picture = Path(folder) / "map.png"
             save_figure(data_map(self._page.measures), picture)
-            still = data_uri(picture.read_bytes(), "image/svg+xml")
+            still = data_uri(picture.read_bytes(), "image/png")
         file = Path(path)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(page(replace(self._page, still=still)), encoding="utf-8")

@@ -18,8 +18,10 @@ from cartograph.page.encode import script_hash, script_json
 from cartograph.page.figure import drawn_rows, map_content
 from cartograph.page.parts import asset, script
 from cartograph.page.rows import carried_rows
+from cartograph.page.sections.map import map_section
 from cartograph.page.sections.order import SECTIONS
 from cartograph.page.verdict import Verdict, verdict
+from cartograph.wording import counted
 
 BASE_BYTES = 1_500_000
 ROW_BYTES = 200
@@ -40,9 +42,20 @@ def page(audit: Audit) -> str:
     5.5 MB plus 200 bytes a row: pictures are made smaller, then those of rows that are not listed are left out. The same audit gives
     the same bytes.
     """
+    sections = [section for build in SECTIONS if (section := build(audit)) is not None]
+    return _with_map(audit, sections, verdict(audit), _kind(audit))
+
+
+def map_page(audit: Audit) -> str:
+    """Return the data map alone, with a card for each point, as one HTML document; the same audit gives the same bytes."""
+    drawn = min(audit.rows, audit.limits.max_points)
+    top = Verdict(f"The data map of {audit.how_made.name}: {counted(drawn, 'point')} of {counted(audit.rows, 'row')}.", (), ())
+    return _with_map(audit, [map_section(audit)], top, "Data map")
+
+
+def _with_map(audit: Audit, sections: Sequence[Section], top: Verdict, kind: str) -> str:
     from cartograph.figures.interactive_map import interactive_map
 
-    sections = [section for build in SECTIONS if (section := build(audit)) is not None]
     listed = set().union(*(section.listed() for section in sections))
     figure = interactive_map(
         audit.measures,
@@ -56,8 +69,8 @@ def page(audit: Audit) -> str:
     carried = np.union1d(drawn, np.fromiter(listed, dtype=np.int64, count=len(listed)))
     content = {
         "name": audit.how_made.name,
-        "kind": _kind(audit),
-        "verdict": asdict(verdict(audit)),
+        "kind": kind,
+        "verdict": asdict(top),
         "sections": [section.content() for section in sections],
         "map": map_content(figure, carried),
     }
@@ -93,7 +106,7 @@ def verdict_of(document: str) -> tuple[str, ...] | None:
 
 def _fill(audit: Audit, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:
     still = f'<img class="still" src="{escape(audit.still)}" alt="Data map">' if audit.still else ""
-    return _filled(f"{audit.how_made.name}: {_kind(audit).lower()}", still, content, rows, scripts)
+    return _filled(f"{audit.how_made.name}: {content['kind'].lower()}", still, content, rows, scripts)
 
 
 def _kind(audit: Audit) -> str:
