@@ -234,14 +234,18 @@ def _prepare(uri: str) -> None:
     """Make a new SQLite database in one stroke, and find out soon whether a database server is there."""
     database = sqlite_file(uri)
     if database is not None and not database.exists():
-        _make_database(database)
+        make_database(database)
     elif (server := database_server(uri)) is not None:
         # MLflow itself would try for two minutes.
         socket.create_connection(server, timeout=5).close()
 
 
-def _make_database(database: Path) -> None:
-    """Migrate a new database under another name, then rename it: a half migrated one would be refused for ever."""
+def make_database(database: Path) -> None:
+    """Make MLflow's database under another name, then rename it: a half migrated one would be refused for ever.
+
+    Args:
+        database: the SQLite file to make; one that is there is left as it is.
+    """
     from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
     database.parent.mkdir(parents=True, exist_ok=True)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from benchmarks.project_copy import copy_code, copy_project
 from tasks.engine.surroundings import SILENT
-from tests.integration.project import SMALL, Project
+from tasks.publishing.mlflow_runs import make_database
+from tests.integration.project import SMALL, MakeProject, Project
 
 
 @pytest.fixture(scope="session")
@@ -47,8 +50,16 @@ def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def make_project(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -> Callable[[], Project]:
-    """Return a function that makes a fresh project: code, git and DVC repository, small parameters."""
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new database of MLflow's, made once as the step makes it."""
+    database = tmp_path_factory.mktemp("mlflow") / "mlflow.db"
+    make_database(database)
+    return database
+
+
+@pytest.fixture(scope="session")
+def make_project(tmp_path_factory: pytest.TempPathFactory, prefect_server: str, migrated: Path) -> MakeProject:
+    """Return a function that makes a fresh project: code, git and DVC repository, small parameters; and unless told, MLflow's database."""
     home = tmp_path_factory.mktemp("prefect-home")
     code = tmp_path_factory.mktemp("code")
     copy_code(code)
@@ -58,10 +69,12 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) 
     read = "from tasks.pipelines import STEPS\nfor step in STEPS:\n    step.code"
     subprocess.run([sys.executable, "-c", read], cwd=code, env=compiled, check=True)
 
-    def make() -> Project:
+    def make(database: bool = True) -> Project:
         path = tmp_path_factory.mktemp("project")
         environment = copy_project(path, SMALL, code) | {"PREFECT_HOME": str(home), "PREFECT_API_URL": prefect_server}
         project = Project(path, environment)
+        if database:
+            shutil.copy(migrated, path / "mlflow.db")
         project.git("add", "-A")
         project.git("commit", "-q", "-m", "The project")
         return project

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 SMALL = """\
 ingest: {source: planted-nli, rows: 240, seed: 13}
@@ -63,3 +64,9 @@ class Project:
 
     def params(self, text: str, workspace: str = ".") -> None:
         (self.path / workspace / "params.yaml").write_text(text, encoding="utf-8")
+
+
+class MakeProject(Protocol):
+    """Makes a fresh project; ``database=False``: one where the first audit makes MLflow's database."""
+
+    def __call__(self, database: bool = True) -> Project: ...

@@ -16,7 +16,7 @@ from cartograph.config import Settings
 from tasks.engine.dag import upstream
 from tasks.engine.workspace import CODE
 from tasks.pipelines import STEPS, steps_of
-from tests.integration.project import SMALL, Project
+from tests.integration.project import SMALL, MakeProject, Project
 
 SETTINGS = Settings({step.name: step.params.model_validate(yaml.safe_load(SMALL).get(step.name, {})) for step in STEPS})
 CELLS = steps_of(SETTINGS)
@@ -25,9 +25,9 @@ UP_TO_DATE = "Data and pipelines are up to date."
 
 
 @pytest.fixture(scope="module")
-def audited(make_project: Callable[[], Project]) -> Project:
+def audited(make_project: MakeProject) -> Project:
     """A project whose audit has run once under Prefect."""
-    project = make_project()
+    project = make_project(database=False)
     assert project.executed_by(lambda: project.run("flows.audit")) == NAMES
     assert set(project.executions().values()) == {1}
     return project

@@ -237,14 +237,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, migrated: Path) -> Iterator
     process.wait(30)
 
 
-@pytest.fixture(scope="session")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new database, made once as the step makes it."""
-    database = tmp_path_factory.mktemp("mlflow") / "mlflow.db"
-    mlflow_runs._make_database(database)
-    return database
-
-
 @pytest.fixture
 def audit(tmp_path: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch) -> Audit:
     project = tmp_path / "project"
@@ -645,11 +637,11 @@ def test_a_database_is_made_whole_or_not_at_all(tmp_path: Path, migrated: Path, 
     with monkeypatch.context() as patch:
         patch.setattr("mlflow.store.tracking.sqlalchemy_store.SqlAlchemyStore.__init__", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            mlflow_runs._make_database(database)
+            mlflow_runs.make_database(database)
     assert not database.exists()
     shutil.copy(migrated, database)
     before = database.read_bytes()
-    mlflow_runs._make_database(database)
+    mlflow_runs.make_database(database)
     assert database.read_bytes() == before
 
 

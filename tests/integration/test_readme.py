@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.project import Project
+from tests.integration.project import MakeProject, Project
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 README, GUIDE = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/guide.md"))
@@ -78,8 +78,8 @@ def write_encoder(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def project(make_project: Callable[[], Project]) -> Project:
-    project = make_project()
+def project(make_project: MakeProject) -> Project:
+    project = make_project(database=False)
     write_reviews(project.path / "reviews.csv", 200)
     write_reviews(project.path / "reviews-test.csv", 40, start=200)
     write_encoder(project.path / "encoder")

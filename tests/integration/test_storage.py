@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from tasks.engine.surroundings import SILENT
-from tests.integration.project import Project
+from tests.integration.project import MakeProject, Project
 from tests.integration.test_readme import write_reviews
 
 pytestmark = pytest.mark.slow
@@ -108,12 +108,12 @@ def leaks(content: bytes) -> list[bytes]:
 
 
 def test_from_s3_to_s3_by_way_of_mlflow_and_no_secret_is_left_anywhere(
-    make_project: Callable[[], Project], bucket: Bucket, tracking: tuple[str, Path], tmp_path: Path
+    make_project: MakeProject, bucket: Bucket, tracking: tuple[str, Path], tmp_path: Path
 ) -> None:
     write_reviews(tmp_path / "reviews.csv", 200)
     content = (tmp_path / "reviews.csv").read_bytes()
     bucket.client.put_object(Bucket="audits", Key="incoming/reviews.csv", Body=content)
-    project = with_secrets(make_project(), bucket, tracking[0])
+    project = with_secrets(make_project(database=False), bucket, tracking[0])
     said: list[str] = []
 
     def run(project: Project, *command: str, code: int | None = 0) -> str:
