@@ -49,6 +49,7 @@ aflite: {enabled: false}
 publish: {enabled: false}
 """
 GARBAGE = (b"", b"null", b"[]", b'{"outputs": null}', b"\xff\xfe\x00", b"{" * 50_000)
+MADE = ("data", "reports", ".cartograph")
 _MOST_SECONDS = 120
 
 
@@ -123,7 +124,17 @@ def try_bad_files(folder: Path, rng: random.Random, most: int | None) -> Tally:
 
 
 def recovers(project: Path, expected: dict[str, str]) -> str | None:
-    """Return what the next run did not put right."""
+    """Return what the next run did not put right; then the finished audit is put back, so that the next try does not lose it again."""
+    problem = lasting(project, expected)
+    if problem is not None:
+        for name in MADE:
+            shutil.rmtree(project / name, ignore_errors=True)
+            shutil.copytree(project.parent / "finished" / name, project / name)
+    return problem
+
+
+def lasting(project: Path, expected: dict[str, str]) -> str | None:
+    """Return what is still wrong after the next run."""
     problem = attempt(lambda: run_all(project))
     if problem is not None:
         return problem
@@ -175,8 +186,8 @@ def try_full_disk(project: Path, expected: dict[str, str], rng: random.Random, m
                     finally:
                         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
-            problem = attempt(force)
-            tally.note(f"{name} with {size:,} bytes left", problem or recovers(project, expected))
+            problem, after = attempt(force), recovers(project, expected)
+            tally.note(f"{name} with {size:,} bytes left", problem or after)
     return tally
 
 
@@ -195,7 +206,7 @@ def try_kills(project: Path, expected: dict[str, str], rng: random.Random, numbe
         return time.perf_counter() - started
 
     def reset() -> None:
-        for name in ("data", "reports", ".cartograph"):
+        for name in MADE:
             shutil.rmtree(project / name, ignore_errors=True)
 
     reset()
@@ -220,6 +231,8 @@ def measure(folder: Path, seed: int, *, most: int | None, kills: int) -> dict[st
     try:
         run_all(project)
         expected = outputs(project)
+        for name in MADE:
+            shutil.copytree(project / name, folder / "finished" / name)
         tallies = {"bad files": try_bad_files(folder / "files", rng, None if most is None else 12 * most)}
         for name, tried in {"garbage in a state file": try_garbage, "a byte of an output flipped": try_flips}.items():
             tallies[name] = tried(project, expected, rng, most)

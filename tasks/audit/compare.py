@@ -83,9 +83,7 @@ def _regions() -> tuple[str, ...]:
 def _in_sequence(found: Record, folder: Path) -> tuple[Record, Record | None]:
     """Return this audit's record with its number, and the one before it; ``folder`` is what this step left last time."""
     last = read_record(folder, "record")
-    if last is None:
-        return found, None
-    if last.identity != found.identity:
+    if last is not None and last.identity != found.identity:
         return found.after(last), last
     previous = read_record(folder, "previous")
     return (found, None) if previous is None else (found.after(previous), previous)
@@ -100,7 +98,7 @@ def write_record(record: Record, folder: Path, name: str) -> None:
 
 
 def read_record(folder: Path, name: str = "record") -> Record | None:
-    """Return the record that stands in a folder; None where there is none that can be read."""
+    """Return the record that stands in a folder; None where there is none, or not as it was written."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -111,7 +109,9 @@ def read_record(folder: Path, name: str = "record") -> Record | None:
         facts = read_json(folder / f"{name}.json")
         rows = pq.read_table(folder / f"{name}.parquet")
         numbers, earlier = ({**facts["numbers"]}, tuple({**one} for one in facts["earlier"]))
-        return Record(rows.cast(RECORD), numbers, int(facts["number"]), earlier)
+        record = Record(rows.cast(RECORD), numbers, int(facts["number"]), earlier)
+        # Earlier versions wrote no digest.
+        return record if facts == record.facts() or facts.keys() == {"number", "numbers", "earlier"} else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError, pa.ArrowException):
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -52,8 +53,10 @@ class Record:
         return (*self.earlier, self.numbers)
 
     def facts(self) -> dict[str, Any]:
-        """Return all but the rows as JSON values."""
-        return {"number": self.number, "numbers": dict(self.numbers), "earlier": [dict(numbers) for numbers in self.earlier]}
+        """Return all but the rows as JSON values, and a digest of them and the rows: what was damaged since is not taken for an audit."""
+        facts = {"number": self.number, "numbers": dict(self.numbers), "earlier": [dict(numbers) for numbers in self.earlier]}
+        content = json.dumps([self.identity, facts], sort_keys=True)
+        return facts | {"digest": hashlib.sha256(content.encode()).hexdigest()}
 
     def after(self, previous: Record) -> Record:
         """Return this record as the one that follows ``previous``."""

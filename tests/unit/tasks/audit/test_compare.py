@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cartograph.errors import GateError
@@ -149,6 +150,35 @@ def test_what_the_last_audit_left_may_be_broken(space: Space) -> None:
     (space.path / "data/compare/record.json").write_text("{")
     space.fill(SIZE, ["u002"])
     assert space.run()[0] == "the first audit of this workspace"
+
+
+@pytest.mark.parametrize("audits", [1, 2])
+@pytest.mark.parametrize("name", ["record.parquet", "record.json"])
+def test_a_damaged_record_is_neither_compared_with_nor_the_end_of_what_is_remembered(space: Space, audits: int, name: str) -> None:
+    for number in range(audits):
+        space.fill(SIZE, [f"u00{number}"])
+        space.run()
+    folder = space.path / "data/compare"
+    written = {path.name: path.read_bytes() for path in folder.iterdir()}
+    if name.endswith(".json"):
+        (folder / name).write_bytes(written[name].replace(b'"rows": 40', b'"rows": 41'))
+    else:
+        rows = pq.read_table(folder / name)
+        place = rows.schema.get_field_index("variability")
+        save(rows.set_column(place, rows.schema.field(place), pa.array([0.25] * SIZE)), folder / name)
+    assert (folder / name).read_bytes() != written[name]
+    assert run_step(compare.STEP, space.space).executed
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == written
+
+
+def test_a_record_of_an_earlier_version_is_compared_with(space: Space) -> None:
+    space.fill(SIZE, ["u001"])
+    space.run()
+    facts = space.read("data/compare/record.json")
+    del facts["digest"]
+    space.write("data/compare/record.json", facts)
+    space.fill(SIZE, ["u002"])
+    assert space.run()[0] == "the same rows; suspects +1 -1"
 
 
 def test_a_gate_that_fails_ends_the_audit_with_its_sentence(space: Space) -> None:
