@@ -3,8 +3,9 @@
 A classifier fitted on the *given* labels predicts those, errors included: P(given z | x) = Σ_y q(y | x) T[y, z], with q the
 probabilities of the true classes and T[y, z] the rate at which class y is labelled z (class-conditional noise; Natarajan et al.,
 NeurIPS 2013). T is read off the rows that the classifier is surest about, since rows that are almost certainly of class y show the labels
-that class y gets (anchor points: Liu & Tao, TPAMI 2016; Patrini et al., CVPR 2017); q follows by solving for it; and a row's doubt is the
-posterior probability that its label is not its true class. To take p for q would count the noise twice, and find a fifth of the errors.
+that class y gets (anchor points: Liu & Tao, TPAMI 2016; Patrini et al., CVPR 2017); q is fitted through it (``through_noise``); and a row's
+doubt is the posterior probability that its label is not its true class. To take p for q would count the noise twice, and find a fifth of
+the errors.
 
 The assumption is that errors do not gather on rows that are hard anyway: of those that do, the number is estimated too low. The opposite
 also happens: rows that a weak classifier is confidently wrong about look like errors. Where it explains less than ``EXPLAINED`` of the
@@ -23,6 +24,7 @@ import numpy as np
 from cartograph.data.arrays import Floats, Ids, Integers, Integers32, Reals
 from cartograph.errors import InputError
 from cartograph.statistics.proportion import wilson_interval
+from cartograph.suspects.through_noise import sharpen
 
 ANCHORS, ANCHOR_ROWS, MOST_ANCHORS = 0.1, 100, 0.3
 """Share of the rows predicted as a class, the surest first, that T is read off; in small sets more, for so many rows, up to a share."""
@@ -30,6 +32,9 @@ ANCHORS, ANCHOR_ROWS, MOST_ANCHORS = 0.1, 100, 0.3
 EXPLAINED = 0.2
 """Least share of the labels' entropy that the probabilities must explain for an estimate. Clean pairs of sentences that words explain to
 .13 look just like reviews of which a fifth is wrong, explained to .10: 585 and 593 of 3,000 labels would be called wrong."""
+
+NOTHING = 0.05
+"""Share below which what the surest rows show is not even used to rank by: they are no surer than the others."""
 
 FEWEST_ROWS, ROWS_A_CLASS = 500, 20
 """Fewest rows for an estimate, in all and to a class; classes count by the perplexity of the labels, so that rare ones hardly do."""
@@ -108,18 +113,19 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
     explained = _explained(known, given, entropy)
     unknown: Unknown | None = None
     wrong = None
-    if explained < EXPLAINED:
-        unknown = "little explained"
+    if explained < NOTHING:
         transition = _even(known.shape[1], _LEAST)
         score = _posterior(known, transition, given)
     else:
         anchors = _anchor_counts(known, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
         transition = _transition(anchors, pseudo_rows)
-        score = _posterior(_true_classes(known, transition), transition, given)
-        if len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
-            unknown = "few rows"
-        else:
-            wrong = _wrong_labels(known, given, score, anchors, pseudo_rows)
+        score = _posterior(sharpen(known, given, transition).probabilities(known), transition, given)
+    if explained < EXPLAINED:
+        unknown = "little explained"
+    elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
+        unknown = "few rows"
+    else:
+        wrong = _wrong_labels(known, given, score, anchors, pseudo_rows)
     alone = np.bincount(given, minlength=known.shape[1])[given] == 1
     if len(given) >= _FEWEST:
         score[alone] = np.maximum(score[alone], 0.5)
@@ -208,13 +214,6 @@ def _transition(anchors: Floats, pseudo_rows: float) -> Floats:
     return estimated
 
 
-def _true_classes(probabilities: Floats, transition: Floats) -> Floats:
-    """Return q with q T = p as nearly as probabilities can be, ``(n_examples, n_classes)``."""
-    solved = np.clip(probabilities @ np.linalg.pinv(transition), 1e-4, None)
-    normalised: Floats = solved / solved.sum(axis=1, keepdims=True)
-    return normalised
-
-
 def _posterior(true_classes: Floats, transition: Floats, given: Integers) -> Floats:
     """Return the probability that the true class is another than the given one, ``(n_examples,)``."""
     # A model may be certain, and yet no label is beyond doubt.
@@ -234,7 +233,7 @@ def _wrong_labels(probabilities: Floats, given: Integers, score: Floats, anchors
     rate = max(wrong / total, _LEAST)
     wider = _anchor_counts(probabilities, given, _MORE_ANCHORS)
     transition = _transition(wider, pseudo_rows)
-    with_hard = float(_posterior(_true_classes(probabilities, transition), transition, given).sum())
+    with_hard = float(_posterior(sharpen(probabilities, given, transition).probabilities(probabilities), transition, given).sum())
     surely, among = _rate(wider)
     high = max(expected * most / rate, _ABOVE * with_hard * wilson_interval(int(surely), int(among))[1] / max(surely / among, _LEAST))
     low = _BELOW * expected * least / rate

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cartograph.errors import InputError
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.columns import column_table
-from cartograph.suspects.detector import PREFERRED, PRIOR, DetectorChoice, choose_detector, sigmoid
+from cartograph.suspects.detector import PREFERRED, PRIOR, DetectorChoice, choose_detector, sigmoid, untested_committee
 from cartograph.suspects.flips import balanced_samples
 from cartograph.suspects.listing import Evidence
 from tests.label_errors import planted_set, without_committee
@@ -136,8 +136,20 @@ def test_a_committee_that_cannot_tell_how_many_are_wrong_still_ranks_and_is_put_
         choice = choose_detector(noised.columns, original.columns, flips.planted, np.random.default_rng(3), unknown=unknown)
         assert choice.name == "committee" and not choice.chosen.calibrated
         probability = choice.chosen.probability(original.columns)
-        assert probability.mean() == pytest.approx(PRIOR, abs=1e-6)
+        if unknown == "few rows":  # what the rows themselves show is less than the prior, and is left alone
+            assert probability.mean() < PRIOR
+            np.testing.assert_array_equal(probability, known.chosen.probability(original.columns))
+        else:
+            assert probability.mean() == pytest.approx(PRIOR, abs=1e-6)
         assert average_precision(wrong, probability) == average_precision(wrong, known.chosen.probability(original.columns))
+
+
+def test_of_few_rows_that_are_much_doubted_no_more_than_the_prior_are_taken_for_wrong() -> None:
+    rng = np.random.default_rng(3)
+    doubt = rng.normal(0.0, 2.0, 200)
+    probability = untested_committee({"doubt": doubt}, "few rows").probability({"doubt": doubt})
+    assert probability.mean() == pytest.approx(PRIOR, abs=1e-6)
+    assert (np.argsort(probability) == np.argsort(doubt)).all()
 
 
 def test_flips_that_flatter_another_do_not_choose_against_the_committee() -> None:

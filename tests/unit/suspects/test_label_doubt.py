@@ -126,3 +126,17 @@ def test_few_rows_or_many_classes_give_ranks_but_no_number() -> None:
     few = doubt_of(300, 2)
     wrong = np.flatnonzero(np.random.default_rng(5).random(300) < 0.05)
     assert set(np.argsort(-few.score)[: len(wrong)]) == set(wrong)
+
+
+def test_rows_that_are_clear_but_for_errors_are_all_found_though_the_model_learnt_from_the_errors() -> None:
+    """Scores that were fitted to labels with errors are flat: the clear rows lie anywhere between .6 and .95, and none is surely wrong."""
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, 2, 700)
+    wrong = rng.random(700) < 0.05
+    margin = np.abs(rng.normal(1.8, 0.6, 700)).clip(0.4, 3.0)
+    own = 1 / (1 + np.exp(-margin))
+    right = np.where(truth == 1, own, 1 - own)
+    labels = np.where(wrong, 1 - truth, truth)
+    found = label_doubt(np.column_stack([1 - right, right]), labels)
+    assert found.wrong is not None and found.wrong.low <= wrong.sum() <= found.wrong.high
+    assert (found.score[wrong] >= 0.5).mean() > 0.85 and (found.score[~wrong] >= 0.5).mean() < 0.01

@@ -132,9 +132,10 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
             "gather on hard rows, there are more."
         )
     else:
+        most = "at most " if record.get("unknown") == "few rows" else ""
         sentences.append(
-            f"The probabilities assume that {percent(PRIOR)} of the labels are wrong: a number cannot be estimated here, and nothing is "
-            "changed without a person."
+            f"The probabilities assume that {most}{percent(PRIOR)} of the labels are wrong: a number cannot be estimated here, and nothing "
+            "is changed without a person."
         )
     sentences.append(f"Rows at {probability(record['threshold'])} or more are listed as suspects.")
     return sentences
