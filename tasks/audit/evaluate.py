@@ -54,6 +54,7 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     from cartograph.compare.selections import TrainedSelections
     from cartograph.compare.selections import markdown as selection_page
     from cartograph.compare.versions import PAIRS, VERSIONS, compare_versions
+    from cartograph.ingest.identity import NOT_CONTRADICTED
     from cartograph.ingest.leakage import NOT_IN_TRAIN
 
     every = retrained_models(out.workspace.settings)
@@ -65,7 +66,7 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     selected = TrainedSelections(
         {name: selections(out.workspace.settings)[name] for name in chosen_selections(out.workspace.settings)}, rows
     )
-    groups = (*out.workspace.settings.of(Ingest).groups, NOT_IN_TRAIN)
+    groups = (*out.workspace.settings.of(Ingest).groups, NOT_IN_TRAIN, NOT_CONTRADICTED)
     named = [Path(name).stem for name in inputs if name.startswith("data/ingest/") and name != _ROWS]
     if named:
         sets = [part for name in named for part in _evaluation_sets(name, groups, inputs, runs)]

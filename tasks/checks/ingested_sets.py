@@ -242,6 +242,7 @@ def _entry(item: IngestedSet, train: IngestedSet, checks: list[dict[str, Any]]) 
         "quarantined": len(item.quarantine),
         "classes": item.class_counts,
         "in_train": _in_train(item, train),
+        "contradicted": 0 if item.contradicted is None else int(item.contradicted.sum()),
         "checks": checks,
     }
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from cartograph.data.arrays import Bools, Ids
 from cartograph.errors import InputError
 from cartograph.ingest.columns import NO_MAJORITY, Columns, File, is_blank, label_columns, select
-from cartograph.ingest.identity import content_uids
+from cartograph.ingest.identity import NOT_CONTRADICTED, content_uids, contradicting, normalised_texts
 from cartograph.ingest.labels import Labelling, annotator_names, chosen_options, class_names, classes
 from cartograph.ingest.leakage import NOT_IN_TRAIN, Leakage, leakage
 from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, QUARANTINE, ROW, UID, DatasetInfo, Domain, examples_schema
@@ -51,6 +51,7 @@ class IngestedSet:
         quarantine: the other records, ``schema.QUARANTINE``.
         merged: (len(raw),) whether a stray quote may have put several records into one (``Batch.merged``).
         leakage: which rows of ``examples`` are in the train set too; None of the train set itself.
+        contradicted: (len(examples),) whether the same texts stand with another label in this set or in the train set.
     """
 
     info: DatasetInfo
@@ -62,6 +63,7 @@ class IngestedSet:
     quarantine: pa.Table
     merged: Bools
     leakage: Leakage | None = None
+    contradicted: Bools | None = None
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -87,7 +89,8 @@ def ingest(raw_sets: Sequence[RawSet], columns: Columns, labelling: Labelling) -
     selected, read_as = select(train.files, columns), _labelling_of(train, columns, labelling)
     table = _named(selected, columns, read_as)
     labels = columns.option_names if columns.options else classes(table[LABEL], read_as)
-    ingested = [_ingest(train, selected, table, labels, columns, read_as)]
+    first = _ingest(train, selected, table, labels, columns, read_as)
+    ingested = [replace(first, contradicted=_contradicted(first))]
     for raw_set in evaluation:
         own, read_as = columns.available(raw_set.files), _labelling_of(raw_set, columns, labelling)
         selected = select(raw_set.files, own)
@@ -103,19 +106,33 @@ def _labelling_of(raw_set: RawSet, columns: Columns, labelling: Labelling) -> La
 
 
 def _compared(item: IngestedSet, train: IngestedSet) -> IngestedSet:
-    """Return an evaluation set with what of it is in the train set too.
+    """Return an evaluation set with what of it is in the train set too, and what of it is contradicted.
 
-    Where that is more than a doubtful few, the other rows are a group of their own, which is scored apart.
+    Where either is more than a doubtful few, the other rows are a group of their own, which is scored apart.
     """
     found = leakage(train.examples, item.examples, item.info.fields, images=bool(item.info.images))
-    if not DOUBTFUL * len(item.examples) < found.rows.sum() < len(item.examples):
-        return replace(item, leakage=found)
+    item = replace(item, leakage=found, contradicted=_contradicted(item, train))
+    return _with_group(_with_group(item, NOT_IN_TRAIN, ~found.rows), NOT_CONTRADICTED, ~np.asarray(item.contradicted))
+
+
+def _contradicted(item: IngestedSet, train: IngestedSet | None = None) -> Bools:
+    """Return which rows' texts stand with another label too, in the set or in the train set."""
+    rows = [one.examples.select([*item.info.fields, LABEL]) for one in (train, item) if one is not None]
+    keys = pd.concat([normalised_texts(one, item.info.fields) for one in rows], ignore_index=True)
+    labels = pd.Series(np.concatenate([one[LABEL].to_numpy() for one in rows]))
+    return contradicting(keys, labels)[len(keys) - len(item.examples) :]
+
+
+def _with_group(item: IngestedSet, group: str, inside: Bools) -> IngestedSet:
+    rows = len(item.examples)
+    if not DOUBTFUL * rows < rows - inside.sum() < rows:
+        return item
     there = GROUPS in item.examples.column_names
-    before = item.examples[GROUPS].to_pylist() if there else [None] * len(item.examples)
-    groups = [list(own or ()) + [NOT_IN_TRAIN] * (not leaked) or None for own, leaked in zip(before, found.rows, strict=True)]
+    before = item.examples[GROUPS].to_pylist() if there else [None] * rows
+    groups = [list(own or ()) + [group] * bool(member) or None for own, member in zip(before, inside, strict=True)]
     schema = examples_schema(item.info, annotators=ANNOTATOR_LABELS in item.examples.column_names, groups=True)
     columns = [pa.array(groups, pa.list_(pa.string())) if name == GROUPS else item.examples[name].combine_chunks() for name in schema.names]
-    return replace(item, leakage=found, examples=pa.Table.from_arrays(columns, schema=schema))
+    return replace(item, examples=pa.Table.from_arrays(columns, schema=schema))
 
 
 def _named(table: pa.Table, columns: Columns, labelling: Labelling) -> pa.Table:

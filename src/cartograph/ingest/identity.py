@@ -12,6 +12,9 @@ import pyarrow.compute as pc
 
 from cartograph.data.arrays import Bools
 
+NOT_CONTRADICTED = "not contradicted"
+"""The group of an evaluation set's rows whose texts stand with no other label, in the set or in the train set."""
+
 
 def content_uids(table: pa.Table, fields: Sequence[str], label: str) -> pa.Array:
     """Return a uid per row from its content: 20 hexadecimal digits, and ``-2``, ``-3``, … for further rows with the same content.

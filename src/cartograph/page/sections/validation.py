@@ -26,8 +26,7 @@ def validation_section(audit: Audit) -> Section | None:
     checks.sort(key=lambda check: (check.passed, not check.critical))
     blocks: list[Block] = [Checks(checks)] if checks else []
     blocks += _sets(sets)
-    if (leaked := _leaked(sets)) is not None:
-        blocks.append(leaked)
+    blocks += [found for found in (_leaked(sets), _contradicted(sets)) if found is not None]
     if audit.quarantine.num_rows:
         blocks += [_reasons(audit), _quarantined(audit)]
     failed = sum(not check.passed for check in checks)
@@ -121,6 +120,27 @@ def _leaked(sets: list[Mapping[str, Any]]) -> Table | None:
         (str(entry["set"]), int(entry["rows_used"]), *(int(counts.get(name, 0)) for name in names)) for entry, counts in found
     ]
     return Table("Rows of evaluation sets that are in the train set too", columns, cells)
+
+
+def _contradicted(sets: list[Mapping[str, Any]]) -> Table | None:
+    """Return how many rows stand with another label too; None where none does."""
+    found = [(entry, int(entry.get("contradicted") or 0)) for entry in sets]
+    if not any(number for _, number in found):
+        return None
+    columns = (
+        Column("Set"),
+        Column("Used", "count", "rows that could be used"),
+        Column(
+            "Contradicted",
+            "count",
+            "rows whose text, but for case and white space, stands with another label in the same set or in the train set",
+        ),
+        Column("Share", "share", "of the rows that could be used"),
+    )
+    cells: list[Sequence[Cell]] = [
+        (str(entry["set"]), int(entry["rows_used"]), number, number / max(int(entry["rows_used"]), 1)) for entry, number in found
+    ]
+    return Table("Equal rows with different labels", columns, cells)
 
 
 def _reasons(audit: Audit) -> Table:

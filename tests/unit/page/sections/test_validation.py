@@ -69,6 +69,23 @@ def test_rows_that_stand_in_train_too_are_counted_by_kind(audit: Audit) -> None:
     assert "Rows of evaluation sets that are in the train set too" not in {getattr(item, "caption", "") for item in section.blocks}
 
 
+def test_equal_rows_with_different_labels_are_counted(audit: Audit) -> None:
+    sets = [{**set_entry("train", "train", []), "contradicted": 2}, {**set_entry("test", "id", []), "contradicted": 0}]
+
+    def table() -> Table | None:
+        section = validation_section(replace(audit, validation={"passed": True, "sets": sets, "quarantine": {}}))
+        assert section is not None
+        tables = {item.caption: item for item in section.blocks if isinstance(item, Table)}
+        return tables.get("Equal rows with different labels")
+
+    found = table()
+    assert found is not None
+    assert [(cells[0], cells[2]) for cells in found.cells] == [("train", 2), ("test", 0)]
+    assert found.cells[0][3] == 2 / found.cells[0][1]
+    sets[0]["contradicted"] = 0
+    assert table() is None
+
+
 def test_many_classes_have_a_table_of_their_own_with_a_row_each(audit: Audit) -> None:
     entries = [set_entry("train", "train", []), set_entry("test", "id", [])]
     classes = {f"class {number}": number for number in range(77)}

@@ -243,17 +243,20 @@ def test_nothing_left_to_compare_is_said(tmp_path: Path) -> None:
         run_step(STEP, workspace)
 
 
-def test_rows_that_are_not_in_train_are_scored_apart_where_they_are_marked(tmp_path: Path) -> None:
+def test_rows_that_are_not_in_train_or_not_contradicted_are_scored_apart_where_they_are_marked(tmp_path: Path) -> None:
     workspace = space(tmp_path)
     path = tmp_path / "data/ingest/held.parquet"
     rows = pq.read_table(path).sort_by("uid")
-    marked = pa.array([["not in train"] if place >= 10 else None for place in range(20)], pa.list_(pa.string()))
+    apart = [["not in train"] * (place >= 10) + ["not contradicted"] * (place >= 5) or None for place in range(20)]
+    marked = pa.array(apart, pa.list_(pa.string()))
     pq.write_table(rows.append_column("groups", marked), path)
     run_step(STEP, workspace)
     found = pq.read_table(tmp_path / "data/evaluate/evaluation.parquet").to_pylist()
     scores = {row["set"]: row for row in found if (row["subset"], row["seed"], row["metric"]) == ("original", 1, "accuracy")}
-    assert {name: row["rows"] for name, row in scores.items()} == {"far": 20, "held": 20, "held/not in train": 10}
+    rows_of = {"far": 20, "held": 20, "held/not in train": 10, "held/not contradicted": 15}
+    assert {name: row["rows"] for name, row in scores.items()} == rows_of
     uids = rows["uid"].to_pylist()
     ordered = small_set(rows=20, seed=3, name="held", domain="id")["uid"].to_pylist()
     right = {uid: place < RIGHT["original"] + 1 for place, uid in enumerate(ordered)}
     assert scores["held/not in train"]["value"] == sum(right[uid] for uid in uids[10:]) / 10
+    assert scores["held/not contradicted"]["value"] == sum(right[uid] for uid in uids[5:]) / 15

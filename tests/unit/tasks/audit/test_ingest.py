@@ -148,5 +148,17 @@ def test_rows_of_an_evaluation_set_that_stand_in_train_are_counted_and_the_other
     assert entries["train"] is None
     assert entries["test"] == {"exact": 1, "normalised": 1, "near": 1, "other label": 1}
     assert entries["clean"] == {"exact": 0, "normalised": 0, "near": 0, "other label": 0}
-    assert [row["groups"] for row in found.rows("test")] == [["not in train"]] * 6 + [None] * 3
+    groups = [row["groups"] for row in found.rows("test")]
+    assert groups == [["not in train", "not contradicted"]] * 6 + [None] + [["not contradicted"]] * 2
     assert "groups" not in found.table("clean").column_names
+
+
+def test_equal_rows_with_different_labels_are_counted_and_the_others_are_scored_apart(tmp_path: Path) -> None:
+    train = write_csv(tmp_path / "train.csv", "text,label", *some_rows(), "said twice,good", "Said  TWICE,bad", "said once,good")
+    own = [f"a text of the test alone with number {number},{'good' if number % 2 else 'bad'}" for number in range(6)]
+    doubtful = ["said once,bad", "said twice,good", "torn in two,good", "torn in two,bad"]
+    test = write_csv(tmp_path / "test.csv", "text,label", *own, "said once,good", *doubtful)
+    found = run_ingest(tmp_path, source="files", train=train, text="text", evaluation={"test": {"files": test}})
+    assert {entry["set"]: entry["contradicted"] for entry in found.validation["sets"]} == {"train": 2, "test": 5}
+    members = ["not contradicted" in (row["groups"] or ()) for row in found.rows("test")]
+    assert members == [True] * 6 + [False] * 5
