@@ -26,6 +26,7 @@ from flows.engine.runners import check_runner, open_runner
 from flows.engine.scheduler import run_steps
 from flows.engine.states import flow_state
 from tasks.audit.gates import check_gates
+from tasks.audit.publish import FollowedAudit
 from tasks.collection.waiting_page import leave_page
 from tasks.commands.dvc_yaml import write
 from tasks.commands.own_file import workspace_for
@@ -79,8 +80,14 @@ def _run(space: Workspace, force: Sequence[str], runner: Runner) -> None:
     def forced(step: Step) -> bool:
         return not {step.name, step.section}.isdisjoint(force) or step.hints.always(space.settings)
 
-    with runner:
-        ended = run_steps(steps_of, space, runner, forced, lambda done: commit(done, space))
+    with runner, FollowedAudit(space) as followed:
+
+        def record(done: Sequence[Step]) -> None:
+            followed.rest()
+            commit(done, space)
+
+        ended = run_steps(steps_of, space, runner, forced, record, followed.ended)
+        followed.failed = ended.error is not None
     error = ended.error
     try:
         commit(ended.done, space)

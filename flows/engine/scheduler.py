@@ -77,6 +77,7 @@ def run_steps(
     runner: Runner,
     forced: Callable[[Step], bool],
     record: Callable[[Sequence[Step]], object],
+    after: Callable[[Step, bool], object] = lambda step, executed: None,
 ) -> Ended:
     """Submit every step in the current flow run, and print a line for each as it ends.
 
@@ -88,6 +89,7 @@ def run_steps(
         runner: where they are computed.
         forced: whether a step runs even where it is fresh.
         record: records steps in DVC; called with all steps before one that reports their versions, when that one runs.
+        after: called with each step that completed, and whether it had to run for that.
     """
     steps, slots = steps_of(workspace.settings), Slots(runner.at_once)
     futures: dict[str, PrefectFuture[Any]] = {}
@@ -105,10 +107,10 @@ def run_steps(
         if slot is not None:
             future.add_done_callback(slot.release)
         futures[step.name] = future
-    return collect({futures[step.name]: step for step in steps})
+    return collect({futures[step.name]: step for step in steps}, after)
 
 
-def collect(submitted: dict[PrefectFuture[Any], Step]) -> Ended:
+def collect(submitted: dict[PrefectFuture[Any], Step], after: Callable[[Step, bool], object] = lambda step, executed: None) -> Ended:
     """Wait for the steps, and print how each ended as it ends; a step that could not run is passed over."""
     done, errors = set(), []
     for future in as_completed(list(submitted)):
@@ -119,6 +121,7 @@ def collect(submitted: dict[PrefectFuture[Any], Step]) -> Ended:
             result = future.result()
             console.step_line(step.name, result["summary"], result["seconds"])
             _log(future, f"{step.name}: {console.visible(result['summary'])} ({console.time_of(result['seconds'])})")
+            after(step, result["seconds"] is not None)
             done.add(step.name)
         elif state.name != _NOT_RUN:
             error = error_of(state) or CartographError(f"step `{step.name}` ended as {state.name}: {state.message}")

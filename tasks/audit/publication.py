@@ -37,7 +37,7 @@ _TEXT_CHARACTERS = 200
 def read_publication(workspace: Workspace, inputs: Mapping[str, Path]) -> Publication:
     """Gather what an audit publishes from the inputs of the step."""
     params = dict(_flat({name: section.model_dump(mode="json") for name, section in workspace.settings.items() if name != STEP_NAME}))
-    metrics = dict(_metrics(inputs))
+    metrics = dict(metrics_of(inputs))
     datasets = tuple(_datasets(workspace, inputs["data/ingest"]))
     fingerprint = digest_json(
         {
@@ -60,10 +60,10 @@ def read_publication(workspace: Workspace, inputs: Mapping[str, Path]) -> Public
         tags["mlflow.source.git.commit"] = commit
     domains = {str(dataset.profile["set"]): str(dataset.profile["domain"]) for dataset in datasets[1:]}
     tags["mlflow.note.content"] = _note(workspace.name, metrics, datasets, inputs.get(_REPORT))
-    return Publication(fingerprint, params, headlines(metrics, domains) | metrics, tags, datasets, _trend(inputs), _begun(workspace))
+    return Publication(fingerprint, params, headlines(metrics, domains) | metrics, tags, datasets, _trend(inputs), begun_at(workspace))
 
 
-def _begun(workspace: Workspace) -> float | None:
+def begun_at(workspace: Workspace) -> float | None:
     """Return when the audit began, in seconds; None where it is not known that one holds the workspace."""
     if workspace.snapshot is None:
         return None
@@ -162,9 +162,9 @@ def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
             yield name, item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
 
 
-def _metrics(inputs: Mapping[str, Path]) -> Iterator[tuple[str, float]]:
-    """Yield all numbers by name; those of the score against the planted truth under ``score.``."""
-    for name, path in inputs.items():
+def metrics_of(outputs: Mapping[str, Path]) -> Iterator[tuple[str, float]]:
+    """Yield all numbers of these outputs by name; those of the score against the planted truth under ``score.``."""
+    for name, path in outputs.items():
         if name.startswith("data/ablate/") and failure_of(path) is None:
             yield from read_json(path / "numbers.json").items()
         if name.endswith(".metrics.json"):

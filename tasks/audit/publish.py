@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 from pydantic import Field
 
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
 from tasks.audit.plan import experiment_folders, retrained_models, selection_file
-from tasks.audit.publication import read_publication, write_files
+from tasks.audit.publication import begun_at, metrics_of, read_publication, write_files
 from tasks.audit.published_models import cleaned_dataset, filtered_dataset, read_models, read_trials, read_versions
 from tasks.engine.step import Hints, Inputs, Out, Step
+from tasks.engine.workspace import Workspace
+from tasks.publishing.begun_run import BegunRun, LiveNumbers
 from tasks.publishing.mlflow_runs import publish_runs
 from tasks.publishing.records import STEP_NAME, Dataset, Publication
 from tasks.publishing.tracking_uri import VARIABLE
 
 RUN = "mlflow-run.json"
+_BEGUN = "mlflow-begun.json"
 
 
 class Publish(Section):
@@ -44,7 +49,7 @@ def _inputs(steps: Sequence[Step], settings: Settings) -> tuple[str, ...]:
 
 def run(params: Publish, inputs: Inputs, out: Out) -> str:
     """Publish the audit; return where, and how much."""
-    experiment = params.experiment or out.workspace.name
+    experiment = _experiment(params, out.workspace)
     publication = read_publication(out.workspace, inputs)
     made = {"cleaned": cleaned_dataset(out.workspace, inputs), "filtered": filtered_dataset(out.workspace, inputs)}
     versions = {name: dataset for name, dataset in made.items() if dataset is not None}
@@ -53,7 +58,7 @@ def run(params: Publish, inputs: Inputs, out: Out) -> str:
     audit = _with_recommendation(_with_versions(publication, versions), inputs)
     with tempfile.TemporaryDirectory() as temporary:
         write_files(out.workspace, inputs, Path(temporary), points=params.interactive_points)
-        written = publish_runs(audit, (*models, *others), experiment, Path(temporary))
+        written = publish_runs(audit, (*models, *others), experiment, Path(temporary), _begun_run(out.workspace))
     # Where the run is, is nobody's output: its id is another in every database.
     out.workspace.state.mkdir(exist_ok=True)
     write_json(out.workspace.state / RUN, written)
@@ -66,6 +71,58 @@ def run(params: Publish, inputs: Inputs, out: Out) -> str:
     write_json(out["data/publish"] / "published.json", published)
     summary = f"experiment {experiment}, {len(audit.metrics) + len(audit.curves)} metrics, {len(audit.datasets)} datasets"
     return f"{summary}, {len(models)} retrained models" if models else summary
+
+
+def _experiment(params: Publish, workspace: Workspace) -> str:
+    return params.experiment or workspace.name
+
+
+def _begun_run(workspace: Workspace) -> BegunRun:
+    # Without a snapshot no audit holds the workspace, and what one began and did not end is nobody's.
+    return BegunRun(workspace.state / _BEGUN, workspace.snapshot.token if workspace.snapshot else "")
+
+
+class FollowedAudit:
+    """MLflow follows an audit while it runs: its run begins with the first step that has to run, and gets each step's numbers as it ends.
+
+    Leaving it ends the run as one that failed, unless ``failed`` was set to False.
+
+    Args:
+        workspace: of the audit, which holds it.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.failed = True
+        self._workspace = workspace
+        self._kept: dict[str, float] = {}
+        params = workspace.settings.find(Publish)
+        self._live = None
+        if params is not None and params.enabled:
+            self._live = LiveNumbers(_begun_run(workspace), _experiment(params, workspace), begun_at(workspace))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.close(failed=self.failed)
+
+    def ended(self, step: Step, executed: bool) -> None:
+        """Send a step's numbers; those of steps that did not have to run wait for the first that had to."""
+        if self._live is None or step.name == STEP_NAME:
+            return
+        outputs = {name: self._workspace.resolve(name) for name in step.outputs_of(self._workspace.settings)}
+        # What is no table of numbers is named by the steps that read it.
+        with suppress(OSError, ValueError, AttributeError):
+            self._kept.update(metrics_of(outputs))
+        if executed or self._live.begun:
+            self._live.add(self._kept)
+            self._kept = {}
+
+    def rest(self) -> None:
+        """Return once what was sent is written, before the step that publishes takes the run up."""
+        if self._live is not None:
+            self._live.rest()
 
 
 def _with_versions(publication: Publication, versions: Mapping[str, Dataset]) -> Publication:

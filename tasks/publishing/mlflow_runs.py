@@ -2,86 +2,60 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import logging
-import os
-import re
-import socket
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from cartograph.errors import InputError
 from tasks.engine.digest import digest_json, digest_path
+from tasks.publishing.begun_run import BegunRun, taken_up
 from tasks.publishing.logged_models import begin_logged_model, complete_logged_model, find_logged_model, has_logged_models, is_ready
 from tasks.publishing.records import Dataset, Model, Publication
-from tasks.publishing.tracking_uri import VARIABLE, database_server, reason, shown, sqlite_file, tracking_uri
+from tasks.publishing.store import experiment_id, metric_keys, prepare, quietly
+from tasks.publishing.tracking_uri import VARIABLE, reason, shown, sqlite_file, tracking_uri
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
-    from mlflow.entities import DatasetInput, Experiment, Run
+    from mlflow.entities import DatasetInput, Run
 
 
 _COMPLETE = "cartograph.published"
 
 
-_ABOUT = {
-    "audit": (
-        "Audits of one dataset by Cartograph: a run per audit, and beneath it a run per train set that models were trained on "
-        "(`original`, `cleaned`, `random`: their means, also as logged models) and per retrained model."
-    ),
-    "collection": (
-        "Collections of pairs by Cartograph: a run per collection, and beneath it a run per way to choose labels and seed. The trained "
-        "matcher is a logged model."
-    ),
-}
-"""What an experiment says of itself."""
-
-
 _BATCH = 100
-
-
-_QUIET = ("mlflow", "alembic", "urllib3", "sqlalchemy")
-
-
-_PATIENCE = {
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
-    "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1",
-}
-
-
-_SILENCE = {
-    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
-    # The address that MLflow prints at the end of a run has the tracking URI's password in it.
-    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
-}
 
 
 _TYPES = {"int32": "integer", "int64": "long"}
 
 
-def publish_runs(audit: Publication, models: Sequence[Model], experiment: str, folder: Path) -> dict[str, str]:
+def publish_runs(
+    audit: Publication, models: Sequence[Model], experiment: str, folder: Path, begun: BegunRun | None = None
+) -> dict[str, str]:
     """Write a run with the files of a folder, and one beneath it per model, wherever MLflow is; return where it is and its ids.
+
+    Args:
+        audit: what the run is of.
+        models: of the runs beneath it.
+        experiment: its name.
+        folder: whose files are the run's artifacts.
+        begun: where the run is noted that was begun with the audit, which becomes this one; None: there is none.
 
     Raises:
         InputError: it cannot be used; the message says whether anything was written.
     """
     uri = tracking_uri()
     runs: _Runs | None = None
-    with _quietly():
+    with quietly():
         try:
-            _prepare(uri)
+            prepare(uri)
             from mlflow import MlflowClient
 
             client = MlflowClient(tracking_uri=uri)
-            runs = _Runs(client, _experiment(client, experiment, uri, audit.what))
-            run_id = runs.publish(audit, models, folder)
+            runs = _Runs(client, experiment_id(client, experiment, uri, audit.what))
+            run_id = runs.publish(audit, models, folder, None if begun is None else taken_up(client, begun))
             return {"server": shown(uri), "experiment": runs.experiment_id, "run": run_id}
         except InputError:
             raise
@@ -97,12 +71,16 @@ class _Runs:
         self.experiment_id = experiment_id
         self.begun = False
 
-    def publish(self, audit: Publication, models: Sequence[Model], folder: Path) -> str:
+    def publish(self, audit: Publication, models: Sequence[Model], folder: Path, begun: str | None) -> str:
         """Write an audit into its run and each retrained model into one beneath; what is whole already is left as it is; return its id."""
         content = digest_json([audit.tags, digest_path(folder)])
         found = self._find(audit.fingerprint)
         whole = _is_whole(found, content)
-        run = found or self._begin(f"{audit.what} {time.strftime('%Y-%m-%d')} {audit.fingerprint[:8]}", audit.tags, audit.begun)
+        name = f"{audit.what} {time.strftime('%Y-%m-%d')} {audit.fingerprint[:8]}"
+        if found is not None and begun is not None:
+            # Nothing new was found: the run of the same audit is there.
+            self.client.delete_run(begun)
+        run = found or (self._begin(name, audit.tags, audit.begun) if begun is None else self._take_up(begun, name, audit.tags))
         if not whole:
             self._log(run, audit)
             self.client.log_artifacts(run.info.run_id, str(folder))
@@ -142,6 +120,14 @@ class _Runs:
         start = None if begun is None else int(1000 * begun)
         return self.client.create_run(self.experiment_id, start_time=start, run_name=name, tags=dict(tags))
 
+    def _take_up(self, run_id: str, name: str, tags: Mapping[str, str]) -> Run:
+        from mlflow.entities import RunTag
+
+        self.begun = True
+        self.client.log_batch(run_id, tags=[RunTag(key, value) for key, value in tags.items()])
+        self.client.update_run(run_id, name=name)
+        return self.client.get_run(run_id)
+
     def _log(self, run: Run, record: Publication | Model, model_id: str | None = None) -> None:
         """Write parameters, numbers and datasets; what a broken attempt left there is written again with the same values.
 
@@ -151,16 +137,22 @@ class _Runs:
 
         self.begun = True
         run_id = run.info.run_id
-        params = [Param(key, value) for key, value in zip(_keys(record.params), record.params.values(), strict=True)]
+        params = [Param(key, value) for key, value in zip(metric_keys(record.params), record.params.values(), strict=True)]
         for start in range(0, len(params), _BATCH):
             self.client.log_batch(run_id, params=params[start : start + _BATCH])
         names = list(dict.fromkeys([*record.metrics, *record.curves]))
-        keys = dict(zip(names, _keys(names), strict=True))
+        keys = dict(zip(names, metric_keys(names), strict=True))
         points = [(name, 0, value) for name, value in record.metrics.items()]
         points += [(name, step, value) for name, curve in record.curves.items() for step, value in curve]
         of_set = _measured_on(record)
+        # What stood there when the step ended that found it stays; a value that has changed since is the later one.
+        there = self.client.get_run(run_id).data.metrics if isinstance(record, Publication) else {}
+        start = run.info.start_time
+        now = int(1000 * time.time()) if there else start
         metrics = [
-            Metric(keys[name], value, run.info.start_time, step, model_id, *of_set.get(name, (None, None))) for name, step, value in points
+            Metric(keys[name], value, start if name in record.curves else now, step, model_id, *of_set.get(name, (None, None)))
+            for name, step, value in points
+            if name in record.curves or there.get(keys[name]) != value
         ]
         for start in range(0, len(metrics), _BATCH):
             self.client.log_batch(run_id, metrics=metrics[start : start + _BATCH])
@@ -184,32 +176,6 @@ def _is_whole(run: Run | None, content: str) -> TypeGuard[Run]:
     return run is not None and run.info.status in ("FINISHED", "FAILED") and run.data.tags.get(_COMPLETE) == content
 
 
-def _experiment(client: MlflowClient, name: str, uri: str, what: str) -> str:
-    found: Experiment | None = client.get_experiment_by_name(name)
-    if found is None:
-        database = sqlite_file(uri)
-        # MLflow's own default is relative to wherever the process happens to stand.
-        location = None if database is None else (database.parent / "mlartifacts" / re.sub(r"[^\w-]", "_", name)).as_uri()
-        tags = {"mlflow.experimentKind": "custom_model_development", "mlflow.note.content": _ABOUT[what]}
-        return client.create_experiment(name, artifact_location=location, tags=tags)
-    if found.lifecycle_stage != "active":
-        raise InputError(
-            f"the MLflow experiment `{name}` was deleted; bring it back with `mlflow experiments restore "
-            f"--experiment-id {found.experiment_id}`, or name another one as `publish.experiment` in params.yaml."
-        )
-    return str(found.experiment_id)
-
-
-def _keys(names: Iterable[str]) -> list[str]:
-    """Return names of metrics or parameters with those characters alone that MLflow takes, no two alike."""
-    found: dict[str, None] = {}
-    for name in names:
-        key = re.sub(r"[^\w.\- ]", "_", name)
-        same = next(number for number in count(1) if (key if number == 1 else f"{key}_{number}") not in found)
-        found[key if same == 1 else f"{key}_{same}"] = None
-    return list(found)
-
-
 def _dataset_input(dataset: Dataset) -> DatasetInput:
     from mlflow.entities import Dataset as Entity
     from mlflow.entities import DatasetInput, InputTag
@@ -228,61 +194,6 @@ def _dataset_input(dataset: Dataset) -> DatasetInput:
         profile=json.dumps(dataset.profile, ensure_ascii=False),
     )
     return DatasetInput(entity, [InputTag("mlflow.data.context", dataset.context)])
-
-
-def _prepare(uri: str) -> None:
-    """Make a new SQLite database in one stroke, and find out soon whether a database server is there."""
-    database = sqlite_file(uri)
-    if database is not None and not database.exists():
-        make_database(database)
-    elif (server := database_server(uri)) is not None:
-        # MLflow itself would try for two minutes.
-        socket.create_connection(server, timeout=5).close()
-
-
-def make_database(database: Path) -> None:
-    """Make MLflow's database under another name, then rename it: a half migrated one would be refused for ever.
-
-    Args:
-        database: the SQLite file to make; one that is there is left as it is.
-    """
-    from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
-
-    database.parent.mkdir(parents=True, exist_ok=True)
-    fresh = database.with_name(f"{database.name}.new")
-    with database.with_name(f"{database.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if database.exists():
-            return
-        fresh.unlink(missing_ok=True)
-        store = SqlAlchemyStore(f"sqlite:///{fresh}", (database.parent / "mlartifacts").as_uri())
-        # MLflow makes an experiment `Default`, in which nothing would ever be.
-        store.delete_experiment("0")
-        store.engine.dispose()
-        fresh.rename(database)
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Keep the libraries' log lines off the console and their patience short; put everything back."""
-    import mlflow  # noqa: F401  (sets its loggers up when it is imported)
-
-    loggers = [logging.getLogger(name) for name in _QUIET]
-    levels = [logger.level for logger in loggers]
-    before = {name: os.environ.get(name) for name in _PATIENCE | _SILENCE}
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    os.environ.update({name: value for name, value in _PATIENCE.items() if name not in os.environ} | _SILENCE)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
 
 
 def _explain(uri: str, error: Exception, begun: bool) -> str:

@@ -16,7 +16,7 @@ import pytest
 
 from benchmarks.project_copy import copy_code, copy_project
 from tasks.engine.surroundings import SILENT
-from tasks.publishing.mlflow_runs import make_database
+from tasks.publishing.store import make_database
 from tests.integration.project import SMALL, MakeProject, Project
 
 

@@ -41,7 +41,7 @@ from tasks.engine.step import Inputs, Out, Step
 from tasks.engine.surroundings import SILENT
 from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import STEPS
-from tasks.publishing import mlflow_runs, tracking_uri
+from tasks.publishing import store, tracking_uri
 from tests.workspaces import make_workspace, use_project, with_sections
 
 HOSTILE = "</script><script>document.title='taken'</script>"
@@ -158,7 +158,7 @@ class Audit:
 
     def __init__(self, path: Path, store: Path) -> None:
         sections = {step.name: step.params() for step in steps()}
-        self.workspace = make_workspace(path, **sections | {"retrain": Retrain(seeds=(1,))})
+        self.workspace = make_workspace(path, **sections | {"retrain": Retrain(seeds=(1,)), "publish": publish.Publish()})
         self.inputs = Inputs(self.workspace, STEP.inputs_of(self.workspace.settings))
         self.store = store
         (path / "params.yaml").write_text("ingest: {}\n")
@@ -298,6 +298,73 @@ def test_a_run_begins_with_its_audit_and_says_its_verdict_and_headlines_first(au
     assert sorted(run.data.metrics)[:2] == ["01.suspects.share", "02.labels_wrong.expected"]
     experiments = [(one.name, one.tags.get("mlflow.experimentKind")) for one in audit.client.search_experiments()]
     assert experiments == [("small", "custom_model_development")]
+
+
+def begin(audit: Audit, token: str = "token") -> publish.FollowedAudit:
+    """Let an audit with this token run until its step `measure` has ended."""
+    audit.workspace = replace(audit.workspace, snapshot=Snapshot(token, {}, {}))
+    kept = audit.workspace.path / KEPT_PARAMS
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text("ingest: {}")
+    followed = publish.FollowedAudit(audit.workspace)
+    by_name = {step.name: step for step in steps()}
+    followed.ended(by_name["ingest"], False)
+    followed.ended(by_name["measure"], True)
+    followed.rest()
+    return followed
+
+
+def test_an_audit_that_runs_has_a_run_with_the_numbers_so_far_which_publishing_makes_whole(audit: Audit) -> None:
+    followed = begin(audit)
+    [running] = audit.runs()
+    assert running.info.status == "RUNNING"
+    assert running.data.metrics["confidence.mean"] == 0.5 and running.data.metrics["rows.train"] == 40
+    assert "score.score.share" not in running.data.metrics
+    audit.publish()
+    followed.failed = False
+    followed.__exit__()
+    [whole] = audit.runs()
+    assert (whole.info.run_id, whole.info.status) == (running.info.run_id, "FINISHED")
+    assert whole.info.run_name.endswith(audit.published["fingerprint"][:8])
+    assert whole.data.metrics["score.score.share"] == 0.25
+    history = audit.client.get_metric_history(whole.info.run_id, "confidence.mean")
+    assert [point.value for point in history] == [0.5], "as it came, and not again"
+    begin(audit, "again")
+    audit.publish()
+    assert [run.info.run_id for run in audit.runs()] == [whole.info.run_id], "the same audit is the same run"
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_an_audit_that_was_killed_or_failed_leaves_no_second_run(audit: Audit, killed: bool) -> None:
+    followed = begin(audit, "first")
+    if not killed:
+        followed.__exit__()
+    [left] = audit.runs()
+    assert left.info.status == ("RUNNING" if killed else "FAILED")
+    begin(audit, "second")
+    [running] = audit.runs()
+    assert running.info.run_id != left.info.run_id
+    audit.workspace = replace(audit.workspace, snapshot=None)
+    audit.publish()
+    [run] = audit.runs()
+    assert run.info.run_id != running.info.run_id, "published without the flow, and after it was killed again"
+    assert run.info.status == "FINISHED"
+
+
+def test_an_audit_that_has_nothing_to_publish_leaves_no_run(audit: Audit) -> None:
+    followed = begin(audit)
+    followed.failed = False
+    followed.__exit__()
+    assert audit.runs() == []
+
+
+def test_an_audit_is_not_held_up_by_a_store_that_is_not_there(
+    audit: Audit, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    begin(audit).__exit__()
+    assert "".join(capfd.readouterr()) == ""
 
 
 def test_what_is_followed_from_audit_to_audit_is_a_line(audit: Audit) -> None:
@@ -637,11 +704,11 @@ def test_a_database_is_made_whole_or_not_at_all(tmp_path: Path, migrated: Path, 
     with monkeypatch.context() as patch:
         patch.setattr("mlflow.store.tracking.sqlalchemy_store.SqlAlchemyStore.__init__", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            mlflow_runs.make_database(database)
+            store.make_database(database)
     assert not database.exists()
     shutil.copy(migrated, database)
     before = database.read_bytes()
-    mlflow_runs.make_database(database)
+    store.make_database(database)
     assert database.read_bytes() == before
 
 
@@ -721,7 +788,7 @@ def test_where_runs_are_looked_at_is_told_without_secrets(uri: str, told: str) -
 
 def test_names_that_mlflow_does_not_take_stay_apart() -> None:
     names = ["label_names.+", "label_names.?", "label_names.n/a", "label_names.да", "x"]
-    assert mlflow_runs._keys(names) == ["label_names._", "label_names.__2", "label_names.n_a", "label_names.да", "x"]
+    assert store.metric_keys(names) == ["label_names._", "label_names.__2", "label_names.n_a", "label_names.да", "x"]
 
 
 def test_what_is_finished_is_preferred_to_an_older_run_that_is_not(audit: Audit) -> None:
