@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
@@ -25,6 +26,17 @@ WATCH = """
 window.refused = [];
 document.addEventListener("securitypolicyviolation", (event) => window.refused.push(`${event.violatedDirective} ${event.blockedURI}`));
 """
+
+
+SIGHTS = {"desktop": (1366, 860, "light"), "phone": (390, 844, "light"), "dark": (1366, 860, "dark")}
+"""Width, height and colours under which a page is looked at."""
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core finds wrong with a page, everything on it unfolded: the rule, and the elements that break it."""
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [f"{one['id']}: {', '.join(str(node['target']) for node in one['nodes'][:5])}" for one in found]
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.parameters.measure import Measure
 from tasks.engine.step import Out
 from tasks.engine.workspace import CODE
-from tests.chromium import WATCH, chromium
+from tests.chromium import SIGHTS, WATCH, chromium, violations
 from tests.report_audit import HOSTILE, write_audit
 from tests.workspaces import make_workspace
 
@@ -395,27 +395,16 @@ def contrast(page: Page, selector: str) -> float:
     )
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_colours_have_contrast_in_light_and_dark(opened: Opener, small: Path, tmp_path: Path, scheme: str) -> None:
-    page = opened(small, color_scheme=scheme)
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_nobody_is_shut_out_by_names_roles_headings_or_colours(opened: Opener, small: Path, tmp_path: Path, sight: str) -> None:
+    width, height, scheme = SIGHTS[sight]
+    page = opened(small, width=width, height=height, color_scheme=scheme)
+    assert violations(page) == []
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(255, 255, 255)") == (scheme == "light")
-    for selector in (
-        "h1",
-        ".note",
-        ".lead",
-        "td.why-so",
-        "#suspects td strong",
-        "nav a",
-        "th button",
-        ".labels .differs dd",
-        ".outcome",
-        ".tile dt",
-    ):
-        assert contrast(page, selector) >= 4.5, selector
     ink = page.evaluate("getComputedStyle(document.querySelector('#plane .annotation-text')).fill")
     assert ink == page.evaluate("getComputedStyle(document.body).color")
-    picture = page.screenshot(path=tmp_path / f"{scheme}.png", full_page=True)
+    picture = page.screenshot(path=tmp_path / f"{sight}.png", full_page=True)
     assert len(picture) > 50_000
 
 
@@ -527,6 +516,7 @@ def test_what_is_decided_on_the_first_look_is_decided_on_the_whole_page(browser:
     page.wait_for_selector("#plane[data-ready]")
     expect(page.locator(".top .name")).to_have_text("Data audit, first lookdefault")
     expect(page.locator(".lead").or_(page.locator(".further summary")).first).to_contain_text("This is a first look")
+    assert violations(page) == []
     page.locator("#suspects tbody tr").nth(1).get_by_role("button", name="Drop").click()
     page.goto(small.as_uri())
     page.wait_for_selector("#plane[data-ready]")

@@ -78,7 +78,7 @@ function numbersOf(chart) {
     el("caption", {}, chart.title),
     el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col", class: "number" }, name)))),
     el("tbody", {}, lines.map((line) => el("tr", {}, line.map((value) => el("td", { class: "number" }, value))))));
-  return el("div", { class: "scroll", role: "region", "aria-label": chart.title }, table);
+  return el("div", { class: "scroll", role: "region", "aria-label": `${chart.title}, table` }, table);
 }
 
 const DOT_SHAPES = ["circle", "diamond", "square", "triangle-up"];

@@ -25,7 +25,7 @@ function checkRow(check) {
 
 function checkTable(checks, caption) {
   const head = ["Outcome", "Set", "Check", "Expected", "Found"];
-  return el("div", { class: "scroll", role: "region", "aria-label": caption }, el("table", { class: "plain checks" },
+  return el("div", { class: "scroll", role: "region", "aria-label": `${caption}, table` }, el("table", { class: "plain checks" },
     el("caption", { class: "unseen" }, caption),
     el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, checks.map(checkRow))));

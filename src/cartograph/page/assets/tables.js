@@ -53,7 +53,7 @@ function sortable({ caption, columns: shown, items, lines, first = null, folds =
   const table = el("table", { class: "sortable" },
     el("caption", { class: "unseen" }, caption),
     el("thead", {}, el("tr", {}, headings.map((heading) => heading.cell))), body);
-  return { node: el("div", {}, el("div", { class: "scroll", role: "region", "aria-label": caption }, table), more), draw };
+  return { node: el("div", {}, el("div", { class: "scroll", role: "region", "aria-label": `${caption}, table` }, table), more), draw };
 }
 
 function cells(item, shown) {
