@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -28,7 +29,11 @@ document.addEventListener("securitypolicyviolation", (event) => window.refused.p
 """
 
 
-SIGHTS = {"desktop": (1366, 860, "light"), "phone": (390, 844, "light"), "dark": (1366, 860, "dark")}
+SIGHTS: dict[str, tuple[int, int, Literal["light", "dark"]]] = {
+    "desktop": (1366, 860, "light"),
+    "phone": (390, 844, "light"),
+    "dark": (1366, 860, "dark"),
+}
 """Width, height and colours under which a page is looked at."""
 
 
@@ -37,6 +42,17 @@ def violations(page: Page) -> list[str]:
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     return [f"{one['id']}: {', '.join(str(node['target']) for node in one['nodes'][:5])}" for one in found]
+
+
+def violations_at_every_sight(page: Page) -> list[str]:
+    """The same on a screen, on a phone and in the dark, of a page that is small."""
+    found = []
+    for name, (width, height, scheme) in SIGHTS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)
+        found += [f"{name}: {one}" for one in violations(page)]
+    page.emulate_media(color_scheme=None)
+    return found
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import pytest
 
 from cartograph.pairs.tables import load_task
 from cartograph.planted.paraphrases import generate
+from tests.chromium import chromium, violations_at_every_sight
 from tests.integration.project import Project
 
 SMALL = """\
@@ -34,7 +35,8 @@ def project(make_project: Callable[[], Project]) -> Project:
 @pytest.mark.slow
 def test_what_the_flow_did_dvc_knows_and_the_other_way_round(project: Project) -> None:
     project.run("flows.collect")
-    assert (project.path / "workspaces/paraphrases/reports/report.html").exists()
+    report = project.path / "workspaces/paraphrases/reports/report.html"
+    assert report.exists()
     assert curve_in_mlflow(project, "collect uncertainty seed 1", "test.average_precision") == [0, 30, 75]
     before = project.executions("workspaces/paraphrases")
     assert before["round-2@uncertainty-1"] == 1
@@ -49,6 +51,10 @@ def test_what_the_flow_did_dvc_knows_and_the_other_way_round(project: Project) -
         name: number for name, number in before.items() if name.endswith("-1")
     }
     assert after["round-2@random-2"] == 1
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto(report.as_uri())
+        assert violations_at_every_sight(page) == []
 
 
 def curve_in_mlflow(project: Project, run: str, metric: str) -> list[int]:

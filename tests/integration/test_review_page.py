@@ -19,7 +19,7 @@ from tasks.engine.lock import hold
 from tasks.engine.running import run_step
 from tasks.engine.workspace import STATE
 from tasks.pipelines import steps_of
-from tests.chromium import WATCH, chromium
+from tests.chromium import WATCH, chromium, violations_at_every_sight
 from tests.cleaning import make_examples, make_noise
 from tests.page_audits import audit_of_images
 from tests.report_audit import HOSTILE
@@ -86,6 +86,7 @@ def test_suspects_are_decided_with_the_keyboard_alone(browser: Browser, project:
         expect(page.locator(".progress")).to_have_text("0 of 6")
         expect(page.locator(".asked .texts")).to_contain_text("<img src=x onerror=")
         expect(page.locator(".nearest li")).to_have_count(5)
+        assert violations_at_every_sight(page) == []
         page.keyboard.press("k")
         at(page, 1)
         assert decided(space) == {"u000 Ann": ("keep", "")}
@@ -113,6 +114,7 @@ def test_suspects_are_decided_with_the_keyboard_alone(browser: Browser, project:
         page.keyboard.press("k")
         expect(page.locator(".panel h2")).to_have_text("All suspects are decided")
         expect(page.locator(".panel")).to_contain_text("python -m flows.audit --workspace workspaces/reviews")
+        assert violations_at_every_sight(page) == []
         assert len(decided(space)) == 6
         close(page, server)
 
@@ -311,6 +313,8 @@ def test_pairs_of_a_collection_are_answered_on_its_sheet(browser: Browser, proje
         page = open_page(browser, server)
         for place, key in enumerate("yn0"):
             at(page, place)
+            if key == "y":
+                assert violations_at_every_sight(page) == []
             page.keyboard.press(key)
         expect(page.locator(".panel h2")).to_have_text("All pairs are answered")
         expect(page.locator(".panel")).to_contain_text("python -m flows.collect --workspace workspaces/pairs")

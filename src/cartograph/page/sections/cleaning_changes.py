@@ -93,7 +93,8 @@ def _arms(arms: Mapping[str, Any]) -> Table:
         Column("\u2212 original", "points", "points more than on the original rows; for choosing, as gains come out too large here"),
         Column("Standard error", "points", "of that difference, paired by rows"),
         Column(
-            "Choice", meaning="recommended: the best, if it exceeds the original by more than one standard error; no evaluation set has a say"
+            "Choice",
+            meaning="recommended: the best, if it exceeds the original by more than one standard error; no evaluation set has a say",
         ),
     )
     return Table(f"Ways of cleaning compared. {arms['reason']}", columns, cells)
