@@ -10,13 +10,16 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: audit collect test test-all test-again check docs bench dvc-yaml notices vulnerabilities sbom repro chromium clean
 
-# One's own file: `make audit DATA=reviews.csv TEXT=review LABEL=sentiment`; for pairs also PAIR=column. PROFILE: quick, standard or full.
+# One's own file: `make audit DATA=reviews.csv TEXT=review LABEL=sentiment`; for pairs also PAIR=column.
+# A table of features: `make audit DATA=people.csv FEATURES=1 LABEL=income`, or FEATURES=age,job. PROFILE: quick, standard or full.
 DATA ?=
 TEXT ?= text
 PAIR ?=
+FEATURES ?=
 LABEL ?= label
 PROFILE ?=
-OWN := --data "$(DATA)" --text "$(TEXT)" --text-pair "$(PAIR)" --label "$(LABEL)" --profile "$(PROFILE)"
+TABLE := $(if $(FEATURES),$(if $(filter 1 all,$(FEATURES)),--features,--feature "$(FEATURES)"))
+OWN := --data "$(DATA)" $(TABLE) --text "$(TEXT)" --text-pair "$(PAIR)" --label "$(LABEL)" --profile "$(PROFILE)"
 
 audit: $(READY)
 	@python -m flows.audit$(if $(filter .,$(WORKSPACE)),, --workspace "$(WORKSPACE)")$(if $(DATA), $(OWN))

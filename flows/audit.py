@@ -29,6 +29,7 @@ from tasks.audit.gates import check_gates
 from tasks.audit.publish import FollowedAudit
 from tasks.collection.waiting_page import leave_page
 from tasks.commands.dvc_yaml import write
+from tasks.commands.given_files import asked_features
 from tasks.commands.own_file import workspace_for
 from tasks.engine.edits import remark_on_edits
 from tasks.engine.step import Step
@@ -115,6 +116,15 @@ def main(
     data: Annotated[str, typer.Option(help="Your own file (CSV, JSONL, Parquet, …): a workspace is made for it, or found again.")] = "",
     text: Annotated[str, typer.Option(help="With --data: the text column.")] = "text",
     text_pair: Annotated[str, typer.Option(help="With --data: the second text column, for pairs.")] = "",
+    features: Annotated[
+        bool,
+        typer.Option(
+            "--features", help="With --data: A table of features: all other columns are read, whether numbers, categories or dates."
+        ),
+    ] = False,
+    feature: Annotated[
+        list[str], typer.Option(help="With --data: A column of a table of features: COL,COL. Repeatable; the others are left out.")
+    ] = [],  # noqa: B006
     label: Annotated[str, typer.Option(help="With --data: the label column.")] = "label",
     profile: Annotated[
         str,
@@ -134,9 +144,15 @@ def main(
         # Before Prefect's server is started, which takes a while.
         check_runner(runner, address)
         if data:
-            workspace = workspace_for(data, text=text, text_pair=text_pair, label=label, workspace=workspace, profile=profile)
-        elif profile or text_pair or (text, label) != ("text", "label"):
-            raise InputError("--text, --text-pair, --label and --profile describe a file; name it with --data, or edit params.yaml.")
+            columns = asked_features(features, feature)
+            workspace = workspace_for(
+                data, text=text, text_pair=text_pair, features=columns, label=label, workspace=workspace, profile=profile
+            )
+        elif profile or text_pair or features or feature or (text, label) != ("text", "label"):
+            raise InputError(
+                "--text, --text-pair, --features, --feature, --label and --profile describe a file; name it with --data, or edit "
+                "params.yaml."
+            )
     except CartographError as error:
         console.complain(str(error))
         raise typer.Exit(error.exit_code) from error

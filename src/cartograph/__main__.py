@@ -33,7 +33,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     audit = commands.add_parser("audit", help="audit a file; writes report.html, suspects.csv and cleaned.csv")
     audit.add_argument("file", help="CSV, TSV, JSONL or Parquet, one row per example")
-    audit.add_argument("--text", required=True, action="append", help="the text column; twice for pairs")
+    audit.add_argument("--text", default=[], action="append", help="the text column; twice for pairs")
+    audit.add_argument("--features", action="store_true", help="a table of features: all other columns are read")
+    audit.add_argument("--feature", default=[], action="append", metavar="COLUMN", help="a column of a table of features; repeatable")
     audit.add_argument("--label", required=True, help="the label column")
     audit.add_argument("--out", help="folder for the results; the file's name with -audit where left out")
     audit.add_argument("--threshold", type=float, default=0.5, help="probability of a wrong label from which on a row is a suspect")
@@ -54,7 +56,9 @@ def _audit(given: argparse.Namespace) -> None:
     if given.seed < 0:
         raise InputError(f"--seed must be 0 or more, but is {given.seed}.")
     check_threshold(given.threshold)
-    rows = read_rows(given.file, given.text, given.label)
+    if sum(map(bool, (given.text, given.features, given.feature))) != 1:
+        raise InputError("name the texts with --text, or read a table of features with --features, or some of its columns with --feature.")
+    rows = read_rows(given.file, given.text, given.label, given.features or given.feature)
     examples, aside = rows.ingested.examples, len(rows.ingested.quarantine)
     _say(f"{counted(len(examples), 'row')}, {len(rows.ingested.info.labels):,} classes")
     if aside:

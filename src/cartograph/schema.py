@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
 import pyarrow as pa
 
-Task = Literal["single", "pair", "choice", "image"]
+Task = Literal["single", "pair", "choice", "image", "table"]
+Kind = Literal["number", "category", "date"]
 Domain = Literal["train", "id", "ood"]
 
 UID = "uid"
@@ -22,6 +23,12 @@ RANK = "training_rank"
 """Which rows of an epoch come first, the lowest; a column that only train sets have whose rows are not shuffled throughout."""
 SOURCE = "source"
 ROW = "row"
+FEATURES = "features"
+"""The column of a set of tables' rows that shows each row as a text: ``age=39; workclass=Private``, without what is missing."""
+VALUES = "values"
+"""The column beside it with the row's values by type: a struct of ``DatasetInfo.features``; null where a value is missing."""
+UNREAD = "unread"
+"""Of a table as it was read: the names of the features whose value in a row is not what their column holds."""
 RESERVED = (UID, LABEL, ANNOTATOR_LABELS, GROUPS, WEIGHT, RANK, SOURCE, ROW)
 
 BLANK = "_"
@@ -48,17 +55,35 @@ def schema_of(columns: Mapping[str, str | pa.DataType]) -> pa.Schema:
 
 
 @dataclass(frozen=True)
+class Feature:
+    """A column of a table of features: its name, and what it holds."""
+
+    name: str
+    kind: Kind
+
+
+_TYPES: dict[Kind, pa.DataType] = {"number": pa.float64(), "category": pa.string(), "date": pa.timestamp("s")}
+
+
+def values_type(features: Sequence[Feature]) -> pa.StructType:
+    """Return the type of the column ``VALUES``: a number is a double, a category a string, a date a timestamp of seconds."""
+    return pa.struct([pa.field(feature.name, _TYPES[feature.kind]) for feature in features])
+
+
+@dataclass(frozen=True)
 class DatasetInfo:
     """What a table of examples is: kept in the Parquet schema's metadata.
 
     Attributes:
         name: the set's name: ``train``, or an evaluation set's.
         domain: ``train``; ``id`` (in distribution) or ``ood`` (out of distribution) for an evaluation set.
-        task: ``single`` text, text ``pair``, multiple ``choice``, or ``image``.
-        text: names of the text columns, in order; one for ``single`` and ``choice``, two for ``pair``, none for ``image``.
+        task: ``single`` text, text ``pair``, multiple ``choice``, ``image``, or the rows of a ``table`` of features.
+        text: names of the text columns, in order; one for ``single`` and ``choice``, two for ``pair``, none for ``image``; of a ``table``
+            ``FEATURES``.
         options: names of the option columns of a multiple-choice set, in the order of the label ids; else empty.
         labels: label names; ``labels[i]`` is the name of label id ``i``.
         images: names of the image columns: one for ``image``; else empty.
+        features: the columns of a ``table``, whose values are in ``VALUES``; else empty.
     """
 
     name: str
@@ -68,6 +93,7 @@ class DatasetInfo:
     options: tuple[str, ...]
     labels: tuple[str, ...]
     images: tuple[str, ...] = ()
+    features: tuple[Feature, ...] = ()
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -79,12 +105,14 @@ def examples_schema(info: DatasetInfo, *, annotators: bool = False, groups: bool
     """Return the schema of a set of examples (``data/ingest/<set>.parquet``).
 
     Columns: ``uid`` (unique string), one column per ``info.fields`` (string; for an image binary: a PNG as ``images.canonical_png``
-    makes it, grey or RGB, of any size), ``label`` (int32 id into
+    makes it, grey or RGB, of any size), of a table ``values`` (``values_type``), ``label`` (int32 id into
     ``info.labels``), where wanted ``annotator_labels`` (list of label names as given) and ``groups`` (list of the names of the groups
     that the row is in), ``source`` (the file's name) and ``row`` (1-based number of the record in that file, the header not counted).
     """
     fields = [pa.field(UID, pa.string(), nullable=False)]
     fields += [pa.field(name, pa.binary() if name in info.images else pa.string(), nullable=False) for name in info.fields]
+    if info.features:
+        fields.append(pa.field(VALUES, values_type(info.features), nullable=False))
     fields.append(pa.field(LABEL, pa.int32(), nullable=False))
     if annotators:
         fields.append(pa.field(ANNOTATOR_LABELS, pa.list_(pa.string())))
@@ -112,6 +140,7 @@ def dataset_info(schema: pa.Schema) -> DatasetInfo:
         options=tuple(content["options"]),
         labels=tuple(content["labels"]),
         images=tuple(content["images"]),
+        features=tuple(Feature(**feature) for feature in content["features"]),
     )
 
 

@@ -53,7 +53,7 @@ def run(params: Bias, inputs: Inputs, out: Out) -> str:
         pool, kept, part = held_out(pool, kept, _HELD_OUT, np.random.default_rng(params.seeds[0]))
         evaluation = {HELD_OUT_NAME: part}
     info = dataset_info(pool.schema)
-    models = [(model, WHOLE) for model in params.models if not (info.images and model == WORD_MODEL)]
+    models = [(model, WHOLE) for model in params.models if not ((info.images or info.features) and model == WORD_MODEL)]
     models += [(model, part) for part in partial_inputs(info) for model in params.partial]
     predictor = _Predictor(params, out, inputs.get(recipes.TRAINING))
     learnt = _sample(params, pool.num_rows)
@@ -173,7 +173,8 @@ def _words(params: Bias, pool: pa.Table, kept: np.ndarray) -> pa.Table:
     from cartograph.bias.words import REVEALING, words_table
     from cartograph.schema import dataset_info
 
-    if dataset_info(pool.schema).images:
+    info = dataset_info(pool.schema)
+    if info.images or info.features:
         return REVEALING.empty_table()
     return words_table(pool, pool.filter(pa.array(kept)), number=params.words, smoothing=params.smoothing)
 

@@ -113,8 +113,7 @@ def choose_recipe(
 
     from cartograph.clean.arms import choose_arm, kept_as_it_is
     from cartograph.clean.cleaning import aligned
-    from cartograph.features.pixels import sparse_pixels
-    from cartograph.features.text import text_features, text_rows
+    from cartograph.features.simple import simple_features
     from cartograph.schema import LABEL, UID, dataset_info
 
     info = dataset_info(examples.schema)
@@ -126,7 +125,7 @@ def choose_recipe(
     for row, uid in enumerate(examples[UID].to_pylist()):
         if uid in decisions:
             right[row] = float(decisions[uid].what == "keep")
-    features = sparse_pixels(examples) if info.images else text_features(text_rows(examples))
+    features = simple_features(examples)
     arms: dict[Arm, Cleaning] = {arm: ways[recipe] for arm, recipe in RECIPES.items()}
     return choose_arm(features, examples[LABEL].to_numpy(), len(info.labels), right, arms, np.random.default_rng([params.seed, 1]))
 

@@ -1,4 +1,4 @@
-"""The committees of the step `noise`: what they may read of an audit, of words, vectors and trainings."""
+"""The committees of the step `noise`: what they may read of an audit, of words, vectors, columns and trainings."""
 
 from __future__ import annotations
 
@@ -71,20 +71,16 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
     import numpy as np
 
     from cartograph.data.folds import assign_folds
-    from cartograph.features.pixels import sparse_pixels
-    from cartograph.features.text import text_features, text_rows
     from cartograph.schema import dataset_info
-    from cartograph.suspects.committee import committee_scores
+    from cartograph.suspects.committee import committee_scores, reading_of
     from cartograph.suspects.listing import mean_probabilities
 
     info = dataset_info(by_uid.schema)
     for_suggestions = training.dynamics is None and len(info.labels) > 2
     if not wanted and not for_suggestions:
         return lambda labels, dynamics, out_of_fold: None
-    features = None
-    if info.task != "choice":
-        features = sparse_pixels(by_uid) if info.images else text_features(text_rows(by_uid))
-    vectors = _vectors(by_uid, inputs)
+    reading = reading_of(by_uid)
+    vectors = _vectors(by_uid, inputs) if reading.vectors is None else reading.vectors
     given = by_uid["label"].to_numpy()
     fold = assign_folds(given, min(folds, len(given)), np.random.default_rng([seed, 1]))
 
@@ -92,14 +88,14 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
         known = {}
         if out_of_fold is not None and not training.assumed:
             known["k-fold training"] = mean_probabilities(out_of_fold.logits)
-        if features is None and vectors is None and not known:
+        if reading.data is None and vectors is None and not known:
             return None
         # Of a pretrained model, which knows much before it has learnt a single label by heart: each row was met once, or not yet.
         if dynamics is not None and training.fine_tuned:
             early = 1 if dynamics.logits.shape[1] > _LONG else 0
             known["early epoch"] = mean_probabilities(dynamics.logits[:, early : early + 1])
         rng = np.random.default_rng([seed, 3])
-        return committee_scores(features, labels, list(info.labels), rng, folds=fold, vectors=vectors, known=known)
+        return committee_scores(reading.data, labels, list(info.labels), rng, folds=fold, vectors=vectors, trees=reading.trees, known=known)
 
     return opinion
 

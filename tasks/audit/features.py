@@ -54,9 +54,9 @@ Made = dict[str, tuple["pa.Table", "np.ndarray[Any, Any]"]]
 def _require_source(params: Features, table: pa.Table) -> None:
     from cartograph.schema import dataset_info
 
-    held = "images" if dataset_info(table.schema).images else "texts"
-    if (params.source, held) in (("bow", "images"), ("pixels", "texts")):
-        other = "pixels" if held == "images" else "bow"
+    info = dataset_info(table.schema)
+    held, other = ("images", "pixels") if info.images else ("tables of features", "columns") if info.features else ("texts", "bow")
+    if params.source in {"bow", "pixels", "columns"} - {other}:
         raise InputError(f"`features.source` is `{params.source}`, but the rows are {held}; set it to {other}, frozen, finetuned or file.")
 
 
@@ -64,6 +64,13 @@ def _pixels(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Tab
     from cartograph.features.pixels import svd_features
 
     found = svd_features(tables, params.dimensions, params.seed)
+    return {name: (tables[name], found[name]) for name in tables}
+
+
+def _columns(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+    from cartograph.features.tables import dense_columns
+
+    found = dense_columns(tables)
     return {name: (tables[name], found[name]) for name in tables}
 
 
@@ -119,7 +126,7 @@ def _file(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Table
     }
 
 
-_MAKERS = {"bow": _bow, "pixels": _pixels, "frozen": _frozen, "finetuned": _finetuned, "file": _file}
+_MAKERS = {"bow": _bow, "pixels": _pixels, "columns": _columns, "frozen": _frozen, "finetuned": _finetuned, "file": _file}
 
 
 def _recipe(params: Features, out: Out) -> Recipe:

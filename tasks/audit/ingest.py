@@ -74,10 +74,13 @@ def run(params: Ingest, inputs: Mapping[str, Path], out: Out) -> str:
 
 def columns_of(params: Ingest) -> Columns:
     """Return which columns the parameters name."""
-    from cartograph.ingest.columns import Columns
+    from cartograph.ingest.columns import ALL, Columns
 
+    features = ALL if params.features == "all" else params.features
     uid = ("uid",) if params.source != "files" else params.uid
-    return Columns(params.text, params.options, params.label, uid, params.annotators, params.groups, params.image)
+    return Columns(
+        params.text, params.options, params.label, uid, params.annotators, params.groups, params.image, features, params.categories
+    )
 
 
 def labelling_of(params: Ingest) -> Labelling:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cartograph.wording import percent
 from tasks.checks import data_docs
+from tasks.checks.feature_columns import feature_checks, feature_frame
 from tasks.checks.great_expectations_run import MAX_EXAMPLES, Check, by_check, runner
 
 if TYPE_CHECKING:
@@ -43,14 +44,23 @@ def validate(sets: Sequence[IngestedSet], *, limit: float, min_class_count: int,
     Returns:
         the content of validation.json: ``passed`` (no critical check failed), ``sets`` with their ``checks``, and ``quarantine``.
     """
+    import pandas as pd
+
     from cartograph.ingest.identity import normalised_texts
 
     run = runner(_WHERE)
     train_keys = normalised_texts(sets[0].raw, sets[0].info.fields)
-    entries, pages = [], {}
+    entries, pages, train_values = [], {}, pd.DataFrame()
     for item in sets:
         frame = _frame(item, train_keys)
+        if item.info.features:
+            titles = _titles([feature.name for feature in item.info.features], (*frame.columns, *item.info.fields))
+            values = feature_frame(item, titles)
+            train_values = values if item.info.domain == "train" else train_values
+            frame = pd.concat([frame, values], axis=1)
         checks = _checks(item, frame, limit, min_class_count, max_characters)
+        if item.info.features:
+            checks += feature_checks(item, train_values, titles)
         result = run(item.info.name, frame, checks)
         entries.append(_entry(item, sets[0], [_finding(check, one, item) for check, one in by_check(checks, result)]))
         pages[item.info.name] = _page(result)
@@ -88,12 +98,12 @@ def _frame(item: IngestedSet, train_keys: pd.Series) -> pd.DataFrame:
     return frame
 
 
-def _titles(fields: Sequence[str]) -> dict[str, str]:
+def _titles(fields: Sequence[str], taken: Sequence[str] = ("label", "uid")) -> dict[str, str]:
     """Return column -> a title for the pages, whose renderer does not escape the names of columns."""
     titles: dict[str, str] = {}
     for name in fields:
         title = re.sub(r"[<>&\"'$]", "_", name)
-        titles[name] = title if title not in (*titles.values(), "label", "uid") else f"{title} ({len(titles) + 1})"
+        titles[name] = title if title not in (*titles.values(), *taken) else f"{title} ({len(titles) + 1})"
     return titles
 
 
@@ -117,12 +127,12 @@ def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_coun
     ]
     for name in info.images:
         checks += _image_checks(name, titles[name], limit)
-    for name in (*info.text, *info.options):
+    for name in () if info.features else (*info.text, *info.options):
         checks += _text_checks(name, titles[name], limit, max_characters, words=name in info.text)
     usual, rare, warning = 1 - limit, 1 - DOUBTFUL, FailureSeverity.WARNING
     most, few = _at_most(limit), _at_most(DOUBTFUL)
     known = ", ".join(info.labels[:10]) + (", …" if len(info.labels) > 10 else "")
-    held = "images" if info.images else "texts"
+    held = "images" if info.images else "values" if info.features else "texts"
     flags = [(_REPEATS, "rows do not repeat others"), (_CONTRADICTS, f"equal {held} have equal labels")]
     flags += [(_MERGED, "quotes swallow no ends of rows")] if item.merged.any() else []
     flags += [(_IN_TRAIN, f"{held} are not in the train set too")] if info.domain != "train" else []

@@ -73,8 +73,9 @@ def _checked(space: Workspace) -> Ingest:
     if COLLECTION in space.settings:
         raise InputError(f"{space.path} is a collection, which chooses pairs by itself; only an audit has a map.")
     params = space.settings.of(Ingest)
-    if params.image:
-        raise InputError("`expand` compares texts, and this audit is of images; select among them with a model of your own.")
+    if params.image or params.features:
+        held = "images" if params.image else "a table of features"
+        raise InputError(f"`expand` compares texts, and this audit is of {held}; select among them with a model of your own.")
     missing = next((path for path in map(space.resolve, (_ROWS, _MEASURES)) if not path.exists()), None)
     if missing is not None:
         option = "" if space.relative == "." else f" --workspace {space.typed}"

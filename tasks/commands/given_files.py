@@ -33,9 +33,26 @@ def files_and_columns(train: list[str], text: list[str], label: str, preset: str
         preset: the preset that converts the files; empty without one.
         encoding: of the files; empty to find it out.
     """
-    absent = dict.fromkeys(("image", "uid", "annotators", "format", "label_separator"))
+    absent: dict[str, Any] = {"features": [], "categories": []} | dict.fromkeys(("image", "uid", "annotators", "format", "label_separator"))
     found = {"train": _entries(train, preset, encoding), "text": [names_in(name) for name in text], "label": names_in(label)}
     return {"source": "files", "evaluation": {}, "options": [], "columns": [], "encoding": encoding or None, **absent, **found}
+
+
+def asked_features(everything: bool, given: list[str]) -> str | list[str]:
+    """Return the key ``features`` of a table: ``all`` or the columns that are named; empty for other data.
+
+    Raises:
+        InputError: both are asked for.
+    """
+    if everything and given:
+        raise InputError("--features reads all other columns; to read some of them name those with --feature alone.")
+    return "all" if everything else [name for one in given for name in listed_names(one)]
+
+
+def listed_names(given: str) -> list[str]:
+    """Return the names in a list with commas between them, as a list also where it is one."""
+    names = names_in(given)
+    return [names] if isinstance(names, str) else names
 
 
 def names_in(given: str) -> str | list[str]:

@@ -13,7 +13,18 @@ from cartograph.errors import InputError
 from tasks.audit.parameters.files import FileEntry
 from tasks.audit.sources import files_of, sources_of
 from tasks.commands import params_yaml
-from tasks.commands.given_files import by_position, evaluation_sets, files_and_columns, names_in, on_disk, query_entry, stored, table_entry
+from tasks.commands.given_files import (
+    asked_features,
+    by_position,
+    evaluation_sets,
+    files_and_columns,
+    listed_names,
+    names_in,
+    on_disk,
+    query_entry,
+    stored,
+    table_entry,
+)
 from tasks.commands.new_workspace import make, new_folder
 from tasks.commands.params_yaml import encoder
 from tasks.commands.presets import preset_keys, recipe_keys
@@ -54,6 +65,11 @@ def init(
         bool, typer.Option("--follow", help="Audits take up newer versions of --table; otherwise they stay at the one read now.")
     ] = False,
     image: Annotated[str, typer.Option(help="Image column; `image` for a folder of images. There is no text column then.")] = "",
+    features: Annotated[
+        bool, typer.Option("--features", help="A table of features: all other columns are read, whether numbers, categories or dates.")
+    ] = False,
+    feature: Annotated[list[str], typer.Option(help="A column of a table of features: COL,COL. Repeatable; the others are left out.")] = [],  # noqa: B006
+    category: Annotated[list[str], typer.Option(help="A feature whose numbers are names, such as codes. Repeatable.")] = [],  # noqa: B006
     text_pair: Annotated[str, typer.Option(help="Second text column, for pairs.")] = "",
     option: Annotated[list[str], typer.Option(help="Option column of multiple choice. Repeat for each option.")] = [],  # noqa: B006
     label: Annotated[str, typer.Option(help="Label column; a+b+c: the majority of several.")] = "label",
@@ -77,7 +93,11 @@ def init(
     ] = "",
     label_separator: Annotated[str, typer.Option(help="Labels end before it: `:` for COARSE:fine.")] = "",
     model: Annotated[
-        str, typer.Option(help="bow, lstm, esim, tiny, probe or transformer; for images cnn or vision. bow or cnn where left out.")
+        str,
+        typer.Option(
+            help="bow, lstm, esim, tiny, probe or transformer; for images cnn or vision; for tables of features mlp. "
+            "Where left out: bow, cnn or mlp."
+        ),
     ] = "",
     pretrained: Annotated[
         str, typer.Option(help="Folder or hub id: the model that transformer and vision start from; else a frozen encoder, for suspects.")
@@ -97,9 +117,13 @@ def init(
     _require_one_source(train, database, query, watermark, table)
     if (catalog or follow) and not table:
         raise InputError("--catalog and --follow are of a --table.")
-    ingest = files_and_columns(train, [] if image else [text, *([text_pair] if text_pair else [])], label, preset, encoding) | {
+    table_of = asked_features(features, feature)
+    texts = [] if image or table_of else [text, *([text_pair] if text_pair else [])]
+    ingest = files_and_columns(train, texts, label, preset, encoding) | {
         "evaluation": evaluation_sets(evaluation, preset, encoding, database, catalog, follow),
         "image": names_in(image) if image else None,
+        "features": table_of,
+        "categories": [name for given in category for name in listed_names(given)],
         "options": [names_in(name) for name in option],
         "uid": names_in(uid) if uid else None,
         "annotators": _annotators(annotators, label),
@@ -115,9 +139,12 @@ def init(
         ingest |= _keys_of_preset(preset, text=text, label=label, uid=uid, annotators=annotators, options=option)
         ingest |= dict.fromkeys(("uid", "annotators")) | _columns_in_every_file(ingest)
     pretrained = stored(pretrained) if pretrained and on_disk(pretrained).exists() else pretrained
-    model = model or ("cnn" if image else "bow")
+    model = model or ("cnn" if image else "mlp" if table_of else "bow")
     train_keys = params_yaml.recipe(model, pretrained) | (recipe_keys(recipe, preset, model) if recipe else {})
-    more: dict[str, Mapping[str, object]] = {"embed": encoder(model, pretrained), "features": {"source": "pixels"} if image else {}}
+    more: dict[str, Mapping[str, object]] = {
+        "embed": encoder(model, pretrained),
+        "features": {"source": "pixels"} if image else {"source": "columns"} if table_of else {},
+    }
     if watermark or follow:
         more["fetch"] = {"follow": True}
     make(folder, ingest, train_keys, profile, more, label_names)

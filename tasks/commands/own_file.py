@@ -25,7 +25,9 @@ from tasks.presentation.console import say
 _LONGEST = 60
 
 
-def workspace_for(data: str, *, text: str, label: str, text_pair: str = "", workspace: str = "", profile: str = "") -> str:
+def workspace_for(
+    data: str, *, text: str, label: str, text_pair: str = "", features: str | list[str] = "", workspace: str = "", profile: str = ""
+) -> str:
     """Return the folder of the workspace that audits a file, from the project's root; it is made where it is not there yet.
 
     Args:
@@ -33,6 +35,7 @@ def workspace_for(data: str, *, text: str, label: str, text_pair: str = "", work
         text: its text column.
         label: its label column.
         text_pair: its second text column, for pairs; empty without one.
+        features: of a table of features ``all`` or its columns; empty for texts.
         workspace: the folder; where empty, ``workspaces/`` and the file's name.
         profile: how much the audit does; empty leaves it as it is.
 
@@ -41,9 +44,11 @@ def workspace_for(data: str, *, text: str, label: str, text_pair: str = "", work
     """
     keys_of_profile(profile)
     folder = workspace or f"workspaces/{_name(data)}"
-    ingest = files_and_columns([data], [text, *([text_pair] if text_pair else [])], label)
+    texts = [] if features else [text, *([text_pair] if text_pair else [])]
+    ingest = files_and_columns([data], texts, label) | {"features": features or []}
     if not (project_root() / folder / PARAMS).is_file():
-        make(new_folder(folder, force=False), ingest, recipe("bow", ""), profile)
+        more: dict[str, dict[str, object]] = {"features": {"source": "columns"}} if features else {}
+        make(new_folder(folder, force=False), ingest, recipe("mlp" if features else "bow", ""), profile, more)
         return folder
     space = open_workspace(folder)
     _require_same(space, ingest, data)
@@ -63,15 +68,17 @@ def _name(data: str) -> str:
 
 def _require_same(space: Workspace, ingest: dict[str, Any], data: str) -> None:
     found = space.settings.find(Ingest)
-    known = None if found is None else {key: getattr(found, key) for key in ("train", "text", "label")}
+    known = None if found is None else {key: getattr(found, key) for key in ("train", "text", "features", "label")}
     given = {
         "train": tuple(FileEntry(path=entry) if isinstance(entry, str) else FileEntry(**entry) for entry in ingest["train"]),
         "text": tuple(map(_as_names, ingest["text"])),
+        "features": ingest["features"] if ingest["features"] == "all" else tuple(ingest["features"]),
         "label": _as_names(ingest["label"]),
     }
     words = {
         "train": f"the file {data}",
         "text": f"the text column {' and '.join(map(str, ingest['text']))}",
+        "features": "these features" if ingest["features"] else "texts",
         "label": f"the label column {ingest['label']}",
     }
     differing = [what for key, what in words.items() if known is None or known[key] != given[key]]

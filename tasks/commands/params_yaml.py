@@ -16,6 +16,7 @@ RECIPES: dict[str, dict[str, object]] = {
     "esim": {"learning_rate": 0.002},
     "tiny": {"learning_rate": 0.001},
     "probe": {},
+    "mlp": {"learning_rate": 0.003},
     "cnn": {"learning_rate": 0.002},
     "vision": {"batch_size": 32, "learning_rate": 0.00005},
     "transformer": {"batch_size": 32, "learning_rate": 0.00002},

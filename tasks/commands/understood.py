@@ -10,6 +10,7 @@ from tasks.presentation.console import say
 
 if TYPE_CHECKING:
     from cartograph.ingest.canonical import IngestedSet
+    from cartograph.schema import Feature
 
 
 def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
@@ -20,7 +21,11 @@ def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
         domain = {"train": "", "id": ", in distribution", "ood": ", out of distribution"}[item.info.domain]
         say(f"{item.info.name}: {len(item.examples):,} rows from {', '.join(item.files)}{domain}")
         say(f"  classes  {', '.join(f'{_short(name)} {count:,}' for name, count in item.class_counts.items())}")
-        for name in item.info.fields:
+        for feature in item.info.features if item.info.domain == "train" else ():
+            say(f"  {_short(feature.name)}  {_values(item, feature)}")
+        if item.left_out and item.info.domain == "train":
+            say(f"  left out  {', '.join(map(_short, item.left_out))}: no column for a model; name it with --feature if it is one")
+        for name in () if item.info.features else item.info.fields:
             say(f"  {name}  {(_sizes if name in item.info.images else _lengths)(item, name)}")
         if len(item.quarantine):
             share = len(item.quarantine) / item.rows_read
@@ -42,6 +47,20 @@ def _lengths(item: IngestedSet, name: str) -> str:
     words = np.asarray(pc.count_substring_regex(item.examples[name], r"\S+"))
     low, middle, high = np.percentile(words, [0, 50, 100])
     return f"{low:,.0f} to {high:,.0f} words, median {middle:,.0f}"
+
+
+def _values(item: IngestedSet, feature: Feature) -> str:
+    import pyarrow.compute as pc
+
+    from cartograph.schema import VALUES
+
+    column = pc.struct_field(item.examples[VALUES], feature.name)
+    missing = f", {column.null_count:,} missing" if column.null_count else ""
+    if feature.kind == "category":
+        return f"{pc.count_distinct(column).as_py():,} categories{missing}"
+    ends = pc.min_max(column).as_py()
+    low, high = (f"{ends[end]:%Y-%m-%d}" if feature.kind == "date" else f"{ends[end]:,.6g}" for end in ("min", "max"))
+    return f"{feature.kind}s, {low} to {high}{missing}"
 
 
 def _sizes(item: IngestedSet, name: str) -> str:

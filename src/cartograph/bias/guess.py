@@ -1,4 +1,4 @@
-"""The quick models of a before/after table: a linear model on words or pixels, and the words' mutual information alone."""
+"""The quick models of a before/after table: a linear model on words, pixels or columns, and the words' mutual information alone."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pyarrow as pa
 from cartograph.bias.words import count_words, predict_by_words, words_of
 from cartograph.data.arrays import Floats32, Integers
 from cartograph.features.linear_models import held_out_logistic
-from cartograph.features.pixels import sparse_pixels
-from cartograph.features.text import text_features, text_rows
+from cartograph.features.simple import simple_features
 from cartograph.schema import LABEL, dataset_info
 
 _PENALTY = 1.0
@@ -19,7 +18,7 @@ def guess(model: str, train: pa.Table, test: pa.Table, *, smoothing: float) -> I
     """Return a quick model's predictions of a set, fitted on another: scores ``(n_test, n_classes)``; of ``max-pmi`` labels ``(n_test,)``.
 
     Args:
-        model: ``linear`` (logistic regression on TF-IDF of words and word pairs, or on pixels) or ``max-pmi`` (of texts).
+        model: ``linear`` (logistic regression on ``simple_features``) or ``max-pmi`` (of texts).
         train: ``schema.examples_schema``.
         test: of the same task.
         smoothing: of ``max-pmi`` (``words.count_words``).
@@ -35,7 +34,7 @@ def _by_words(train: pa.Table, test: pa.Table, smoothing: float) -> Integers:
 def _linear(train: pa.Table, test: pa.Table) -> Floats32:
     info = dataset_info(train.schema)
     options = max(len(info.options), 1)
-    features = sparse_pixels(train, test) if info.images else text_features([row for table in (train, test) for row in text_rows(table)])
+    features = simple_features(train, test)
     learnt = np.arange(features.shape[0]) < train.num_rows * options
     given = train[LABEL].to_numpy().astype(np.int64)
     if info.options:

@@ -1,4 +1,4 @@
-"""The rows of a set that are most like a given one: by their words, or by their pixels."""
+"""The rows of a set that are most like a given one: by their words, their pixels, or their columns."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from scipy import sparse
 from cartograph.data.arrays import Floats32
 from cartograph.errors import InputError
 from cartograph.features.pixels import pixel_rows, pixel_shape
+from cartograph.features.tables import TableEncoder
 from cartograph.features.text import text_features
 from cartograph.schema import dataset_info
 
@@ -25,15 +26,15 @@ class NearestRows:
     """
 
     def __init__(self, examples: pa.Table) -> None:
-        """Read the rows; takes time and memory in proportion to their words or pixels.
+        """Read the rows; takes time and memory in proportion to their words, pixels or columns.
 
         Args:
             examples: the set (``schema.examples_schema``).
         """
         info = dataset_info(examples.schema)
         self._vectors: sparse.csr_array | Floats32 | None
-        if info.images:
-            pixels = pixel_rows(examples, pixel_shape(examples))
+        if info.images or info.features:
+            pixels = pixel_rows(examples, pixel_shape(examples)) if info.images else TableEncoder.fit(examples).dense(examples)
             pixels -= pixels.mean(axis=0)
             self._vectors = pixels / np.maximum(np.linalg.norm(pixels, axis=1, keepdims=True), 1e-9)
             return

@@ -65,7 +65,7 @@ def text_rows(table: pa.Table) -> list[Row]:
     """Return what ``text_features`` reads of a set of examples (``schema.examples_schema``): an entry per row, of a choice per option."""
     info = dataset_info(table.schema)
     columns = [table[name].to_pylist() for name in info.fields]
-    if info.task == "single":
+    if info.task in ("single", "table"):
         return list(columns[0])
     if info.task == "pair":
         return list(zip(*columns, strict=True))

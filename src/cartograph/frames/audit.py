@@ -24,17 +24,16 @@ from cartograph.data.folds import assign_folds
 from cartograph.data.parquet import write_parquet
 from cartograph.dynamics.epoch_files import Dynamics, read_dynamics
 from cartograph.errors import InputError
-from cartograph.features.text import text_rows
 from cartograph.frames.result import FrameAudit, check_threshold, flagged_frame
 from cartograph.frames.rows import Rows, read_rows
 from cartograph.ingest.canonical import IngestedSet
 from cartograph.maps.measures import compute_measures, gold_probabilities
 from cartograph.maps.table import map_table
-from cartograph.models.registry import batch_for
+from cartograph.models.registry import batch_for, model_class
 from cartograph.page.audit import Audit
 from cartograph.page.step_results import HowMade, Suspects
 from cartograph.schema import LABEL, UID, dataset_info
-from cartograph.suspects.committee import Committee, committee_scores
+from cartograph.suspects.committee import Committee, committee_scores, reading_of
 from cartograph.suspects.detector import untested_committee
 from cartograph.suspects.figures import EXPERIMENT
 from cartograph.suspects.listing import Evidence, mean_probabilities, suspects_table
@@ -51,14 +50,15 @@ FOLDS = 5
 def audit(
     frame: pd.DataFrame | str | Path,
     *,
-    text: str | Sequence[str],
+    text: str | Sequence[str] = (),
     label: str,
+    features: bool | Sequence[str] = False,
     vectors: npt.ArrayLike | None = None,
     epochs: int | Literal["auto"] = "auto",
     threshold: float = 0.5,
     seed: int = 13,
 ) -> FrameAudit:
-    """Audit the labels of a data frame or a file of texts.
+    """Audit the labels of a data frame or a file: of texts, or of a table of features.
 
     Rows that cannot be used, because a text or a label is missing, are set aside with the reason.
 
@@ -66,6 +66,7 @@ def audit(
         frame: (n_examples, …) one row per example, or the path of a CSV, TSV, JSONL or Parquet file; its index comes back with the results.
         text: the column of the texts, or two columns of pairs.
         label: the column of the given labels.
+        features: for a table of features in place of texts: its columns; True: every column beside the label that can tell rows apart.
         vectors: (n_examples, width) of an encoder that has not learnt from these labels; with them far more errors are found.
         epochs: of the training whose dynamics make the map, 2 or more; ``auto``: 8, and more where the model has not learnt then.
         threshold: probability of a wrong label from which on a row is a suspect, in (0, 1).
@@ -84,7 +85,7 @@ def audit(
     if epochs != "auto" and epochs < 2:
         raise InputError(f"epochs must be 2 or more, or auto, but is {epochs}.")
     check_threshold(threshold)
-    return audit_rows(read_rows(frame, text, label), vectors=vectors, epochs=epochs, threshold=threshold, seed=seed)
+    return audit_rows(read_rows(frame, text, label, features), vectors=vectors, epochs=epochs, threshold=threshold, seed=seed)
 
 
 def audit_rows(
@@ -135,7 +136,9 @@ def _train(
     """Train as the step `train` does; return the page's part of it, rows as ingested, and the dynamics, rows by uid."""
     train = folder / "train.parquet"
     write_parquet(ingested.examples, train)
-    recipe, simple = Recipe(seed=seed, batch_size=batch_for("bow", len(ingested.examples))), simple_accuracy(ingested.examples, seed)
+    model = "mlp" if ingested.info.features else "bow"
+    rate, batch = model_class(model).learning_rate, batch_for(model, len(ingested.examples))
+    recipe, simple = Recipe(model=model, learning_rate=rate, seed=seed, batch_size=batch), simple_accuracy(ingested.examples, seed)
     if epochs == "auto":
         fitted, attempts = fit_until_learnt(recipe, simple, train, {}, folder / "training", progress=progress)
     else:
@@ -171,7 +174,16 @@ def _find_suspects(
     """Find suspects as the step `noise` does by its committee; rows by uid."""
     labels, names = by_uid[LABEL].to_numpy(), list(dataset_info(by_uid.schema).labels)
     fold = assign_folds(labels, min(FOLDS, len(labels)), np.random.default_rng([seed, 1]))
-    committee = committee_scores(text_rows(by_uid), labels, names, np.random.default_rng([seed, 3]), folds=fold, vectors=vectors)
+    reading = reading_of(by_uid)
+    committee = committee_scores(
+        reading.data,
+        labels,
+        names,
+        np.random.default_rng([seed, 3]),
+        folds=fold,
+        vectors=reading.vectors if vectors is None else vectors,
+        trees=reading.trees,
+    )
     measures = compute_measures(dynamics.uids, dynamics.logits, labels)
     evidence = Evidence(labels, names, measures, mean_probabilities(dynamics.logits), dynamics.logits.shape[1], committee)
     detector = untested_committee(evidence.columns, committee.doubt.unknown)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from cartograph.data.arrays import Bools, Integers, Integers32
 from cartograph.errors import InputError
 from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
-from cartograph.ingest.columns import Columns, File
+from cartograph.ingest.columns import ALL, Columns, File
 from cartograph.ingest.labels import Labelling
 from cartograph.read.arrow import raw_columns
 from cartograph.read.formats import read
@@ -32,7 +32,7 @@ class Rows:
         given: the frame; of a file what was read of it, a string per cell, indexed by the number of the record, from 1 on.
         ingested: the canonical table and the quarantine, as the step `ingest` makes them.
         file: the source of both.
-        columns: the names of the text columns, and last of the label column.
+        columns: the names of the text columns, or of the features, and last of the label column.
         numbers: the number in the file of each row of ``given``.
     """
 
@@ -75,23 +75,30 @@ class Rows:
         return chosen.assign(**{self.columns[-1]: changed})
 
 
-def read_rows(data: pd.DataFrame | str | Path, text: str | Sequence[str], label: str) -> Rows:
+def read_rows(data: pd.DataFrame | str | Path, text: str | Sequence[str], label: str, features: bool | Sequence[str] = False) -> Rows:
     """Read a frame or a file as the step `ingest` does: what cannot be used is set aside with its reason, not refused.
 
     Args:
         data: a frame, or the path of a CSV, TSV, JSONL or Parquet file.
-        text: the text column, or the two of pairs.
+        text: the text column, or the two of pairs; empty of a table of features.
         label: the label column.
+        features: of a table of features its columns; True: every column beside the label that can be one.
 
     Raises:
         InputError: a file that cannot be read, a column that is missing, fewer than two classes, or no row that can be used.
     """
     names = [text] if isinstance(text, str) else list(text)
-    if len(names) not in (1, 2):
+    if names and features:
+        raise InputError("name texts or features, not both.")
+    asked = () if not features else ALL if features is True else tuple(features)
+    if not asked and len(names) not in (1, 2):
         raise InputError(f"text names {len(names)} columns; name one, or two for pairs.")
     if isinstance(data, pd.DataFrame):
-        _require_columns(data, [*names, label])
-        columns = data[[*names, label]].reset_index(drop=True)
+        if asked:
+            data = data.set_axis(data.columns.map(str), axis=1)
+        own = [name for name in data.columns if name != label] if asked == ALL else [*names, *asked]
+        _require_columns(data, [*own, label])
+        columns = data[[*own, label]].reset_index(drop=True)
         table = raw_columns(
             pa.Table.from_pandas(columns.astype(object).where(columns.notna(), None).map(_plain), preserve_index=False), "frame"
         )
@@ -100,9 +107,10 @@ def read_rows(data: pd.DataFrame | str | Path, text: str | Sequence[str], label:
         batch = read(Source(str(data), Path(data).name))
         file, given = File(Path(data).name, batch), batch.table.to_pandas().set_index(batch.rows.to_numpy())
     train = RawSet("train", "train", (file,))
-    (found,) = ingest([train], Columns(tuple((name,) for name in names), (), (label,)), Labelling(None, {}, (), ("-",)))
+    (found,) = ingest([train], Columns(tuple((name,) for name in names), (), (label,), features=asked), Labelling(None, {}, (), ("-",)))
     if len(found.info.labels) < 2:
         raise InputError(f"column {label!r} holds {len(found.info.labels)} class in {found.rows_read:,} rows; a model needs two classes.")
+    names = [feature.name for feature in found.info.features] or names
     return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy())
 
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from cartograph.data.arrays import Bools, Ids
 from cartograph.errors import InputError
 from cartograph.ingest.columns import NO_MAJORITY, Columns, File, is_blank, label_columns, select
+from cartograph.ingest.features import with_kinds
 from cartograph.ingest.identity import NOT_CONTRADICTED, content_uids, contradicting, normalised_texts
 from cartograph.ingest.labels import Labelling, annotator_names, chosen_options, class_names, classes
 from cartograph.ingest.leakage import NOT_IN_TRAIN, Leakage, leakage
@@ -50,6 +51,7 @@ class IngestedSet:
         examples: the canonical table, ``schema.examples_schema(info)``.
         quarantine: the other records, ``schema.QUARANTINE``.
         merged: (len(raw),) whether a stray quote may have put several records into one (``Batch.merged``).
+        left_out: columns of a table that are not read as features, since they say nothing of a row or are its name.
         leakage: which rows of ``examples`` are in the train set too; None of the train set itself.
         contradicted: (len(examples),) whether the same texts stand with another label in this set or in the train set.
     """
@@ -62,6 +64,7 @@ class IngestedSet:
     examples: pa.Table
     quarantine: pa.Table
     merged: Bools
+    left_out: tuple[str, ...] = ()
     leakage: Leakage | None = None
     contradicted: Bools | None = None
 
@@ -86,6 +89,8 @@ def ingest(raw_sets: Sequence[RawSet], columns: Columns, labelling: Labelling) -
         InputError: a column is missing, holds no text or no uids, or is no label; no row of a set can be used.
     """
     train, *evaluation = raw_sets
+    if columns.features:
+        columns = with_kinds(train.files, columns)
     selected, read_as = select(train.files, columns), _labelling_of(train, columns, labelling)
     table = _named(selected, columns, read_as)
     labels = columns.option_names if columns.options else classes(table[LABEL], read_as)
@@ -110,7 +115,7 @@ def _compared(item: IngestedSet, train: IngestedSet) -> IngestedSet:
 
     Where either is more than a doubtful few, the other rows are a group of their own, which is scored apart.
     """
-    found = leakage(train.examples, item.examples, item.info.fields, images=bool(item.info.images))
+    found = leakage(train.examples, item.examples, item.info.fields, only_equal=bool(item.info.images or item.info.features))
     item = replace(item, leakage=found, contradicted=_contradicted(item, train))
     return _with_group(_with_group(item, NOT_IN_TRAIN, ~found.rows), NOT_CONTRADICTED, ~np.asarray(item.contradicted))
 
@@ -156,7 +161,9 @@ def _named(table: pa.Table, columns: Columns, labelling: Labelling) -> pa.Table:
 def _ingest(
     raw_set: RawSet, selected: pa.Table, table: pa.Table, labels: tuple[str, ...], columns: Columns, labelling: Labelling
 ) -> IngestedSet:
-    info = DatasetInfo(raw_set.name, raw_set.domain, columns.task, columns.text_names, columns.option_names, labels, columns.image_names)
+    info = DatasetInfo(
+        raw_set.name, raw_set.domain, columns.task, columns.text_names, columns.option_names, labels, columns.image_names, columns.kinds
+    )
     faults = _faults(table, info, labelling)
     used = faults == 0
     rejected = sum(len(file.batch.rejected) for file in raw_set.files)
@@ -168,6 +175,7 @@ def _ingest(
         used=used,
         examples=_examples(table.filter(pa.array(used)), info, annotators=bool(columns.annotators), groups=GROUPS in table.column_names),
         quarantine=_quarantine(raw_set, selected, faults, _kinds(info)),
+        left_out=columns.left_out,
         merged=np.concatenate([np.isin(file.batch.rows.to_numpy(), file.batch.merged) for file in raw_set.files]),
     )
     _require_usable(ingested, columns)
@@ -177,7 +185,8 @@ def _ingest(
 def _kinds(info: DatasetInfo) -> list[Kind]:
     """Return (reason, column) of each fault number, from 1 on."""
     unknown = "label not among the classes" if info.domain == "train" else "label not in train"
-    empty: list[Kind] = [("no image" if name in info.images else "empty text", name) for name in info.fields]
+    reason = "no image" if info.images else "no values" if info.features else "empty text"
+    empty: list[Kind] = [(reason, name) for name in info.fields]
     return [*empty, ("no label", LABEL), ("no majority label", LABEL), (unknown, LABEL), ("no uid", UID), ("duplicate uid", UID)]
 
 
@@ -244,7 +253,7 @@ def _size(value: Any) -> str:
 def _require_usable(ingested: IngestedSet, columns: Columns) -> None:
     info = ingested.info
     where = f"{info.name} ({', '.join(ingested.files)})"
-    for name, alternatives in zip(info.text + info.options, columns.text + columns.options, strict=True):
+    for name, alternatives in zip(() if info.features else info.text + info.options, columns.text + columns.options, strict=True):
         if len(ingested.raw) and pc.all(is_blank(ingested.raw[name])).as_py():
             raise InputError(
                 f"{where}: all {len(ingested.raw):,} texts of column `{alternatives[0]}` are empty; name the column that holds the text "

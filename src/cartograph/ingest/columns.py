@@ -14,11 +14,15 @@ import pyarrow.compute as pc
 from cartograph.errors import InputError
 from cartograph.ingest.headers import names_by_position
 from cartograph.ingest.nested import column_at
+from cartograph.ingest.values import table_columns
 from cartograph.read.source import Batch
-from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, RESERVED, ROW, SOURCE, UID, Task
+from cartograph.schema import ANNOTATOR_LABELS, FEATURES, GROUPS, LABEL, RESERVED, ROW, SOURCE, UID, Feature, Task
 from cartograph.wording import cut
 
 Alternatives = tuple[str, ...]
+
+ALL = ("*",)
+"""The features of a table that has no list of them: every other column."""
 
 NO_MAJORITY = "-"
 """The label of a row whose several labels have no majority; SNLI's."""
@@ -35,6 +39,10 @@ class Columns:
         uid: what identifies a row; empty where uids are to be made from the content.
         annotators: the annotators' labels, a list or text; ``a+b+c`` joins several columns. Empty for a set without annotators.
         image: the images; empty for texts.
+        features: of a table of features, its columns; ``ALL``: every other column that can be one. Empty for texts and images.
+        categories: those of them whose numbers are names, such as codes.
+        kinds: the columns of the table once it was looked at (``ingest.features``).
+        left_out: the other columns, which say nothing or are of other use.
         groups: columns that part an evaluation set's rows: a row is in the group of that name where the cell is not blank. A file may lack
             any of them.
     """
@@ -46,19 +54,27 @@ class Columns:
     annotators: Alternatives = ()
     groups: tuple[str, ...] = ()
     image: Alternatives = ()
+    features: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    kinds: tuple[Feature, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def task(self) -> Task:
         """What kind of task the columns make."""
         if self.image:
             return "image"
+        if self.features:
+            return "table"
         if self.options:
             return "choice"
         return "pair" if len(self.text) == 2 else "single"
 
     @property
     def text_names(self) -> tuple[str, ...]:
-        """The text columns' names in the canonical tables: the first alternative of each."""
+        """The text columns' names in the canonical tables: the first alternative of each; ``FEATURES`` of a table of features."""
+        if self.features:
+            return (FEATURES,)
         return tuple(_canonical(names) for names in self.text)
 
     @property
@@ -112,13 +128,16 @@ def select(files: Sequence[File], columns: Columns) -> pa.Table:
 
 def _select(file: File, columns: Columns) -> pa.Table:
     chosen = {name: _images(file, columns.image) for name in columns.image_names}
-    entries = [*zip(columns.text_names, columns.text, strict=True), *zip(columns.option_names, columns.options, strict=True)]
+    if columns.kinds:
+        chosen |= table_columns([texts_of(file, (feature.name,)) for feature in columns.kinds], columns.kinds)
+    texts = () if columns.features else columns.text_names
+    entries = [*zip(texts, columns.text, strict=True), *zip(columns.option_names, columns.options, strict=True)]
     for name, alternatives in entries:
-        chosen[name] = _texts(file, alternatives)
+        chosen[name] = texts_of(file, alternatives)
     if columns.label:
         chosen[LABEL] = _labels(file, columns.label)
     if columns.uid:
-        chosen[UID] = _texts(file, columns.uid)
+        chosen[UID] = texts_of(file, columns.uid)
     if columns.annotators:
         chosen[ANNOTATOR_LABELS] = _annotators(file, columns.annotators)
     if there := [name for name in columns.groups if name in file.batch.table.column_names]:
@@ -132,8 +151,8 @@ def _labels(file: File, alternatives: Alternatives) -> pa.ChunkedArray:
     """Return the label column; of several that are joined (``a+b+c``) the label of most of them, ``NO_MAJORITY`` where none has most."""
     parts = label_columns(file, alternatives)
     if len(parts) == 1:
-        return _texts(file, alternatives)
-    rows = zip(*(_texts(file, (part,)).to_pylist() for part in parts), strict=True)
+        return texts_of(file, alternatives)
+    rows = zip(*(texts_of(file, (part,)).to_pylist() for part in parts), strict=True)
     return pa.chunked_array([pa.array([_most(row) for row in rows], pa.string())])
 
 
@@ -154,7 +173,12 @@ def _most(row: Sequence[str | None]) -> str | None:
     return counts[0][0] if len(counts) == 1 or counts[0][1] > counts[1][1] else NO_MAJORITY
 
 
-def _texts(file: File, alternatives: Alternatives) -> pa.ChunkedArray:
+def texts_of(file: File, alternatives: Alternatives) -> pa.ChunkedArray:
+    """Return a column of a file as texts; of several names, that which the file has.
+
+    Raises:
+        InputError: the file has no such column, or it holds lists or images.
+    """
     table = file.batch.table
     if not set(alternatives) & set(table.column_names):
         nested = next(filter(None, (column_at(table, path) for path in alternatives)), None)

@@ -56,14 +56,15 @@ class Leakage:
         return {kind: int((self.kinds == place).sum()) for place, kind in enumerate(KINDS, start=1)}
 
 
-def leakage(train: pa.Table, other: pa.Table, fields: Sequence[str], *, images: bool = False) -> Leakage:
+def leakage(train: pa.Table, other: pa.Table, fields: Sequence[str], *, only_equal: bool = False) -> Leakage:
     """Return which rows of a set are in the train set too.
 
     Args:
         train: the train set's rows.
         other: the rows of the evaluation set.
         fields: the columns that are compared; all of a row's together.
-        images: whether they hold images, of which only equal pixels are found.
+        only_equal: whether only rows that are the same are found: images of the same pixels, and rows of a table of features, which have
+            most of their text, the names of the columns, in common.
     """
     kinds, places = np.zeros(len(other), np.int64), np.full(len(other), -1)
 
@@ -72,7 +73,7 @@ def leakage(train: pa.Table, other: pa.Table, fields: Sequence[str], *, images: 
         kinds[new], places[new] = kind, found[new]
 
     note(1, _places(_joined(train, fields), _joined(other, fields)))
-    if images or not len(train) or not len(other):
+    if only_equal or not len(train) or not len(other):
         return Leakage(kinds, places)
     mine, theirs = normalised_texts(train, fields), normalised_texts(other, fields)
     note(2, _places(mine, theirs))

@@ -43,18 +43,18 @@ class Classifier(nn.Module, ABC):
 
     Attributes:
         name: its name in ``MODELS`` and in params.yaml.
-        reads: ``texts`` or ``images``.
+        reads: ``texts``, ``images``, or ``tables`` of features.
         pads: whether a batch costs what its longest row costs, so that rows of like length belong together.
         mixed_precision: whether it trains well in bf16 on a GPU.
         learning_rate: a peak rate of AdamW to start from.
         most_threads: more CPU threads than these do not make it faster; 0 = no such bound.
         accepts_loss_kwargs: read by Hugging Face's Trainer, which must not pass its own arguments through.
-        task: ``single``, ``pair``, ``choice`` or ``image``.
+        task: ``single``, ``pair``, ``choice``, ``image`` or ``table``.
         labels: label names in the order of the logits.
     """
 
     name: ClassVar[str]
-    reads: ClassVar[Literal["texts", "images"]]
+    reads: ClassVar[Literal["texts", "images", "tables"]]
     pads: ClassVar[bool] = False
     mixed_precision: ClassVar[bool] = False
     learning_rate: ClassVar[float]
@@ -73,7 +73,7 @@ class Classifier(nn.Module, ABC):
         Args:
             info: the train set's.
             train: the train set, from which a vocabulary is taken where the model has one.
-            max_length: most tokens of an example; what is longer is cut. Not used for images.
+            max_length: most tokens of an example; what is longer is cut. Not used for images and tables.
             pretrained: a local folder or a hub id, for models that start from one.
 
         Raises:
@@ -134,7 +134,7 @@ class Classifier(nn.Module, ABC):
 class TextModel(Classifier):
     """A classifier of texts."""
 
-    reads: ClassVar[Literal["texts", "images"]] = "texts"
+    reads: ClassVar[Literal["texts", "images", "tables"]] = "texts"
 
     @abstractmethod
     def read(self, sides: Sequence[Side]) -> Mapping[str, Field]:

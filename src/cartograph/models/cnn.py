@@ -39,7 +39,7 @@ class Cnn(Classifier):
     """
 
     name: ClassVar[str] = "cnn"
-    reads: ClassVar[Literal["texts", "images"]] = "images"
+    reads: ClassVar[Literal["texts", "images", "tables"]] = "images"
     learning_rate: ClassVar[float] = 0.002
     most_threads: ClassVar[int] = 1
 

@@ -40,9 +40,9 @@ class Ragged:
 
 @dataclass(frozen=True)
 class Dense:
-    """Rows of one shape: row i is ``values[i]``; vectors, or the pixels of an image."""
+    """Rows of one shape: row i is ``values[i]``; vectors, the pixels of an image, or the ids of categories."""
 
-    values: Floats32 | Pixels
+    values: Floats32 | Pixels | Integers
 
     @property
     def lengths(self) -> Integers:

@@ -21,7 +21,8 @@ IMAGE_MODELS = {
     "cnn": "small convolutional network over pixels, from scratch",
     "vision": "pretrained classifier of images from a local folder or the hub",
 }
-MODELS = TEXT_MODELS | IMAGE_MODELS
+TABLE_MODELS = {"mlp": "perceptron over numbers and embedded categories, from scratch"}
+MODELS = TEXT_MODELS | IMAGE_MODELS | TABLE_MODELS
 """Name -> what it is; known without loading torch."""
 
 FROM_A_FOLDER = ("transformer", "vision")
@@ -30,13 +31,16 @@ FROM_A_FOLDER = ("transformer", "vision")
 FIRST_EPOCHS = dict.fromkeys(MODELS, 8) | {"cnn": 12, "vision": 5, "transformer": 5}
 """Model -> passes over the train set to begin with."""
 
-_LARGER_BATCHES = {"bow": ((256_000, 256), (128_000, 128))}
+_BATCHES = {"bow": ((256_000, 256), (128_000, 128)), "mlp": ((128_000, 256), (4_000, 64), (0, 16))}
 _BATCH = 64
 
 
 def batch_for(model: str, rows: int) -> int:
-    """Return how many rows an optimiser step of a model has where it is left open: more on large sets, where that costs no accuracy."""
-    return next((size for least, size in _LARGER_BATCHES.get(model, ()) if rows >= least), _BATCH)
+    """Return how many rows an optimiser step of a model has where it is left open.
+
+    More on large sets, where that costs no accuracy, and fewer of a small table, which would have few steps in an epoch.
+    """
+    return next((size for least, size in _BATCHES.get(model, ()) if rows >= least), _BATCH)
 
 
 def model_class(name: str) -> type[Classifier]:
@@ -51,6 +55,7 @@ def model_class(name: str) -> type[Classifier]:
     from cartograph.models.cnn import Cnn
     from cartograph.models.esim import Esim
     from cartograph.models.lstm import Lstm
+    from cartograph.models.mlp import Mlp
     from cartograph.models.probe import Probe
     from cartograph.models.tiny import Tiny
     from cartograph.models.transformer import Transformer
@@ -65,5 +70,6 @@ def model_class(name: str) -> type[Classifier]:
         "transformer": Transformer,
         "cnn": Cnn,
         "vision": Vision,
+        "mlp": Mlp,
     }
     return classes[name]

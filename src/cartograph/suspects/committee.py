@@ -2,26 +2,51 @@
 
 A model that memorises its train set hides label errors from its in-sample dynamics. Here each row is scored by models that were fitted
 without it: logistic regressions and naive Bayes on its words; where an encoder's vectors are at hand, discriminants and nearest
-neighbours on them; and what is known besides, such as K-fold training. Each kind is a view (``cartograph.suspects.views``), and
-``cartograph.suspects.label_doubt`` turns what they say together into the probability that a label is wrong.
+neighbours on them; of a table of features boosted trees beside them; and what is known besides, such as K-fold training. Each kind is a
+view (``cartograph.suspects.views``), and ``cartograph.suspects.label_doubt`` turns what they say together into the probability that a
+label is wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+import pyarrow as pa
 from scipy import sparse
 
 from cartograph.data.arrays import Floats, Floats32, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.errors import InputError
+from cartograph.features.simple import simple_features
+from cartograph.features.tables import TreeColumns, dense_columns, tree_columns
 from cartograph.features.text import Row, text_features
+from cartograph.schema import dataset_info
 from cartograph.suspects.label_doubt import Doubt, label_doubt
-from cartograph.suspects.views import View, combine, known_view, vectors_view, words_view
+from cartograph.suspects.views import View, combine, known_view, trees_view, vectors_view, words_view
 from cartograph.wording import counted
+
+
+class Reading(NamedTuple):
+    """What a committee reads of rows: the arguments ``data``, ``vectors`` and ``trees`` of ``committee_scores``; None of what they lack."""
+
+    data: sparse.csr_array | None
+    vectors: Floats32 | None
+    trees: TreeColumns | None
+
+
+def reading_of(table: pa.Table) -> Reading:
+    """Return what a committee reads of a set (``schema.examples_schema``) without an encoder's help.
+
+    Words and pixels; of a table of features its columns, for linear models, neighbours and trees; nothing of multiple choice, whose texts
+    do not distinguish classes.
+    """
+    info = dataset_info(table.schema)
+    if info.features:
+        return Reading(None, dense_columns({"train": table})["train"], tree_columns(table))
+    return Reading(None if info.task == "choice" else simple_features(table), None, None)
 
 
 @dataclass(frozen=True)
@@ -49,6 +74,7 @@ def committee_scores(
     *,
     folds: int | Ids = 5,
     vectors: Floats32 | None = None,
+    trees: TreeColumns | None = None,
     known: Mapping[str, Floats] | None = None,
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
@@ -65,6 +91,7 @@ def committee_scores(
         folds: number of folds, 2 or more, in which the classes are spread evenly; or the fold id of each row. A row of a class that
             no other fold has is scored by models that do not know the class: it is doubted.
         vectors: of an encoder that has not learnt from these labels, ``(n_examples, width)``.
+        trees: of a table of features, what decision trees read of it.
         known: by name, class probabilities of each row by models that had not seen it, ``(n_examples, n_classes)``.
 
     Raises:
@@ -82,6 +109,8 @@ def committee_scores(
     views = [] if features is None else [words_view(features, given, len(classes), fold, rng)]
     if vectors is not None:
         views.append(vectors_view(vectors, given, len(classes), fold, rng))
+    if trees is not None:
+        views.append(trees_view(trees, given, len(classes), fold, rng))
     views += [known_view(name, shares, given, rng) for name, shares in (known or {}).items()]
     if not views:
         raise InputError("neither texts nor vectors nor probabilities are given, so no label can be doubted; give one of them.")

@@ -15,7 +15,9 @@ from scipy import sparse
 
 from cartograph.data.arrays import Floats, Floats32, Integers
 from cartograph.errors import InputError
+from cartograph.features.boosting import STAGES, out_of_fold_boosting
 from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_logistic
+from cartograph.features.tables import TreeColumns
 from cartograph.features.vector_models import SHRINKAGES, leave_one_out_neighbours, out_of_fold_discriminant
 from cartograph.suspects.mixture import fit_mixture
 
@@ -32,7 +34,8 @@ class View:
     """What models of one kind say of n examples.
 
     Attributes:
-        name: what they read: ``words``, ``vectors``, or how the probabilities came about.
+        name: what they read: ``words`` (or what else ``simple_features`` makes), ``vectors``, ``trees``, or how the probabilities came
+            about.
         members: names of the models.
         scores: each member's out-of-sample scores, ``(n_members, n_examples, n_classes)``; log odds, centred per row. A row's own label
             has no influence at all on its own scores.
@@ -79,6 +82,12 @@ def vectors_view(vectors: Floats32, labels: Integers, n_classes: int, fold: Inte
     neighbours = leave_one_out_neighbours(vectors, labels, n_classes, NEIGHBOURS, rng)
     members = (*(f"discriminant {part:g}" for part in SHRINKAGES), *(f"{number} neighbours" for number in NEIGHBOURS))
     return _view("vectors", members, np.stack([*discriminants, *neighbours]), labels, rng)
+
+
+def trees_view(columns: TreeColumns, labels: Integers, n_classes: int, fold: Integers, rng: np.random.Generator) -> View:
+    """Return what boosted trees say of the columns of a table, early and late in their training; else as ``words_view``."""
+    members = tuple(f"{number} trees" for number in STAGES)
+    return _view("trees", members, np.stack(out_of_fold_boosting(columns, labels, n_classes, fold)), labels, rng)
 
 
 def known_view(name: str, probabilities: Floats, labels: Integers, rng: np.random.Generator) -> View:

@@ -24,8 +24,8 @@ from cartograph.data.folds import assign_folds
 from cartograph.data.json_files import read_json, write_json
 from cartograph.dynamics.epoch_files import epoch_file, logits_of
 from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_logistic
-from cartograph.features.pixels import sparse_pixels
-from cartograph.features.text import text_features, text_rows
+from cartograph.features.simple import simple_features
+from cartograph.features.text import text_rows
 from cartograph.schema import LABEL, dataset_info
 from cartograph.statistics.metrics import accuracy
 from cartograph.train.fit import fit_files
@@ -94,10 +94,9 @@ def simple_accuracy(train: pa.Table, seed: int) -> float | None:
     present, labels = np.unique(train[LABEL].to_numpy(), return_inverse=True)
     if info.task == "choice" or len(present) < 2:
         return None
-    texts = [] if info.images else text_rows(train)
-    if not info.images and not any("".join(row).strip() for row in texts):
+    if not info.images and not any("".join(row).strip() for row in text_rows(train)):
         return None
-    features = sparse_pixels(train) if info.images else text_features(texts)
+    features = simple_features(train)
     scores = leave_one_out_bayes(features, labels, len(present), (_SMOOTHING,))
     if not many:
         fold = assign_folds(labels, min(_FOLDS, len(labels)), rng)

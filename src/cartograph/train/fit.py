@@ -24,7 +24,7 @@ from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.errors import InputError
 from cartograph.models.base import Classifier
 from cartograph.models.isolation import available_threads, isolated, require_device, seed_everything
-from cartograph.models.registry import IMAGE_MODELS, TEXT_MODELS, model_class
+from cartograph.models.registry import MODELS, model_class
 from cartograph.schema import LABEL, RANK, DatasetInfo, dataset_info
 from cartograph.train.batch_order import BatchOrder, ranked_batches
 from cartograph.train.checkpoints import Checkpoints, file_digests
@@ -215,11 +215,11 @@ def require_readable(model: str, info: DatasetInfo) -> None:
     """Check that a model reads rows of a set's kind.
 
     Raises:
-        InputError: no model has this name, or it reads texts and the rows are images, or the other way round.
+        InputError: no model has this name, or it reads rows of another kind.
     """
-    reads, kind = model_class(model).reads, "images" if info.images else "texts"
+    reads, kind = model_class(model).reads, "images" if info.images else "tables" if info.features else "texts"
     if reads != kind:
-        usable = ", ".join(IMAGE_MODELS if info.images else TEXT_MODELS)
+        usable = ", ".join(name for name in MODELS if model_class(name).reads == kind)
         raise InputError(f"model `{model}` reads {reads}, but the rows are {kind}; use one of {usable}.")
 
 

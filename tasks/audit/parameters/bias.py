@@ -18,8 +18,8 @@ class Bias(Section):
     enabled: bool = Field(True, description="measure before and after the filter")
     models: tuple[str, ...] = Field(
         ("linear", "max-pmi"),
-        description="trained on all rows, on as many random ones as the filter kept, and on those it kept: linear (on words, or pixels), "
-        "max-pmi (the most revealing word; not for images), or models as in train",
+        description="trained on all rows, on as many random ones as the filter kept, and on those it kept: linear (on words, pixels, or "
+        "columns), max-pmi (the most revealing word; of texts alone), or models as in train",
     )
     partial: tuple[str, ...] = Field(("linear",), description="models that are also given a part of the input alone")
     seeds: tuple[int, ...] = Field((1, 2, 3), min_length=1, description="a random subset each, and a training each")

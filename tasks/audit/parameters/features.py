@@ -13,10 +13,10 @@ from cartograph.models.registry import MODELS
 class Features(Section):
     """The section ``features`` of params.yaml."""
 
-    source: Literal["bow", "pixels", "frozen", "finetuned", "file"] = Field(
+    source: Literal["bow", "pixels", "columns", "frozen", "finetuned", "file"] = Field(
         "bow",
-        description="bow (TF-IDF and SVD), pixels (of images, and SVD), frozen (the encoder of embed.pretrained), finetuned (a model "
-        "trained on rows that leave the pool), or file",
+        description="bow (TF-IDF and SVD), pixels (of images, and SVD), columns (of a table of features), frozen (the encoder of "
+        "embed.pretrained), finetuned (a model trained on rows that leave the pool), or file",
     )
     dimensions: int = Field(128, ge=1, description="bow and pixels: numbers per row")
     file: str | None = Field(None, description="file: a Parquet file with the columns uid and features (a list of numbers)")

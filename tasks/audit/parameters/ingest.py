@@ -38,6 +38,11 @@ def _text(value: Any) -> Any:
 Domain = Literal["train", "id", "ood"]
 """Of a set: the train set, or in or out of its distribution."""
 
+
+def _all_or_names(value: Any) -> Any:
+    return value if value == "all" else () if value is None else listed(value)
+
+
 Text = Annotated[str, BeforeValidator(_text)]
 Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(listed)]
 
@@ -73,6 +78,10 @@ class Ingest(Section):
         description="text columns: one for single texts and multiple choice, two for pairs; a list in the list = alternative names",
     )
     image: Names = Field((), description="image column, for a data set of images, which has no `text`; null: none")
+    features: Annotated[Literal["all"] | Names, BeforeValidator(_all_or_names)] = Field(
+        (), description="for a table of features, which has no `text`: all (every other column that can tell rows apart), or their names"
+    )
+    categories: Names = Field((), description="those features whose numbers are names, such as codes")
     image_side: int = Field(256, ge=8, le=1024, description="pixels; images are scaled down where their longer side has more")
     options: Annotated[tuple[Names, ...], BeforeValidator(listed)] = Field((), description="option columns of multiple choice; else empty")
     label: Names = Field(
@@ -115,10 +124,10 @@ class Ingest(Section):
     @classmethod
     def _no_built_in_sets_for_files(cls, data: Any) -> Any:
         if isinstance(data, dict) and data.get("source") == "files":
-            return {"evaluation": {}, **({"text": ()} if data.get("image") else {}), **data}
+            return {"evaluation": {}, **({"text": ()} if data.get("image") or data.get("features") else {}), **data}
         return {**_DIGITS, **data} if isinstance(data, dict) and data.get("source") == "digits" else data
 
-    @field_validator("uid", "annotators", "image", mode="before")
+    @field_validator("uid", "annotators", "image", "categories", mode="before")
     @classmethod
     def _none_is_empty(cls, value: Any) -> Any:
         return () if value is None else value
@@ -139,9 +148,13 @@ class Ingest(Section):
                 raise ValueError(f"evaluation set `{empty[0]}` needs `{{files: [PATH, …], domain: id}}`")
         else:
             self._fits_built_in(BUILT_IN[self.source])
-        if self.image and (self.text or self.options):
-            raise ValueError("name an `image` column, or `text` and `options`, not both; set `text: []` for images")
-        if not self.image and (not self.text or len(self.text) > 2 or len(self.options) == 1 or (self.options and len(self.text) > 1)):
+        if sum(map(bool, (self.image, self.features, self.text or self.options))) > 1:
+            raise ValueError("name an `image` column, `features`, or `text` and `options`, not two of them; set `text: []` for the others")
+        if self.categories and not self.features:
+            raise ValueError("`categories` are some of the `features`; name those, or set `features: all`")
+        if not (self.image or self.features) and (
+            not self.text or len(self.text) > 2 or len(self.options) == 1 or (self.options and len(self.text) > 1)
+        ):
             raise ValueError(
                 "name one `text` column for single texts, two for pairs, or one and at least two `options` for multiple choice, "
                 f"not {len(self.text)} and {len(self.options)}"

@@ -34,7 +34,7 @@ def test_empty_sets_and_images() -> None:
     empty, one = pa.table({"x": pa.array([], pa.string())}), pa.table({"x": ["a"]})
     assert leakage(empty, one, ["x"]).kinds.tolist() == [0]
     assert leakage(one, empty, ["x"]).kinds.tolist() == []
-    assert leakage(one, pa.table({"x": ["A"]}), ["x"], images=True).kinds.tolist() == [0]
+    assert leakage(one, pa.table({"x": ["A"]}), ["x"], only_equal=True).kinds.tolist() == [0]
 
 
 def shingles(text: str) -> set[str]:

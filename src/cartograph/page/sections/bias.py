@@ -17,7 +17,8 @@ _MEANING = "If one word or half of the input predicts the label, a model can be 
 _PAPERS = (("full", "full"), ("random", "full"), ("filtered", "filtered"))
 _NAMES = {"linear": "linear model on words", "max-pmi": "most revealing word alone"}
 _NAMES_OF_IMAGES = {"linear": "linear model on pixels", "cnn": "convolutional network", "vision": "pretrained network"}
-_NO_WORDS = "Images have no words: what single words and parts of the input give away is not measured."
+_NAMES_OF_TABLES = {"linear": "linear model on columns", "mlp": "perceptron"}
+_NO_WORDS = "{} have no words: what single words and parts of the input give away is not measured."
 
 
 def bias_section(audit: Audit) -> Section | None:
@@ -38,7 +39,8 @@ def bias_section(audit: Audit) -> Section | None:
 
 
 def _name(audit: Audit, model: str) -> str:
-    return (_NAMES_OF_IMAGES if audit.info.images else _NAMES).get(model, model)
+    names = _NAMES_OF_IMAGES if audit.info.images else _NAMES_OF_TABLES if audit.info.features else _NAMES
+    return names.get(model, model)
 
 
 def _mean(rows: Sequence[dict[str, Any]], trained_on: str, tested_on: str, what: str = "accuracy") -> float | None:
@@ -47,7 +49,8 @@ def _mean(rows: Sequence[dict[str, Any]], trained_on: str, tested_on: str, what:
 
 
 def _lead(audit: Audit, rows: Sequence[dict[str, Any]]) -> str:
-    meaning = _NO_WORDS if audit.info.images else _MEANING
+    kind = "Images" if audit.info.images else "Tables of features" if audit.info.features else ""
+    meaning = _NO_WORDS.format(kind) if kind else _MEANING
     first = [row for row in rows if all(row[key] == rows[0][key] for key in ("model", "input", "set"))]
     full, chance, left = (_mean(first, version, tested) for version, tested in (("full",) * 2, ("random", "full"), ("filtered",) * 2))
     if full is None or chance is None or left is None:

@@ -1,0 +1,30 @@
+"""What cheap linear models read of rows, whatever these are: words, pixels, or the columns of a table."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from scipy import sparse
+
+from cartograph.features.pixels import sparse_pixels
+from cartograph.features.tables import sparse_columns
+from cartograph.features.text import text_features, text_rows
+from cartograph.schema import dataset_info
+
+
+def simple_features(*tables: pa.Table) -> sparse.csr_array:
+    """Return the rows of some sets, one set under the other, as one matrix of features ≥ 0, ``(n_rows, n_features)``.
+
+    Of texts TF-IDF of words and word pairs, of a choice a row per option; of images pixels; of tables of features bins and categories.
+
+    Args:
+        tables: of one kind (``schema.examples_schema``); images and tables are read as the first one's are.
+
+    Raises:
+        InputError: there is no row, or not a word in any text.
+    """
+    info = dataset_info(tables[0].schema)
+    if info.images:
+        return sparse_pixels(*tables)
+    if info.features:
+        return sparse_columns(*tables)
+    return text_features([row for table in tables for row in text_rows(table)])

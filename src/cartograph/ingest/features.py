@@ -1,0 +1,62 @@
+"""Which columns of a data set are features, and what each holds: looked at once, in the train set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from cartograph.errors import InputError
+from cartograph.ingest.columns import ALL, Columns, File, label_columns, texts_of
+from cartograph.ingest.values import kind_of, says_nothing
+from cartograph.schema import Feature, Kind
+
+
+def with_kinds(files: Sequence[File], columns: Columns) -> Columns:
+    """Return the columns of a table of features with what each holds (``Columns.kinds``).
+
+    Of all columns those are left out that identify a row or say nothing of it: without a value, numbered from row to row, a different
+    name in most rows, lists and images.
+
+    Args:
+        files: of the train set.
+        columns: those that are asked for.
+
+    Raises:
+        InputError: a file lacks a column that is asked for, it is the label, or no column is left.
+    """
+    own = [name for file in files for name in (*label_columns(file, columns.label), *(columns.label), *columns.uid, *columns.annotators)]
+    taken = {part for name in (*own, *columns.groups) for part in (name, *name.split("+"))}
+    everything = columns.features == ALL
+    names = _all(files) if everything else columns.features
+    if not everything and (wrong := sorted(taken & set(names))):
+        raise InputError(f"`{wrong[0]}` is named as a feature and as label, uid, annotators or group; leave it out of the features.")
+    kinds, left_out = [], []
+    for name in names:
+        if name in taken:
+            continue
+        texts = pa.chunked_array([chunk for file in files for chunk in texts_of(file, (name,)).chunks], pa.string())
+        kind: Kind = "category" if name in columns.categories else kind_of(texts)
+        if everything and says_nothing(texts, kind):
+            left_out.append(name)
+        else:
+            kinds.append(Feature(name, kind))
+    if unknown := [name for name in columns.categories if name not in names]:
+        raise InputError(f"`categories` names `{unknown[0]}`, which is no feature; the features are {', '.join(names)}.")
+    if not kinds:
+        raise InputError(
+            f"{', '.join(file.name for file in files)}: no column beside the label can be a feature; name them, or use --text."
+        )
+    return replace(columns, kinds=tuple(kinds), left_out=tuple(left_out))
+
+
+def _all(files: Sequence[File]) -> tuple[str, ...]:
+    """Return the columns that every file has and that hold one value per row, in the first file's order."""
+    common = set.intersection(*(set(file.batch.table.column_names) for file in files))
+    first = files[0].batch.table
+    return tuple(
+        field.name
+        for field in first.schema
+        if field.name in common and not (pa.types.is_list(field.type) or pa.types.is_binary(field.type))
+    )
