@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 import torch
 
 from cartograph.data.images import png_of
-from cartograph.schema import DatasetInfo, Domain, Task, examples_schema
+from cartograph.schema import FEATURES, VALUES, DatasetInfo, Domain, Feature, Task, examples_schema
 
 ANIMALS = ["dog", "cat", "horse", "goose", "lizard"]
 PLACES = ["barn", "park", "street", "river", "attic"]
@@ -37,12 +38,31 @@ def table(info: DatasetInfo, columns: dict[str, list[Any]], labels: list[int], p
 
 def info_of(task: Task, name: str = "train", domain: Domain = "train") -> DatasetInfo:
     """The description of a small set."""
+    if task == "table":
+        features = (Feature("size", "number"), Feature("colour", "category"), Feature("seen", "date"))
+        return DatasetInfo(name, domain, task, (FEATURES,), (), ("small", "large"), (), features)
     if task == "image":
         return DatasetInfo(name, domain, task, (), (), ("left", "right"), ("image",))
     text = {"single": ("text",), "pair": ("premise", "hypothesis"), "choice": ("sentence",)}[task]
     options = ("option1", "option2") if task == "choice" else ()
     labels = ("1", "2") if task == "choice" else ("quiet", "loud")
     return DatasetInfo(name, domain, task, text, options, labels)
+
+
+def small_table(rows: int = 60, seed: int = 0, name: str = "train", domain: Domain = "train", rest: tuple[str, ...] = ()) -> pa.Table:
+    """Rows of a table of features, some values missing, whose number and colour say which label is right; ``rest``: further colours."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, rows)
+    sizes = np.where(rng.random(rows) < 0.1, np.nan, labels * 4.0 + rng.normal(0, 1, rows))
+    colours = np.where(rng.random(rows) < 0.8, np.array(["red", "blue"])[labels], rng.choice(["red", "blue", *rest], rows)).astype(object)
+    colours[rng.random(rows) < 0.1] = None
+    days = [datetime(2024, 1, 1) + timedelta(days=int(day)) for day in rng.integers(0, 300, rows)]
+    values = [
+        {"size": None if np.isnan(size) else float(size), "colour": colour, "seen": day}
+        for size, colour, day in zip(sizes, colours, days, strict=True)
+    ]
+    shown = ["; ".join(f"{key}={value}" for key, value in row.items() if value is not None) for row in values]
+    return table(info_of("table", name, domain), {FEATURES: shown, VALUES: values}, labels.tolist())
 
 
 def small_images(

@@ -229,16 +229,18 @@ def _write_own_format(source: Source, kept: KeptRows, folder: Path) -> None:
 
 
 def _with_label_names(cleaned: pa.Table) -> pa.Table:
-    """Return the built-in corpus's own columns: uid, texts, and the label's name."""
+    """Return the built-in corpus's own columns: uid, texts or features, and the label's name."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from cartograph.schema import WEIGHT, dataset_info
+    from cartograph.schema import VALUES, WEIGHT, dataset_info
 
     info = dataset_info(cleaned.schema)
+    own = [feature.name for feature in info.features]
+    fields = {name: pc.struct_field(cleaned[VALUES], name) for name in own} or {name: cleaned[name] for name in info.fields}
     names = pc.take(pa.array(info.labels, pa.string()), cleaned["label"])
     weights = {WEIGHT: cleaned[WEIGHT]} if WEIGHT in cleaned.column_names else {}
-    return pa.table({"uid": cleaned["uid"], **{name: cleaned[name] for name in info.fields}, "label": names, **weights})
+    return pa.table({"uid": cleaned["uid"], **fields, "label": names, **weights})
 
 
 def _metrics(version: dict[str, Any], decisions: dict[str, Decision], cleaning: Cleaning, validation: dict[str, Any]) -> dict[str, float]:

@@ -125,11 +125,14 @@ def _built_in(params: Ingest) -> tuple[list[RawSet], pa.Table]:
 
     from cartograph.ingest.canonical import RawSet
     from cartograph.ingest.columns import File
-    from cartograph.planted import digits
+    from cartograph.planted import digits, tables
     from cartograph.planted.nli import generate
     from cartograph.read.source import Batch
 
-    corpus = (digits.generate if params.source == "digits" else generate)(rows=params.rows, seed=params.seed)
+    if params.source in tables.MOST:
+        corpus = tables.generate(params.source, rows=params.rows, seed=params.seed)
+    else:
+        corpus = (digits.generate if params.source == "digits" else generate)(rows=params.rows, seed=params.seed)
     raw_sets = []
     for name, (domain, _) in params.sets().items():
         table = corpus.sets[name]

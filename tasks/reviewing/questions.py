@@ -107,16 +107,20 @@ def require_unchanged(now: str, before: str, answer: str) -> None:
 
 
 def shown_rows(rows: pa.Table, side: int) -> list[list[tuple[str, str, bool]]]:
-    """Return what is shown of each row: its fields' names, texts or small pictures, and whether they are pictures.
+    """Return what is shown of each row: its fields' names, texts, values or small pictures, and whether they are pictures.
 
     Args:
         rows: of a set of examples (``schema.examples_schema``).
         side: most pixels of a picture's longer side.
     """
     from cartograph.data.images import shown_fields
+    from cartograph.features.unusual import shown_values
     from cartograph.schema import dataset_info
 
     info = dataset_info(rows.schema)
+    if info.features:
+        names = [feature.name for feature in info.features]
+        return [[(name, value, False) for name, value in zip(names, row, strict=True)] for row in zip(*shown_values(rows), strict=True)]
     images = [name in info.images for name in info.fields]
     return [list(zip(info.fields, shown, images, strict=True)) for shown in zip(*shown_fields(rows, info, side), strict=True)]
 

@@ -76,6 +76,7 @@ def kept_rows(
         InputError: a file is not what it was when it was ingested.
     """
     info = dataset_info(examples.schema)
+    columns = replace(columns, kinds=info.features)
     found = []
     for file in files:
         own = np.flatnonzero(pc.equal(examples[SOURCE], file.name).to_numpy(zero_copy_only=False))

@@ -14,6 +14,7 @@ from cartograph.data.arrays import Bools, Integers
 from cartograph.data.images import thumbnail
 from cartograph.page.audit import Audit
 from cartograph.page.encode import column, script_json
+from cartograph.page.table_rows import table_of_rows
 from cartograph.schema import ANNOTATOR_LABELS, REGIONS, ROW, SOURCE, UID
 from cartograph.wording import cut
 
@@ -37,6 +38,8 @@ def carried_rows(audit: Audit, drawn: Integers, listed: set[int], allowance: int
     places = np.union1d(drawn, np.fromiter(listed, dtype=np.int64, count=len(listed))).astype(np.int64)
     rows = _columns(audit, places)
     left = allowance - len(script_json(rows).encode())
+    if audit.info.features:
+        return rows | table_of_rows(audit.examples, places, np.isin(places, list(listed)), left)
     contents = _pictures if audit.info.images else _texts
     rows["texts"] = contents(audit, places, np.isin(places, list(listed)), left)
     return rows

@@ -11,7 +11,10 @@ from cartograph.config import Section
 from cartograph.wording import cut
 from tasks.audit.parameters.files import FileEntry, Files, listed
 
-BUILT_IN = {"planted-nli": ("validation", "challenge"), "digits": ("validation", "altered")}
+TABLES = {"breast-cancer": 500, "wine": 138, "digits-table": 1500}
+"""Name of a built-in table of features -> its train rows."""
+
+BUILT_IN = {"planted-nli": ("validation", "challenge"), "digits": ("validation", "altered"), **dict.fromkeys(TABLES, ("validation",))}
 """Name of a built-in data set -> its evaluation sets."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
@@ -23,6 +26,7 @@ _DIGITS: dict[str, Any] = {
     "evaluation": {"validation": "id", "altered": "ood"},
     "groups": ("shifted", "rotated", "noisy", "inverted"),
 }
+_TABLE: dict[str, Any] = {"text": (), "features": "all", "evaluation": {"validation": "id"}}
 
 
 def _domain(value: Any) -> Any:
@@ -61,10 +65,10 @@ Evaluation = Annotated[EvaluationSet, BeforeValidator(_domain)]
 class Ingest(Section):
     """The section ``ingest`` of params.yaml."""
 
-    source: Literal["planted-nli", "digits", "files"] = Field(
+    source: Literal["planted-nli", "digits", "breast-cancer", "wine", "digits-table", "files"] = Field(
         "planted-nli",
         description="files: those named under `train` and `evaluation`; planted-nli: the built-in generated corpus; digits: 1,797 images "
-        "of written digits that scikit-learn brings along",
+        "of written digits that scikit-learn brings along; breast-cancer, wine and digits-table: tables of features likewise",
     )
     rows: int = Field(6000, ge=60, description="built-in corpus: number of train rows")
     seed: int = Field(13, ge=0, description="built-in corpus: seed of the generator")
@@ -125,7 +129,10 @@ class Ingest(Section):
     def _no_built_in_sets_for_files(cls, data: Any) -> Any:
         if isinstance(data, dict) and data.get("source") == "files":
             return {"evaluation": {}, **({"text": ()} if data.get("image") or data.get("features") else {}), **data}
-        return {**_DIGITS, **data} if isinstance(data, dict) and data.get("source") == "digits" else data
+        source = data.get("source") if isinstance(data, dict) else None
+        if source in TABLES:
+            return {**_TABLE, "rows": TABLES[source], **data}
+        return {**_DIGITS, **data} if source == "digits" else data
 
     @field_validator("uid", "annotators", "image", "categories", mode="before")
     @classmethod
@@ -169,8 +176,11 @@ class Ingest(Section):
     def _fits_built_in(self, sets: tuple[str, ...]) -> None:
         if self.train or any(entry.files for entry in self.evaluation.values()) or not set(self.evaluation) <= set(sets):
             raise ValueError(f"`source: {self.source}` has the sets train, {', '.join(sets)} and takes no files; set `source: files`")
-        if self.source == "digits" and self.rows > _DIGITS["rows"]:
-            raise ValueError(f"`source: digits` has {_DIGITS['rows']:,} train rows, not {self.rows:,}; lower `rows`")
+        most = {"digits": _DIGITS["rows"], **TABLES}.get(self.source, self.rows)
+        if self.rows > most:
+            raise ValueError(f"`source: {self.source}` has {most:,} train rows, not {self.rows:,}; lower `rows`")
+        if self.source in TABLES and not self.features:
+            raise ValueError(f"`source: {self.source}` is a table of features; leave `features` and `text` out")
         if self.source == "digits" and self.image != ("image",):
             raise ValueError("`source: digits` has the image column `image`; leave `image` and `text` out")
 

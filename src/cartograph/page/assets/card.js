@@ -12,7 +12,21 @@ function suspectLine(item) {
   return el("div", { class: "suspicion" }, el("p", {}, `Suspect ${number.format(rank)}: probably `, el("strong", {}, carried.labels[suggested]), `; its label is wrong with a probability of ${write.likelihood(probability)}`), el("p", { class: "note" }, reason));
 }
 
+// A row of a table of features: what is unusual for its label first, beside what is usual there.
+function values(item) {
+  const { names, values: held, usual } = carried.table;
+  const order = [...new Set([...item.unusual, ...names.keys()])];
+  const rows = order.map((place) => el("tr", { class: item.unusual.includes(place) ? "unusual" : "" },
+    el("th", { scope: "row" }, names[place]),
+    el("td", {}, held[place][item.position] || el("span", { class: "note" }, "missing")),
+    el("td", {}, usual[place][item.given])));
+  return el("div", { class: "values" }, el("table", {},
+    el("thead", {}, el("tr", {}, ["Column", "Value", `Usual of ${item.label}`].map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", {}, rows)));
+}
+
 function texts(item) {
+  if (carried.table) return values(item);
   return el("dl", { class: "texts" }, item.texts.map((_, field) => el("div", {},
     el("dt", { class: named(carried.fields) ? "" : "unseen" }, carried.fields[field]), el("dd", {}, fieldOf(item, field)))));
 }

@@ -162,7 +162,7 @@ function mapPlace(block) {
 function tipFor(position) {
   const item = row(position);
   map.tip.replaceChildren(
-    texts(item), el("p", {}, "given ", el("strong", {}, item.label), item.predicted === null ? null : [", model ", el("strong", {}, item.predicted)]),
+    carried.table ? el("p", { class: "short" }, item.texts[0]) : texts(item), el("p", {}, "given ", el("strong", {}, item.label), item.predicted === null ? null : [", model ", el("strong", {}, item.predicted)]),
     el("p", { class: "note" }, `confidence ${write.probability(item.confidence)}, variability ${write.probability(item.variability)}, ${item.region}`));
 }
 

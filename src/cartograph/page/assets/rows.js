@@ -26,13 +26,22 @@ for (const section of content.sections) for (const block of section.blocks) {
 const positions = new Map();
 columns.place.forEach((place, position) => positions.set(place, position));
 
+// The values of a row of a table of features as a line: the most unusual first, without those that are missing.
+function inShort(position) {
+  const { names, values, unusual } = carried.table;
+  const order = [...unusual[position], ...names.keys()];
+  return [...new Set(order)].filter((place) => values[place][position]).map((place) => `${names[place]}=${values[place][position]}`).join("; ");
+}
+
 function row(position) {
   const predicted = columns.predicted ? columns.predicted[position] : -1;
   const start = position * carried.epochs;
   return {
     position,
     uid: carried.uid[position],
-    texts: carried.texts.map((field) => field[position]),
+    texts: carried.table ? [inShort(position)] : carried.texts.map((field) => field[position]),
+    unusual: carried.table ? carried.table.unusual[position] : [],
+    given: columns.label[position],
     label: carried.labels[columns.label[position]],
     predicted: predicted < 0 ? null : carried.labels[predicted],
     disagrees: predicted >= 0 && predicted !== columns.label[position],
@@ -53,6 +62,7 @@ const named = (fields) => fields.length > 1;
 
 // The content of a row's field: a text, or an image as a picture.
 const pictured = carried.images.length > 0;
+const contentName = pictured ? "Image" : carried.table ? "Values, unusual first" : "Text";
 function fieldOf(item, field) {
   const name = carried.fields[field];
   return carried.images.includes(name) ? picture(item.texts[field], `${name} of ${item.uid}, given label ${item.label}`) : item.texts[field];

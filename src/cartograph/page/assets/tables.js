@@ -94,7 +94,7 @@ function opener(item, state) {
 function rowColumns(ranks) {
   const shown = [
     { title: "Rank", number: true, value: (item) => ranks.get(item.position), cell: (item) => number.format(ranks.get(item.position)) },
-    { title: pictured ? "Image" : "Text", class: pictured ? "pictured" : "wide", value: (item) => wordsOf(item).join(" "), cell: (item) => item.opener },
+    { title: contentName, class: pictured ? "pictured" : "wide", value: (item) => wordsOf(item).join(" "), cell: (item) => item.opener },
     { title: "Given label", value: (item) => item.label, cell: (item) => item.label },
     { title: "Confidence", number: true, value: (item) => item.confidence, cell: (item) => write.probability(item.confidence) },
     { title: "Variability", number: true, value: (item) => item.variability, cell: (item) => write.probability(item.variability) },
@@ -118,7 +118,7 @@ function filters(items, redraw, suggestions) {
   const set = (name, value) => { wanted[name] = value; apply(); };
   const labels = [...new Set(items.map((item) => item.label))].sort();
   const node = el("div", { class: "filters" },
-    el("label", {}, pictured ? "Label or uid" : "Text, label or uid", el("input", { type: "search", oninput: (event) => set("text", event.target.value.toLowerCase()) })),
+    el("label", {}, pictured ? "Label or uid" : carried.table ? "Value, label or uid" : "Text, label or uid", el("input", { type: "search", oninput: (event) => set("text", event.target.value.toLowerCase()) })),
     el("label", {}, "Given label", el("select", { onchange: (event) => set("label", event.target.value) },
       el("option", { value: "" }, "any"), labels.map((label) => el("option", { value: label }, label)))),
     suggestions ? el("label", {}, "Suggestion", el("select", { onchange: (event) => set("suggested", event.target.value) },
@@ -170,7 +170,7 @@ function suspectTable(block) {
   const items = block.suspects.map((suspect) => ({ ...row(positions.get(suspect.place)), suggested: carried.labels[suspect.suggested] }));
   const shown = [
     { title: "Rank", number: true, value: (item) => item.suspicion.rank, cell: (item) => number.format(item.suspicion.rank) },
-    { title: pictured ? "Image" : "Text", class: pictured ? "pictured" : "wide", value: (item) => wordsOf(item).join(" "), cell: (item) => item.opener },
+    { title: contentName, class: pictured ? "pictured" : "wide", value: (item) => wordsOf(item).join(" "), cell: (item) => item.opener },
     { title: "Label", value: (item) => item.label, cell: (item) => item.label },
     { title: "Suggestion", value: (item) => item.suggested, cell: (item) => ["→\u00a0", el("strong", {}, item.suggested)] },
     { title: "Probability", number: true, value: (item) => item.suspicion.probability, cell: (item) => write.likelihood(item.suspicion.probability) },

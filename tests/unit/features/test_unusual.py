@@ -1,0 +1,42 @@
+"""Which columns of a row are unusual for its label."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import numpy as np
+
+from cartograph.features.unusual import FAR, rarity, shown_values, usual_values
+from cartograph.schema import FEATURES, VALUES
+from tests.training_sets import info_of, table
+
+DAY = datetime(2024, 3, 1)
+
+
+def rows() -> tuple[list[dict[str, object]], list[int]]:
+    """A hundred small red rows, one of them large and blue; a hundred large blue ones, one with no size."""
+    small = [{"size": 1 + row / 1000, "colour": "red", "seen": DAY} for row in range(100)]
+    small[7] = {"size": 9.0, "colour": "blue", "seen": DAY}
+    large = [{"size": 9 + row / 1000, "colour": "blue", "seen": DAY} for row in range(100)]
+    large[3] = {"size": None, "colour": "blue", "seen": DAY}
+    return [*small, *large], [0] * 100 + [1] * 100
+
+
+def made() -> object:
+    values, labels = rows()
+    return table(info_of("table"), {FEATURES: ["x"] * len(values), VALUES: values}, labels)
+
+
+def test_what_few_rows_of_the_label_have_is_unusual() -> None:
+    share = rarity(made())
+    assert share[7, 0] < FAR and share[7, 1] == 0.01 and share[7, 2] >= FAR
+    assert share[103, 0] < FAR and share[103, 1] == 1
+    assert (share[[50, 150]] >= FAR).all()
+    assert np.argsort(share[7])[:2].tolist() in ([0, 1], [1, 0])
+
+
+def test_values_as_they_are_shown() -> None:
+    sizes, colours, days = shown_values(made())
+    assert (sizes[7], colours[7], days[7]) == ("9", "blue", "2024-03-01") and sizes[103] == ""
+    assert [column[0] for column in usual_values(made())] == ["1.051", "red", "2024-03-01"]
+    assert usual_values(made())[1] == ["red", "blue"]
