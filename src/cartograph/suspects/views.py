@@ -15,9 +15,9 @@ from scipy import sparse
 
 from cartograph.data.arrays import Floats, Floats32, Integers
 from cartograph.errors import InputError
-from cartograph.features.boosting import STAGES, out_of_fold_boosting
 from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_logistic
 from cartograph.features.tables import TreeColumns
+from cartograph.features.trees import STAGES, out_of_fold_boosting, out_of_fold_forest
 from cartograph.features.vector_models import SHRINKAGES, leave_one_out_neighbours, out_of_fold_discriminant
 from cartograph.suspects.mixture import fit_mixture
 
@@ -85,9 +85,9 @@ def vectors_view(vectors: Floats32, labels: Integers, n_classes: int, fold: Inte
 
 
 def trees_view(columns: TreeColumns, labels: Integers, n_classes: int, fold: Integers, rng: np.random.Generator) -> View:
-    """Return what boosted trees say of the columns of a table, early and late in their training; else as ``words_view``."""
-    members = tuple(f"{number} trees" for number in STAGES)
-    return _view("trees", members, np.stack(out_of_fold_boosting(columns, labels, n_classes, fold)), labels, rng)
+    """Return what boosted trees, early and late in their training, and a forest say of the columns of a table; else as ``words_view``."""
+    boosted, forest = out_of_fold_boosting(columns, labels, n_classes, fold), out_of_fold_forest(columns, labels, n_classes, fold)
+    return _view("trees", (*(f"{number} trees" for number in STAGES), "forest"), np.stack([*boosted, forest]), labels, rng)
 
 
 def known_view(name: str, probabilities: Floats, labels: Integers, rng: np.random.Generator) -> View:

@@ -1,25 +1,32 @@
-"""Out-of-fold scores of boosted trees."""
+"""Out-of-fold scores of decision trees."""
 
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
 from cartograph.data.folds import assign_folds
-from cartograph.features.boosting import STAGES, out_of_fold_boosting
 from cartograph.features.tables import tree_columns
+from cartograph.features.trees import STAGES, out_of_fold_boosting, out_of_fold_forest
 from tests.training_sets import small_table
+
+
+def scores_of(rows: pa.Table, labels: np.ndarray, classes: int, fold: np.ndarray) -> list[np.ndarray]:
+    """What the boosted trees say at each stage, and the forest."""
+    columns = tree_columns(rows)
+    return [*out_of_fold_boosting(columns, labels, classes, fold), out_of_fold_forest(columns, labels, classes, fold)]
 
 
 def test_a_row_does_not_speak_for_its_own_label() -> None:
     rows = small_table(120)
     labels = rows["label"].to_numpy().astype(np.intp)
     fold = assign_folds(labels, 4, np.random.default_rng(0))
-    before = out_of_fold_boosting(tree_columns(rows), labels, 2, fold)
-    assert len(before) == len(STAGES) and all(scores.shape == (120, 2) and np.isfinite(scores).all() for scores in before)
-    assert (before[-1].argmax(axis=1) == labels).mean() > 0.85
+    before = scores_of(rows, labels, 2, fold)
+    assert len(before) == len(STAGES) + 1 and all(scores.shape == (120, 2) and np.isfinite(scores).all() for scores in before)
+    assert all((scores.argmax(axis=1) == labels).mean() > 0.85 for scores in before)
     turned = labels.copy()
     turned[fold == 2] = 1 - turned[fold == 2]
-    after = out_of_fold_boosting(tree_columns(rows), turned, 2, fold)
+    after = scores_of(rows, turned, 2, fold)
     assert all(np.array_equal(one[fold == 2], other[fold == 2]) for one, other in zip(before, after, strict=True))
 
 
@@ -28,7 +35,7 @@ def test_a_class_that_the_other_folds_lack_is_the_least_likely() -> None:
     labels = rows["label"].to_numpy().astype(np.intp)
     labels[0] = 2
     fold = np.arange(60) % 3
-    for scores in out_of_fold_boosting(tree_columns(rows), labels, 3, fold):
+    for scores in scores_of(rows, labels, 3, fold):
         assert (scores[fold == fold[0]].argmin(axis=1) == 2).all()
 
 
@@ -37,5 +44,5 @@ def test_folds_that_teach_one_class_alone() -> None:
     labels = np.zeros(40, np.intp)
     labels[:20] = 1
     fold = (np.arange(40) >= 20).astype(np.intp)
-    for scores in out_of_fold_boosting(tree_columns(rows), labels, 2, fold):
+    for scores in scores_of(rows, labels, 2, fold):
         assert np.array_equal(scores.argmax(axis=1), fold)

@@ -1,0 +1,97 @@
+"""Out-of-fold scores of decision trees on the columns of a table: boosted ones, after few and after many trees, and a forest.
+
+Each fold's boosted trees are fitted once and read at several stages: a wrong label is learnt late, so the early stages doubt it where the
+late ones have learnt their fold's errors. The forest's trees are cut at random (extremely randomised trees: Geurts, Ernst and Wehenkel, Machine
+Learning 2006) and vote, so that no single row decides.
+
+Cost: O(folds · trees · n_examples · n_columns), of boosting times the classes. A forest's tree learns from at most 20,000 rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cartograph.data.arrays import Bools, Floats, Floats32, Integers
+from cartograph.features.tables import TreeColumns
+
+STAGES = (10, 25, 60)
+"""Boosted trees per class after which the scores are read."""
+
+_LEAST = 1e-4
+_LEAVES, _RATE, _PENALTY = 8, 0.1, 1.0
+_ROWS_OF_LEAF = (5, 20)
+_FOREST, _FOREST_LEAF, _FOREST_ROWS = 100, 3, 20_000
+
+
+def out_of_fold_boosting(
+    columns: TreeColumns, labels: Integers, n_classes: int, fold: Integers, stages: Sequence[int] = STAGES
+) -> list[Floats32]:
+    """Return, per stage, the scores of each row by boosted trees of the other folds, ``(n_examples, n_classes)``.
+
+    Scores are log probabilities, centred per row; higher = more likely. A class that the other folds do not have is the least likely.
+
+    Args:
+        columns: numbers, and ids of categories, of each row.
+        labels: label ids in [0, n_classes), ``(n_examples,)``.
+        n_classes: two or more.
+        fold: fold ids from 0 on, ``(n_examples,)``.
+        stages: numbers of trees, ascending.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    def fitted(taught: Bools, held_out: Bools) -> tuple[Any, list[Floats]]:
+        least, most = _ROWS_OF_LEAF
+        model = HistGradientBoostingClassifier(
+            learning_rate=_RATE,
+            max_iter=max(stages),
+            max_leaf_nodes=_LEAVES,
+            min_samples_leaf=int(np.clip(taught.sum() // 40, least, most)),
+            l2_regularization=_PENALTY,
+            categorical_features=columns.categorical if columns.categorical.any() else None,
+            early_stopping=False,
+            random_state=0,
+        )
+        # One thread: the sums in a histogram, and so the trees, are then the same on every machine.
+        with threadpool_limits(1, "openmp"):
+            model.fit(columns.values[taught], labels[taught])
+            found = enumerate(model.staged_predict_proba(columns.values[held_out]), start=1)
+            return model.classes_, [shares for stage, shares in found if stage in stages]
+
+    return _out_of_fold(fitted, labels, n_classes, fold, len(stages))
+
+
+def out_of_fold_forest(columns: TreeColumns, labels: Integers, n_classes: int, fold: Integers) -> Floats32:
+    """Return the scores of each row by a forest of the other folds, ``(n_examples, n_classes)``; else as ``out_of_fold_boosting``."""
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    def fitted(taught: Bools, held_out: Bools) -> tuple[Any, list[Floats]]:
+        many = bool(taught.sum() > _FOREST_ROWS)
+        model = ExtraTreesClassifier(
+            _FOREST, min_samples_leaf=_FOREST_LEAF, bootstrap=many, max_samples=_FOREST_ROWS if many else None, n_jobs=1, random_state=0
+        )
+        model.fit(columns.values[taught], labels[taught])
+        return model.classes_, [model.predict_proba(columns.values[held_out])]
+
+    return _out_of_fold(fitted, labels, n_classes, fold, 1)[0]
+
+
+def _out_of_fold(fitted: Any, labels: Integers, n_classes: int, fold: Integers, tables: int) -> list[Floats32]:
+    out = [np.full((len(labels), n_classes), _LEAST) for _ in range(tables)]
+    for part in range(int(fold.max()) + 1):
+        held_out, taught = fold == part, fold != part
+        if len(present := np.unique(labels[taught])) < 2:
+            classes, found = present, [np.ones((int(held_out.sum()), len(present)))] * tables
+        else:
+            classes, found = fitted(taught, held_out)
+        for table, shares in zip(out, found, strict=True):
+            table[np.ix_(held_out, classes)] = np.maximum(shares, _LEAST)
+    return [_centred(np.log(table)) for table in out]
+
+
+def _centred(logs: Floats) -> Floats32:
+    centred: Floats32 = (logs - logs.mean(axis=1, keepdims=True)).astype(np.float32)
+    return centred
