@@ -61,7 +61,7 @@ def examples(values: np.ndarray, labels: np.ndarray) -> pa.Table:
     from cartograph.frames.rows import read_rows
 
     frame = pd.DataFrame(values, columns=[f"c{place}" for place in range(values.shape[1])])
-    return read_rows(frame.assign(label=labels.astype(str)), (), "label", [name for name in frame.columns]).ingested.examples
+    return read_rows(frame.assign(label=labels.astype(str)), (), "label", list(frame.columns)).ingested.examples
 
 
 def cross_validated(make: Callable[[], Any], values: np.ndarray, labels: np.ndarray, fold: np.ndarray) -> np.ndarray:
@@ -151,10 +151,9 @@ def main() -> None:
     if everything:
         whole = np.concatenate(everything)
         say(f"{'all':<15}{'mean':<15}" + "".join(f"{value:>20.3f}" for value in whole.mean(axis=0)))
+        seconds = time.perf_counter() - started
         ahead = (whole[:, :1] > whole[:, 1:]).mean(axis=0)
-        say(
-            f"Ahead of the two in {100 * ahead[0]:.0f} % and {100 * ahead[1]:.0f} % of {len(whole)} cells; {time.perf_counter() - started:.0f} s"
-        )
+        say(f"Ahead of the two in {100 * ahead[0]:.0f} % and {100 * ahead[1]:.0f} % of {len(whole)} cells; {seconds:.0f} s")
     if given.output:
         given.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -1,8 +1,8 @@
 """Out-of-fold scores of decision trees on the columns of a table: boosted ones, after few and after many trees, and a forest.
 
 Each fold's boosted trees are fitted once and read at several stages: a wrong label is learnt late, so the early stages doubt it where the
-late ones have learnt their fold's errors. The forest's trees are cut at random (extremely randomised trees: Geurts, Ernst and Wehenkel, Machine
-Learning 2006) and vote, so that no single row decides.
+late ones have learnt their fold's errors. The forest's trees are cut at random (extremely randomised trees: Geurts, Ernst and Wehenkel,
+Machine Learning 2006) and vote, so that no single row decides.
 
 Cost: O(folds · trees · n_examples · n_columns), of boosting times the classes. A forest's tree learns from at most 20,000 rows.
 """

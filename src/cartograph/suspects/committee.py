@@ -2,9 +2,9 @@
 
 A model that memorises its train set hides label errors from its in-sample dynamics. Here each row is scored by models that were fitted
 without it: logistic regressions and naive Bayes on its words; where an encoder's vectors are at hand, discriminants and nearest
-neighbours on them; of a table of features boosted trees and a forest beside them; and what is known besides, such as K-fold training. Each kind is a
-view (``cartograph.suspects.views``), and ``cartograph.suspects.label_doubt`` turns what they say together into the probability that a
-label is wrong.
+neighbours on them; of a table of features boosted trees and a forest beside these; and what is known besides, such as K-fold training. Each
+kind is a view (``cartograph.suspects.views``), and ``cartograph.suspects.label_doubt`` turns what they say together into the probability
+that a label is wrong.
 """
 
 from __future__ import annotations
