@@ -18,7 +18,7 @@ from cartograph.wording import count, counted, cut, percent, share
 _SOURCES = {
     "bow": "a bag of words (TF-IDF and SVD)",
     "pixels": "plain pixels (and SVD)",
-    "columns": "columns, scaled",
+    "columns": "the scaled columns",
     "frozen": "a frozen encoder",
     "finetuned": "the vectors of a model trained on {held_back} held-back rows",
     "file": "a file of the user's",
