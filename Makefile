@@ -80,10 +80,11 @@ $(TOOLS)/.ready: pyproject.toml constraints.txt
 vulnerabilities: $(TOOLS)/.ready
 	@$(TOOLS)/bin/python .ci/vulnerabilities.py
 
-# What .venv holds, as CycloneDX JSON.
+# What .venv holds, as CycloneDX JSON; not where this checkout lies.
 sbom: $(READY) $(TOOLS)/.ready
 	@mkdir -p dist
 	@$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o dist/cartograph.cdx.json $(BIN)/python
+	@$(BIN)/python .ci/sbom.py dist/cartograph.cdx.json
 	@echo "dist/cartograph.cdx.json"
 
 # Installs the project at the versions of constraints.txt; done again only when these files change.

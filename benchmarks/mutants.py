@@ -1,6 +1,6 @@
 """Defects put into the code on purpose, one at a time, and whether the tests notice: which survived, and the score.
 
-`python benchmarks/mutants.py` works on a copy of the project in a temporary folder. The mutants are those that once survived, and others at
+`python benchmarks/mutants.py [part of a path]` works on a copy of the project in a temporary folder, with all of them or those of some files. The mutants are those that once survived, and others at
 the places where a wrong record could begin: receipts, locks, snapshots, escapes, and the choice of rows.
 """
 
@@ -27,9 +27,50 @@ class Mutant(NamedTuple):
     tests: str
 
 
+MEASURES, SOLVER, DOUBT = (
+    "src/cartograph/maps/measures.py",
+    "src/cartograph/features/linear_models.py",
+    "src/cartograph/suspects/label_doubt.py",
+)
 RUNNING, RECEIPT, LOCK = "tasks/engine/running.py", "tasks/engine/receipt.py", "tasks/engine/lock.py"
 ENGINE = f"{UNIT}/tasks/engine"
 MUTANTS = (
+    Mutant(MEASURES, "correct[:-1] & ~correct[1:]", "~correct[:-1] & correct[1:]", f"{UNIT}/maps/test_measures.py"),
+    Mutant(MEASURES, "hits == 0, NEVER_LEARNT", "hits < 0, NEVER_LEARNT", f"{UNIT}/maps/test_measures.py"),
+    Mutant(MEASURES, "variance * variance / (n_epochs - 1)", "variance * variance / n_epochs", f"{UNIT}/maps/test_measures.py"),
+    Mutant(MEASURES, "correct[tied] = scores", "correct[tied] = 0 * scores", f"{UNIT}/maps/test_measures.py"),
+    Mutant(MEASURES, "(1.0 - probability) ** 2", "(1.0 - probability)", f"{UNIT}/maps/test_measures.py"),
+    Mutant(SOLVER, "residual + penalty * weights", "residual", f"{UNIT}/features/test_linear_models.py"),
+    Mutant(SOLVER, "inside[column, place] - own[of_row] * value", "inside[column, place]", f"{UNIT}/features/test_linear_models.py"),
+    Mutant(DOUBT, "    joint[rows, given] = 0.0\n", "", f"{UNIT}/suspects/test_label_doubt.py"),
+    Mutant(
+        DOUBT,
+        "return total - float(np.trace(anchors)), total",
+        "return float(np.trace(anchors)), total",
+        f"{UNIT}/suspects/test_label_doubt.py",
+    ),
+    Mutant(DOUBT, "high = max(expected", "high = min(expected", f"{UNIT}/suspects/test_label_doubt.py"),
+    Mutant(DOUBT, "_BELOW * expected * least / rate", "_BELOW * expected", f"{UNIT}/suspects/test_label_doubt.py"),
+    Mutant(
+        "src/cartograph/statistics/proportion.py",
+        "4 * rows * share * (1 - share) + _Z**2",
+        "4 * rows * share * (1 - share)",
+        f"{UNIT}/statistics/test_proportion.py",
+    ),
+    Mutant(
+        "src/cartograph/ingest/canonical.py",
+        "contradicting(keys, labels)[len(keys) - len(item.examples) :]",
+        "contradicting(keys, labels)[: len(item.examples)]",
+        f"{UNIT}/tasks/audit/test_ingest.py",
+    ),
+    Mutant("tasks/audit/compare.py", "if facts == record.facts() or", "if True or", f"{UNIT}/tasks/audit/test_compare.py"),
+    Mutant("tasks/engine/code_closure.py", "known[0] != digest", "False", f"{ENGINE}/test_code_closure.py"),
+    Mutant(
+        "flows/engine/step_task.py",
+        "        receipt = fresh(self.step, self.workspace)\n",
+        "        receipt = read_receipt(self.step, self.workspace)\n",
+        f"{UNIT}/flows/engine/test_step_task.py",
+    ),
     Mutant("src/cartograph/selection/table.py", "[seed, *strategy.name.encode()]", "[seed]", f"{UNIT}/selection"),
     Mutant("src/cartograph/selection/table.py", "number = round(fraction * rows)", "number = int(fraction * rows)", f"{UNIT}/selection"),
     Mutant(
@@ -96,6 +137,7 @@ def notices(copy: Path, mutant: Mutant) -> bool:
 
 
 def main() -> None:
+    chosen = [mutant for mutant in MUTANTS if all(part in mutant.file for part in sys.argv[1:])]
     survived = []
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "project"
@@ -103,11 +145,11 @@ def main() -> None:
         for name in filter(None, listed.split("\0")):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, copy / name)
-        for mutant in MUTANTS:
+        for mutant in chosen:
             killed = notices(copy, mutant)
             print(f"{'killed  ' if killed else 'SURVIVED'} {mutant.file}: {' '.join(mutant.before.split())[:70]}", flush=True)
             survived += [] if killed else [mutant]
-    print(f"{len(MUTANTS) - len(survived)} of {len(MUTANTS)} killed")
+    print(f"{len(chosen) - len(survived)} of {len(chosen)} killed")
     if survived:
         raise SystemExit(1)
 

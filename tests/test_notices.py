@@ -92,3 +92,15 @@ def test_an_audit_of_vulnerabilities_that_fails_says_why_and_ends_with_2() -> No
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stdout.startswith("pip-audit gave no report, so nothing was checked: ")
+
+
+def test_a_list_of_packages_does_not_say_where_the_checkout_lies(tmp_path: Path) -> None:
+    own = {"name": "cartograph", "externalReferences": [{"type": "distribution", "url": ROOT.as_uri()}]}
+    other = {"name": "numpy", "externalReferences": [{"type": "website", "url": "https://numpy.org"}, {"url": "file:///x"}]}
+    path = tmp_path / "list.json"
+    path.write_text(json.dumps({"components": [own, other], "metadata": {"component": own}}), encoding="utf-8")
+    loaded("sbom").main([str(path)])
+    assert json.loads(path.read_text(encoding="utf-8")) == {
+        "components": [{"name": "cartograph"}, {"name": "numpy", "externalReferences": [{"type": "website", "url": "https://numpy.org"}]}],
+        "metadata": {"component": {"name": "cartograph"}},
+    }
