@@ -1,7 +1,8 @@
 """Defects put into the code on purpose, one at a time, and whether the tests notice: which survived, and the score.
 
-`python benchmarks/mutants.py [part of a path]` works on a copy of the project in a temporary folder, with all of them or those of some files. The mutants are those that once survived, and others at
-the places where a wrong record could begin: receipts, locks, snapshots, escapes, and the choice of rows.
+`python benchmarks/mutants.py [part of a path]` works on a copy of the project in a temporary folder, with all or those of some files:
+those that once survived, and others at the places where a wrong record could begin: measures, the solver, label doubt, receipts, locks,
+snapshots, escapes, and the choice of rows.
 """
 
 from __future__ import annotations
@@ -65,12 +66,7 @@ MUTANTS = (
     ),
     Mutant("tasks/audit/compare.py", "if facts == record.facts() or", "if True or", f"{UNIT}/tasks/audit/test_compare.py"),
     Mutant("tasks/engine/code_closure.py", "known[0] != digest", "False", f"{ENGINE}/test_code_closure.py"),
-    Mutant(
-        "flows/engine/step_task.py",
-        "        receipt = fresh(self.step, self.workspace)\n",
-        "        receipt = read_receipt(self.step, self.workspace)\n",
-        f"{UNIT}/flows/engine/test_step_task.py",
-    ),
+    Mutant("flows/engine/step_task.py", "if self.force or self.step", "if self.step", f"{UNIT}/flows/engine/test_step_task.py"),
     Mutant("src/cartograph/selection/table.py", "[seed, *strategy.name.encode()]", "[seed]", f"{UNIT}/selection"),
     Mutant("src/cartograph/selection/table.py", "number = round(fraction * rows)", "number = int(fraction * rows)", f"{UNIT}/selection"),
     Mutant(
@@ -113,7 +109,10 @@ MUTANTS = (
     Mutant("flows/engine/parent_death.py", "        os._exit(1)", "        return", f"{UNIT}/flows/engine/test_parent_death.py"),
     Mutant("src/cartograph/experiments/dropout.py", "dropped.std(axis=1)", "dropped.var(axis=1)", f"{UNIT}/experiments/test_dropout.py"),
     Mutant(
-        "src/cartograph/experiments/order.py", '"easy first": -confidence', '"easy first": confidence', f"{UNIT}/experiments/test_order.py"
+        "src/cartograph/experiments/order.py",
+        '"easy first": {"rank": -confidence}',
+        '"easy first": {"rank": confidence}',
+        f"{UNIT}/experiments/test_order.py",
     ),
     Mutant("src/cartograph/experiments/trained_maps.py", ", burn_in=burn_in)", ")", f"{UNIT}/experiments/test_seeds.py"),
     Mutant("src/cartograph/experiments/seeds.py", 'options["seed"] + number', 'options["seed"]', f"{UNIT}/experiments/test_seeds.py"),
