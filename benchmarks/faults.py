@@ -50,7 +50,7 @@ publish: {enabled: false}
 """
 GARBAGE = (b"", b"null", b"[]", b'{"outputs": null}', b"\xff\xfe\x00", b"{" * 50_000)
 MADE = ("data", "reports", ".cartograph")
-_MOST_SECONDS = 120
+_MOST_SECONDS = 600
 
 
 @dataclass
