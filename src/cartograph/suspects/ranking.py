@@ -38,7 +38,8 @@ def find_suspects(
     The score weighs a row's class probabilities with an estimate of how often each class is mistaken for each other, read off the rows
     that the models are surest about (see ``cartograph.suspects.label_doubt``; Natarajan et al., NeurIPS 2013; Patrini et al., CVPR 2017).
     It is only as good as the probabilities: they should be calibrated, and no model may have been trained on the rows that it scores.
-    Where they explain less than a fifth of the labels' entropy, hard rows and wrong labels cannot be distinguished, and scores stay low.
+    Where they are sure of too few rows, or contradict too many of those that they are surest about, hard rows and wrong labels cannot be
+    distinguished: scores only rank, and those above the threshold are not more likely wrong than not.
 
     Args:
         labels: (n_examples,) given label ids, integers in [0, n_classes).

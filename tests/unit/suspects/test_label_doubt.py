@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cartograph.data.arrays import Floats, Integers
 from cartograph.errors import InputError
 from cartograph.statistics.metrics import average_precision
-from cartograph.suspects.label_doubt import Doubt, label_doubt, suggested_labels
+from cartograph.suspects.label_doubt import EXPLAINED, Doubt, label_doubt, suggested_labels
 
 
 def noisy(transition: np.ndarray, n_examples: int, sharpness: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -140,3 +141,33 @@ def test_rows_that_are_clear_but_for_errors_are_all_found_though_the_model_learn
     found = label_doubt(np.column_stack([1 - right, right]), labels)
     assert found.wrong is not None and found.wrong.low <= wrong.sum() <= found.wrong.high
     assert (found.score[wrong] >= 0.5).mean() > 0.85 and (found.score[~wrong] >= 0.5).mean() < 0.01
+
+
+def flattened(clear: float, wrong: float, n_examples: int = 2000) -> tuple[Floats, Integers]:
+    """Return probabilities as a classifier of rows with these margins gives them that learnt from labels of which a share is wrong."""
+    rng = np.random.default_rng(11)
+    margin = rng.normal(0, clear, n_examples)
+    true = 1 / (1 + np.exp(-margin))
+    truth = (rng.random(n_examples) < true).astype(np.intp)
+    labels = np.where(rng.random(n_examples) < wrong, 1 - truth, truth)
+    given = true * (1 - wrong) + (1 - true) * wrong
+    return np.column_stack([1 - given, given]), labels
+
+
+def test_a_good_classifier_that_many_wrong_labels_hide_still_tells_how_many() -> None:
+    probabilities, labels = flattened(clear=8.0, wrong=0.25)
+    found = label_doubt(probabilities, labels)
+    assert found.explained < EXPLAINED, "else the test shows nothing"
+    assert found.wrong is not None and found.wrong.low <= 500 <= found.wrong.high
+
+
+def test_a_weak_classifier_whose_surest_rows_contradict_it_tells_no_number() -> None:
+    probabilities, labels = flattened(clear=2.0, wrong=0.0)
+    known = label_doubt(probabilities, labels)
+    assert known.wrong is not None, "without errors of its own it does"
+    rng = np.random.default_rng(2)
+    surest = np.argsort(-np.abs(probabilities[:, 1] - 0.5))[:600]
+    misled = rng.choice(surest, 60, replace=False)
+    probabilities[misled] = probabilities[misled][:, ::-1]
+    found = label_doubt(probabilities, labels)
+    assert found.explained >= EXPLAINED and found.wrong is None and found.unknown == "little explained"
