@@ -36,6 +36,13 @@ class Server:
                 cursor.execute(statement)
             connection.commit()
 
+    def ask(self, query: str) -> list[tuple[object, ...]]:
+        from adbc_driver_postgresql import dbapi
+
+        with dbapi.connect(self.address) as connection, connection.cursor() as cursor:
+            cursor.execute(query)
+            return list(cursor.fetchall())
+
 
 def _binaries() -> Path:
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or [Path(shutil.which("initdb") or "")]

@@ -17,7 +17,10 @@ FILES = sorted([*ROOT.glob("src/cartograph/**/*.py"), *ROOT.glob("tasks/**/*.py"
 ORDER = (
     *(f"cartograph.{name}" for name in ("errors", "wording", "schema", "config", "data", "statistics", "read", "ingest", "features")),
     *(f"cartograph.{name}" for name in ("maps", "dynamics", "figures", "models", "train", "planted", "compare", "audits", "bias")),
-    *(f"cartograph.{name}" for name in ("adversarial_filter", "suspects", "clean", "selection", "pairs", "page", "experiments", "frames")),
+    *(
+        f"cartograph.{name}"
+        for name in ("adversarial_filter", "suspects", "clean", "write", "selection", "pairs", "page", "experiments", "frames")
+    ),
     "cartograph.__main__",
     "cartograph",
     *(f"tasks.{name}" for name in ("presentation", "engine", "checks", "publishing", "audit", "collection")),

@@ -1,4 +1,4 @@
-"""The step `publish`: one MLflow run per audit, whoever publishes it and however often."""
+"""The step `publish`: one MLflow run per audit, and its tables where they are wanted, whoever publishes it and however often."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from pydantic import Field
 
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
+from tasks.audit.clean import DECISIONS
+from tasks.audit.parameters.tables import Tables
 from tasks.audit.plan import experiment_folders, retrained_models, selection_file
 from tasks.audit.publication import begun_at, metrics_of, read_publication, write_files
 from tasks.audit.published_models import cleaned_dataset, filtered_dataset, read_models, read_trials, read_versions
+from tasks.audit.published_tables import NOISE, write_findings
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import Workspace
 from tasks.publishing.begun_run import BegunRun, LiveNumbers
@@ -34,6 +37,11 @@ class Publish(Section):
     enabled: bool = Field(True, description="log the audit to MLflow: to mlflow.db here, or to MLFLOW_TRACKING_URI")
     experiment: str | None = Field(None, min_length=1, max_length=500, description="name of the experiment; null: the workspace's name")
     interactive_points: int = Field(25_000, ge=1, description="most points of the interactive map in MLflow")
+    tables: Tables | None = Field(
+        None,
+        description="write suspects, decisions and cleaned row ids to {database: env:NAME, into: SCHEMA}, {table: PATH, format: delta} "
+        "or {table: NAMESPACE.NAME, catalog: env:NAME}; null: nowhere",
+    )
 
 
 def _inputs(steps: Sequence[Step], settings: Settings) -> tuple[str, ...]:
@@ -44,13 +52,31 @@ def _inputs(steps: Sequence[Step], settings: Settings) -> tuple[str, ...]:
     models = retrained_models(settings)
     subsets = dict.fromkeys(["cleaned"] * ("data/clean" in tables) + [subset for subset, _ in models])
     answers = experiment_folders(settings)
-    return ("params.yaml", "data/ingest", "data/measure", *reports, *tables, *answers, *map(selection_file, subsets), *models.values())
+    written = (NOISE,) if settings.of(Publish).tables is not None else ()
+    always = ("params.yaml", "data/ingest", "data/measure")
+    return (*always, *written, *reports, *tables, *answers, *map(selection_file, subsets), *models.values())
 
 
 def run(params: Publish, inputs: Inputs, out: Out) -> str:
     """Publish the audit; return where, and how much."""
-    experiment = _experiment(params, out.workspace)
     publication = read_publication(out.workspace, inputs)
+    published: dict[str, Any] = {"fingerprint": publication.fingerprint}
+    parts = []
+    if params.enabled:
+        more, said = _log(params, inputs, out, publication)
+        published |= more
+        parts.append(said)
+    if params.tables is not None:
+        rows = write_findings(params.tables, out.workspace, inputs, publication.fingerprint)
+        published |= {"tables": rows}
+        parts.append(f"{rows:,} rows written to {params.tables.database or params.tables.table}")
+    write_json(out["data/publish"] / "published.json", published)
+    return "; ".join(parts)
+
+
+def _log(params: Publish, inputs: Inputs, out: Out, publication: Publication) -> tuple[dict[str, Any], str]:
+    """Log the audit to MLflow; return what was logged, as JSON values and in words."""
+    experiment = _experiment(params, out.workspace)
     made = {"cleaned": cleaned_dataset(out.workspace, inputs), "filtered": filtered_dataset(out.workspace, inputs)}
     versions = {name: dataset for name, dataset in made.items() if dataset is not None}
     models = read_models(out.workspace, inputs, publication)
@@ -62,15 +88,13 @@ def run(params: Publish, inputs: Inputs, out: Out) -> str:
     # Where the run is, is nobody's output: its id is another in every database.
     out.workspace.state.mkdir(exist_ok=True)
     write_json(out.workspace.state / RUN, written)
-    published = {
+    published: dict[str, Any] = {
         "experiment": experiment,
-        "fingerprint": publication.fingerprint,
         "datasets": {dataset.name: dataset.digest for dataset in publication.datasets},
     }
     published |= {name: dataset.digest for name, dataset in versions.items()}
-    write_json(out["data/publish"] / "published.json", published)
     summary = f"experiment {experiment}, {len(audit.metrics) + len(audit.curves)} metrics, {len(audit.datasets)} datasets"
-    return f"{summary}, {len(models)} retrained models" if models else summary
+    return published, f"{summary}, {len(models)} retrained models" if models else summary
 
 
 def _experiment(params: Publish, workspace: Workspace) -> str:
@@ -144,7 +168,8 @@ def step(others: Sequence[Step]) -> Step:
         run=run,
         params=Publish,
         inputs=partial(_inputs, others),
+        optional=(DECISIONS,),
         libraries=("mlflow",),
-        when=lambda settings: settings.of(Publish).enabled,
+        when=lambda settings: settings.of(Publish).enabled or settings.of(Publish).tables is not None,
         hints=Hints(needs_versions=True, environment=(VARIABLE,)),
     )

@@ -1,13 +1,15 @@
-"""An audit of rows in a real PostgreSQL server, and of what changes there."""
+"""An audit of rows in a real PostgreSQL server, of what changes there, and what it found back in it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
+from tasks.commands.profiles import with_keys
 from tests.integration.project import Project
 from tests.postgresql import PASSWORD, Server, server
 
@@ -36,6 +38,7 @@ def test_rows_of_postgresql_are_audited_once_and_again_when_they_changed(postgre
     made = project.run("tasks", "init", "workspaces/reviews", *options)
     assert "train: 240 rows from REVIEWS_DB.parquet" in made.stdout
     workspace = project.path / "workspaces" / "reviews"
+    written_to(project, {"tables": {"database": "env:REVIEWS_DB", "into": "cartograph"}})
 
     def audit() -> set[str]:
         return project.executed_by(lambda: project.run("flows.audit", "--workspace", "workspaces/reviews"), "workspaces/reviews")
@@ -43,9 +46,17 @@ def test_rows_of_postgresql_are_audited_once_and_again_when_they_changed(postgre
     assert {"fetch", "ingest", "train", "report"} <= audit()
     assert audit() <= {"fetch"}
     postgresql.run("update reviews set label = 'good', updated_at = now() + interval '1 second' where id = 1")
-    assert {"ingest", "train"} <= audit()
-    [snapshot] = (workspace / "data" / "fetch").glob("*/REVIEWS_DB.parquet")
-    assert pq.read_table(snapshot)["label"].to_pylist()[:3] == ["good", "good", "good"]
+    assert postgresql.ask("select number, count(*) from cartograph.suspects group by number") == []
+    assert {"ingest", "train", "publish"} <= audit()
+    found = "select s.uid, s.label, s.suggested, r.text from cartograph.suspects s join reviews r on s.uid = r.id::text where s.number = 2"
+    assert postgresql.ask(found) == [("1", "good", "bad", "the book number 1 was dull")]
+    kept = (
+        "select number, count(distinct r.id) from cartograph.cleaned c join reviews r on c.uid = r.id::text group by number order by number"
+    )
+    assert postgresql.ask(kept) == [(1, 240), (2, 240)]
+    assert postgresql.ask("select count(*), min(label) from reviews where id = 1") == [(1, "good")], "the source is as it was"
+    [kept_rows] = (workspace / "data" / "fetch").glob("*/REVIEWS_DB.parquet")
+    assert pq.read_table(kept_rows)["label"].to_pylist()[:3] == ["good", "good", "good"]
     held = [path for path in project.path.rglob("*") if path.is_file() and PASSWORD.encode() in path.read_bytes()]
     assert [path for path in held if "tests" not in path.parts] == []
     with_nothing = dict(project.environment)
@@ -55,6 +66,13 @@ def test_rows_of_postgresql_are_audited_once_and_again_when_they_changed(postgre
     project.environment |= with_nothing
     reproduced = project.executed_by(lambda: _repro(project, Path("workspaces/reviews/dvc.yaml")), "workspaces/reviews")
     assert reproduced <= {"fetch"}
+
+
+def written_to(project: Project, publish: dict[str, Any], **more: dict[str, Any]) -> None:
+    """Have the audits of a workspace write what they find somewhere."""
+    path = project.path / "workspaces" / "reviews" / "params.yaml"
+    path.write_text(with_keys(path.read_text(), {"publish": publish, **more}))
+    project.run("tasks", "dvc-yaml", "--workspace", "workspaces/reviews")
 
 
 def _repro(project: Project, stages: Path) -> None:

@@ -104,7 +104,7 @@ def _postgresql(address: str, query: str, seconds: float) -> Iterator[Any]:
 def _sqlite(address: str, query: str, seconds: float) -> Iterator[Any]:
     from adbc_driver_sqlite import StatementOptions, dbapi
 
-    with dbapi.connect(f"file:{quote(_file(address))}?mode=ro") as connection, connection.cursor() as cursor:
+    with dbapi.connect(f"file:{quote(file_of(address))}?mode=ro") as connection, connection.cursor() as cursor:
         # Types are those of the first batch's values.
         cursor.adbc_statement.set_options(**{StatementOptions.BATCH_ROWS.value: str(_ROWS)})
         cursor.execute(query)
@@ -116,7 +116,7 @@ def _duckdb(address: str, query: str, seconds: float) -> Iterator[Any]:
     import duckdb
 
     settings = {"enable_external_access": "false", "autoinstall_known_extensions": "false", "lock_configuration": "true"}
-    with closing(duckdb.connect(_file(address), read_only=True, config=settings)) as connection:
+    with closing(duckdb.connect(file_of(address), read_only=True, config=settings)) as connection:
         if len(duckdb.extract_statements(query)) != 1:
             raise Refused("is asked for several statements; write one query")
         relation = connection.sql(query)
@@ -125,8 +125,12 @@ def _duckdb(address: str, query: str, seconds: float) -> Iterator[Any]:
         yield relation.to_arrow_reader(_ROWS)
 
 
-def _file(address: str) -> str:
-    """Return the path in ``sqlite:///relative``, ``sqlite:////absolute``, and likewise of DuckDB."""
+def file_of(address: str) -> str:
+    """Return the path in ``sqlite:///relative``, ``sqlite:////absolute``, and likewise of DuckDB.
+
+    Raises:
+        Refused: there is no such file.
+    """
     path = re.sub(r"^\w+:(///?)?", "", address)
     if not Path(unquote(path)).is_file():
         raise Refused("is a file that does not exist")

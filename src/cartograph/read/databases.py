@@ -107,7 +107,7 @@ def _ask(query: Query, statement: str, target: Path | None, max_bytes: int, seco
     return ask_process("cartograph.read.database_process", request, name, seconds)
 
 
-def ask_process(module: str, request: dict[str, Any], name: str, seconds: float) -> dict[str, Any]:
+def ask_process(module: str, request: dict[str, Any], name: str, seconds: float, *, limit: str = "fetch.max_seconds") -> dict[str, Any]:
     """Return what a process that runs a module answers to a request: JSON both.
 
     Args:
@@ -115,6 +115,7 @@ def ask_process(module: str, request: dict[str, Any], name: str, seconds: float)
         request: what is asked.
         name: what messages call the source.
         seconds: the longest that it may take.
+        limit: the key of params.yaml that says so.
 
     Raises:
         InputError: it answers with an error, takes too long, or ends without an answer.
@@ -132,12 +133,12 @@ def ask_process(module: str, request: dict[str, Any], name: str, seconds: float)
         )
     except subprocess.TimeoutExpired:
         raise InputError(
-            f"{name}: reading it took longer than {seconds:,.0f} seconds, which `fetch.max_seconds` allows; raise that, or select less."
+            f"{name}: it took longer than {seconds:,.0f} seconds, which `{limit}` allows; raise that, or select less."
         ) from None
     try:
         answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
-        raise InputError(f"{name} cannot be read: its driver ended with {done.returncode}; try to read it without Cartograph.") from None
+        raise InputError(f"{name} cannot be used: its driver ended with {done.returncode}; try it without Cartograph.") from None
     if "error" in answer:
         raise InputError(f"{name} {answer['error']}.")
     return answer

@@ -42,11 +42,11 @@ def main() -> None:
     try:
         answer = _answer(request, address)
     except Refused as error:
-        answer = {"error": _hidden(str(error), request["catalog"], address)}
+        answer = {"error": hidden(str(error), request["catalog"], address)}
     except ImportError as error:
         answer = {"error": f"needs a package that is not installed ({error}); `pip install -c constraints.txt -e '.[lake]'`"}
     except Exception as error:
-        answer = {"error": f"cannot be read: {_hidden(str(error) or type(error).__name__, request['catalog'], address)}"}
+        answer = {"error": f"cannot be read: {hidden(str(error) or type(error).__name__, request['catalog'], address)}"}
     print(json.dumps(answer))  # noqa: T201
 
 
@@ -108,7 +108,7 @@ def _iceberg(request: dict[str, Any], address: str) -> Opened:
     from pyiceberg.expressions import AlwaysTrue
     from pyiceberg.io.pyarrow import ArrowScan, schema_to_pyarrow
 
-    name, properties = _catalog(request["catalog"], address)
+    name, properties = catalog_of(request["catalog"], address)
     if "." not in request["table"]:
         raise Refused("is named without its namespace; write NAMESPACE.NAME")
     try:
@@ -135,8 +135,16 @@ def _iceberg(request: dict[str, Any], address: str) -> Opened:
     return Opened(version, str(table.metadata.table_uuid), schema, batches())
 
 
-def _catalog(name: str | None, address: str) -> tuple[str, dict[str, str]]:
-    """Return a catalogue's name and properties; of one in PyIceberg's own configuration, its name and what keeps it from being changed."""
+def catalog_of(name: str | None, address: str) -> tuple[str, dict[str, str]]:
+    """Return a catalogue's name and properties; of one in PyIceberg's own configuration, its name and what keeps it from being changed.
+
+    Args:
+        name: in PyIceberg's own configuration; None where ``address`` has the properties.
+        address: its address, or its properties as JSON.
+
+    Raises:
+        Refused: the properties cannot be read, or its file is not there.
+    """
     # An address of a SQL catalogue makes its tables where they are missing.
     only_read = {"init_catalog_tables": "false"}
     if name is not None:
@@ -150,8 +158,14 @@ def _catalog(name: str | None, address: str) -> tuple[str, dict[str, str]]:
     return str(properties.pop("name", "default")), {key: str(value) for key, value in properties.items()} | only_read
 
 
-def _hidden(text: str, catalog: str | None, address: str) -> str:
-    """Return a text on one line, without what the environment and the catalogue's configuration keep secret."""
+def hidden(text: str, catalog: str | None, address: str) -> str:
+    """Return a text on one line, without what the environment and the catalogue's configuration keep secret.
+
+    Args:
+        text: what is to be said.
+        catalog: a catalogue's name in PyIceberg's own configuration; None where ``address`` has its properties.
+        address: its address or its properties as JSON; empty without a catalogue.
+    """
     properties = _configured(catalog) if catalog else _properties(address)
     held = [value for name, value in os.environ.items() if _SECRET.search(name)]
     held += [str(value) for key, value in properties.items() if key not in _PLAIN]

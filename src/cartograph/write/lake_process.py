@@ -1,0 +1,108 @@
+"""The process in which a table of a lake is written to: all rows of one audit in one commit, which replaces what it has of that audit.
+
+It is a process of its own so that it can be ended when its time is over: what was not committed is then not there. What the environment
+says of credentials stays out of all that is said. Only a table that has these very columns is written to.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cartograph.read.database_process import Refused
+from cartograph.read.lake_process import catalog_of, hidden
+from cartograph.write.findings import AUDIT, TABLES, one_table, whole_schema
+
+
+def main() -> None:
+    """Read a request from standard input, answer on standard output: JSON both."""
+    request = json.load(sys.stdin)
+    address = os.environ.get(request["variable"] or "", "")
+    try:
+        rows = one_table({name: pq.read_table(Path(request["folder"]) / f"{name}.parquet") for name in TABLES})
+        if request["format"] == "delta":
+            write_delta(request["table"], request["audit"], rows)
+        else:
+            write_iceberg(request["table"], request["audit"], rows, request["catalog"], address)
+        answer: dict[str, Any] = {"rows": rows.num_rows}
+    except Refused as error:
+        answer = {"error": hidden(str(error), request["catalog"], address)}
+    except ImportError as error:
+        answer = {"error": f"needs a package that is not installed ({error}); `pip install -c constraints.txt -e '.[lake]'`"}
+    except Exception as error:
+        answer = {"error": f"cannot be written to: {hidden(str(error) or type(error).__name__, request['catalog'], address)}"}
+    print(json.dumps(answer))  # noqa: T201
+
+
+def write_delta(path: str, audit: str, rows: pa.Table) -> None:
+    """Write the rows of an audit to a Delta table in one commit, in place of what is there of it; make the table where it is missing.
+
+    Args:
+        path: of the table, or its URL.
+        audit: its fingerprint.
+        rows: as ``findings.one_table`` has them.
+
+    Raises:
+        Refused: the table has other columns.
+    """
+    from deltalake import DeltaTable, write_deltalake
+    from deltalake.exceptions import TableNotFoundError
+
+    try:
+        table = DeltaTable(path)
+    except TableNotFoundError:
+        table = DeltaTable.create(path, schema=rows.schema)
+    _check(pa.schema(table.schema().to_arrow()).names)
+    write_deltalake(table, rows, mode="overwrite", predicate=f"{AUDIT} = '{audit}'")
+
+
+def write_iceberg(name: str, audit: str, rows: pa.Table, catalog: str | None, address: str) -> None:
+    """Write the rows of an audit to an Iceberg table in one commit, in place of what is there of it; make the table where it is missing.
+
+    Args:
+        name: ``NAMESPACE.NAME``; the namespace is there.
+        audit: its fingerprint.
+        rows: as ``findings.one_table`` has them.
+        catalog: the catalogue's name in PyIceberg's own configuration; None where ``address`` has its properties.
+        address: its address, or its properties as JSON.
+
+    Raises:
+        Refused: the table has other columns, or there is no such namespace.
+    """
+    from pyiceberg.catalog import load_catalog
+    from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+    from pyiceberg.expressions import EqualTo
+
+    if "." not in name:
+        raise Refused("is named without its namespace; write NAMESPACE.NAME")
+    known, properties = catalog_of(catalog, address)
+    lake = load_catalog(known, **properties)
+    try:
+        table = lake.load_table(name)
+    except NoSuchTableError:
+        try:
+            table = lake.create_table(name, rows.schema)
+        except NoSuchNamespaceError:
+            raise Refused("is in a namespace that does not exist; make that first, or correct its name") from None
+    _check([field.name for field in table.schema().fields])
+    transaction = table.transaction()
+    if table.current_snapshot() is not None:
+        transaction.delete(EqualTo(AUDIT, audit))
+    transaction.append(rows)
+    transaction.commit_transaction()
+
+
+def _check(columns: list[str]) -> None:
+    if sorted(columns) != sorted(whole_schema().names):
+        shown = ", ".join(sorted(columns))[:200]
+        raise Refused(f"is not a table of Cartograph's (its columns are {shown}), and is left as it is; name another in `publish.tables`")
+
+
+if __name__ == "__main__":
+    main()
