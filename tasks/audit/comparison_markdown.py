@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cartograph.wording import markdown_table, plain_markdown
+from cartograph.wording import markdown_table, percent, plain_markdown
 from tasks.audit.compare import summary_line
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ def comparison_markdown(name_before: str, name_now: str, before: Record, now: Re
     parts = [f"# {plain_markdown(name_before)} and {plain_markdown(name_now)}", f"{summary_line(changes)}."]
     names = list(dict.fromkeys([*before.numbers, *now.numbers]))
     cells = [(plain_markdown(name), _number(before.numbers.get(name)), _number(now.numbers.get(name))) for name in names]
-    cells += [(f"class {plain_markdown(name)}", f"{one:.1%}", f"{other:.1%}") for name, (one, other) in changes.classes.items()]
+    cells += [(f"class {plain_markdown(name)}", f"{percent(one)}", f"{percent(other)}") for name, (one, other) in changes.classes.items()]
     parts.append(markdown_table(["", "before", "now"], cells, "lrr"))
     new, among, still, gone, away = (counts[f"suspects.{name}"] for name in ("new", "new.among_added", "still", "gone", "removed"))
     parts.append(
         f"Suspects: {new:,} new ({among:,} on added rows), {still:,} still, {gone:,} gone, {away:,} went with their rows. "
-        f"{counts['rows.moved']:,} rows changed region. The classes shifted by {changes.class_shift:.1%}. "
+        f"{counts['rows.moved']:,} rows changed region. The classes shifted by {percent(changes.class_shift)}. "
         f"The maps are {changes.map.distance:.3f} apart (energy distance, 0 = the same; p = {changes.map.p:.3f})."
     )
     rows = changes.rows.to_pylist()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cartograph.config import Settings
 from cartograph.data.json_files import write_json
 from cartograph.errors import GateError
+from cartograph.wording import percent
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.sources import files_of, read_files
 from tasks.engine.step import Out, Step
@@ -153,8 +154,8 @@ def _check_quarantine(params: Ingest, sets: Sequence[IngestedSet], quarantine: p
             path = out.failed / "quarantine.parquet"
             pq.write_table(quarantine, path)
             raise GateError(
-                f"{item.info.name}: {len(item.quarantine):,} of {item.rows_read:,} rows ({share:.1%}) cannot be used, more than the "
-                f"{params.quarantine_limit:.1%} of `ingest.quarantine_limit`: {reasons_phrase(item)}. They are listed in {path}."
+                f"{item.info.name}: {len(item.quarantine):,} of {item.rows_read:,} rows ({percent(share)}) cannot be used, more than the "
+                f"{percent(params.quarantine_limit)} of `ingest.quarantine_limit`: {reasons_phrase(item)}. They are listed in {path}."
             )
 
 

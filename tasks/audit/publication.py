@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cartograph.data.json_files import read_json
+from cartograph.wording import percent
 from tasks.audit.headlines import HARD_BREAK, headlines, verdict_markdown
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.measure import Measure
@@ -142,7 +143,7 @@ def _note(name: str, metrics: Mapping[str, float], datasets: tuple[Dataset, ...]
 
     audited = datasets[0].profile
     shares = [(region, metrics[f"region.{region}.share"]) for region in REGIONS if f"region.{region}.share" in metrics]
-    regions = ", ".join(f"{region} {share:.0%}" for region, share in shares)
+    regions = ", ".join(f"{region} {percent(share)}" for region, share in shares)
     lines = [
         *verdict_markdown(report),
         f"Audit of `{name}`: {audited['num_rows']:,} train rows in {len(audited['classes'])} classes.",

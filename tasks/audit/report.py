@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 from cartograph.config import Settings
 from tasks.audit.filtering import is_filtered, measures_bias
 from tasks.audit.ingested_sets import is_built_in
@@ -47,7 +49,7 @@ def run(params: Report, inputs: Inputs, out: Out) -> str:
 
         card = dataset_card(audit, pq.read_schema(inputs[_CLEANED_ROWS]), license_name=params.license, languages=params.language)
         out[CARD].write_bytes(card.encode("utf-8"))
-    return f"{PAGE}, {len(document) / 1e6:.1f} MB"
+    return f"{PurePosixPath(out.workspace.relative, PAGE)}, {len(document) / 1e6:.1f} MB"
 
 
 def _outputs(settings: Settings) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
-from cartograph.wording import cut, markdown_table, plain_markdown
+from cartograph.wording import cut, markdown_table, percent, plain_markdown
 from tasks.audit import compare, gates
 from tasks.audit.headlines import HARD_BREAK, verdict_markdown
 from tasks.audit.report import PAGE
@@ -54,7 +54,7 @@ def _changes(workspace: Workspace, which: str) -> str:
     record = _json(workspace.path / compare.DATA / "record.json")
     before, now = comparison.get("before", {}), record.get("numbers", {})
     cells = [
-        (_SHOWN.get(name, plain_markdown(name)), _number(now[name]), _number(before[name]) if name in before else "–")
+        (_SHOWN.get(name, plain_markdown(name)), _number(name, now[name]), _number(name, before[name]) if name in before else "–")
         for name in now
         if name in _SHOWN or name.endswith(".accuracy")
     ]
@@ -116,7 +116,9 @@ def _places(workspace: Workspace) -> str:
     return "\n".join(lines)
 
 
-def _number(value: float) -> str:
+def _number(name: str, value: float) -> str:
+    if name.endswith(".share"):
+        return percent(value)
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) > 1 else f"{value:.3f}"
 
 

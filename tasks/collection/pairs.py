@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import write_json
 from cartograph.errors import GateError, InputError
+from cartograph.wording import percent
 from tasks.audit.parameters.files import FileEntry, Files, listed
 from tasks.audit.sources import files_of, read_files
 from tasks.engine.step import Inputs, Out, Step
@@ -102,7 +103,7 @@ def run(params: Pairs, inputs: Inputs, out: Out) -> str:
     if built.unreadable > params.quarantine_limit * max(read, 1):
         raise GateError(
             f"{built.unreadable:,} of {read:,} records cannot be read, more than `pairs.quarantine_limit` allows "
-            f"({params.quarantine_limit:.0%}); set `format`, or the file's `delimiter` or `quoting`."
+            f"({percent(params.quarantine_limit)}); set `format`, or the file's `delimiter` or `quoting`."
         )
     task = built.task
     sizes = {split: (task.space(split).size, len(task.positives(split)), len(task.stated(split)[0])) for split in SPLITS}

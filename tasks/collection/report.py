@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -60,7 +60,7 @@ def run(params: Report, inputs: Inputs, out: Out) -> str:
     out[PAGE].write_bytes(page)
     # Nobody is waited for any more.
     (out.docs / Path(WAITING).name).unlink(missing_ok=True)
-    return f"{PAGE}, {len(page) / 1e6:.1f} MB"
+    return f"{PurePosixPath(out.workspace.relative, PAGE)}, {len(page) / 1e6:.1f} MB"
 
 
 def _origin(inputs: Inputs, workspace: Workspace) -> HowMade:

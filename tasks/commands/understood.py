@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cartograph.wording import cut
+from cartograph.wording import cut, percent
 from tasks.audit.parameters.ingest import Ingest
 from tasks.presentation.console import say
 
@@ -30,9 +30,11 @@ def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
         if len(item.quarantine):
             share = len(item.quarantine) / item.rows_read
             beyond = (
-                f"; the audit stops above {params.quarantine_limit:.1%} (`quarantine_limit`)" if share > params.quarantine_limit else ""
+                f"; the audit stops above {percent(params.quarantine_limit)} (`quarantine_limit`)"
+                if share > params.quarantine_limit
+                else ""
             )
-            say(f"  set aside  {len(item.quarantine):,} of {item.rows_read:,} rows ({share:.1%}): {reasons_phrase(item)}{beyond}")
+            say(f"  set aside  {len(item.quarantine):,} of {item.rows_read:,} rows ({percent(share)}): {reasons_phrase(item)}{beyond}")
     info = sets[0].info
     say("First rows of train:")
     for row in sets[0].examples.slice(0, 3).to_pylist():

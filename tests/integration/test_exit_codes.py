@@ -34,7 +34,7 @@ def test_0_where_everything_is_done(project: Project) -> None:
 
 def test_1_where_what_was_found_fails_a_check(project: Project) -> None:
     said = " ".join(project.run("tasks", "run", "ingest", code=1).stderr.split())
-    assert "error train: 10 of 40 rows (25.0%) cannot be used, more than the 10.0% of `ingest.quarantine_limit`" in said
+    assert "error train: 10 of 40 rows (25 %) cannot be used, more than the 10 % of `ingest.quarantine_limit`" in said
     assert "Traceback" not in said
     assert (project.path / "data/ingest.failed/quarantine.parquet").exists()
 
@@ -42,7 +42,7 @@ def test_1_where_what_was_found_fails_a_check(project: Project) -> None:
 @pytest.mark.slow
 def test_1_of_the_flow_and_its_sentence(project: Project) -> None:
     said = " ".join(project.run("flows.audit", code=1).stderr.split())
-    assert said.startswith("error train: 10 of 40 rows (25.0%) cannot be used")
+    assert said.startswith("error train: 10 of 40 rows (25 %) cannot be used")
 
 
 def test_2_where_the_input_cannot_be_used(project: Project) -> None:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from cartograph.audits.gates import GateValue
 from cartograph.statistics.proportion import least_share
+from cartograph.wording import percent
 
 _NAMED = 5
 """Most rows, classes, reasons or checks that a gate names."""
@@ -45,12 +46,12 @@ def _changed_suspects(uids: list[str], changed: int) -> GateValue:
     looks = ("that came or changed since the audit before looks wrong", "that came or changed since the audit before look wrong")
     value = _share("changed_suspects", uids, changed, looks, _CHANGES_FILE)
     least = least_share(len(uids), changed)
-    return replace(value, value=least, statement=f"{value.statement.removesuffix(')')}; at least {least:.1%} with 95 % confidence)")
+    return replace(value, value=least, statement=f"{value.statement.removesuffix(')')}; at least {percent(least)} with 95 % confidence)")
 
 
 def _share(gate: str, uids: list[str], rows: int, verbs: tuple[str, str], where: str) -> GateValue:
     number = len(uids)
-    statement = f"{number:,} of {rows:,} labels {verbs[number != 1]} ({number / rows:.1%})"
+    statement = f"{number:,} of {rows:,} labels {verbs[number != 1]} ({percent(number / rows)})"
     named = [*map(repr, uids[:_NAMED]), *(["…"] if number > _NAMED else [])]
     return GateValue(gate, number / rows, statement, rows=named, where=where)
 
@@ -63,7 +64,7 @@ def quarantine_value(metrics: Mapping[str, float], reasons: Mapping[str, int]) -
         reasons: reason -> rows, the most frequent first.
     """
     share = metrics["quarantined.share"]
-    statement = f"{metrics['quarantined']:,} rows ({share:.1%}) could not be used"
+    statement = f"{metrics['quarantined']:,} rows ({percent(share)}) could not be used"
     named = [f"{count:,} {reason}" for reason, count in list(reasons.items())[:_NAMED]]
     return GateValue("quarantined", share, statement, rows=named, where="data/ingest/quarantine.parquet")
 
@@ -78,8 +79,8 @@ def class_shift_value(comparison: Mapping[str, Any]) -> GateValue:
         return GateValue("class_shift", None)
     value = comparison["numbers"]["class_shift"]
     moved = sorted(comparison["classes"].items(), key=lambda item: -abs(item[1][1] - item[1][0]))
-    named = [f"{name} {before:.1%} → {now:.1%}" for name, (before, now) in moved[:_NAMED] if before != now]
-    return GateValue("class_shift", value, f"The classes' shares shifted by {value:.1%} since the audit before", rows=named)
+    named = [f"{name} {percent(before)} → {percent(now)}" for name, (before, now) in moved[:_NAMED] if before != now]
+    return GateValue("class_shift", value, f"The classes' shares shifted by {percent(value)} since the audit before", rows=named)
 
 
 def accuracy_drop_value(comparison: Mapping[str, Any]) -> GateValue:

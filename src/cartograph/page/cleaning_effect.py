@@ -78,9 +78,9 @@ def _unchanged(audit: Audit, advice: Recommendation) -> str:
     score = audit.cleaning.arms["arms"]["drop"]
     gain = points(100 * score["difference"], 1, signed=True)
     return (
-        f"Recommended: the original rows. Dropping the {count(sure)} surest, relabelling them, or down-weighting doubtful rows makes "
-        f"models not measurably better (dropping: {gain} points by cross-validation on the train set), so nothing was changed; "
-        "clean.recipe: drop-flagged drops them all the same."
+        f"Recommended: the original rows. Dropping the {count(sure)} surest, relabelling them, or down-weighting doubtful rows does "
+        f"not make models measurably better (dropping: {gain} points by cross-validation on the train set), so nothing was changed; "
+        "clean.recipe: drop-flagged drops them anyway."
     )
 
 

@@ -30,7 +30,9 @@ def values(found: Any) -> dict[str, GateValue]:
 
 def test_suspects_are_named_from_the_most_doubtful_on() -> None:
     [first, *later] = suspect_values(noise([True, False, True, False]), None)
-    assert first == GateValue("suspects", 0.5, "2 of 4 labels look wrong (50.0%)", rows=["'u2'", "'u0'"], where="data/noise/noise.parquet")
+    assert first == GateValue(
+        "suspects", 0.5, "2 of 4 labels look wrong (50\u00a0%)", rows=["'u2'", "'u0'"], where="data/noise/noise.parquet"
+    )
     assert later == [GateValue("new_suspects", None), GateValue("changed_suspects", None)]
     [many, *_] = suspect_values(noise([True] * 7), None)
     assert list(many.rows) == ["'u6'", "'u5'", "'u4'", "'u3'", "'u2'", "…"]
@@ -42,7 +44,7 @@ def test_new_and_changed_suspects_are_counted_since_the_audit_before() -> None:
     assert (found["new_suspects"].value, list(found["new_suspects"].rows)) == (0.25, ["'u0'"])
     changed = found["changed_suspects"]
     assert changed.value is not None and 0 < changed.value < 0.5
-    assert changed.statement.startswith("1 of 2 labels that came or changed since the audit before looks wrong (50.0%; at least ")
+    assert changed.statement.startswith("1 of 2 labels that came or changed since the audit before looks wrong (50\u00a0%; at least ")
 
 
 def test_without_a_changed_row_no_changed_row_is_a_suspect() -> None:
@@ -52,7 +54,7 @@ def test_without_a_changed_row_no_changed_row_is_a_suspect() -> None:
 
 def test_quarantine_names_the_most_frequent_reasons_first() -> None:
     found = quarantine_value({"quarantined": 3, "quarantined.share": 0.03}, {"no label": 2, "empty text": 1})
-    assert (found.value, found.statement, found.rows) == (0.03, "3 rows (3.0%) could not be used", ["2 no label", "1 empty text"])
+    assert (found.value, found.statement, found.rows) == (0.03, "3 rows (3\u00a0%) could not be used", ["2 no label", "1 empty text"])
 
 
 def test_a_first_audit_has_no_shift_and_no_drop() -> None:
@@ -62,7 +64,7 @@ def test_a_first_audit_has_no_shift_and_no_drop() -> None:
 
 def test_a_class_shift_names_the_classes_that_moved() -> None:
     comparison = {"numbers": {"class_shift": 0.1}, "classes": {"a": [0.5, 0.5], "b": [0.2, 0.3], "c": [0.3, 0.2]}}
-    assert class_shift_value(comparison).rows == ["b 20.0% → 30.0%", "c 30.0% → 20.0%"]
+    assert class_shift_value(comparison).rows == ["b 20\u00a0% → 30\u00a0%", "c 30\u00a0% → 20\u00a0%"]
 
 
 def test_the_largest_drop_of_accuracy_counts() -> None:

@@ -106,7 +106,7 @@ def test_beyond_the_quarantine_limit_the_audit_stops_and_keeps_the_rows(tmp_path
         ingest_rows(tmp_path, *some_rows(), ",good", ",bad", "text,", quarantine_limit=0.05)
     path = tmp_path / "failed" / "quarantine.parquet"
     assert str(error.value) == (
-        "train: 3 of 43 rows (7.0%) cannot be used, more than the 5.0% of `ingest.quarantine_limit`: 2 empty text, 1 no label. "
+        "train: 3 of 43 rows (7\u00a0%) cannot be used, more than the 5\u00a0% of `ingest.quarantine_limit`: 2 empty text, 1 no label. "
         f"They are listed in {path}."
     )
     assert len(pq.read_table(path)) == 3

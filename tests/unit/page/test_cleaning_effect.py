@@ -102,9 +102,9 @@ def undecided(sure: int, by_people: int = 0) -> Cleaning:
 def test_where_nothing_was_changed_it_is_said_what_could_be_and_how(audit: Audit) -> None:
     same = compared(audit, difference(domain="id", low=0.0, difference=0.0, high=0.0))
     assert cleaning_lines(replace(same, cleaning=undecided(82))) == [
-        "Recommended: the original rows. Dropping the 82 surest, relabelling them, or down-weighting doubtful rows makes models "
-        "not measurably better (dropping: +0.1 points by cross-validation on the train set), so nothing was changed; "
-        "clean.recipe: drop-flagged drops them all the same."
+        "Recommended: the original rows. Dropping the 82 surest, relabelling them, or down-weighting doubtful rows does not make "
+        "models measurably better (dropping: +0.1 points by cross-validation on the train set), so nothing was changed; "
+        "clean.recipe: drop-flagged drops them anyway."
     ]
     assert cleaning_lines(replace(same, cleaning=undecided(0))) == cleaning_lines(same)
     assert cleaning_lines(same) == ["Recommended: the original rows; cleaning changed nothing that a model sees."]

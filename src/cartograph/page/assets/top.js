@@ -8,7 +8,7 @@ function figureTile(figure) {
 function furtherLines(lines) {
   if (!lines.length) return null;
   if (lines.length === 1) return el("p", { class: "lead" }, lines[0]);
-  return el("details", { class: "further", open: true }, el("summary", {}, lines[0], el("span", { class: "note" }, ` and ${lines.length - 1} more`)), lines.slice(1).map((line) => el("p", { class: "lead" }, line)));
+  return el("details", { class: "further", open: true }, el("summary", {}, lines[0], el("span", { class: "note" }, ` (${lines.length - 1} more)`)), lines.slice(1).map((line) => el("p", { class: "lead" }, line)));
 }
 
 function header() {

@@ -102,12 +102,12 @@ def test_the_second_audit_is_held_against_the_first_and_the_third_against_the_se
     outcome, sentence = space.outcome("new_suspects")
     assert outcome == "warned"
     assert sentence == (
-        "2 of 44 labels look wrong that did not in the audit before (4.5%), at or above the 2 % of `gates.new_suspects.warn`: "
+        "2 of 44 labels look wrong that did not in the audit before (4.5\u00a0%), at or above the 2 % of `gates.new_suspects.warn`: "
         "'u002', 'u041' (all: data/compare/rows.parquet)."
     )
     assert space.outcome("changed_suspects") == (
         "warned",
-        "2 of 5 labels that came or changed since the audit before look wrong (40.0%; at least 7.6% with 95 % confidence), "
+        "2 of 5 labels that came or changed since the audit before look wrong (40\u00a0%; at least 7.6\u00a0% with 95 % confidence), "
         "at or above the 5 % of `gates.changed_suspects.warn`: 'u002', 'u041' (all: data/compare/rows.parquet).",
     )
     assert space.outcome("accuracy_drop") == (
@@ -130,7 +130,7 @@ def test_suspects_among_new_rows_are_counted_apart_from_those_among_old_rows(spa
     assert space.outcome("changed_suspects") == ("passed", "No row came or changed since the audit before.")
     space.fill(SIZE + 20, ["u001", "u041"])
     space.run()
-    said = "1 of 20 labels that came or changed since the audit before looks wrong (5.0%; at least 0.3% with 95 % confidence)."
+    said = "1 of 20 labels that came or changed since the audit before looks wrong (5\u00a0%; at least 0.3\u00a0% with 95 % confidence)."
     assert space.outcome("changed_suspects") == ("passed", said)
 
 
@@ -189,7 +189,7 @@ def test_a_gate_that_fails_ends_the_audit_with_its_sentence(space: Space) -> Non
         gates.check_gates(space.space)
     space.fill(SIZE, ["u001", "u002", "u003"])
     space.run()
-    with pytest.raises(GateError, match=r"^3 of 40 labels look wrong \(7\.5%\), .* 5 % of `gates\.suspects\.fail`: 'u001', 'u002'"):
+    with pytest.raises(GateError, match=r"^3 of 40 labels look wrong \(7\.5\u00a0%\), .* 5 % of `gates\.suspects\.fail`: 'u001', 'u002'"):
         gates.check_gates(space.space)
     assert space.read("reports/gates.metrics.json")["gate.suspects"] == 2
     space.fill(SIZE, [])

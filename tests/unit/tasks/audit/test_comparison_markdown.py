@@ -22,7 +22,9 @@ def test_two_audits_side_by_side() -> None:
     now = record([("a", "1", "d*g", True), ("b", "2", "d*g", False), ("<c>", "3", "cat", True)], **{"suspects.share": 2 / 3})
     text = comparison_markdown("first", "workspaces/second", before, now, audit_changes(before, now, np.random.default_rng(1)))
     assert text.startswith("# first and workspaces/second\n\n1 added, 1 relabelled; suspects +2 -0.\n")
-    assert "| rows | 2 | 3 |\n| dev.accuracy | 0.7500 | – |\n| suspects.share | – | 0.6667 |\n| class cat | 50.0% | 33.3% |\n" in text
+    assert (
+        "| rows | 2 | 3 |\n| dev.accuracy | 0.7500 | – |\n| suspects.share | – | 0.6667 |\n| class cat | 50\u00a0% | 33\u00a0% |\n" in text
+    )
     assert "Suspects: 2 new (1 on added rows), 0 still, 0 gone, 0 went with their rows. 0 rows changed region." in text
     assert "New suspect: &lt;c&gt;, a." in text
     assert "Relabelled: a (cat → d\\*g)." in text

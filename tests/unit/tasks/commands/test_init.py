@@ -45,7 +45,7 @@ def test_makes_params_and_pipeline_and_says_what_it_understood(
     assert said[0] == "train: 40 rows from reviews.csv"
     assert said[1] == "  classes  bad 20, good 20"
     assert said[2] == "  text  5 to 5 words, median 5"
-    assert said[3] == "  set aside  1 of 41 rows (2.4%): 1 empty text"
+    assert said[3] == "  set aside  1 of 41 rows (2.4\u00a0%): 1 empty text"
     assert "dev: 10 rows from dev.csv, in distribution" in said
     assert "far: 6 rows from other.csv, out of distribution" in said
     start = said.index("First rows of train:")
