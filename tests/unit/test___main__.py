@@ -21,6 +21,8 @@ from cartograph.__main__ import main
         ),
         (["rows.csv", "--text", "review", "--label", "kind", "--threshold", "2"], "threshold must be in (0, 1)"),
         (["rows.csv", "--text", "review", "--label", "kind", "--seed", "-1"], "--seed must be 0 or more, but is -1."),
+        (["rows.csv", "--label", "kind"], "name the texts with --text, or read a table of features with --features"),
+        (["rows.csv", "--text", "review", "--features", "--label", "kind"], "name the texts with --text, or read a table of features"),
         (["", "--text", "review", "--label", "kind"], "FILE is empty; name the file to audit."),
         (["rows.csv", "--text", "review", "--label", "kind", "--out", "rows.csv"], "rows.csv cannot be read or written: File exists."),
         (

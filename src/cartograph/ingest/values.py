@@ -100,7 +100,7 @@ def _known(texts: pa.ChunkedArray) -> pd.Series:
     """Return texts without white space around them; null where they stand for a missing value."""
     column = pd.Series(texts.to_pylist(), dtype=object)
     spelled = {text: None if text is None or text.strip().lower() in MISSING else text.strip() for text in column.unique()}
-    return column.map(spelled)
+    return column.map(spelled).astype(object)
 
 
 def _values(known: pd.Series, kind: Kind) -> pd.Series:

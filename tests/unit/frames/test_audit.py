@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from sklearn.datasets import load_wine
 
 from cartograph.errors import InputError
 from cartograph.frames.audit import audit
@@ -136,3 +137,17 @@ def test_labels_and_an_index_that_are_no_strings_are_taken(frame: pd.DataFrame) 
     found = audit(numbered, text="text", label="label", epochs=2)
     assert set(found.suspects["suggested"]) <= {"0", "1"} and set(found.suspects["label"]) <= {0, 1}
     assert set(found.suspects.index) <= set(numbered.index)
+
+
+def test_wrong_labels_of_a_table_of_features_are_found() -> None:
+    wines = load_wine(as_frame=True)
+    frame, rng = wines.data.astype(object), np.random.default_rng(4)
+    frame["grower"] = np.array(["a", "b", "c"])[wines.target]
+    wrong = rng.choice(len(frame), 9, replace=False)
+    frame.loc[wrong, "grower"] = [{"a": "b", "b": "c", "c": "a"}[label] for label in frame["grower"].iloc[wrong]]
+    frame.loc[rng.choice(len(frame), 20, replace=False), "alcohol"] = None
+    found = audit(frame, features=True, label="grower", epochs=8)
+    assert len(set(found.suspects.index) & set(wrong)) >= 8 and len(found.suspects) <= 14
+    right = dict(enumerate(np.array(["a", "b", "c"])[wines.target].tolist()))
+    assert all(suggested == right[row] for row, suggested in found.suspects["suggested"].items() if row in set(wrong.tolist()))
+    assert len(found.measures) == len(frame)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -54,3 +55,19 @@ def test_the_columns_may_have_the_names_of_the_projects_own() -> None:
 def test_what_cannot_be_read_is_refused(data: pd.DataFrame | str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_rows(data, "text", "label")
+
+
+def test_a_table_of_features_is_read_by_all_its_columns_or_by_those_that_are_named() -> None:
+    days = pd.date_range("2024-01-01", periods=40)
+    frame = pd.DataFrame(
+        {"age": [20.0, 30.0, None, 41.5] * 10, "job": ["clerk", "cook"] * 20, "seen": days, "id": range(40), "y": [0, 1] * 20}
+    )
+    rows = read_rows(frame, (), "y", features=True)
+    assert rows.columns == ("age", "job", "seen", "y") and rows.ingested.left_out == ("id",)
+    assert [feature.kind for feature in rows.ingested.info.features] == ["number", "category", "date"]
+    assert rows.ingested.examples["values"][2].as_py() == {"age": None, "job": "clerk", "seen": datetime(2024, 1, 3)}
+    assert read_rows(frame, (), "y", features=["job", "id"]).columns == ("job", "id", "y")
+    with pytest.raises(InputError, match="name texts or features, not both"):
+        read_rows(frame, "job", "y", features=True)
+    with pytest.raises(InputError, match="the frame has no column 'jobs'"):
+        read_rows(frame, (), "y", features=["jobs"])

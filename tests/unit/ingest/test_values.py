@@ -62,3 +62,15 @@ def test_infinite_numbers_are_no_values() -> None:
     found = table_columns([column("1", "inf", "1e999")], [Feature("x", "number")])
     assert [row["x"] for row in found[VALUES].to_pylist()] == [1.0, None, None]
     assert found[UNREAD].to_pylist() == [[], ["x"], ["x"]]
+
+
+def test_columns_without_a_value_or_a_row_and_values_that_only_look_like_some() -> None:
+    features = (Feature("n", "number"), Feature("d", "date"), Feature("c", "category"))
+    for texts in ((), (None, "")):
+        found = table_columns([column(*texts)] * 3, features)
+        assert found[VALUES].to_pylist() == [{"n": None, "d": None, "c": None}] * len(texts)
+        assert found[FEATURES].to_pylist() == [""] * len(texts)
+    odd = table_columns([column("0x10", "1_000"), column("2024-13-45", "1500-01-01"), column("=cmd", "a\nb")], features)
+    assert odd[UNREAD].to_pylist() == [["n", "d"], ["n"]]
+    assert odd[VALUES].to_pylist()[1] == {"n": None, "d": datetime.datetime(1500, 1, 1), "c": "a\nb"}
+    assert odd[FEATURES].to_pylist()[1] == 'n=1_000; d=1500-01-01; c="a\\nb"'

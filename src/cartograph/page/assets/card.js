@@ -20,7 +20,7 @@ function values(item) {
     el("th", { scope: "row" }, names[place]),
     el("td", {}, held[place][item.position] || el("span", { class: "note" }, "missing")),
     el("td", {}, usual[place][item.given])));
-  return el("div", { class: "values" }, el("table", {},
+  return el("div", { class: "values", tabindex: "0", role: "group", "aria-label": "Values of the row" }, el("table", {},
     el("thead", {}, el("tr", {}, ["Column", "Value", `Usual of ${item.label}`].map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, rows)));
 }
