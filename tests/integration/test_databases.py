@@ -1,15 +1,20 @@
-"""An audit of rows in a real PostgreSQL server, of what changes there, and what it found back in it."""
+"""An audit of rows in a real PostgreSQL server and in lake tables, of what changes there, and what it found back in them."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cartograph.read.lakes import LakeTable, look_at, snapshot
 from tasks.commands.profiles import with_keys
+from tests import lakes
 from tests.integration.project import Project
 from tests.postgresql import PASSWORD, Server, server
 
@@ -73,6 +78,42 @@ def written_to(project: Project, publish: dict[str, Any], **more: dict[str, Any]
     path = project.path / "workspaces" / "reviews" / "params.yaml"
     path.write_text(with_keys(path.read_text(), {"publish": publish, **more}))
     project.run("tasks", "dvc-yaml", "--workspace", "workspaces/reviews")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["delta", "iceberg"])
+def test_what_is_found_in_a_lake_is_back_in_it_and_changed_rows_are_named(
+    kind: str, make_project: Callable[[], Project], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project()
+    lake = lakes.delta(tmp_path) if kind == "delta" else lakes.iceberg(tmp_path, monkeypatch)
+    rows = lakes.rows(0, 240)
+    lake.write(rows)
+    options = ["--table", lake.entry["table"], "--uid", "id", "--profile", "quick", "--follow"]
+    if kind == "iceberg":
+        project.environment[lakes.VARIABLE] = os.environ[lakes.VARIABLE]
+        options += ["--catalog", lake.entry["catalog"]]
+    project.run("tasks", "init", "workspaces/reviews", *options)
+    place = lake.entry | {"table": str(tmp_path / "found") if kind == "delta" else "shop.found"}
+    written_to(project, {"enabled": False, "tables": place}, train={"epochs": 4})
+    found = LakeTable(place["table"], lake.entry["format"], catalog=place.get("catalog"))
+
+    def audit() -> list[dict[str, Any]]:
+        project.run("flows.audit", "--workspace", "workspaces/reviews")
+        newest = replace(found, version=look_at(found, 60).version)
+        snapshot(newest, tmp_path / "found.parquet", max_bytes=10_000_000, seconds=60)
+        return pq.read_table(tmp_path / "found.parquet").to_pylist()
+
+    first = audit()
+    assert {(row["number"], row["what"]) for row in first} == {(1, "cleaned")}
+    assert sorted(int(row["uid"]) for row in first) == list(range(240))
+    lake.replace(
+        rows.set_column(2, "label", pa.array(["good" if row == 1 else label for row, label in enumerate(rows["label"].to_pylist())]))
+    )
+    second = audit()
+    [suspect] = [row for row in second if row["what"] == "suspect"]
+    assert (suspect["number"], suspect["uid"], suspect["label"], suspect["suggested"]) == (2, "1", "good", "bad")
+    assert [row for row in second if row["number"] == 1] == first
 
 
 def _repro(project: Project, stages: Path) -> None:
