@@ -38,6 +38,15 @@ def test_how_labels_go_wrong_and_how_many_is_read_off_the_surest_rows(transition
     assert found.wrong.expected == pytest.approx(wrong.sum(), rel=0.15, abs=40)
 
 
+def test_the_interval_of_how_many_holds_though_the_surest_rows_show_fewer() -> None:
+    """Where labels go wrong one way and rows are few, the estimate is low; the interval's upper end is the larger of two."""
+    for seed in range(11, 17):
+        probabilities, given, wrong = noisy(ONE_WAY, 1500, 4.0, seed=seed)
+        found = label_doubt(probabilities, given).wrong
+        assert found is not None
+        assert found.low <= wrong.sum() <= found.high, seed
+
+
 def test_doubt_is_calibrated() -> None:
     probabilities, given, wrong = noisy(EVEN, 20_000, 4.0, seed=12)
     score = label_doubt(probabilities, given).score
