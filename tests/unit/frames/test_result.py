@@ -66,6 +66,7 @@ def test_what_cannot_be_cleaned_is_said(found: FrameAudit) -> None:
 
 def test_columns_that_are_named_like_those_of_suspects_keep_their_values() -> None:
     rows = {"reason": [f"{word} film {number}" for number in range(40) for word in ("good", "bad")], "suggested": ["pos", "neg"] * 40}
-    found = audit(pd.DataFrame(rows | {"probability": 0.5}), text="reason", label="suggested", epochs=2, threshold=0.001)
+    rows["suggested"][10] = "neg"
+    found = audit(pd.DataFrame(rows | {"probability": 0.5}), text="reason", label="suggested", epochs=2)
     assert found.suspects.columns.tolist() == ["reason (given)", "suggested (given)", "suggested", "probability", "reason"]
     assert len(found.suspects) and found.suspects["reason (given)"].str.contains(" film ").all()
