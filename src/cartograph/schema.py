@@ -155,6 +155,16 @@ def dynamics_schema(n_classes: int) -> pa.Schema:
     return schema_of({"uid": "string", "gold": "int32", "logits": pa.list_(pa.float32(), n_classes)})
 
 
+N_CLASSES = b"cartograph.classes"
+"""The key of the number of classes in the metadata of dynamics that keep some of each row's logits."""
+
+
+def kept_dynamics_schema(n_classes: int, kept: int) -> pa.Schema:
+    """Return the schema of an epoch of many classes: ``logits`` of those in ``classes``, and the logit of each other in ``rest``."""
+    columns = {"classes": pa.list_(pa.int32(), kept), "logits": pa.list_(pa.float32(), kept), "rest": "float"}
+    return schema_of({"uid": "string", "gold": "int32", **columns}).with_metadata({N_CLASSES: str(n_classes).encode()})
+
+
 COORDINATES = schema_of({"uid": "string", "confidence": "double", "variability": "double", "correctness": "double"})
 """A data map made elsewhere, without logits; correctness is a fraction in [0, 1]."""
 

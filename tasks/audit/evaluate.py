@@ -158,7 +158,7 @@ def _scored(rows: pa.Table, where: str, inputs: Mapping[str, Path], runs: Mappin
     import pyarrow.parquet as pq
 
     from cartograph.compare.versions import EvaluationSet
-    from cartograph.dynamics.epoch_files import logits_of
+    from cartograph.dynamics.epoch_files import by_blocks
     from cartograph.schema import LABEL, UID, dataset_info
 
     info, predicted = dataset_info(rows.schema), {}
@@ -169,7 +169,7 @@ def _scored(rows: pa.Table, where: str, inputs: Mapping[str, Path], runs: Mappin
                 f"{folder}/predictions/{info.name}.parquet is about other rows than {where} ({scored.num_rows:,} and "
                 f"{rows.num_rows:,}); they come from different runs: run the audit again."
             )
-        predicted[run] = logits_of(scored).argmax(axis=1)
+        predicted[run] = by_blocks(scored, lambda logits, _: logits.argmax(axis=1))
     return EvaluationSet(info.name, info.domain, rows[LABEL].to_numpy(), predicted)
 
 

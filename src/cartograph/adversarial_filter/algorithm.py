@@ -13,10 +13,12 @@ import numpy as np
 
 from cartograph.adversarial_filter.checks import memory_to_keep, require_data, require_evaluation, require_sizes
 from cartograph.adversarial_filter.classifiers import Classifier, JointLogistic, OneByOne
+from cartograph.adversarial_filter.many_classes import ManyClasses
 from cartograph.adversarial_filter.pool import Pool
 from cartograph.adversarial_filter.result import STOPPED_AT_ONE_CLASS, STOPPED_AT_ONE_GROUP, STOPPED_AT_TARGET, STOPPED_AT_THRESHOLD, Result
 from cartograph.adversarial_filter.slices import Variant, choose_slice
 from cartograph.data.arrays import Array
+from cartograph.data.kept_logits import WHOLE
 
 if TYPE_CHECKING:
     from cartograph.adversarial_filter.solver.problem import Device
@@ -58,7 +60,8 @@ def aflite(
         variant: ``greedy``, ``slicing`` (what the paper calls AFLite) or ``sampling``.
         seed: of splits, ties and draws; same seed, same result.
         groups: (n_examples,) rows of one group are never split between training and prediction; None: each row alone.
-        estimator: any scikit-learn classifier; None: logistic regression by our own solver, at scikit-learn's optimum.
+        estimator: any scikit-learn classifier; None: logistic regression by our own solver, at scikit-learn's optimum, and of more than
+            128 classes linear discriminants (``many_classes``).
         penalty: of our solver: scikit-learn's ``C``.
         device: of our solver: ``auto``, ``cpu`` or ``cuda``.
         memory_limit: bytes that the filter may take; None: what the machine has free.
@@ -84,8 +87,11 @@ def aflite(
     for name, (others, their_labels) in (evaluation or {}).items():
         require_evaluation(name, others, np.asarray(their_labels), features.shape[1])
     require_sizes(len(labels), target_size, n_partitions, train_size, slice_size, threshold, variant)
-    keep = memory_to_keep(features, n_partitions, train_size, len(np.unique(labels)), memory_limit)
-    classifier: Classifier = JointLogistic(penalty, device, keep_bytes=keep) if estimator is None else OneByOne(estimator)
+    classes = len(np.unique(labels))
+    keep = memory_to_keep(features, n_partitions, train_size, classes, memory_limit)
+    classifier: Classifier = OneByOne(estimator)
+    if estimator is None:
+        classifier = ManyClasses() if classes > WHOLE else JointLogistic(penalty, device, keep_bytes=keep)
     pool = Pool(features, labels, groups, classifier, n_partitions, train_size, seed, evaluation or {})
     to_remove = max(len(labels) - target_size, 0)
     reason = STOPPED_AT_TARGET

@@ -10,6 +10,7 @@ import numpy as np
 
 from cartograph.adversarial_filter.slices import VARIANTS
 from cartograph.data.arrays import Array
+from cartograph.data.kept_logits import WHOLE
 from cartograph.errors import InputError
 
 _BLOCK_BYTES = 2**26
@@ -118,7 +119,9 @@ def memory_to_keep(features: Any, n_partitions: int, train_size: int, classes: i
     rows, width = features.shape
     columns = 1 if classes == 2 else classes
     weights = n_partitions * (width + 1) * columns * 4
-    needed = rows * (n_partitions + 40) + 22 * weights + columns * (width + 1) ** 2 * 16 + train_size * width * 4 + 2**28
+    needed = rows * (n_partitions + 40) + train_size * width * 4 + 2**28
+    # Of many classes the weights once more, by class, and the rows that are left; else the steps of a search, and a Hessian a class.
+    needed += 3 * weights + rows * width * 4 if classes > WHOLE else 22 * weights + columns * (width + 1) ** 2 * 16
     free = available_bytes() if limit is None else limit
     if needed > free:
         raise InputError(

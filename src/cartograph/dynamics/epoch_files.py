@@ -1,11 +1,14 @@
-"""Epoch files: training dynamics on disk, one Parquet file per epoch keyed by uid; writing, reading and aligning them."""
+"""Epoch files: training dynamics on disk, one Parquet file per epoch keyed by uid; writing, reading and aligning them.
+
+Above ``kept_logits.WHOLE`` classes a file holds what ``kept_logits.keep`` keeps of each row.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +16,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cartograph.data.arrays import Array, Floats32, Integers32, Objects
+from cartograph.data.kept_logits import WHOLE, KeptLogits, Logits, in_blocks, keep, spread
 from cartograph.data.uids import SHOWN, in_uid_order, some, without
 from cartograph.errors import InputError
-from cartograph.schema import dynamics_schema
+from cartograph.schema import N_CLASSES, dynamics_schema, kept_dynamics_schema
 from cartograph.wording import counted
 
 EPOCH_FILE = re.compile(r"epoch=(\d+)\.parquet")
@@ -27,12 +31,12 @@ class Dynamics(NamedTuple):
     Attributes:
         uids: (n_examples,) strings, sorted.
         gold: (n_examples,) int32 label ids.
-        logits: (n_examples, n_epochs, n_classes) float32, epochs in order.
+        logits: (n_examples, n_epochs, n_classes) float32, epochs in order; of many classes ``KeptLogits``.
     """
 
     uids: Objects
     gold: Integers32
-    logits: Floats32
+    logits: Logits
 
     def __repr__(self) -> str:
         examples, epochs, classes = self.logits.shape
@@ -46,16 +50,54 @@ def epoch_file(folder: Path, epoch: int) -> Path:
 
 def dynamics_table(uids: pa.Array, gold: Array, logits: Floats32) -> pa.Table:
     """Build one epoch's table from (n,) uids, (n,) gold label ids and (n, n_classes) logits."""
+    if logits.shape[1] > WHOLE:
+        parts = [keep(logits[rows], gold[rows]) for rows in in_blocks(len(gold), logits.shape[1])] or [keep(logits, gold)]
+        return kept_table(uids, gold, [np.concatenate(column) for column in zip(*parts, strict=True)], logits.shape[1])
     values = pa.array(np.ascontiguousarray(logits, np.float32).reshape(-1))
     columns = [uids, pa.array(gold.astype(np.int32)), pa.FixedSizeListArray.from_arrays(values, max(logits.shape[1], 1))]
     return pa.Table.from_arrays(columns, schema=dynamics_schema(max(logits.shape[1], 1)))
 
 
+def kept_table(uids: pa.Array, gold: Array, parts: Sequence[Array], n_classes: int) -> pa.Table:
+    """Build one epoch's table from (n,) uids, (n,) gold label ids, and what ``keep`` returned of all rows."""
+    classes, logits, rest = parts
+    lists = [pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), classes.shape[1]) for values in (classes, logits)]
+    columns = [uids, pa.array(gold.astype(np.int32)), *lists, pa.array(rest)]
+    return pa.Table.from_arrays(columns, schema=kept_dynamics_schema(n_classes, classes.shape[1]))
+
+
+def n_classes_of(table: pa.Table) -> int:
+    """Return the number of classes of one epoch's table."""
+    known = (table.schema.metadata or {}).get(N_CLASSES)
+    return int(table.schema.field("logits").type.list_size) if known is None else int(known)
+
+
+def kept_of(table: pa.Table) -> tuple[Integers32, Floats32, Floats32]:
+    """Return what ``keep`` returned of the rows of one epoch's table of many classes."""
+    return _lists(table, "classes"), _lists(table, "logits"), table.column("rest").to_numpy()
+
+
 def logits_of(table: pa.Table) -> Floats32:
     """Return the (n, n_classes) logits of one epoch's table."""
-    chunks = [chunk.flatten().to_numpy() for chunk in table.column("logits").chunks]
-    flat = np.concatenate(chunks) if chunks else np.empty(0, np.float32)
-    return flat.reshape(table.num_rows, table.schema.field("logits").type.list_size)
+    if "rest" in table.column_names:
+        return spread(*kept_of(table), n_classes_of(table))
+    whole: Floats32 = _lists(table, "logits")
+    return whole
+
+
+def by_blocks(table: pa.Table, work: Callable[[Floats32, Integers32], Array]) -> Array:
+    """Return what ``work`` makes of (n, n_classes) logits and (n,) gold ids, block by block of the rows of one epoch's table."""
+    gold = table.column("gold").to_numpy()
+    blocks = in_blocks(table.num_rows, n_classes_of(table), 2**24)
+    parts = [work(logits_of(table.slice(rows.start, rows.stop - rows.start)), gold[rows]) for rows in blocks]
+    return np.concatenate(parts) if parts else work(logits_of(table), gold)
+
+
+def _lists(table: pa.Table, name: str) -> Any:
+    chunks = [chunk.flatten().to_numpy() for chunk in table.column(name).chunks]
+    kind = table.schema.field(name).type
+    flat = np.concatenate(chunks) if chunks else np.empty(0, kind.value_type.to_pandas_dtype())
+    return flat.reshape(table.num_rows, kind.list_size)
 
 
 def read_dynamics(folder: str | Path, *, intersection: bool = False) -> Dynamics:
@@ -94,7 +136,7 @@ def align_epochs(tables: Sequence[pa.Table], source: Path, *, intersection: bool
         InputError: as in ``read_dynamics``; also where epochs differ in their number of classes.
     """
     tables = [_in_order(table, epoch, source) for epoch, table in enumerate(tables)]
-    widths = [table.schema.field("logits").type.list_size for table in tables]
+    widths = [n_classes_of(table) for table in tables]
     if len(set(widths)) > 1:
         epoch = next(epoch for epoch, width in enumerate(widths) if width != widths[0])
         raise InputError(
@@ -105,11 +147,16 @@ def align_epochs(tables: Sequence[pa.Table], source: Path, *, intersection: bool
     uids = tables[0].column("uid").combine_chunks()
     gold = tables[0].column("gold").to_numpy().copy()
     # One epoch after the other in memory: that is how they are written here and how they are read for the measures.
-    by_epoch = np.empty((len(tables), len(uids), widths[0]), np.float32)
     for epoch, table in enumerate(tables):
         _require_same_gold(uids, gold, table.column("gold").to_numpy(), epoch, source)
+    names = uids.to_numpy(zero_copy_only=False)
+    if all("rest" in table.column_names for table in tables):
+        classes, values, rest = (np.stack(column, axis=1) for column in zip(*map(kept_of, tables), strict=True))
+        return Dynamics(names, gold, KeptLogits(classes, values, rest, widths[0]))
+    by_epoch = np.empty((len(tables), len(uids), widths[0]), np.float32)
+    for epoch, table in enumerate(tables):
         by_epoch[epoch] = logits_of(table)
-    return Dynamics(uids.to_numpy(zero_copy_only=False), gold, by_epoch.transpose(1, 0, 2))
+    return Dynamics(names, gold, by_epoch.transpose(1, 0, 2))
 
 
 def _epoch_files(folder: Path) -> list[Path]:
@@ -126,6 +173,9 @@ def _read_epoch(path: Path) -> pa.Table:
     try:
         table = pq.ParquetFile(path, memory_map=True).read()
         logits = table.schema.field("logits").type
+        if "rest" in table.column_names:
+            schema = kept_dynamics_schema(n_classes_of(table), logits.list_size)
+            return table.select(schema.names).cast(schema)
         width = logits.list_size if pa.types.is_fixed_size_list(logits) else len(table.column("logits")[0])
         return table.select(["uid", "gold", "logits"]).cast(dynamics_schema(width))
     except (pa.ArrowException, KeyError, IndexError, OSError, TypeError, ValueError) as error:

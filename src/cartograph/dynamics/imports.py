@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.data.arrays import Integers32
+from cartograph.data.kept_logits import KeptLogits, Logits
 from cartograph.data.uids import in_uid_order, some, without
 from cartograph.dynamics.epoch_files import EPOCH_FILE, Dynamics, read_dynamics
 from cartograph.dynamics.reference_format import is_reference_folder, read_coordinates, read_reference_dynamics
@@ -101,8 +102,11 @@ def _with_labels_of(source: Path, dynamics: Dynamics, train: pa.Table) -> Import
             f"({names[labels[row]]}) here ({counted(len(differing), 'such row')}), and no other order of the labels makes them agree; "
             "record dynamics on the data as it is now."
         )
-    logits = np.empty_like(dynamics.logits)
-    logits[:, :, order] = dynamics.logits
+    if isinstance(dynamics.logits, KeptLogits):
+        logits: Logits = dynamics.logits.renamed(np.array(order))
+    else:
+        logits = np.empty_like(dynamics.logits)
+        logits[:, :, order] = dynamics.logits
     return ImportedDynamics(Dynamics(dynamics.uids, labels.astype(np.int32), logits), None, tuple(names[place] for place in order))
 
 

@@ -14,10 +14,21 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cartograph.data.arrays import Array, Bools
+from cartograph.data.kept_logits import WHOLE, keep
 from cartograph.data.parquet import write_parquet
 from cartograph.data.uids import in_uid_order, some, text_uids, without
 from cartograph.dynamics.distributed import Processes
-from cartograph.dynamics.epoch_files import EPOCH_FILE, Dynamics, dynamics_table, epoch_file, logits_of, read_dynamics
+from cartograph.dynamics.epoch_files import (
+    EPOCH_FILE,
+    Dynamics,
+    dynamics_table,
+    epoch_file,
+    kept_of,
+    kept_table,
+    logits_of,
+    n_classes_of,
+    read_dynamics,
+)
 from cartograph.errors import InputError
 from cartograph.wording import counted
 
@@ -29,7 +40,7 @@ __all__ = ["Dynamics", "DynamicsRecorder", "read_dynamics"]
 
 class _Batch(NamedTuple):
     uids: Sequence[str | int] | Array | torch.Tensor
-    logits: torch.Tensor
+    parts: tuple[torch.Tensor, ...]  # the logits, or what ``keep`` keeps of them
     gold: torch.Tensor
 
 
@@ -42,7 +53,8 @@ class DynamicsRecorder:
     >>> recorder.end_epoch().column("uid").to_pylist()
     ['a', 'b']
 
-    Logits stay on their device until the epoch ends; then one file is written, synced and renamed into place, so that an
+    Logits stay on their device until the epoch ends (of more than ``kept_logits.WHOLE`` classes, what ``keep`` keeps of them, in the
+    machine's memory); then one file is written, synced and renamed into place, so that an
     epoch's file is complete or absent. Where ``torch.distributed`` is initialised, every process records its own rows,
     ``end_epoch`` is called by all of them, and the first one merges the parts. A row recorded more than once in an epoch (a
     sampler that repeats rows to fill a batch) keeps its first record.
@@ -62,6 +74,7 @@ class DynamicsRecorder:
         self.epoch = start_epoch
         self._expected = None if uids is None else in_uid_order(text_uids(uids))
         self._batches: list[_Batch] = []
+        self._shape: tuple[int, ...] = ()
         self._processes = Processes()
         if self._processes.rank == 0:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +92,7 @@ class DynamicsRecorder:
     @property
     def rows(self) -> int:
         """Number of rows that this process has recorded in the running epoch, repeated ones included."""
-        return sum(len(batch.logits) for batch in self._batches)
+        return sum(len(batch.gold) for batch in self._batches)
 
     def record(self, uids: Sequence[str | int] | Array | torch.Tensor, logits: torch.Tensor, gold: Any) -> None:
         """Note one batch.
@@ -96,16 +109,20 @@ class DynamicsRecorder:
             raise InputError(
                 f"record got {len(uids)} uids, logits of shape {tuple(logits.shape)} and {len(gold)} gold labels; give one of each per row."
             )
-        if self._batches and logits.shape[1:] != self._batches[0].logits.shape[1:]:
+        if self._batches and logits.shape[1:] != self._shape[1:]:
             raise InputError(
-                f"record got logits of shape {tuple(logits.shape)} after {tuple(self._batches[0].logits.shape)}; "
-                "the number of classes must stay the same."
+                f"record got logits of shape {tuple(logits.shape)} after {self._shape}; the number of classes must stay the same."
             )
         import torch
 
         uids = uids.clone() if isinstance(uids, torch.Tensor) else uids
         labels = gold.detach() if isinstance(gold, torch.Tensor) else torch.as_tensor(gold)
-        self._batches.append(_Batch(uids, logits.detach().to(torch.float32, copy=True), labels))
+        self._shape = self._shape if self._batches else tuple(logits.shape)
+        parts: tuple[torch.Tensor, ...] = (logits.detach().to(torch.float32, copy=True),)
+        if len(self._shape) > 1 and self._shape[1] > WHOLE:
+            kept = keep(parts[0].cpu().numpy(), labels.cpu().numpy())
+            parts = tuple(torch.from_numpy(part) for part in kept)
+        self._batches.append(_Batch(uids, parts, labels))
 
     def end_epoch(self) -> pa.Table | None:
         """Write the epoch's file; on return it is on disk.
@@ -129,9 +146,10 @@ class DynamicsRecorder:
         Kept with a checkpoint in the middle of an epoch and given to ``record`` again, it lets a training resume there.
         """
         uids = self._uid_array()
-        logits = _joined([batch.logits for batch in self._batches]) if self._batches else np.empty((0, 0), np.float32)
-        gold = _joined([batch.gold for batch in self._batches]) if self._batches else np.empty(0)
-        return dynamics_table(uids, gold, logits)
+        if not self._batches:
+            return dynamics_table(uids, np.empty(0), np.empty((0, 0), np.float32))
+        parts = [_joined(list(column)) for column in zip(*(batch.parts for batch in self._batches), strict=True)]
+        return _table(uids, _joined([batch.gold for batch in self._batches]), parts, self._shape[1])
 
     def discard_unfinished(self) -> None:
         """Drop what this process has recorded in the running epoch."""
@@ -174,7 +192,8 @@ class DynamicsRecorder:
             raise InputError(f"nothing was recorded in epoch {self.epoch}; call record for every training batch before end_epoch.")
         uids = pa.concat_arrays([chunk for part in parts for chunk in part.column("uid").chunks])
         gold = np.concatenate([part.column("gold").to_numpy() for part in parts])
-        logits = np.concatenate([logits_of(part) for part in parts])
+        read = [kept_of(part) if "rest" in part.column_names else (logits_of(part),) for part in parts]
+        logits = [np.concatenate(column) for column in zip(*read, strict=True)]
         turn = np.argsort(np.concatenate([np.arange(part.num_rows) for part in parts]), kind="stable")
         order = turn[pc.sort_indices(uids.take(pa.array(turn))).to_numpy()]
         uids, gold = uids.take(pa.array(order)), gold[order]
@@ -185,7 +204,7 @@ class DynamicsRecorder:
             uids = uids.filter(pa.array(~again))
             gold, order = gold[~again], order[~again]
         self._refuse_others(uids)
-        table = dynamics_table(uids, gold, logits[order])
+        table = _table(uids, gold, [values[order] for values in logits], n_classes_of(parts[0]))
         write_parquet(table, epoch_file(self.folder, self.epoch))
         return table
 
@@ -217,6 +236,11 @@ class DynamicsRecorder:
             name = EPOCH_FILE.match(path.name)
             if name and (int(name[1]) >= start or path.name != name[0]):
                 path.unlink()
+
+
+def _table(uids: pa.Array, gold: Array, parts: Sequence[Array], n_classes: int) -> pa.Table:
+    """Build one epoch's table from whole logits, or from what was kept of them."""
+    return dynamics_table(uids, gold, parts[0]) if len(parts) == 1 else kept_table(uids, gold, parts, n_classes)
 
 
 def _on_host(uids: Any) -> Any:

@@ -6,10 +6,11 @@ Both are in closed form: no step size, no number of iterations, and no seed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from cartograph.data.arrays import Floats, Floats32, Integers
+from cartograph.data.arrays import Bools, Floats, Floats32, Integers
 
 SHRINKAGES = (0.1, 0.5, 0.9)
 """Parts of the covariance that are taken to be round: small ones suit many rows, large ones vectors of more numbers than there are rows."""
@@ -38,7 +39,48 @@ def out_of_fold_discriminant(
         fold: fold ids from 0 on, (n_examples,).
         shrinkages: each in (0, 1].
     """
-    rows = vectors - vectors.mean(axis=0)
+    models = discriminants(vectors, labels, n_classes, fold, shrinkages)
+    out = [np.zeros((len(labels), n_classes), dtype=np.float32) for _ in shrinkages]
+    for part, fitted in enumerate(models):
+        held_out = fold == part
+        own = vectors[held_out]
+        for scores, model in zip(out, fitted, strict=True):
+            scores[held_out] = model.scores(own)
+    return out
+
+
+@dataclass(frozen=True)
+class Discriminant:
+    """A fitted linear discriminant.
+
+    Attributes:
+        centre: of all vectors, ``(width,)``.
+        weights: ``(width, n_classes)``.
+        bias: of each class, ``(n_classes,)``.
+        unseen: which classes it was fitted without, ``(n_classes,)``.
+        penalty: how much less likely such a class is than any other.
+    """
+
+    centre: Floats32
+    weights: Floats32
+    bias: Floats32
+    unseen: Bools
+    penalty: np.float32
+
+    def scores(self, vectors: Floats32) -> Floats32:
+        """Return log probabilities but for a constant per row, centred, ``(n_examples, n_classes)``, of vectors ``(n_examples, width)``."""
+        own = (vectors - self.centre) @ self.weights + self.bias
+        own[:, self.unseen] = own[:, ~self.unseen].min(axis=1, keepdims=True) - self.penalty
+        centred: Floats32 = own - own.mean(axis=1, keepdims=True)
+        return centred
+
+
+def discriminants(
+    vectors: Floats32, labels: Integers, n_classes: int, fold: Integers, shrinkages: Sequence[float]
+) -> list[list[Discriminant]]:
+    """Return, per fold and shrinkage, the discriminant of the other folds; arguments as above."""
+    centre = vectors.mean(axis=0)
+    rows = vectors - centre
     n_folds, width = int(fold.max()) + 1, rows.shape[1]
     squares = np.zeros((n_folds, width, width))
     sums, counts = np.zeros((n_folds, n_classes, width)), np.zeros((n_folds, n_classes))
@@ -47,23 +89,30 @@ def out_of_fold_discriminant(
         squares[part] = own.T @ own
         np.add.at(sums[part], given, own)
         counts[part] = np.bincount(given, minlength=n_classes)
-    out = [np.zeros((len(labels), n_classes), dtype=np.float32) for _ in shrinkages]
+    found = []
     for part in range(n_folds):
         number = counts.sum(axis=0) - counts[part]
         total = sums.sum(axis=0) - sums[part]
         mean = total / np.maximum(number, 1.0)[:, None]
         within = (squares.sum(axis=0) - squares[part] - (mean * number[:, None]).T @ mean) / max(number.sum(), 1.0)
-        prior, held_out = np.log(np.maximum(number, 0.5) / number.sum()), fold == part
-        for scores, shrinkage in zip(out, shrinkages, strict=True):
+        prior, penalty = np.log(np.maximum(number, 0.5) / number.sum()), np.float32(np.log(2.0 * number.sum()))
+        fitted = []
+        for shrinkage in shrinkages:
             weights = _solve(within, mean, shrinkage)
-            own = rows[held_out] @ weights.astype(np.float32) + (prior - (mean.T * weights).sum(axis=0) / 2).astype(np.float32)
-            own[:, number == 0] = own[:, number > 0].min(axis=1, keepdims=True) - np.float32(np.log(2.0 * number.sum()))
-            scores[held_out] = own - own.mean(axis=1, keepdims=True)
-    return out
+            bias = (prior - (mean.T * weights).sum(axis=0) / 2).astype(np.float32)
+            fitted.append(Discriminant(centre, weights.astype(np.float32), bias, number == 0, penalty))
+        found.append(fitted)
+    return found
 
 
 def leave_one_out_neighbours(
-    vectors: Floats32, labels: Integers, n_classes: int, counts: Sequence[int], rng: np.random.Generator
+    vectors: Floats32,
+    labels: Integers,
+    n_classes: int,
+    counts: Sequence[int],
+    rng: np.random.Generator,
+    *,
+    rows: Integers | None = None,
 ) -> list[Floats32]:
     """Return, per number of neighbours, the scores of each row by the labels of the rows most like it, ``(n_examples, n_classes)``.
 
@@ -78,6 +127,7 @@ def leave_one_out_neighbours(
         n_classes: two or more.
         counts: numbers of neighbours, each 1 or more; fewer where there are fewer rows.
         rng: draws the rows among which neighbours are looked for, above 50,000.
+        rows: places of the rows to score, rising; None: all.
     """
     n_examples = len(labels)
     references = np.arange(n_examples)
@@ -87,12 +137,14 @@ def leave_one_out_neighbours(
     among, given = unit[references], labels[references]
     most = min(max(counts), len(references) - 1)
     prior = np.bincount(labels, minlength=n_classes) / n_examples
-    out = [np.zeros((n_examples, n_classes), dtype=np.float32) for _ in counts]
-    for start in range(0, n_examples, _BLOCK):
-        stop = min(start + _BLOCK, n_examples)
-        alike = unit[start:stop] @ among.T
-        first, last = np.searchsorted(references, [start, stop])
-        alike[references[first:last] - start, np.arange(first, last)] = -np.inf
+    asked = np.arange(n_examples) if rows is None else rows
+    out = [np.zeros((len(asked), n_classes), dtype=np.float32) for _ in counts]
+    for start in range(0, len(asked), _BLOCK):
+        stop = min(start + _BLOCK, len(asked))
+        wanted = asked[start:stop]
+        alike = unit[wanted] @ among.T
+        _, own, place = np.intersect1d(wanted, references, assume_unique=True, return_indices=True)
+        alike[own, place] = -np.inf
         nearest = np.argpartition(-alike, most - 1, axis=1)[:, :most]
         order = np.argsort(-np.take_along_axis(alike, nearest, axis=1), axis=1, kind="stable")
         nearest = np.take_along_axis(nearest, order, axis=1)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from cartograph.data.arrays import Integers
 from cartograph.errors import InputError
 
-MAX_CLASSES = 1000
+MAX_CLASSES = 10_000
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cartograph.data.arrays import Array, Bools, Floats, Floats32, Ids, Integers32, Objects
+from cartograph.data.arrays import Array, Bools, Floats, Ids, Integers32, Objects
+from cartograph.data.kept_logits import KeptLogits, Logits
 from cartograph.errors import InputError
 from cartograph.wording import counted
 
@@ -112,7 +113,7 @@ def epoch_window(n_epochs: int, burn_in: int = 0, epochs: int | None = None) -> 
 
 def compute_measures(
     uids: Uids,
-    logits: Floats32,
+    logits: Logits,
     gold: Ids,
     *,
     burn_in: int = 0,
@@ -147,7 +148,10 @@ def compute_measures(
         raise InputError("`include_ci` divides by the number of epochs less one and one epoch is used; use two or more, or switch it off.")
 
     def measured(rows: slice) -> tuple[Array, ...]:
-        return _measure([_read(uids, logits, gold, rows, epoch) for epoch in range(window.start, window.stop)], include_ci)
+        found = _measure([_read(uids, logits, gold, rows, epoch) for epoch in range(window.start, window.stop)], include_ci)
+        if isinstance(logits, KeptLogits):
+            return (*found[:3], logits[rows, window].mean_shares().classes[:, 0], *found[4:])
+        return found
 
     # NumPy lets go of the interpreter while it computes; the parts come back in order, so threads change nothing but the time.
     with ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_THREADS)) as pool:
@@ -155,7 +159,7 @@ def compute_measures(
     return Measures(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def gold_probabilities(uids: Uids, logits: Floats32, gold: Ids, *, block: int | None = None) -> Floats:
+def gold_probabilities(uids: Uids, logits: Logits, gold: Ids, *, block: int | None = None) -> Floats:
     """Return the gold label's probability in each epoch, ``(n_examples, n_epochs)``, each in [0, 1].
 
     Raises:
@@ -189,13 +193,20 @@ class _Reading(NamedTuple):
     loss: Floats
 
 
-def _read(uids: Uids, logits: Floats32, gold: Ids, rows: slice, epoch: int) -> _Reading:
-    # Classes first: reductions over a handful of classes then run along the rows, which is many times faster.
-    scores = np.ascontiguousarray(logits[rows, epoch].T, dtype=np.float64)
-    if not np.isfinite(scores).all():
-        raise _not_finite(uids, scores, rows, epoch)
+def _read(uids: Uids, logits: Logits, gold: Ids, rows: slice, epoch: int) -> _Reading:
     given = gold[rows].astype(np.intp)
-    at_gold = given * len(given) + np.arange(len(given))
+    # Classes first: reductions over a handful of classes then run along the rows, which is many times faster.
+    if isinstance(logits, KeptLogits):
+        scores, number = _kept_scores(logits, given, rows, epoch)
+        read = np.concatenate([logits.values[rows, epoch].T, logits.rest[rows, epoch][None]])
+        ids = np.concatenate([logits.classes[rows, epoch].T, np.full((1, len(given)), logits.n_classes), given[None]])
+        place = np.full(len(given), len(scores) - 1)
+    else:
+        scores = np.ascontiguousarray(logits[rows, epoch].T, dtype=np.float64)
+        number, ids, place, read = None, None, given, scores
+    if not np.isfinite(read).all():
+        raise _not_finite(uids, read, rows, epoch)
+    at_gold = place * len(given) + np.arange(len(given))
     own = scores.ravel()[at_gold]
     scores.ravel()[at_gold] = -np.inf
     rival = scores.max(axis=0)
@@ -203,14 +214,34 @@ def _read(uids: Uids, logits: Floats32, gold: Ids, rows: slice, epoch: int) -> _
     margin, top = own - rival, np.maximum(own, rival)
     correct = margin > 0
     tied = np.flatnonzero(margin == 0)
-    correct[tied] = scores[:, tied].argmax(axis=0) == given[tied]
+    if ids is None:
+        correct[tied] = scores[:, tied].argmax(axis=0) == given[tied]
+    else:
+        correct[tied] = np.where(scores[:, tied] == top[tied], ids[:, tied], logits.shape[2]).min(axis=0) == given[tied]
     probabilities = np.exp(scores - top)
+    if number is not None:
+        probabilities[-2] *= number
     total = _sum(probabilities)
     probabilities /= total
     probability = probabilities.ravel()[at_gold]
     residual = probabilities * probabilities
     residual.ravel()[at_gold] = (1.0 - probability) ** 2
+    if number is not None:
+        residual[-2] /= number
     return _Reading(probabilities, probability, correct, margin, np.sqrt(_sum(residual)), np.log(total) + (top - own))
+
+
+def _kept_scores(logits: KeptLogits, given: Ids, rows: slice, epoch: int) -> tuple[Floats, Floats]:
+    """Return scores (k + 2, b): of the classes kept but the given one, of each of the rest, of the given one; and the rest's number."""
+    classes, values = logits.classes[rows, epoch], logits.values[rows, epoch].astype(np.float64)
+    rest = logits.rest[rows, epoch].astype(np.float64)
+    same = classes == given[:, None]
+    kept = same.any(axis=1)
+    own = np.where(kept, np.where(same, values, 0.0).sum(axis=1), rest)
+    number = logits.n_classes - classes.shape[1] - np.where(kept, 0.0, 1.0)
+    scores = np.empty((classes.shape[1] + 2, len(given)))
+    scores[:-2], scores[-2], scores[-1] = np.where(same, -np.inf, values).T, rest, own
+    return scores, number
 
 
 def _measure(readings: Sequence[_Reading], include_ci: bool) -> tuple[Array, ...]:
@@ -249,7 +280,7 @@ def _blocks(shape: tuple[int, ...], block: int | None) -> Iterator[slice]:
     return (slice(start, min(start + size, n_examples)) for start in range(0, max(n_examples, 1), size))
 
 
-def _check_shapes(uids: Uids, logits: Floats32, gold: Ids) -> None:
+def _check_shapes(uids: Uids, logits: Logits, gold: Ids) -> None:
     if logits.ndim != 3 or logits.shape[1] < 1 or logits.shape[2] < 2 or gold.shape != logits.shape[:1] or len(uids) != len(gold):
         raise InputError(
             "logits of shape (examples, epochs ≥ 1, classes ≥ 2) with one gold label and one uid per example are needed, but logits "

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cartograph.data.arrays import Array, Bools, Ids, Reals
+from cartograph.data.arrays import Array, Bools, Floats, Ids, Reals
+
+_BLOCK_ELEMENTS = 2**24
 
 
 def accuracy(logits: Reals, gold: Ids) -> float:
@@ -38,10 +40,18 @@ def cross_entropy(logits: Reals, gold: Ids) -> float:
     0.693147
     """
     _require_rows(logits, gold)
+    size = max(1, _BLOCK_ELEMENTS // logits.shape[1])
+    parts = [losses(logits[start : start + size], gold[start : start + size]) for start in range(0, len(gold), size)]
+    return float(np.mean(np.concatenate(parts)))
+
+
+def losses(logits: Reals, gold: Ids) -> Floats:
+    """Return −log softmax(logits)[gold] of each row, in nats, ≥ 0; arguments as above."""
     wide = logits.astype(np.float64)
     top = wide.max(axis=1)
     total = top + np.log(np.exp(wide - top[:, None]).sum(axis=1))
-    return float(np.mean(total - wide[np.arange(len(gold)), gold]))
+    each: Floats = total - wide[np.arange(len(gold)), gold]
+    return each
 
 
 def macro_f1(logits: Reals, gold: Ids) -> float:

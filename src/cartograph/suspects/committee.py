@@ -17,15 +17,18 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from cartograph.data.arrays import Floats, Floats32, Ids, Integers
+from cartograph.data.arrays import Floats32, Ids, Integers
 from cartograph.data.folds import assign_folds
+from cartograph.data.kept_logits import WHOLE, KeptShares, Shares
 from cartograph.errors import InputError
 from cartograph.features.simple import simple_features
 from cartograph.features.tables import TreeColumns, dense_columns, tree_columns
 from cartograph.features.text import Row, text_features
 from cartograph.schema import dataset_info
+from cartograph.suspects.kept_doubt import kept_doubt
 from cartograph.suspects.label_doubt import Doubt, label_doubt
-from cartograph.suspects.views import View, combine, known_view, trees_view, vectors_view, words_view
+from cartograph.suspects.many_classes import shares_of_many
+from cartograph.suspects.views import View, check_vectors, combine, known_view, trees_view, vectors_view, words_view
 from cartograph.wording import counted
 
 
@@ -54,13 +57,14 @@ class Committee:
     """The committee's opinion of n examples.
 
     Attributes:
-        probabilities: of all views together, out of sample, ``(n_examples, n_classes)``; rows sum to 1.
+        probabilities: of all views together, out of sample, ``(n_examples, n_classes)``; rows sum to 1. Of many classes, each row's most
+            probable ones.
         doubt: how doubtful each given label is, with a suggestion.
-        views: what it is put together from.
+        views: what it is put together from; none where classes are many.
         fold: the fold of each row, ``(n_examples,)``.
     """
 
-    probabilities: Floats
+    probabilities: Shares
     doubt: Doubt
     views: tuple[View, ...]
     fold: Integers
@@ -75,12 +79,13 @@ def committee_scores(
     folds: int | Ids = 5,
     vectors: Floats32 | None = None,
     trees: TreeColumns | None = None,
-    known: Mapping[str, Floats] | None = None,
+    known: Mapping[str, Shares] | None = None,
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
 
     Cost: O(folds · classes · nnz); on one thread half a second for 10,000 sentences, five and a half minutes for 500,000 pairs of
-    sentences in three classes, the features included. Memory is bounded by blocks: 1.7 GB for those. Vectors: ``features.vector_models``.
+    sentences in three classes, the features included; above ``kept_logits.WHOLE`` classes as
+    ``many_classes`` says. Memory is bounded by blocks: 1.7 GB for those. Vectors: ``features.vector_models``.
 
     Args:
         data: texts, tuples of texts (fields), or a sparse matrix of features ≥ 0, ``(n_examples, n_features)``; None where words say
@@ -106,12 +111,18 @@ def committee_scores(
     given = _checked_labels(labels, classes)
     features = None if data is None else _checked_features(data, len(given))
     fold = assign_folds(given, folds, rng) if isinstance(folds, int) else _checked_folds(folds, given)
+    if len(classes) > WHOLE and trees is None and (features is not None or vectors is not None or known):
+        if vectors is not None:
+            check_vectors(vectors, len(given))
+        kept = shares_of_many(features, vectors, known or {}, given, len(classes), fold, rng)
+        return Committee(kept, kept_doubt(kept, given), (), fold)
     views = [] if features is None else [words_view(features, given, len(classes), fold, rng)]
     if vectors is not None:
         views.append(vectors_view(vectors, given, len(classes), fold, rng))
     if trees is not None:
         views.append(trees_view(trees, given, len(classes), fold, rng))
-    views += [known_view(name, shares, given, rng) for name, shares in (known or {}).items()]
+    whole = {name: shares.dense() if isinstance(shares, KeptShares) else shares for name, shares in (known or {}).items()}
+    views += [known_view(name, shares, given, rng) for name, shares in whole.items()]
     if not views:
         raise InputError("neither texts nor vectors nor probabilities are given, so no label can be doubted; give one of them.")
     probabilities = combine(views, given, rng)

@@ -23,7 +23,8 @@ from typing import Literal
 
 import numpy as np
 
-from cartograph.data.arrays import Floats, Ids, Integers, Integers32, Reals
+from cartograph.data.arrays import Bools, Floats, Ids, Integers, Integers32, Reals
+from cartograph.data.kept_logits import KeptShares
 from cartograph.errors import InputError
 from cartograph.statistics.proportion import wilson_interval
 from cartograph.suspects.through_noise import sharpen
@@ -50,10 +51,10 @@ Unknown = Literal["few rows", "little explained"]
 """Why the number of wrong labels cannot be estimated."""
 
 PSEUDO_ROWS = 20.0
-_LEAST = 0.002
+LEAST = 0.002
 _FEWEST = 20
 # The interval: relative error of the estimate downwards, and upwards of one from a larger share of rows, which also counts hard rows.
-_BELOW, _ABOVE, _MORE_ANCHORS = 0.85, 1.1, 0.6
+_BELOW, _ABOVE, MORE_ANCHORS = 0.85, 1.1, 0.6
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ class Doubt:
         score: probability that the given label is wrong, ``(n_examples,)``, in [0, 1]; higher = more suspect. Where ``wrong`` is None it
             only ranks.
         suggested: the most probable other class, ``(n_examples,)``.
-        transition: estimated T[y, z], share of the rows of true class y that are labelled z, ``(n_classes, n_classes)``; rows sum to 1.
+        transition: estimated T[y, z], share of the rows of true class y that are labelled z, ``(n_classes, n_classes)``; rows sum to 1;
+            None where classes are too many for it.
         explained: share of the labels' entropy that the probabilities explain, at most 1; 0 = no better than the classes' shares.
         wrong: how many labels are wrong; None where that cannot be estimated.
         unknown: why it cannot; None where it can.
@@ -86,7 +88,7 @@ class Doubt:
 
     score: Floats
     suggested: Integers32
-    transition: Floats
+    transition: Floats | None
     explained: float
     wrong: WrongLabels | None
     unknown: Unknown | None = None
@@ -116,12 +118,12 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
     if not pseudo_rows > 0:
         raise InputError(f"`pseudo_rows` must be above 0, but is {pseudo_rows}.")
     known = probabilities.astype(np.float64)
-    entropy = _entropy(given)
-    explained = _explained(known, given, entropy)
+    entropy = entropy_of(given)
+    explained = explained_share(known[np.arange(len(given)), given], entropy)
     unknown: Unknown | None = None
     wrong = None
     if explained < NOTHING:
-        transition, told = _even(known.shape[1], _LEAST), False
+        transition, told = _even(known.shape[1], LEAST), False
         score = _posterior(known, transition, given)
     else:
         anchors = _anchor_counts(known, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
@@ -136,13 +138,12 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
         unknown = "few rows"
     else:
         wrong = _wrong_labels(known, given, score, anchors, pseudo_rows)
-    alone = np.bincount(given, minlength=known.shape[1])[given] == 1
-    if len(given) >= _FEWEST:
-        score[alone] = np.maximum(score[alone], 0.5)
+    alone = lone_rows(given)
+    score[alone] = np.maximum(score[alone], 0.5)
     return Doubt(score, suggested_labels(probabilities, labels), transition, explained, wrong, unknown)
 
 
-def suggested_labels(probabilities: Reals, labels: Ids) -> Integers32:
+def suggested_labels(probabilities: Reals | KeptShares, labels: Ids) -> Integers32:
     """Return each row's most probable class other than the given one, ``(n_examples,)``; the lowest id where several tie.
 
     Args:
@@ -155,6 +156,8 @@ def suggested_labels(probabilities: Reals, labels: Ids) -> Integers32:
     >>> suggested_labels(np.array([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]]), np.array([0, 2])).tolist()
     [1, 0]
     """
+    if isinstance(probabilities, KeptShares):
+        return probabilities.other_than(labels)
     given = check_probabilities(probabilities, labels)
     others = probabilities.astype(np.float64)
     others[np.arange(len(given)), given] = -1.0
@@ -187,15 +190,18 @@ def check_probabilities(probabilities: Reals, labels: Ids) -> Integers:
     return labels.astype(np.intp)
 
 
-def _entropy(given: Integers) -> float:
+def entropy_of(given: Integers) -> float:
     """Return the entropy of the labels' shares, in nats."""
     shares = np.bincount(given) / len(given)
     return -float((shares[shares > 0] * np.log(shares[shares > 0])).sum())
 
 
-def _explained(probabilities: Floats, given: Integers, entropy: float) -> float:
-    """Return 1 − cross-entropy / entropy of the labels' shares; a single surprise counts for no more than one in a thousand."""
-    own = np.clip(probabilities[np.arange(len(given)), given], 1e-3, None)
+def explained_share(own: Floats, entropy: float) -> float:
+    """Return 1 − cross-entropy / entropy of the labels' shares, from the given labels' probabilities, ``(n_examples,)``.
+
+    A single surprise counts for no more than one in a thousand.
+    """
+    own = np.clip(own, 1e-3, None)
     return 1.0 + float(np.log(own).mean()) / entropy if entropy > 0 else 0.0
 
 
@@ -205,6 +211,12 @@ def _clear(true_classes: Floats) -> float:
     mean = -float(np.einsum("nc,nc->", true_classes, np.log(np.clip(true_classes, 1e-300, None)))) / len(true_classes)
     among = -float((shares * np.log(np.clip(shares, 1e-300, None))).sum())
     return 1.0 - mean / among if among > 0 else 0.0
+
+
+def lone_rows(given: Integers) -> Bools:
+    """Return which rows are the only one of their class, ``(n_examples,)``; none in a handful of rows."""
+    alone: Bools = (np.bincount(given)[given] == 1) & (len(given) >= _FEWEST)
+    return alone
 
 
 def _anchor_counts(probabilities: Floats, given: Integers, share: float) -> Floats:
@@ -227,7 +239,7 @@ def _rate(anchors: Floats) -> tuple[float, float]:
 
 def _transition(anchors: Floats, pseudo_rows: float) -> Floats:
     wrong, total = _rate(anchors)
-    even = _even(len(anchors), max(wrong / total, _LEAST))
+    even = _even(len(anchors), max(wrong / total, LEAST))
     estimated: Floats = (anchors + pseudo_rows * even) / (anchors.sum(axis=1, keepdims=True) + pseudo_rows)
     return estimated
 
@@ -245,17 +257,29 @@ def _posterior(true_classes: Floats, transition: Floats, given: Integers) -> Flo
 
 
 def _wrong_labels(probabilities: Floats, given: Integers, score: Floats, anchors: Floats, pseudo_rows: float) -> WrongLabels:
-    expected = float(score.sum())
-    wrong, total = _rate(anchors)
-    least, most = wilson_interval(int(wrong), int(total))
-    rate = max(wrong / total, _LEAST)
-    wider = _anchor_counts(probabilities, given, _MORE_ANCHORS)
+    wider = _anchor_counts(probabilities, given, MORE_ANCHORS)
     transition = _transition(wider, pseudo_rows)
     with_hard = float(_posterior(sharpen(probabilities, given, transition).probabilities(probabilities), transition, given).sum())
-    surely, among = _rate(wider)
-    high = max(expected * most / rate, _ABOVE * with_hard * wilson_interval(int(surely), int(among))[1] / max(surely / among, _LEAST))
+    return bounds(score, with_hard, _rate(anchors), _rate(wider))
+
+
+def bounds(score: Floats, with_hard: float, anchors: tuple[float, float], wider: tuple[float, float]) -> WrongLabels:
+    """Return how many labels are wrong, with an interval.
+
+    Args:
+        score: probability that a label is wrong, ``(n_examples,)``.
+        with_hard: their sum by anchors from a larger share of the rows.
+        anchors: how many anchors have another label, and how many there are.
+        wider: the same of the larger share.
+    """
+    expected = float(score.sum())
+    wrong, total = anchors
+    least, most = wilson_interval(int(wrong), int(total))
+    rate = max(wrong / total, LEAST)
+    surely, among = wider
+    high = max(expected * most / rate, _ABOVE * with_hard * wilson_interval(int(surely), int(among))[1] / max(surely / among, LEAST))
     low = _BELOW * expected * least / rate
-    return WrongLabels(expected, min(low, expected), min(max(high, expected), float(len(given))))
+    return WrongLabels(expected, min(low, expected), min(max(high, expected), float(len(score))))
 
 
 def _even(n_classes: int, wrong: float) -> Floats:

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import softmax
 
-from cartograph.data.arrays import Bools, Floats, Floats32, Ids
+from cartograph.data.arrays import Bools, Floats, Ids
+from cartograph.data.kept_logits import WHOLE, KeptLogits, KeptShares, Logits, Shares, first_of, share_of
 from cartograph.maps.measures import Measures, Uids
 from cartograph.schema import NOISE
 from cartograph.suspects.columns import detector_columns
@@ -40,10 +41,10 @@ class Evidence:
     labels: Ids
     names: Sequence[str]
     measures: Measures
-    in_sample: Floats | None
+    in_sample: Shares | None
     n_epochs: int | None
     committee: Committee | None
-    held_out: Floats | None = None
+    held_out: Shares | None = None
 
     @property
     def columns(self) -> dict[str, Floats]:
@@ -51,9 +52,16 @@ class Evidence:
         return detector_columns(self.measures, self.committee)
 
     @property
-    def from_coordinates(self) -> Floats:
+    def from_coordinates(self) -> Shares:
         """Class probabilities from coordinates alone: confidence for the label, the rest shared evenly."""
         others = len(self.names) - 1
+        if others >= WHOLE:
+            own, other = self.measures.confidence, (1.0 - self.measures.confidence) / others
+            lowest = np.where(np.asarray(self.labels) == 0, 1, 0)
+            both = np.stack([np.asarray(self.labels), lowest], axis=1), np.stack([own, other], axis=1)
+            order = np.argsort(-both[1], axis=1, kind="stable")
+            classes, values = (np.take_along_axis(part, order, axis=1) for part in both)
+            return KeptShares(classes.astype(np.int32), values, len(self.names))
         shares = np.repeat(((1.0 - self.measures.confidence) / others)[:, None], others + 1, axis=1)
         shares[np.arange(len(self.labels)), self.labels] = self.measures.confidence
         return shares
@@ -69,7 +77,7 @@ class Suggestions:
         right: for each source that could be tried, the share of the planted flips whose right label it suggests, in [0, 1].
     """
 
-    probabilities: Floats
+    probabilities: Shares
     source: str
     right: Mapping[str, float]
 
@@ -89,7 +97,8 @@ def choose_suggestions(original: Evidence, noised: Evidence, flips: Flips) -> Su
     for name, (known, after) in sources.items():
         if known is None or after is None:
             continue
-        suggested = suggested_labels(after[flips.rows], flips.labels[flips.rows])
+        there = after.take(flips.rows) if isinstance(after, KeptShares) else after[flips.rows]
+        suggested = suggested_labels(there, flips.labels[flips.rows])
         right[name] = float(np.mean(suggested == original.labels[flips.rows]))
         if right[name] > right.get(best, -1.0):
             best, used = name, known
@@ -103,12 +112,16 @@ def map_measures(table: pa.Table) -> Measures:
     return Measures(**known)
 
 
-def mean_probabilities(logits: Floats32) -> Floats:
+def mean_probabilities(logits: Logits) -> Shares:
     """Return the mean over epochs of the class probabilities, ``(n_examples, n_classes)``, from ``(n_examples, n_epochs, n_classes)``.
+
+    Of logits that were kept in part, the most probable classes of each row.
 
     >>> mean_probabilities(np.zeros((1, 3, 2), dtype=np.float32)).tolist()
     [[0.5, 0.5]]
     """
+    if isinstance(logits, KeptLogits):
+        return logits.mean_shares()
     total: Floats = np.zeros((logits.shape[0], logits.shape[2]))
     for epoch in range(logits.shape[1]):
         total += softmax(logits[:, epoch].astype(np.float64), axis=1)
@@ -136,7 +149,7 @@ def assumed_measures(measures: Measures, planted: Bools, n_classes: int) -> Meas
 
 
 def suspects_table(
-    uids: Uids, detector: Detector, evidence: Evidence, suggest_from: Floats, *, threshold: float = 0.5, assumption: str = ""
+    uids: Uids, detector: Detector, evidence: Evidence, suggest_from: Shares, *, threshold: float = 0.5, assumption: str = ""
 ) -> pa.Table:
     """Return ``schema.NOISE`` of the original rows, in their order.
 
@@ -161,7 +174,7 @@ def suspects_table(
         "probability": probability,
         "flagged": probability >= threshold,
         "suggested": suggested,
-        "suggested_probability": suggest_from[np.arange(len(suggested)), suggested],
+        "suggested_probability": share_of(suggest_from, suggested),
         "rank": rank,
         "reason": reasons(evidence, committee="doubt" in detector.features, assumption=assumption),
     }
@@ -179,7 +192,7 @@ def reasons(evidence: Evidence, *, committee: bool, assumption: str = "") -> lis
     parts = [_model_says(evidence)]
     if committee and evidence.committee is not None:
         own = evidence.committee.probabilities
-        given = own[np.arange(len(evidence.labels)), evidence.labels].tolist()
+        given = share_of(own, evidence.labels).tolist()
         others = _preferred(own, evidence, "prefer", "more than any other")
         parts.append([f"models that never saw the row give it {percent(p)}{rest}" for p, rest in zip(given, others, strict=True)])
     rows = ["; ".join(part) for part in zip(*parts, strict=True)]
@@ -201,9 +214,9 @@ def _model_says(evidence: Evidence) -> list[str]:
     ]
 
 
-def _preferred(probabilities: Floats, evidence: Evidence, verb: str, agreed: str) -> list[str]:
+def _preferred(probabilities: Shares, evidence: Evidence, verb: str, agreed: str) -> list[str]:
     names = [cut(name, _LONGEST_NAME) for name in evidence.names]
-    first, highest = probabilities.argmax(axis=1).tolist(), probabilities.max(axis=1).tolist()
+    first, highest = (values.tolist() for values in first_of(probabilities))
     labels = np.asarray(evidence.labels).tolist()
     return [
         f", {agreed}" if other == given else f" and {verb} {names[other]} ({percent(p)})"

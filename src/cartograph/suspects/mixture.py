@@ -37,18 +37,19 @@ class Mixture:
         return shares
 
 
-def fit_mixture(scores: Floats32, labels: Integers) -> Mixture:
+def fit_mixture(scores: Floats32, labels: Integers, *, biased: bool = True) -> Mixture:
     """Return the mixture under which the labels are most likely, weights held to 1 / n_models by a weak normal prior.
 
     Args:
         scores: out-of-fold scores, centred over classes, ``(n_models, n_examples, n_classes)``.
         labels: label ids, ``(n_examples,)``.
+        biased: whether each class has a bias; else they are 0, and a step costs nothing more where classes are many.
     """
     n_models, _, n_classes = scores.shape
     mixture = Mixture(np.full(n_models, 1.0 / n_models), np.zeros(n_classes))
     loss = _loss(mixture, scores, labels)
     for _ in range(_STEPS):
-        step = _step(mixture, scores, labels)
+        step = _step(mixture, scores, labels, biased)
         # Far from the optimum a full Newton step may overshoot: it is halved until the loss falls.
         for halving in range(12):
             tried = _moved(mixture, step * 0.5**halving)
@@ -63,7 +64,7 @@ def fit_mixture(scores: Floats32, labels: Integers) -> Mixture:
     return mixture
 
 
-def _step(mixture: Mixture, scores: Floats32, labels: Integers) -> Floats:
+def _step(mixture: Mixture, scores: Floats32, labels: Integers, biased: bool) -> Floats:
     n_models = scores.shape[0]
     expected = mixture.probabilities(scores)
     residual = expected.copy()
@@ -71,6 +72,9 @@ def _step(mixture: Mixture, scores: Floats32, labels: Integers) -> Floats:
     weighted = scores * expected
     mean = weighted.sum(axis=2, dtype=np.float64)
     slope = np.einsum("mnc,nc->m", scores, residual) + _HOLD * (mixture.weights - 1.0 / n_models)
+    if not biased:
+        curve = np.einsum("mnc,knc->mk", weighted, scores, dtype=np.float64) - np.einsum("mn,kn->mk", mean, mean) + _HOLD * np.eye(n_models)
+        return np.concatenate([np.linalg.solve(curve, slope), np.zeros(len(mixture.biases))])
     slope_bias = residual.sum(axis=0) + _HOLD_BIAS * mixture.biases
     curve = np.einsum("mnc,knc->mk", weighted, scores, dtype=np.float64) - np.einsum("mn,kn->mk", mean, mean) + _HOLD * np.eye(n_models)
     cross = weighted.sum(axis=1, dtype=np.float64) - np.einsum("mn,nc->mc", mean, expected)

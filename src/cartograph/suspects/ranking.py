@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cartograph.data.arrays import Floats, Integers, Integers32
+from cartograph.data.kept_logits import KeptShares
 from cartograph.errors import InputError
 from cartograph.features.text import Row
 from cartograph.suspects.committee import committee_scores
@@ -95,4 +96,5 @@ def out_of_fold_probabilities(
     given = np.asarray(labels)
     names = [str(label) for label in range(int(given.max(initial=-1)) + 1)]
     read = None if vectors is None else np.asarray(vectors, dtype=np.float32)
-    return committee_scores(texts, given, names, np.random.default_rng(seed), folds=folds, vectors=read).probabilities
+    found = committee_scores(texts, given, names, np.random.default_rng(seed), folds=folds, vectors=read).probabilities
+    return found.dense() if isinstance(found, KeptShares) else found

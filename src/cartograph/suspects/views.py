@@ -73,11 +73,7 @@ def vectors_view(vectors: Floats32, labels: Integers, n_classes: int, fold: Inte
     Raises:
         InputError: vectors of another number of rows, or not finite.
     """
-    if len(vectors) != len(labels):
-        raise InputError(f"there are vectors of {len(vectors):,} rows and {len(labels):,} labels; give one vector per row.")
-    if not np.isfinite(vectors).all():
-        row = int((~np.isfinite(vectors).all(axis=1)).argmax())
-        raise InputError(f"the vector of row {row + 1} holds a number that is not finite; make the vectors again, or leave that row out.")
+    check_vectors(vectors, len(labels))
     discriminants = out_of_fold_discriminant(vectors, labels, n_classes, fold, SHRINKAGES)
     neighbours = leave_one_out_neighbours(vectors, labels, n_classes, NEIGHBOURS, rng)
     members = (*(f"discriminant {part:g}" for part in SHRINKAGES), *(f"{number} neighbours" for number in NEIGHBOURS))
@@ -88,6 +84,19 @@ def trees_view(columns: TreeColumns, labels: Integers, n_classes: int, fold: Int
     """Return what boosted trees, early and late in their training, and a forest say of the columns of a table; else as ``words_view``."""
     boosted, forest = out_of_fold_boosting(columns, labels, n_classes, fold), out_of_fold_forest(columns, labels, n_classes, fold)
     return _view("trees", (*(f"{number} trees" for number in STAGES), "forest"), np.stack([*boosted, forest]), labels, rng)
+
+
+def check_vectors(vectors: Floats32, number: int) -> None:
+    """Check that there is a finite vector of each row.
+
+    Raises:
+        InputError: there are others than so many, or one is not finite.
+    """
+    if len(vectors) != number:
+        raise InputError(f"there are vectors of {len(vectors):,} rows and {number:,} labels; give one vector per row.")
+    if not np.isfinite(vectors).all():
+        row = int((~np.isfinite(vectors).all(axis=1)).argmax())
+        raise InputError(f"the vector of row {row + 1} holds a number that is not finite; make the vectors again, or leave that row out.")
 
 
 def known_view(name: str, probabilities: Floats, labels: Integers, rng: np.random.Generator) -> View:

@@ -22,7 +22,7 @@ from scipy.special import softmax
 
 from cartograph.data.folds import assign_folds
 from cartograph.data.json_files import read_json, write_json
-from cartograph.dynamics.epoch_files import epoch_file, logits_of
+from cartograph.dynamics.epoch_files import by_blocks, epoch_file
 from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_logistic
 from cartograph.features.simple import simple_features
 from cartograph.features.text import text_rows
@@ -167,7 +167,7 @@ def attempt_of(result: TrainingResult) -> Attempt:
     metrics = result.metrics
     epochs = int(metrics["epochs"])
     last = pq.ParquetFile(epoch_file(result.dynamics, epochs - 1)).read()
-    given = softmax(logits_of(last).astype(np.float64), axis=1)[np.arange(last.num_rows), last["gold"].to_numpy()]
+    given = by_blocks(last, lambda logits, gold: softmax(logits.astype(np.float64), axis=1)[np.arange(len(gold)), gold])
     finite = "train.loss" in metrics
     surest = float(np.sort(given)[-math.ceil(len(given) / 3)]) if finite else 0.0
     return Attempt(epochs, float(metrics["train.accuracy"]), surest, bool(metrics["train.failed"]), finite)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from cartograph.data.arrays import Floats32, Integers, Objects
 from cartograph.data.json_files import read_json, write_json
 from cartograph.data.parquet import write_parquet
-from cartograph.dynamics.epoch_files import dynamics_table, epoch_file, logits_of
+from cartograph.dynamics.epoch_files import by_blocks, dynamics_table, epoch_file
 from cartograph.schema import HISTORY
 from cartograph.statistics.chance import beats_chance
 from cartograph.statistics.metrics import accuracy, macro_f1
@@ -111,9 +111,9 @@ class TrainingResult:
             metrics[f"{name}.accuracy"] = accuracy(part.logits, part.gold)
             metrics[f"{name}.macro_f1"] = macro_f1(part.logits, part.gold)
         recorded = pq.ParquetFile(epoch_file(self.dynamics, last["epoch"])).read()
-        tested = [(logits_of(recorded), recorded["gold"].to_numpy())]
-        tested += [(part.logits, part.gold) for part in predictions.values() if part.domain == "id"]
-        learnt = any(beats_chance(logits.argmax(axis=1), gold, _CHANCE / len(tested)) for logits, gold in tested)
+        tested = [(by_blocks(recorded, lambda logits, _: logits.argmax(axis=1)), recorded["gold"].to_numpy())]
+        tested += [(part.logits.argmax(axis=1), part.gold) for part in predictions.values() if part.domain == "id"]
+        learnt = any(beats_chance(predicted, gold, _CHANCE / len(tested)) for predicted, gold in tested)
         metrics["train.failed"] = int(not learnt or _predicts_one_class(predictions.values()) or not math.isfinite(last["loss"]))
         return metrics
 

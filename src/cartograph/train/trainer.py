@@ -15,14 +15,14 @@ from torch.nn import functional
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 from transformers.trainer import OPTIMIZER_NAME, SCHEDULER_NAME, TRAINER_STATE_NAME
 
-from cartograph.data.arrays import Array, Floats32, Integers
-from cartograph.dynamics.epoch_files import logits_of
+from cartograph.data.arrays import Floats32, Integers
+from cartograph.dynamics.epoch_files import by_blocks
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.base import IGNORED, Classifier
 from cartograph.models.encoded import Examples
 from cartograph.models.isolation import seed_everything
 from cartograph.models.row_table import RowTable
-from cartograph.statistics.metrics import accuracy, cross_entropy
+from cartograph.statistics.metrics import accuracy, cross_entropy, losses
 from cartograph.train.batch_order import BatchOrder, EpochLoader, epoch_batches
 from cartograph.train.checkpoints import Checkpoints
 from cartograph.train.recipe import Recipe
@@ -158,7 +158,8 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
             self._record_epoch(self.recorder)
         if self.recipe.evaluate == "epoch" or self.epoch == self.recipe.epochs - 1:
             for name, examples in self.evaluation.items():
-                self._note(name, self.predict_logits(examples), examples.labels)
+                logits = self.predict_logits(examples)
+                self._note(name, cross_entropy(logits, examples.labels), accuracy(logits, examples.labels))
         self.epoch += 1
         if self.watch.checkpoints is not None and self.args.should_save:
             with self.watch.checkpoints.write(self.epoch - 1) as folder:
@@ -178,10 +179,11 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
                 recorder.record(examples.uids[rows], logits, examples.labels[rows])
         recorded = recorder.end_epoch()
         if recorded is not None:
-            self._note(name, logits_of(recorded), recorded.column("gold").to_numpy())
+            loss, right = by_blocks(recorded, losses), by_blocks(recorded, lambda logits, gold: logits.argmax(axis=1) == gold)
+            self._note(name, float(np.mean(loss)), float(np.mean(right)))
 
-    def _note(self, name: str, logits: Floats32, gold: Array) -> None:
-        score = {"epoch": self.epoch, "set": name, "loss": cross_entropy(logits, gold), "accuracy": accuracy(logits, gold)}
+    def _note(self, name: str, loss: float, share: float) -> None:
+        score = {"epoch": self.epoch, "set": name, "loss": loss, "accuracy": share}
         if self.watch.history is not None:
             self.watch.history.append(score)
         if self.recipe.live:

@@ -12,7 +12,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cartograph.dynamics.epoch_files import epoch_file, logits_of, read_dynamics
+from cartograph.data.kept_logits import KEPT, WHOLE, KeptLogits
+from cartograph.dynamics.epoch_files import by_blocks, dynamics_table, epoch_file, logits_of, read_dynamics
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.errors import InputError
 from cartograph.schema import dynamics_schema
@@ -206,3 +207,28 @@ def test_uids_of_any_text_survive(tmp_path: Path) -> None:
     recorder.record(uids, torch.zeros(len(uids), 2), [0] * len(uids))
     recorder.end_epoch()
     assert read_dynamics(tmp_path).uids.tolist() == sorted(uids)
+
+
+def test_of_many_classes_a_row_keeps_those_that_count(tmp_path: Path) -> None:
+    classes, generator = WHOLE + 72, torch.Generator().manual_seed(1)
+    recorder = DynamicsRecorder(tmp_path, uids=["a", "b", "c"])
+    scores = [torch.randn(3, classes, generator=generator) for _ in range(2)]
+    for logits in scores:
+        recorder.record(["c", "a"], logits[:2].to(torch.bfloat16).float(), [7, 2])
+        recorder.record(["b"], logits[2:].to(torch.bfloat16).float(), [5])
+        recorder.record(["b"], logits[:1], [5])
+        table = recorder.end_epoch()
+    assert table is not None and epoch_file(tmp_path, 1).stat().st_size < 4_000
+    found = read_dynamics(tmp_path)
+    assert isinstance(found.logits, KeptLogits)
+    assert found.logits.shape == (3, 2, classes) and found.logits.classes.shape == (3, 2, KEPT + 1)
+    assert found.gold.tolist() == [2, 5, 7]
+    whole = np.stack([logits[[1, 2, 0]].to(torch.bfloat16).float().numpy() for logits in scores], axis=1)
+    assert np.array_equal(found.logits[:, 1].argmax(axis=1), whole[:, 1].argmax(axis=1))
+    assert np.array_equal(found.logits[:, 0][np.arange(3), found.gold], whole[np.arange(3), 0, found.gold])
+    assert by_blocks(table, lambda logits, gold: logits.argmax(axis=1) == gold).shape == (3,)
+    same = dynamics_table(table["uid"].combine_chunks(), found.gold, whole[:, 1])
+    assert same.schema == table.schema and same.column("classes").equals(table.column("classes"))
+    with pytest.raises(InputError, match="the number of classes must stay the same"):
+        recorder.record(["a"], scores[0][:1], [2])
+        recorder.record(["b"], scores[0][:1, :-1], [2])

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from cartograph.data.kept_logits import WHOLE, KeptLogits, keep
 from cartograph.errors import InputError
 from cartograph.maps.measures import NEVER_LEARNT, compute_measures, epoch_window, gold_probabilities
 
@@ -231,3 +232,29 @@ def test_shapes_that_do_not_fit_are_shown(shape: tuple[int, ...]) -> None:
 def test_an_empty_table_has_empty_measures() -> None:
     measures = compute_measures([], np.zeros((0, 2, 3), np.float32), np.zeros(0, np.int32))
     assert all(len(getattr(measures, name)) == 0 for name in COLUMNS)
+
+
+def test_measures_of_kept_logits_are_those_of_all() -> None:
+    rng = np.random.default_rng(1)
+    classes = WHOLE + 40
+    whole = rng.normal(0, 2, (60, 5, classes)).astype(np.float32)
+    gold = rng.integers(0, classes, 60)
+    whole[np.arange(60) < 40, :, gold[:40]] += 6.0
+    parts = [keep(whole[:, epoch], gold) for epoch in range(5)]
+    kept = KeptLogits(*(np.stack(part, axis=1) for part in zip(*parts, strict=True)), classes)
+    uids = [str(row) for row in range(60)]
+    few, every = compute_measures(uids, kept, gold, burn_in=1), compute_measures(uids, whole, gold, burn_in=1)
+    for name in ("confidence", "variability", "aum", "loss"):
+        np.testing.assert_allclose(getattr(few, name), getattr(every, name), atol=1e-6)
+    assert np.array_equal(few.correctness, every.correctness) and np.array_equal(few.forgetting, every.forgetting)
+    # Only who among the rest has how much is shared out evenly.
+    np.testing.assert_allclose(few.el2n, every.el2n, atol=5e-3)
+    assert (few.predicted == every.predicted)[:40].all() and every.predicted is not None
+    np.testing.assert_allclose(gold_probabilities(uids, kept, gold), gold_probabilities(uids, whole, gold), atol=1e-7)
+    flipped = (gold + 1) % classes
+    lower, exact = compute_measures(uids, kept, flipped), compute_measures(uids, whole, flipped)
+    np.testing.assert_allclose(lower.confidence, exact.confidence, atol=0.02)
+    with pytest.raises(InputError, match="epoch 2 has the logit nan for uid '3'"):
+        broken = KeptLogits(kept.classes, kept.values.copy(), kept.rest, classes)
+        broken.values[3, 2, 4] = np.nan
+        compute_measures(uids, broken, gold)

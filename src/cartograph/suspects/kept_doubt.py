@@ -1,0 +1,96 @@
+"""The doubt about labels of many classes, from the most probable classes of each row (``label_doubt`` says what is estimated, and why).
+
+Two things are simpler here. To find the probabilities of the true classes, labels are taken to go wrong evenly, at the rate that the
+surest rows show: a thousand classes have a million habits, of which a data set shows next to none. And who has the rest of a row's
+probability does not matter: it is shared out evenly. The habits that the surest rows do show count in the posterior, as there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from cartograph.data.arrays import Floats, Ids, Integers
+from cartograph.data.kept_logits import KeptShares
+from cartograph.suspects.label_doubt import (
+    ANCHOR_ROWS,
+    ANCHORS,
+    EXPLAINED,
+    FEWEST_ROWS,
+    LEAST,
+    MORE_ANCHORS,
+    MOST_ANCHORS,
+    PSEUDO_ROWS,
+    ROWS_A_CLASS,
+    Doubt,
+    Unknown,
+    bounds,
+    entropy_of,
+    explained_share,
+    lone_rows,
+)
+
+
+def kept_doubt(shares: KeptShares, labels: Ids, *, pseudo_rows: float = PSEUDO_ROWS) -> Doubt:
+    """Return the doubt about every given label, and an estimate of how many are wrong; ``transition`` is None.
+
+    Args:
+        shares: for each row by a model that did not see that row; the given label among the classes kept.
+        labels: given label ids, ``(n_examples,)``.
+        pseudo_rows: as in ``label_doubt``.
+    """
+    given = np.asarray(labels).astype(np.int64)
+    entropy, own = entropy_of(given), shares.of(given)
+    explained = explained_share(own, entropy)
+    unknown: Unknown | None = None
+    wrong = None
+    if explained < EXPLAINED:
+        unknown = "little explained"
+        score = _posterior(shares, given, None, LEAST, pseudo_rows)
+    else:
+        anchors, rate = _anchors(shares, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
+        score = _posterior(shares, given, anchors, max(rate[0] / rate[1], LEAST), pseudo_rows)
+        if len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
+            unknown = "few rows"
+        else:
+            wider, more = _anchors(shares, given, MORE_ANCHORS)
+            with_hard = _posterior(shares, given, wider, max(more[0] / more[1], LEAST), pseudo_rows)
+            wrong = bounds(score, float(with_hard.sum()), rate, more)
+    lone = lone_rows(given)
+    score[lone] = np.maximum(score[lone], 0.5)
+    return Doubt(score, shares.other_than(given), None, explained, wrong, unknown)
+
+
+def _anchors(shares: KeptShares, given: Integers, part: float) -> tuple[sparse.csr_array, tuple[float, float]]:
+    """Return how often the surest rows of each predicted class have each label, how many have another, and how many there are."""
+    predicted = shares.classes[:, 0].astype(np.int64)
+    order = np.lexsort((-shares.values[:, 0], predicted))
+    number = np.bincount(predicted, minlength=shares.n_classes)
+    rank = np.arange(len(order)) - (np.cumsum(number) - number)[predicted[order]]
+    surest = order[rank < np.ceil(part * number)[predicted[order]]]
+    counts = sparse.csr_array((np.ones(len(surest)), (predicted[surest], given[surest])), shape=(shares.n_classes, shares.n_classes))
+    counts.sum_duplicates()
+    return counts, (float(np.count_nonzero(predicted[surest] != given[surest])), float(len(surest)))
+
+
+def _posterior(shares: KeptShares, given: Integers, anchors: sparse.csr_array | None, rate: float, pseudo_rows: float) -> Floats:
+    """Return the probability that the true class is another than the given one, ``(n_examples,)``."""
+    n_classes, kept = shares.n_classes, shares.classes.shape[1]
+    even = rate / (n_classes - 1)
+    values, rest = shares.values, shares.rest
+    if anchors is not None:
+        least = 0.01 / n_classes
+        values, rest = (np.clip((part - even) / max(1.0 - rate - even, 1e-3), least, None) for part in (values, rest))
+    values, rest = np.clip(values, 1e-12, None), np.clip(rest, 1e-12, None)
+    own = shares.classes == given[:, None]
+    goes = np.where(own, 1.0 - rate, even)
+    if anchors is not None:
+        rows = np.repeat(given[:, None], kept, axis=1).ravel()
+        seen = np.asarray(anchors[shares.classes.ravel(), rows]).reshape(goes.shape)
+        among = np.asarray(anchors.sum(axis=1)).ravel()[shares.classes]
+        goes = (seen + pseudo_rows * goes) / (among + pseudo_rows)
+    joint = values * goes
+    right = np.where(own, joint, 0.0).sum(axis=1)
+    wrong = np.where(own, 0.0, joint).sum(axis=1) + (n_classes - kept) * rest * even
+    doubt: Floats = wrong / (wrong + right)
+    return doubt

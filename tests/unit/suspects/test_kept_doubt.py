@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import numpy as np
+
+from cartograph.data.kept_logits import KeptShares, most_probable
+from cartograph.statistics.metrics import average_precision
+from cartograph.suspects.kept_doubt import kept_doubt
+from cartograph.suspects.label_doubt import label_doubt
+
+CLASSES = 20
+
+
+def noisy(rows: int, classes: int, rate: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Probabilities of given labels that are wrong at an even rate, the labels, and which are wrong."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, classes, rows)
+    true = np.full((rows, classes), 0.08 / (classes - 1))
+    true[np.arange(rows), truth] = 0.92
+    wrong = rng.random(rows) < rate
+    given = np.where(wrong, (truth + rng.integers(1, classes, rows)) % classes, truth)
+    even = np.full((classes, classes), rate / (classes - 1))
+    np.fill_diagonal(even, 1 - rate)
+    return true @ even, given, wrong
+
+
+def kept(shares: np.ndarray, given: np.ndarray) -> KeptShares:
+    return KeptShares(*most_probable(shares, given), shares.shape[1])
+
+
+def test_it_doubts_as_the_whole_rows_do() -> None:
+    shares, given, wrong = noisy(2_000, CLASSES, 0.1)
+    few, whole = kept_doubt(kept(shares, given), given), label_doubt(shares, given)
+    assert np.corrcoef(few.score, whole.score)[0, 1] > 0.98
+    assert abs(few.explained - whole.explained) < 1e-9
+    assert few.wrong is not None and whole.wrong is not None
+    assert abs(few.wrong.expected - whole.wrong.expected) < 0.2 * whole.wrong.expected
+    assert few.wrong.low < 0.1 * 2_000 < few.wrong.high
+    assert average_precision(wrong, few.score) > 0.95
+    assert (few.suggested == whole.suggested)[wrong].all()
+
+
+def test_where_little_is_explained_or_rows_are_few_it_only_ranks() -> None:
+    shares, given, _ = noisy(300, CLASSES, 0.1)
+    assert kept_doubt(kept(shares, given), given).unknown == "few rows"
+    flat = np.full_like(shares, 1 / CLASSES)
+    found = kept_doubt(kept(flat, given), given)
+    assert found.unknown == "little explained" and found.wrong is None
+
+
+def test_the_only_row_of_a_class_is_doubted() -> None:
+    shares, given, _ = noisy(400, CLASSES, 0.0)
+    keep_one = (given != 3) | (np.cumsum(given == 3) == 1)
+    found = kept_doubt(kept(shares[keep_one], given[keep_one]), given[keep_one])
+    assert found.score[given[keep_one] == 3].min() >= 0.5
