@@ -20,6 +20,7 @@ from cartograph.suspects.label_doubt import (
     LEAST,
     MORE_ANCHORS,
     MOST_ANCHORS,
+    NOTHING,
     PSEUDO_ROWS,
     ROWS_A_CLASS,
     Doubt,
@@ -44,18 +45,19 @@ def kept_doubt(shares: KeptShares, labels: Ids, *, pseudo_rows: float = PSEUDO_R
     explained = explained_share(own, entropy)
     unknown: Unknown | None = None
     wrong = None
-    if explained < EXPLAINED:
-        unknown = "little explained"
+    anchors, rate = _anchors(shares, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
+    if explained < NOTHING:
         score = _posterior(shares, given, None, LEAST, pseudo_rows)
     else:
-        anchors, rate = _anchors(shares, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
         score = _posterior(shares, given, anchors, max(rate[0] / rate[1], LEAST), pseudo_rows)
-        if len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
-            unknown = "few rows"
-        else:
-            wider, more = _anchors(shares, given, MORE_ANCHORS)
-            with_hard = _posterior(shares, given, wider, max(more[0] / more[1], LEAST), pseudo_rows)
-            wrong = bounds(score, float(with_hard.sum()), rate, more)
+    if explained < EXPLAINED:
+        unknown = "little explained"
+    elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
+        unknown = "few rows"
+    else:
+        wider, more = _anchors(shares, given, MORE_ANCHORS)
+        with_hard = _posterior(shares, given, wider, max(more[0] / more[1], LEAST), pseudo_rows)
+        wrong = bounds(score, float(with_hard.sum()), rate, more)
     lone = lone_rows(given)
     score[lone] = np.maximum(score[lone], 0.5)
     return Doubt(score, shares.other_than(given), None, explained, wrong, unknown)
