@@ -15,6 +15,8 @@ from cartograph.data.kept_logits import KeptShares
 from cartograph.suspects.label_doubt import (
     ANCHOR_ROWS,
     ANCHORS,
+    CLEAR,
+    CONTRADICTED,
     EXPLAINED,
     FEWEST_ROWS,
     LEAST,
@@ -46,11 +48,13 @@ def kept_doubt(shares: KeptShares, labels: Ids, *, pseudo_rows: float = PSEUDO_R
     unknown: Unknown | None = None
     wrong = None
     anchors, rate = _anchors(shares, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
+    contradicted = max(rate[0] / rate[1], LEAST)
     if explained < NOTHING:
-        score = _posterior(shares, given, None, LEAST, pseudo_rows)
+        told, score = False, _posterior(shares, given, None, LEAST, pseudo_rows)
     else:
-        score = _posterior(shares, given, anchors, max(rate[0] / rate[1], LEAST), pseudo_rows)
-    if explained < EXPLAINED:
+        score = _posterior(shares, given, anchors, contradicted, pseudo_rows)
+        told = _clear(shares, contradicted, entropy) >= CLEAR or (explained >= EXPLAINED and contradicted <= CONTRADICTED)
+    if not told:
         unknown = "little explained"
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
@@ -79,10 +83,7 @@ def _posterior(shares: KeptShares, given: Integers, anchors: sparse.csr_array | 
     """Return the probability that the true class is another than the given one, ``(n_examples,)``."""
     n_classes, kept = shares.n_classes, shares.classes.shape[1]
     even = rate / (n_classes - 1)
-    values, rest = shares.values, shares.rest
-    if anchors is not None:
-        least = 0.01 / n_classes
-        values, rest = (np.clip((part - even) / max(1.0 - rate - even, 1e-3), least, None) for part in (values, rest))
+    values, rest = (shares.values, shares.rest) if anchors is None else _true_classes(shares, rate)
     values, rest = np.clip(values, 1e-12, None), np.clip(rest, 1e-12, None)
     own = shares.classes == given[:, None]
     goes = np.where(own, 1.0 - rate, even)
@@ -96,3 +97,20 @@ def _posterior(shares: KeptShares, given: Integers, anchors: sparse.csr_array | 
     wrong = np.where(own, 0.0, joint).sum(axis=1) + (n_classes - kept) * rest * even
     doubt: Floats = wrong / (wrong + right)
     return doubt
+
+
+def _true_classes(shares: KeptShares, rate: float) -> tuple[Floats, Floats]:
+    """Return the probabilities of the classes that are kept, and of each other one, without the noise; sums may differ from 1."""
+    even, least = rate / (shares.n_classes - 1), 0.01 / shares.n_classes
+    values, rest = (np.clip((part - even) / max(1.0 - rate - even, 1e-3), least, None) for part in (shares.values, shares.rest))
+    return values, rest
+
+
+def _clear(shares: KeptShares, rate: float, entropy: float) -> float:
+    """Return 1 − mean entropy of the rows' true classes / entropy of the labels: 1 where each is surely of one class."""
+    values, rest = _true_classes(shares, rate)
+    others = shares.n_classes - values.shape[1]
+    total = values.sum(axis=1) + others * rest
+    values, rest = values / total[:, None], rest / total
+    mean = -float((values * np.log(values)).sum() + others * (rest * np.log(rest)).sum()) / len(values)
+    return 1.0 - mean / entropy if entropy > 0 else 0.0

@@ -5,7 +5,7 @@ import numpy as np
 from cartograph.data.kept_logits import KeptShares, most_probable
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.kept_doubt import kept_doubt
-from cartograph.suspects.label_doubt import label_doubt
+from cartograph.suspects.label_doubt import EXPLAINED, label_doubt
 
 CLASSES = 20
 
@@ -52,3 +52,14 @@ def test_the_only_row_of_a_class_is_doubted() -> None:
     keep_one = (given != 3) | (np.cumsum(given == 3) == 1)
     found = kept_doubt(kept(shares[keep_one], given[keep_one]), given[keep_one])
     assert found.score[given[keep_one] == 3].min() >= 0.5
+
+
+def test_a_committee_whose_surest_rows_contradict_it_tells_no_number_as_with_few_classes() -> None:
+    rng = np.random.default_rng(4)
+    sure, truth = rng.uniform(0.2, 0.85, 3_000), rng.integers(0, CLASSES, 3_000)
+    shares = np.repeat((1 - sure[:, None]) / (CLASSES - 1), CLASSES, axis=1)
+    shares[np.arange(3_000), truth] = sure
+    given = np.where(rng.random(3_000) < sure, truth, (truth + rng.integers(1, CLASSES, 3_000)) % CLASSES)
+    few, whole = kept_doubt(kept(shares, given), given), label_doubt(shares, given)
+    assert few.explained > EXPLAINED
+    assert (few.unknown, few.wrong) == (whole.unknown, whole.wrong) == ("little explained", None)
