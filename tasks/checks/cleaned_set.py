@@ -51,6 +51,7 @@ def validate_cleaning(original: pa.Table, cleaned: pa.Table, changes: pa.Table, 
         "quarantined": dropped,
         "classes": {name: counts[number] for number, name in enumerate(info.labels)},
         "in_train": None,
+        "contradicted": None,
         "checks": found,
     }
     reasons = Counter(change["by"] for change in changes.to_pylist() if change["what"] == "drop")

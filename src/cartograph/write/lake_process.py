@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,9 @@ def write_iceberg(name: str, audit: str, rows: pa.Table, catalog: str | None, ad
     _check([field.name for field in table.schema().fields])
     transaction = table.transaction()
     if table.current_snapshot() is not None:
-        transaction.delete(EqualTo(AUDIT, audit))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Delete operation did not match any records")  # the first time there are none
+            transaction.delete(EqualTo(AUDIT, audit))
     transaction.append(rows)
     transaction.commit_transaction()
 

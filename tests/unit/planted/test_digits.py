@@ -75,7 +75,7 @@ def test_the_digits_are_ingested_like_files(tmp_path: Path) -> None:
     for message, keys in (
         ("has 1,200 train rows, not 1,300; lower `rows`", {"rows": 1300}),
         ("has the sets train, validation, altered and takes no files", {"evaluation": {"challenge": "ood"}}),
-        ("name an `image` column, or `text` and `options`, not both", {"text": ["a"]}),
+        ("name an `image` column, `features`, or `text` and `options`, not two of them", {"text": ["a"]}),
         ("leave `image` and `text` out", {"image": None, "text": ["a"]}),
     ):
         with pytest.raises(ValueError, match=message):

@@ -83,6 +83,8 @@ def test_params_are_whole_commented_and_valid(space: Path, train: str, tmp_path:
         "labels": [],
         "unlabelled": ["-"],
         "quarantine_limit": 0.05,
+        "features": [],
+        "categories": [],
         "image": None,
         "image_side": 256,
         "min_class_count": 10,
