@@ -47,7 +47,7 @@ prepare()
 
 import numpy as np  # noqa: E402
 from label_sets import DATA, KINDS, SETS, judged, plant, read  # noqa: E402
-from noise_table import OURS, THEIRS, Cell, line, summary  # noqa: E402
+from noise_table import OURS, THEIRS, Cell, line, reliability, summary  # noqa: E402
 
 SHARES, FOLDS, PRECISION, PENALTIES = (0.05, 0.2), 5, 0.8, (0.1, 1.0, 10.0, 100.0)
 
@@ -147,14 +147,6 @@ def score_ours(table: Any, record: dict[str, Any], wrong: np.ndarray) -> Cell:
         "detectors": {name: found["average_precision"] for name, found in record["detectors"].items()},
         "bins": reliability(probability, wrong) if record["calibrated"] else None,
     }
-
-
-def reliability(probability: np.ndarray, wrong: np.ndarray) -> list[list[float]]:
-    """Return of each tenth of probability the rows, the sum of their probabilities, and how many are wrong."""
-    place = np.minimum((probability * 10).astype(int), 9)
-    return [
-        [float(np.sum(place == bin_)), float(probability[place == bin_].sum()), float(wrong[place == bin_].sum())] for bin_ in range(10)
-    ]
 
 
 def precision_of(wrong: np.ndarray, score: np.ndarray) -> float | None:

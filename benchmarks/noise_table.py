@@ -25,6 +25,14 @@ def share_of(part: Cell) -> str:
     return f"{shown(part['listed wrong'] / part['listed']) if part['listed'] else '   -'} of {part['listed']:>4}"
 
 
+def reliability(probability: np.ndarray, wrong: np.ndarray) -> list[list[float]]:
+    """Return of each tenth of probability the rows, the sum of their probabilities, and how many are wrong."""
+    place = np.minimum((probability * 10).astype(int), 9)
+    return [
+        [float(np.sum(place == bin_)), float(probability[place == bin_].sum()), float(wrong[place == bin_].sum())] for bin_ in range(10)
+    ]
+
+
 def line(cell: Cell, who: list[str]) -> str:
     """Return a cell as a row of the table."""
     parts = [

@@ -9,10 +9,13 @@ from typing import Any
 
 import yaml
 
+try:  # the one in C, where PyYAML was built with it: a lock has thousands of lines, and the other one takes seconds for them
+    from yaml import CSafeLoader as SafeLoader
+except ImportError:
+    from yaml import SafeLoader  # type: ignore[assignment]
+
 from tasks.engine.workspace import Workspace, project_root
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The one in C where PyYAML was built with it: a lock has thousands of lines, and the other one takes seconds for them."""
 _OWN_OUTPUTS = (":(exclude,glob)**/dvc.lock", ":(exclude,glob)**/reports/**")
 
 
@@ -45,7 +48,7 @@ def dvc_lock(workspace: Workspace, without: str) -> str | None:
     """
     path = workspace.path / "dvc.lock"
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506  (safe, both of them)
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=SafeLoader)
         stages = {name: stage for name, stage in content["stages"].items() if name != without}
         recorded = [entry for stage in stages.values() for entry in stage.get("outs", [])]
         if not stages or not all(_is_there(entry) for entry in recorded):

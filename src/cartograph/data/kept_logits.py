@@ -148,6 +148,28 @@ class KeptLogits:
         """Return the same logits with each class id replaced by ``ids[id]``."""
         return KeptLogits(np.asarray(ids)[self.classes].astype(np.int32), self.values, self.rest, self.n_classes)
 
+    def against(self, labels: Ids, rows: slice, epoch: int) -> tuple[Floats, Floats]:
+        """Return the logits of these rows in an epoch, a label's apart from the others'.
+
+        Args:
+            labels: label id of each of the rows, ``(n_rows,)``.
+            rows: of all rows, those that are wanted.
+            epoch: from 0 on.
+
+        Returns:
+            logits of the classes kept (-inf in place of the label's), of each of the rest, and of the label, ``(n_kept + 2, n_rows)``;
+            and how many classes the rest is, ``(n_rows,)``.
+        """
+        classes, values = self.classes[rows, epoch], self.values[rows, epoch].astype(np.float64)
+        rest = self.rest[rows, epoch].astype(np.float64)
+        same = classes == labels[:, None]
+        kept = same.any(axis=1)
+        own = np.where(kept, np.where(same, values, 0.0).sum(axis=1), rest)
+        number = self.n_classes - classes.shape[1] - np.where(kept, 0.0, 1.0)
+        scores = np.empty((classes.shape[1] + 2, len(labels)))
+        scores[:-2], scores[-2], scores[-1] = np.where(same, -np.inf, values).T, rest, own
+        return scores, number
+
     def mean_shares(self) -> KeptShares:
         """Return the mean over epochs of the class probabilities; of each row the most probable classes."""
         parts = [self._mean_shares(slice(start, start + _BLOCK)) for start in range(0, max(len(self.rest), 1), _BLOCK)]

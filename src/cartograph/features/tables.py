@@ -19,7 +19,7 @@ MISSING, OTHER = 0, 1
 """Ids of a category that is missing, and of one that was not seen, or seen once."""
 
 MOST_CATEGORIES = 250
-"""Categories of a feature that are told apart, the most frequent; scikit-learn's trees take 255."""
+"""Categories of a feature that are kept apart, the most frequent; scikit-learn's trees take 255."""
 
 SQUARED_NORM = 10.0
 """Mean squared length of a row of ``sparse_columns``, which suits the usual penalty of a logistic regression."""

@@ -56,7 +56,7 @@ def save_figure(figure: Figure, path: Path) -> None:
 
 
 def _reduce(path: Path) -> None:
-    """Write a PNG anew with few colours: a third as large."""
+    """Write a PNG again, with few colours: a third as large."""
     from PIL import Image
 
     with Image.open(path) as image:

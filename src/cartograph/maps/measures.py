@@ -197,7 +197,7 @@ def _read(uids: Uids, logits: Logits, gold: Ids, rows: slice, epoch: int) -> _Re
     given = gold[rows].astype(np.intp)
     # Classes first: reductions over a handful of classes then run along the rows, which is many times faster.
     if isinstance(logits, KeptLogits):
-        scores, number = _kept_scores(logits, given, rows, epoch)
+        scores, number = logits.against(given, rows, epoch)
         read = np.concatenate([logits.values[rows, epoch].T, logits.rest[rows, epoch][None]])
         ids = np.concatenate([logits.classes[rows, epoch].T, np.full((1, len(given)), logits.n_classes), given[None]])
         place = np.full(len(given), len(scores) - 1)
@@ -229,19 +229,6 @@ def _read(uids: Uids, logits: Logits, gold: Ids, rows: slice, epoch: int) -> _Re
     if number is not None:
         residual[-2] /= number
     return _Reading(probabilities, probability, correct, margin, np.sqrt(_sum(residual)), np.log(total) + (top - own))
-
-
-def _kept_scores(logits: KeptLogits, given: Ids, rows: slice, epoch: int) -> tuple[Floats, Floats]:
-    """Return scores (k + 2, b): of the classes kept but the given one, of each of the rest, of the given one; and the rest's number."""
-    classes, values = logits.classes[rows, epoch], logits.values[rows, epoch].astype(np.float64)
-    rest = logits.rest[rows, epoch].astype(np.float64)
-    same = classes == given[:, None]
-    kept = same.any(axis=1)
-    own = np.where(kept, np.where(same, values, 0.0).sum(axis=1), rest)
-    number = logits.n_classes - classes.shape[1] - np.where(kept, 0.0, 1.0)
-    scores = np.empty((classes.shape[1] + 2, len(given)))
-    scores[:-2], scores[-2], scores[-1] = np.where(same, -np.inf, values).T, rest, own
-    return scores, number
 
 
 def _measure(readings: Sequence[_Reading], include_ci: bool) -> tuple[Array, ...]:

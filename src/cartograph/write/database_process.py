@@ -83,7 +83,7 @@ def write(address: str, into: str, audit: str, tables: Iterable[tuple[str, pa.Ta
         Refused: the address is of no such database, or a table of that name has other columns.
     """
     if not re.fullmatch("[0-9a-f]{8,64}", audit) or not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", into):
-        raise Refused("is given a name that is none")
+        raise Refused("is given a name that is not one")
     scheme = address.partition(":")[0].lower()
     opened = {"postgresql": _postgresql, "postgres": _postgresql, "sqlite": _sqlite, "duckdb": _duckdb}.get(scheme)
     if opened is None:
