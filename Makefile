@@ -7,6 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Each step is a process of its own: containers often set this, and every one of them would compile the code again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: audit collect test test-all test-again check docs bench dvc-yaml notices vulnerabilities sbom repro chromium clean
 
