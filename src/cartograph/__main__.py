@@ -62,7 +62,7 @@ def _audit(given: argparse.Namespace) -> None:
     examples, aside = rows.ingested.examples, len(rows.ingested.quarantine)
     _say(f"{counted(len(examples), 'row')}, {len(rows.ingested.info.labels):,} classes")
     if aside:
-        _say(f"{counted(aside, 'row')} of {rows.ingested.rows_read:,} set aside: {reasons_phrase(rows.ingested)}")
+        _say(f"{counted(aside, 'row')} of {rows.ingested.rows_read:,} set aside: {reasons_phrase(rows.ingested.quarantine)}")
     folder = Path(given.out or f"{Path(given.file).stem}-audit")
     folder.mkdir(parents=True, exist_ok=True)
     _say("training a model, to see how each row is learnt")

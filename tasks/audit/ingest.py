@@ -155,7 +155,8 @@ def _check_quarantine(params: Ingest, sets: Sequence[IngestedSet], quarantine: p
             pq.write_table(quarantine, path)
             raise GateError(
                 f"{item.info.name}: {len(item.quarantine):,} of {item.rows_read:,} rows ({percent(share)}) cannot be used, more than the "
-                f"{percent(params.quarantine_limit)} of `ingest.quarantine_limit`: {reasons_phrase(item)}. They are listed in {path}."
+                f"{percent(params.quarantine_limit)} of `ingest.quarantine_limit`: {reasons_phrase(item.quarantine)}. They are listed in "
+                f"{path}."
             )
 
 

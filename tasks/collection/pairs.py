@@ -18,11 +18,13 @@ from tasks.audit.sources import files_of, read_files
 from tasks.engine.step import Inputs, Out, Step
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cartograph.ingest.columns import File
     from cartograph.pairs.stated_pairs import BuiltTask
     from cartograph.pairs.task import Task
 
-DATA, METRICS = "data/pairs", "reports/pairs.metrics.json"
+DATA, METRICS, QUARANTINED = "data/pairs", "reports/pairs.metrics.json", "quarantine.parquet"
 _GIVEN = ("train", "dev", "test")
 
 
@@ -59,9 +61,10 @@ class Pairs(Section):
     left_table: EntityTable | None = Field(None, description="entities that left_id names: {path: tableA.csv, id: id, text: [name, price]}")
     right_table: EntityTable | None = Field(None, description="entities that right_id names; null with symmetric: those of left_table")
     contradictions: Literal["fail", "drop"] = Field("fail", description="a pair stated both positive and negative: fail, or drop it")
-    quarantine_limit: float = Field(0.05, ge=0, le=1, description="largest share of records that may be unreadable")
+    quarantine_limit: float = Field(0.05, ge=0, le=1, description="largest share of rows that may be set aside as unusable")
     format: str | None = Field(None, description="format of the files, where their names do not show it")
     encoding: str | None = Field(None, description="encoding of the files; null: UTF-8")
+    columns: tuple[str, ...] = Field((), description="column names by position, for files of pairs without a header line")
 
     @model_validator(mode="after")
     def _files_are_named(self) -> Self:
@@ -94,31 +97,45 @@ def run(params: Pairs, inputs: Inputs, out: Out) -> str:
 
     Raises:
         InputError: files cannot be read, or do not make a task.
-        GateError: too many records cannot be read.
+        GateError: too many rows cannot be used.
     """
+    from cartograph.data.parquet import write_parquet
     from cartograph.pairs.splits import SPLITS
     from cartograph.pairs.tables import save_task
 
     built, read = _built_in_task(params) if params.source == "planted-paraphrases" else read_pairs(params, inputs)
-    if built.unreadable > params.quarantine_limit * max(read, 1):
-        raise GateError(
-            f"{built.unreadable:,} of {read:,} records cannot be read, more than `pairs.quarantine_limit` allows "
-            f"({percent(params.quarantine_limit)}); set `format`, or the file's `delimiter` or `quoting`."
-        )
+    _check_quarantine(params, built.quarantine, read, out)
     task = built.task
     sizes = {split: (task.space(split).size, len(task.positives(split)), len(task.stated(split)[0])) for split in SPLITS}
     require_positives(task, given=bool(params.test))
     save_task(task, built.left_ids, built.right_ids, out[DATA])
+    write_parquet(built.quarantine, out[DATA] / QUARANTINED)
     numbers: dict[str, float] = {"utterances.left": len(task.left), "utterances.right": 0 if task.symmetric else len(task.right)}
     for split, (pairs, positives, stated) in sizes.items():
         numbers |= {f"{split}.pairs": pairs, f"{split}.positives": positives, f"{split}.stated": stated}
     numbers |= {
-        "unreadable": built.unreadable,
+        "quarantined": len(built.quarantine),
         **{f"dropped.{reason.replace(' ', '_')}": number for reason, number in built.dropped.items()},
     }
     write_json(out[METRICS], numbers)
     pairs, positives, _ = sizes["train"]
     return f"{pairs:,} train pairs, {positives:,} positive: 1 in {pairs // positives:,}"
+
+
+def _check_quarantine(params: Pairs, quarantine: pa.Table, read: int, out: Out) -> None:
+    import pyarrow.parquet as pq
+
+    from cartograph.ingest.canonical import reasons_phrase
+
+    share = len(quarantine) / max(read, 1)
+    if share > params.quarantine_limit:
+        out.failed.mkdir(parents=True, exist_ok=True)
+        path = out.failed / QUARANTINED
+        pq.write_table(quarantine, path)
+        raise GateError(
+            f"{len(quarantine):,} of {read:,} rows ({percent(share)}) cannot be used, more than the {percent(params.quarantine_limit)} of "
+            f"`pairs.quarantine_limit`: {reasons_phrase(quarantine)}. They are listed in {path}."
+        )
 
 
 def partly_stated(settings: Settings) -> bool:
@@ -173,10 +190,12 @@ def read_pairs(params: Pairs, inputs: Mapping[str, Path]) -> tuple[BuiltTask, in
         InputError: a file cannot be read, or what it holds makes no task.
     """
     import numpy as np
+    import pyarrow as pa
 
-    from cartograph.pairs.stated_pairs import PairColumns, StatedFile, build_task, entity_side
+    from cartograph.pairs.stated_pairs import PairColumns, StatedFile, build_task, entity_side, unread
+    from cartograph.schema import QUARANTINE
 
-    usual = FileEntry(path="-", format=params.format, encoding=params.encoding)
+    usual = FileEntry(path="-", format=params.format, encoding=params.encoding, columns=params.columns)
     given = bool(params.test)
     files = [
         StatedFile(file.name, file.batch, split if given else None)
@@ -195,10 +214,10 @@ def read_pairs(params: Pairs, inputs: Mapping[str, Path]) -> tuple[BuiltTask, in
         tables={side: (file.name, *entity_side(file.name, file.batch, table.id, table.text)) for side, (table, file) in tables.items()},
         fields=_fields(params, tables),
     )
-    entities = [file.batch for _, file in tables.values()]
-    unreadable = built.unreadable + sum(len(batch.rejected) for batch in entities)
-    rows = sum(len(batch.rows) for batch in (*(file.batch for file in files), *entities))
-    return replace(built, unreadable=unreadable), rows + unreadable
+    aside = [entry for side, (_, file) in tables.items() for entry in unread(f"{side} table", file.name, file.batch)]
+    batches = [*(file.batch for file in files), *(file.batch for _, file in tables.values())]
+    read = sum(len(batch.rows) + len(batch.rejected) for batch in batches)
+    return replace(built, quarantine=pa.concat_tables([built.quarantine, pa.Table.from_pylist(aside, QUARANTINE)])), read
 
 
 def _tables(params: Pairs, inputs: Mapping[str, Path]) -> dict[str, tuple[EntityTable, File]]:

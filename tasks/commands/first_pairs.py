@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from cartograph.errors import InputError
+from tasks.commands.given_files import told_encoding
 from tasks.engine.whole_files import write_whole
 from tasks.presentation.console import progress, say
 
@@ -21,7 +22,7 @@ def first_pairs(
     right: Annotated[str, typer.Option(help="Table of the records that they are matched with; where left out, the left ones.")] = "",
     rows: Annotated[int, typer.Option("--rows", min=10, help="Pairs on the sheet.")] = 60,
     format: Annotated[str, typer.Option(help="csv, tsv, jsonl or parquet; guessed where left out.")] = "",
-    encoding: Annotated[str, typer.Option(help="Encoding of text files; UTF-8 where left out.")] = "",
+    encoding: Annotated[str, typer.Option(help="Encoding of text files; found out where left out.")] = "",
     out: Annotated[str, typer.Option(help="Where to write the sheet.")] = "first-pairs.csv",
 ) -> None:
     """Write a sheet of the first pairs to label, chosen without any label: alike ones, of as many records as there can be."""
@@ -63,7 +64,8 @@ def _table(path: str, format: str, encoding: str) -> tuple[list[str], list[str],
     from cartograph.read.source import Source
 
     name = Path(path).name
-    batch = read(Source(str(Path(path).expanduser()), name, format or None, encoding or None))
+    own = str(Path(path).expanduser())
+    batch = read(Source(own, name, format or None, encoding or told_encoding(own, format or None)))
     columns = [column for column in batch.table.column_names if column != "id"]
     if len(columns) == len(batch.table.column_names) or not columns:
         raise InputError(

@@ -34,7 +34,7 @@ def files_and_columns(train: list[str], text: list[str], label: str, preset: str
         encoding: of the files; empty to find it out.
     """
     absent: dict[str, Any] = {"features": [], "categories": []} | dict.fromkeys(("image", "uid", "annotators", "format", "label_separator"))
-    found = {"train": _entries(train, preset, encoding), "text": [names_in(name) for name in text], "label": names_in(label)}
+    found = {"train": entries_of(train, preset, encoding), "text": [names_in(name) for name in text], "label": names_in(label)}
     return {"source": "files", "evaluation": {}, "options": [], "columns": [], "encoding": encoding or None, **absent, **found}
 
 
@@ -118,8 +118,17 @@ def table_entry(given: str, catalog: str, columns: list[str], *, follow: bool) -
     }
 
 
-def _entries(given: list[str], preset: str, encoding: str) -> list[Entry]:
-    """Return the entries of ``train`` or ``files`` for what is given: one each, for a pattern (``part-*.csv``) one per file."""
+def entries_of(given: list[str], preset: str, encoding: str) -> list[Entry]:
+    """Return the entries of ``train`` or ``files`` for what is given: one each, for a pattern (``part-*.csv``) one per file.
+
+    Args:
+        given: files as the command line names them.
+        preset: the preset that converts the files; empty without one.
+        encoding: of the files; empty to find out that of each, which is printed where it is not UTF-8.
+
+    Raises:
+        InputError: a pattern fits no file, or a path can be none.
+    """
     entries = [_entry(path, preset) for one in given for path in _matching(one)]
     return entries if encoding else [_with_encoding(entry) for entry in entries]
 
@@ -171,8 +180,7 @@ def _entry(given: str, preset: str) -> Entry:
 
 def _with_encoding(entry: Entry) -> Entry:
     """Return an entry with the encoding of a file that is not UTF-8, as it was guessed, which is printed."""
-    from cartograph.read.encodings import first_fault, guess, is_utf8_but_for_some_lines
-    from cartograph.read.formats import TEXTS, format_of, local_paths, there
+    from cartograph.read.formats import local_paths
     from cartograph.read.hub import PREFIX
     from cartograph.read.remote import is_remote
 
@@ -180,18 +188,34 @@ def _with_encoding(entry: Entry) -> Entry:
     if given["path"].startswith(PREFIX):
         return entry
     for path in local_paths(given["path"]):
-        file = path if is_remote(path) else str(on_disk(path))
-        try:
-            if is_remote(path) or not there(file) or not Path(file).is_file() or given.get("format", format_of(file)) not in TEXTS:
-                continue
-            found = None if first_fault(file, "utf-8") is None or is_utf8_but_for_some_lines(file) else guess(file)
-        except (InputError, OSError, EOFError, ValueError, lzma.LZMAError, zlib.error):
-            # Its reader says what is wrong with it.
-            continue
+        found = None if is_remote(path) else guessed_encoding(on_disk(path), given.get("format"))
         if found:
             say(f"{Path(path).name} is not UTF-8; it reads as {found}, which its entry in params.yaml says as `encoding`.")
             return {**given, "encoding": found}
     return entry
+
+
+def guessed_encoding(path: Path, format: str | None = None) -> str | None:
+    """Return the encoding of a text file that is not UTF-8; None of any other file, and of one that is UTF-8 but for some lines."""
+    from cartograph.read.encodings import first_fault, guess, is_utf8_but_for_some_lines
+    from cartograph.read.formats import TEXTS, format_of, there
+
+    file = str(path)
+    try:
+        if not there(file) or not path.is_file() or (format or format_of(file)) not in TEXTS:
+            return None
+        return None if first_fault(file, "utf-8") is None or is_utf8_but_for_some_lines(file) else guess(file)
+    except (InputError, OSError, EOFError, ValueError, lzma.LZMAError, zlib.error):
+        # Its reader says what is wrong with it.
+        return None
+
+
+def told_encoding(path: str, format: str | None = None) -> str | None:
+    """Return the encoding of a text file that is not UTF-8, as it was guessed, which is printed; None where there is nothing to guess."""
+    found = guessed_encoding(on_disk(path), format)
+    if found:
+        say(f"{Path(path).name} is not UTF-8; it is read as {found}.")
+    return found
 
 
 def on_disk(given: str) -> Path:
@@ -235,7 +259,7 @@ def evaluation_sets(
         if rows.startswith(_TABLE):
             entries = [table_entry(rows.removeprefix(_TABLE), catalog, [], follow=follow)]
         else:
-            entries = [query_entry(rows, database)] if asked else _entries([rows], preset, encoding)
+            entries = [query_entry(rows, database)] if asked else entries_of([rows], preset, encoding)
         known = sets.setdefault(name, {"files": [], "domain": domain})
         if known["domain"] != domain:
             raise InputError(f"--eval {item}: set `{name}` is given as {known['domain']} and as {domain}; a set is one of them.")

@@ -14,15 +14,18 @@ from cartograph.config import load_settings
 from cartograph.errors import InputError
 from tasks.collection.parameters import MATCHER
 from tasks.commands.dvc_yaml import write
-from tasks.commands.given_files import stored
+from tasks.commands.given_files import Entry, by_position, entries_of, on_disk, stored, told_encoding
 from tasks.commands.new_workspace import made_whole, new_folder
 from tasks.commands.params_yaml import render_sections
+from tasks.commands.understood import say_what_is_set_aside
 from tasks.engine.workspace import project_root
 from tasks.pipelines import COLLECTION_SECTIONS, open_workspace
 from tasks.presentation.console import say
 
 if TYPE_CHECKING:
+    from cartograph.pairs.stated_pairs import BuiltTask
     from cartograph.pairs.task import Task
+    from tasks.collection.pairs import Pairs
 
 PRESETS: dict[str, dict[str, Any]] = {
     "": {},
@@ -66,7 +69,10 @@ def init_pairs(
     left_table: Annotated[str, typer.Option(help="Table of entities that the left ids name; all columns but `id` are its text.")] = "",
     right_table: Annotated[str, typer.Option(help="Table of entities that the right ids name.")] = "",
     format: Annotated[str, typer.Option(help="csv, tsv, jsonl or parquet; guessed where left out.")] = "",
-    encoding: Annotated[str, typer.Option(help="Encoding of text files; UTF-8 where left out.")] = "",
+    columns: Annotated[
+        str, typer.Option(help="Columns of the files of pairs by position, where they have no header: qid1,qid2,,is_duplicate.")
+    ] = "",
+    encoding: Annotated[str, typer.Option(help="Encoding of text files; found out where left out.")] = "",
     model: Annotated[str, typer.Option(help="matcher, cosine-bow, cosine-frozen or cosine-bert.")] = "",
     pretrained: Annotated[str, typer.Option(help="Folder or hub id of the encoder, for cosine-frozen, cosine-bert and matcher.")] = "",
     recipe: Annotated[str, typer.Option(help="matcher, or paper: CosineBERT as Mussmann, Jia & Liang 2020 train it.")] = "matcher",
@@ -77,11 +83,11 @@ def init_pairs(
     folder = new_folder(workspace, force=force)
     if preset not in PRESETS:
         raise InputError(f"--preset {preset}: there is no such preset; there are {', '.join(name for name in PRESETS if name)}.")
-    pairs: dict[str, Any] = {"source": "files", "train": [_on_disk(path) for path in train], "dev": [_on_disk(path) for path in dev]}
-    pairs |= {"test": [_on_disk(path) for path in test], **PRESETS[preset]}
-    # The sheet of `first-pairs` is a CSV file in UTF-8, whatever the tables are.
+    # The sheet of `first-pairs` is a CSV file of its own, whatever the tables are.
     read_as = {} if preset in ("records", "one-table") else {"format": format, "encoding": encoding}
-    named = {"left": left, "right": right, "label": label, **read_as}
+    pairs: dict[str, Any] = {"source": "files", **PRESETS[preset]}
+    pairs |= {split: _files(given, read_as.get("encoding", "")) for split, given in (("train", train), ("dev", dev), ("test", test))}
+    named = {"left": left, "right": right, "label": label, "columns": by_position(columns), **read_as}
     pairs |= {key: value for key, value in named.items() if value}
     pairs |= {
         f"{side}_table": _table_entry(path, format or None, encoding or None)
@@ -98,7 +104,8 @@ def init_pairs(
     if oracle == "people":
         collect |= {"methods": ["uncertainty"], "growth": 1.0}
     given = {"pairs": pairs, "encode": encode, "collect": collect}
-    task = _read_task(folder, given)
+    params, built, read = _read_task(folder, given)
+    task = built.task
     first = _first_round(task)
     collect["first_round"] = max(2, min(_BATCH, task.space("train").size // (2 * _ROUNDS))) if oracle == "people" else first
     space = task.space("train")
@@ -107,6 +114,7 @@ def init_pairs(
     with made_whole(folder):
         (folder / "params.yaml").write_text(_params_text(given), encoding="utf-8")
         write(open_workspace(folder))
+    say_what_is_set_aside(built.quarantine, read, params.quarantine_limit, "collection")
     _report(folder, task, collect["first_round"], collect["growth"], people=oracle == "people")
 
 
@@ -114,29 +122,40 @@ def _params_text(given: Mapping[str, Mapping[str, Any]]) -> str:
     return render_sections("collection", COLLECTION_SECTIONS, given)
 
 
-def _on_disk(path: str) -> str:
+def _files(given: list[str], encoding: str) -> list[Entry]:
+    """Return the entries of files of pairs.
+
+    Raises:
+        InputError: one is a URL, or none fits a pattern.
+    """
+    for path in given:
+        _require_on_disk(path)
+    return entries_of(given, "", encoding)
+
+
+def _require_on_disk(path: str) -> None:
     from cartograph.read.remote import is_remote, shown
 
     if is_remote(path):
         raise InputError(f"{shown(path)} is a URL; a collection reads files on disk: fetch it first, and name the file.")
-    return stored(path)
 
 
 def _table_entry(path: str, format: str | None, encoding: str | None) -> dict[str, Any]:
     from cartograph.read.formats import read
     from cartograph.read.source import Source
 
-    name = _on_disk(path)
-    columns = read(Source(str(project_root() / name), Path(path).name, format, encoding)).table.column_names
+    _require_on_disk(path)
+    encoding = encoding or told_encoding(path, format)
+    columns = read(Source(str(on_disk(path)), Path(path).name, format, encoding)).table.column_names
     if "id" not in columns or len(columns) < 2:
         raise InputError(f"{path} needs a column `id` and a column of text; its columns are {', '.join(columns)}.")
     read_as = {"format": format, "encoding": encoding}
     known = {key: value for key, value in read_as.items() if value}
-    return {"path": name, "id": "id", "text": [column for column in columns if column != "id"], **known}
+    return {"path": stored(path), "id": "id", "text": [column for column in columns if column != "id"], **known}
 
 
-def _read_task(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
-    """Return the task that the files make.
+def _read_task(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> tuple[Pairs, BuiltTask, int]:
+    """Return the section `pairs`, the task that its files make, and how many rows they have.
 
     Raises:
         InputError: they make none, or a parameter is wrong.
@@ -152,9 +171,9 @@ def _read_task(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> Task:
             raise InputError(str(error).replace(str(path), str(folder / "params.yaml"))) from error
     params = settings.of(Pairs)
     files = {name: (project_root() / name.removeprefix("file:")).absolute() for name in inputs_of(settings)}
-    task = read_pairs(params, files)[0].task
-    require_positives(task, given=bool(params.test))
-    return task
+    built, read = read_pairs(params, files)
+    require_positives(built.task, given=bool(params.test))
+    return params, built, read
 
 
 def _first_round(task: Task) -> int:

@@ -16,6 +16,7 @@ from tasks.collection.encode import PAIRS, starting_vectors
 from tasks.collection.matcher_start import DEV_SCORES, best_round
 from tasks.collection.pairs import Pairs, partly_stated
 from tasks.collection.parameters import MATCHER, SECTION, Collect, Encode, folder_of
+from tasks.commands.given_files import told_encoding
 from tasks.engine.whole_files import write_whole
 from tasks.pipelines import open_workspace
 from tasks.presentation.console import progress, say
@@ -169,7 +170,8 @@ def _side(path: str, params: Pairs, side: str, id: str) -> tuple[list[str], list
     table = (params.right_table if side == "right" else None) or params.left_table
     how = params if table is None else table
     own = str(Path(path).expanduser())
-    batch = read(Source(own, name, None if Path(own).suffix in _TOLD else how.format, how.encoding))
+    format = None if Path(own).suffix in _TOLD else how.format
+    batch = read(Source(own, name, format, how.encoding or told_encoding(own, format)))
     columns = table.text if table is not None else (params.right if side == "right" else params.left,)
     if len(batch.rejected):
         raise InputError(f"{name}: {len(batch.rejected):,} records cannot be read, the first in row {batch.rejected[0].row}; correct them.")

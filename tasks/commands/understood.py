@@ -9,14 +9,14 @@ from tasks.audit.parameters.ingest import Ingest
 from tasks.presentation.console import say
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cartograph.ingest.canonical import IngestedSet
     from cartograph.schema import Feature
 
 
 def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
     """Print what was understood of the sets, the train set first."""
-    from cartograph.ingest.canonical import reasons_phrase
-
     for item in sets:
         domain = {"train": "", "id": ", in distribution", "ood": ", out of distribution"}[item.info.domain]
         say(f"{item.info.name}: {len(item.examples):,} rows from {', '.join(item.files)}{domain}")
@@ -27,19 +27,29 @@ def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
             say(f"  left out  {', '.join(map(_short, item.left_out))}: no column for a model; name it with --feature if it is one")
         for name in () if item.info.features else item.info.fields:
             say(f"  {name}  {(_sizes if name in item.info.images else _lengths)(item, name)}")
-        if len(item.quarantine):
-            share = len(item.quarantine) / item.rows_read
-            beyond = (
-                f"; the audit stops above {percent(params.quarantine_limit)} (`quarantine_limit`)"
-                if share > params.quarantine_limit
-                else ""
-            )
-            say(f"  set aside  {len(item.quarantine):,} of {item.rows_read:,} rows ({percent(share)}): {reasons_phrase(item)}{beyond}")
+        say_what_is_set_aside(item.quarantine, item.rows_read, params.quarantine_limit, "audit")
     info = sets[0].info
     say("First rows of train:")
     for row in sets[0].examples.slice(0, 3).to_pylist():
         content = [row["uid"]] if info.images else [row[name] for name in info.fields]
         say(f"  {_short(info.labels[row['label']])}: {' | '.join(map(_short, content))}")
+
+
+def say_what_is_set_aside(quarantine: pa.Table, read: int, limit: float, what: str) -> None:
+    """Print how many rows are in quarantine, and why; nothing where there are none.
+
+    Args:
+        quarantine: ``schema.QUARANTINE``.
+        read: rows of the files.
+        limit: share above which it stops.
+        what: that stops.
+    """
+    from cartograph.ingest.canonical import reasons_phrase
+
+    if len(quarantine):
+        share = len(quarantine) / read
+        beyond = f"; the {what} stops above {percent(limit)} (`quarantine_limit`)" if share > limit else ""
+        say(f"  set aside  {len(quarantine):,} of {read:,} rows ({percent(share)}): {reasons_phrase(quarantine)}{beyond}")
 
 
 def _lengths(item: IngestedSet, name: str) -> str:

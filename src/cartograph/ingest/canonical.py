@@ -71,7 +71,7 @@ class IngestedSet:
     @property
     def reasons(self) -> dict[str, int]:
         """How many records are in quarantine for each reason, most frequent first."""
-        return dict(Counter(self.quarantine["reason"].to_pylist()).most_common())
+        return _reasons(self.quarantine)
 
     @property
     def class_counts(self) -> dict[str, int]:
@@ -266,17 +266,21 @@ def _require_usable(ingested: IngestedSet, columns: Columns) -> None:
             "another column in `ingest.uid`, or leave it out and uids are made from the content."
         )
     if not len(ingested.examples):
-        raise InputError(f"{where}: none of its {ingested.rows_read:,} rows can be used: {reasons_phrase(ingested)}.")
+        raise InputError(f"{where}: none of its {ingested.rows_read:,} rows can be used: {reasons_phrase(ingested.quarantine)}.")
 
 
-def reasons_phrase(ingested: IngestedSet) -> str:
-    """Return the reasons in words: ``3 empty text, 1 label not in train (`x`)``."""
+def reasons_phrase(quarantine: pa.Table) -> str:
+    """Return the reasons of ``schema.QUARANTINE`` in words, the most frequent first: ``3 empty text, 1 label not in train (`x`)``."""
     parts = []
-    for reason, count in ingested.reasons.items():
+    for reason, count in _reasons(quarantine).items():
         values: list[str] = []
         if reason.startswith("label not"):
-            chosen = ingested.quarantine.filter(pc.equal(ingested.quarantine["reason"], reason))["value"]
+            chosen = quarantine.filter(pc.equal(quarantine["reason"], reason))["value"]
             values = sorted(str(value) for value in pc.unique(chosen).to_pylist())
         shown = ", ".join(f"`{value[:40]}`" for value in values[:5]) + (", …" if len(values) > 5 else "")
         parts.append(f"{count:,} {reason}" + (f" ({shown})" if values else ""))
     return ", ".join(parts)
+
+
+def _reasons(quarantine: pa.Table) -> dict[str, int]:
+    return dict(Counter(quarantine["reason"].to_pylist()).most_common())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 
 from cartograph.data.arrays import Integers, Integers8
 from cartograph.data.spreadsheet import unguarded
@@ -17,6 +19,7 @@ from cartograph.pairs.splits import SPLITS, split_components
 from cartograph.pairs.tables import SKIPPED
 from cartograph.pairs.task import Task
 from cartograph.read.source import Batch
+from cartograph.schema import QUARANTINE
 
 Contradictions = Literal["fail", "drop"]
 _NONE = -1
@@ -60,14 +63,15 @@ class BuiltTask:
         task: the task.
         left_ids: id, or else text, of each left utterance.
         right_ids: likewise of the right ones; ``left_ids`` where symmetric.
-        unreadable: records that could not be read.
-        dropped: counts of pairs left out, by reason.
+        quarantine: rows that could not be used, ``schema.QUARANTINE``: records that could not be read, and pairs without an utterance, with
+            an id that no entity has, or with a label that is neither yes nor no.
+        dropped: counts of other pairs left out, by reason.
     """
 
     task: Task
     left_ids: Sequence[str]
     right_ids: Sequence[str]
-    unreadable: int
+    quarantine: pa.Table
     dropped: Mapping[str, int]
 
 
@@ -79,7 +83,8 @@ class _Side:
     texts: list[str] = field(default_factory=list)
     closed: str = ""
 
-    def row(self, name: str, text: str, where: str) -> int:
+    def row(self, name: str, text: str) -> int | None:
+        """Return an utterance's row; None of an id that no entity has."""
         found = self.known.get(name)
         if found is None and self.closed:
             # A sheet that people filled in has guards against what spreadsheets make of ids such as 00123.
@@ -87,7 +92,7 @@ class _Side:
         if found is not None:
             return found
         if self.closed:
-            raise InputError(f"{where} names `{name}`, which is not an id of {self.closed}; correct the pair, or add the entity.")
+            return None
         self.known[name] = len(self.texts)
         self.texts.append(text)
         return len(self.texts) - 1
@@ -137,8 +142,7 @@ def build_task(
     all pairs but those of the others (``Task.stated_split``).
 
     Raises:
-        InputError: a pair names an unknown id or has a label other than 0 and 1; a pair contradicts another, where that fails; or no
-            pair is positive.
+        InputError: a column is missing; a pair contradicts another, where that fails; or no pair is positive.
     """
     left, right = _sides(tables or {}, symmetric)
     stated: dict[tuple[int, int], tuple[int, str, int]] = {}
@@ -146,9 +150,16 @@ def build_task(
     contradicted: set[tuple[int, int]] = set()
     repeated: set[tuple[int, int]] = set()
     splits_of: dict[int, set[int]] = {}
+    aside: list[dict[str, Any]] = []
     for file in files:
         own = _NONE if file.split is None else SPLITS.index(file.split)
-        for one, other, label, where in _pairs(file, columns, left, right):
+        title = file.split or "stated pairs"
+        entries = unread(title, file.name, file.batch)
+        for found in _pairs(file, columns, left, right):
+            if isinstance(found, _Unusable):
+                entries.append({"set": title, "file": file.name, **vars(found)})
+                continue
+            one, other, label, where = found
             if label == SKIPPED:
                 dropped["without a label"] += 1
                 continue
@@ -170,12 +181,15 @@ def build_task(
                 stated[pair] = (before[0], before[1], max(before[2], own))
             for row in pair if symmetric else pair[:1]:
                 splits_of.setdefault(row, set()).add(own)
+        aside += sorted(entries, key=lambda entry: entry["row"])
     dropped["contradictory"], dropped["stated in several splits"] = len(contradicted), len(repeated)
     kept = [(pair, label, own) for pair, (label, _, own) in stated.items() if pair not in contradicted]
     pairs = np.array([pair for pair, _, _ in kept], np.int64).reshape(-1, 2)
     labels = np.array([label for _, label, _ in kept], np.int8)
     if not (labels == 1).any():
-        raise InputError(f"none of the {len(labels):,} stated pairs is positive; check `pairs.label`, or which pairs were given.")
+        raise InputError(
+            f"none of the {len(labels):,} stated pairs is positive; check `pairs.label`, or which pairs were given.{_first(aside)}"
+        )
     drawn = any(file.split is None for file in files)
     split = _drawn(pairs, len(left.texts), symmetric, rng) if drawn else _given(splits_of, len(left.texts))
     by_pair = not drawn and any(len(found) > 1 for found in splits_of.values())
@@ -191,7 +205,7 @@ def build_task(
         np.array([own for _, _, own in kept], np.int8) if by_pair else None,
         dict(fields or {}),
     )
-    return BuiltTask(task, list(left.known), list(right.known), sum(len(file.batch.rejected) for file in files), dropped)
+    return BuiltTask(task, list(left.known), list(right.known), pa.Table.from_pylist(aside, QUARANTINE), dropped)
 
 
 def _sides(tables: Mapping[str, tuple[str, dict[str, int], list[str]]], symmetric: bool) -> tuple[_Side, _Side]:
@@ -200,23 +214,83 @@ def _sides(tables: Mapping[str, tuple[str, dict[str, int], list[str]]], symmetri
     return left, left if symmetric else sides.get("right", _Side())
 
 
-def _pairs(file: StatedFile, columns: PairColumns, left: _Side, right: _Side):  # type: ignore[no-untyped-def]
+@dataclass(frozen=True)
+class _Unusable:
+    """A stated pair that cannot be used, as ``schema.QUARANTINE`` has it."""
+
+    row: int
+    column: str
+    value: str
+    reason: str
+    record: str
+
+
+def unread(title: str, name: str, batch: Batch) -> list[dict[str, Any]]:
+    """Return the records of a file that could not be read, as rows of ``schema.QUARANTINE``.
+
+    Args:
+        title: of the set that the file is of.
+        name: of the file.
+        batch: what was read of it.
+    """
+    return [
+        {
+            "set": title,
+            "file": name,
+            "row": record.row,
+            "column": None,
+            "value": record.detail,
+            "reason": record.reason,
+            "record": json.dumps(record.record, ensure_ascii=False),
+        }
+        for record in batch.rejected
+    ]
+
+
+def _first(aside: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence about the rows set aside; empty where there are none."""
+    if not aside:
+        return ""
+    first = aside[0]
+    return (
+        f" {len(aside):,} rows cannot be used, the first {first['file']} row {first['row']}: {first['reason']} (`{first['value'][:40]}`)."
+    )
+
+
+def _pairs(file: StatedFile, columns: PairColumns, left: _Side, right: _Side) -> Iterator[tuple[int, int, int, str] | _Unusable]:
+    """Yield of each pair its left and its right row, its label, and where it stands; or what is wrong with it."""
     batch, name = file.batch, file.name
-    left_ids = column_of(batch, columns.left_id or columns.left, name)
-    right_ids = column_of(batch, columns.right_id or columns.right, name)
+    sides = (columns.left_id or columns.left, columns.right_id or columns.right)
+    left_ids, right_ids = (column_of(batch, column, name) for column in sides)
     left_texts = left_ids if left.closed else column_of(batch, columns.left, name)
     right_texts = right_ids if right.closed else column_of(batch, columns.right, name)
     has_prefix = columns.prefix is not None and columns.prefix in batch.table.column_names
     prefixes = column_of(batch, columns.prefix or "", name) if has_prefix else [""] * len(left_ids)
     labels = ["1"] * len(left_ids) if columns.label is None else column_of(batch, columns.label, name)
-    for number, one, other, text, other_text, prefix, label in zip(
-        batch.rows.to_pylist(), left_ids, right_ids, left_texts, right_texts, prefixes, labels, strict=True
-    ):
-        where = f"{name} row {number}"
-        if not one or not other:
-            raise InputError(f"{where} has no {'left' if not one else 'right'} utterance; every pair needs two.")
+    rows = zip(batch.rows.to_pylist(), left_ids, right_ids, left_texts, right_texts, prefixes, labels, strict=True)
+    for place, (number, one, other, text, other_text, prefix, word) in enumerate(rows):
         whole = f"{prefix} {other_text}" if prefix else other_text
-        yield left.row(one, text, where), right.row(whole if columns.right_id is None else other, whole, where), _label(label, where), where
+        label = SKIPPED if not word else meaning(word)
+        fault = _fault(sides, columns, (one, other), (text, other_text), word, label)
+        if fault is None:
+            left_row, right_row = left.row(one, text), right.row(whole if columns.right_id is None else other, whole)
+            if left_row is not None and right_row is not None and label is not None:
+                yield left_row, right_row, label, f"{name} row {number}"
+                continue
+            side, table = (0, left.closed) if left_row is None else (1, right.closed)
+            fault = sides[side], (one, other)[side], f"not an id of {table}"
+        record = json.dumps(batch.table.slice(place, 1).to_pylist()[0], ensure_ascii=False)
+        yield _Unusable(number, *fault, record)
+
+
+def _fault(
+    sides: tuple[str, str], columns: PairColumns, ids: tuple[str, str], texts: tuple[str, str], word: str, label: int | None
+) -> tuple[str, str, str] | None:
+    """Return the column, the value and the reason why a pair cannot be used; None where it can, but for ids that no entity has."""
+    for name, called, id, text in zip(("left", "right"), sides, ids, texts, strict=True):
+        if not id or not text:
+            return called if not id else getattr(columns, name), "", f"no {name} utterance"
+    return None if label is not None else (columns.label or "", word, "label not 1 or 0")
 
 
 def column_of(batch: Batch, column: str, name: str) -> list[str]:
@@ -228,14 +302,6 @@ def column_of(batch: Batch, column: str, name: str) -> list[str]:
     if column not in batch.table.column_names:
         raise InputError(f"{name} has no column `{column}`; its columns are {', '.join(batch.table.column_names)}.")
     return [(value or "").strip() if not isinstance(value, list) else " ".join(value) for value in batch.table[column].to_pylist()]
-
-
-def _label(value: str, where: str) -> int:
-    """Return 1, 0, or ``SKIPPED`` where there is no label."""
-    found = SKIPPED if not value else meaning(value)
-    if found is None:
-        raise InputError(f"{where}: label `{value[:40]}` is neither 1 nor 0.")
-    return found
 
 
 def _named(label: int) -> str:

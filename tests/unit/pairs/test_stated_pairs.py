@@ -17,7 +17,7 @@ from cartograph.pairs.rounds import require_budget
 from cartograph.pairs.stated_pairs import BuiltTask, PairColumns, StatedFile, build_task, entity_side
 from cartograph.pairs.tables import load_task, save_task
 from cartograph.planted.paraphrases import generate
-from cartograph.read.source import Batch
+from cartograph.read.source import Batch, Rejected
 
 
 def batch(**columns: list[str]) -> Batch:
@@ -121,11 +121,13 @@ def test_entities_in_no_stated_pair_are_utterances_too() -> None:
     assert sum(task.space(split).size for split in ("train", "dev", "test")) == 6
 
 
-def test_a_pair_with_an_unknown_id_is_named() -> None:
-    file = StatedFile("train.csv", batch(l=["1", "9"], r=["7", "8"], label=["1", "1"]), None)
-    wanted = "train.csv row 2 names `9`, which is not an id of tableA.csv; correct the pair, or add the entity."
-    with pytest.raises(InputError, match=f"^{re.escape(wanted)}$"):
-        build(file, columns=PairColumns("", "", "label", "l", "r"), symmetric=False, tables=entities())
+def test_a_pair_with_an_unknown_id_is_set_aside() -> None:
+    file = StatedFile("train.csv", batch(l=["1", "9", "3"], r=["7", "8", "x"], label=["1", "1", "1"]), None)
+    columns = PairColumns("", "", "label", "l", "r")
+    built = build(file, columns=columns, symmetric=False, tables=entities())
+    assert list(zip(built.task.stated_left, built.task.stated_right, strict=True)) == [(0, 0)]
+    found = [(one["row"], one["column"], one["value"], one["reason"]) for one in built.quarantine.to_pylist()]
+    assert found == [(2, "l", "9", "not an id of tableA.csv"), (3, "r", "x", "not an id of tableB.csv")]
 
 
 def test_contradictory_labels_are_named_in_either_order_of_the_pair() -> None:
@@ -142,14 +144,31 @@ def test_contradictory_labels_are_named_in_either_order_of_the_pair() -> None:
     ("file", "wanted"),
     [
         (pairs(("a", "b", "0")), "none of the 1 stated pairs is positive; check `pairs.label`, or which pairs were given."),
-        (pairs(("a", "b", "maybe")), "pairs.csv row 1: label `maybe` is neither 1 nor 0."),
-        (pairs(("a", "", "1")), "pairs.csv row 1 has no right utterance; every pair needs two."),
+        (
+            pairs(("a", "b", "maybe")),
+            "none of the 0 stated pairs is positive; check `pairs.label`, or which pairs were given. 1 rows cannot be used, the first "
+            "pairs.csv row 1: label not 1 or 0 (`maybe`).",
+        ),
         (StatedFile("p.csv", batch(q1=["a"], text=["b"]), None), "p.csv has no column `q2`; its columns are q1, text."),
     ],
 )
 def test_wrong_columns_ids_and_labels_are_named(file: StatedFile, wanted: str) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(wanted)}$"):
         build(file)
+
+
+def test_rows_that_cannot_be_used_are_set_aside_with_their_reason() -> None:
+    rows = batch(q1=["a", "", "é", "g"], q2=["b", "d", "f", ""], label=["1", "0", "perhaps", "1"])
+    read = Batch(rows.table, pa.array([1, 2, 4, 5]), (Rejected(3, "not in the file's encoding", "0xe9 is not UTF-8", "caf\\xe9,x,1"),))
+    built = build(StatedFile("p.csv", read, "train"))
+    assert built.task.stated_label.tolist() == [1]
+    assert list(built.left_ids) == ["a", "b"]
+    assert [list(one.values()) for one in built.quarantine.to_pylist()] == [
+        ["train", "p.csv", 2, "q1", "", "no left utterance", '{"q1": "", "q2": "d", "label": "0"}'],
+        ["train", "p.csv", 3, None, "0xe9 is not UTF-8", "not in the file's encoding", '"caf\\\\xe9,x,1"'],
+        ["train", "p.csv", 4, "label", "perhaps", "label not 1 or 0", '{"q1": "é", "q2": "f", "label": "perhaps"}'],
+        ["train", "p.csv", 5, "q2", "", "no right utterance", '{"q1": "g", "q2": "", "label": "1"}'],
+    ]
 
 
 def test_an_id_twice_in_an_entity_table_is_named() -> None:

@@ -36,7 +36,7 @@ def test_records_of_an_entity_table_that_cannot_be_read_are_counted(tmp_path: Pa
     given = {"source": "files", "symmetric": False, "train": [paths["links"]]}
     params = Pairs.model_validate({**given, "left_table": {"path": paths["a"]}, "right_table": {"path": paths["b"]}})
     built, read = read_pairs(params, {f"file:{path}": Path(path) for path in paths.values()})
-    assert (built.unreadable, read, len(built.task.left)) == (1, 7, 2)
+    assert (len(built.quarantine), read, len(built.task.left)) == (1, 7, 2)
 
 
 @pytest.mark.realdata
@@ -48,5 +48,5 @@ def test_wikiqa_has_the_sizes_of_the_paper(real_data: Path) -> None:
     # The paper's Table 1 has 1,040 positives of 56 M train pairs, 140 of 7.8 M, and 293 of 17 M; 13 records of the train file are broken.
     assert [len(built.task.positives(split)) for split in ("train", "dev", "test")] == [1039, 140, 293]
     assert [round(built.task.space(split).size / 1e6) for split in ("train", "dev", "test")] == [58, 8, 17]
-    assert built.unreadable == 13
+    assert len(built.quarantine) == 13
     assert read == 20_360 + 2_733 + 6_165
