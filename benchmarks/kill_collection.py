@@ -50,11 +50,11 @@ class Person:
         """Fill in the newest sheet; leave the other ones as they are."""
         task, sheet = load_task(self.space / "data/pairs"), max((self.space / "review").glob("round-*.csv"))
         rows = [*csv.reader(sheet.read_text(encoding="utf-8-sig").splitlines())]
-        waiting = [row for row in rows[1:] if not row[3]]
+        waiting = [row for row in rows[1:] if not row[4]]
         for row in waiting[: max(len(waiting) // 2, 20)]:
             key = int(row[0].removeprefix("p"))
             self.answered[key] += 1
-            row[3] = "yes" if task.labels(np.array([key]))[0] else "no"
+            row[4] = "yes" if task.labels(np.array([key]))[0] else "no"
         with sheet.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(rows)
 

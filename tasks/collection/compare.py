@@ -163,7 +163,7 @@ def _sheet(inputs: Inputs, findings: Mapping[str, Any]) -> bytes:
     return answer_sheet(load_task(inputs["data/pairs"]), keys)
 
 
-def _judgements(inputs: Inputs) -> dict[int, int]:
+def _judgements(inputs: Inputs) -> Mapping[int, int]:
     """Return what people said of false positives, by key; empty where nobody judged any.
 
     Raises:
@@ -172,7 +172,7 @@ def _judgements(inputs: Inputs) -> dict[int, int]:
     from cartograph.pairs.answers import answers_in
     from cartograph.pairs.tables import load_task
 
-    return answers_in(inputs[CHECKS].read_bytes(), CHECKS, load_task(inputs["data/pairs"]))[0] if CHECKS in inputs else {}
+    return answers_in(inputs[CHECKS].read_bytes(), CHECKS, load_task(inputs["data/pairs"])).answers if CHECKS in inputs else {}
 
 
 def rounds_of(settings: Settings) -> tuple[str, ...]:

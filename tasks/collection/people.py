@@ -12,6 +12,7 @@ from tasks.collection.encode import PAIRS
 from tasks.collection.parameters import folder_of, sheet_of
 from tasks.engine.step import Inputs
 from tasks.engine.whole_files import write_whole
+from tasks.presentation.console import say
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +64,7 @@ class People:
 
         name = sheet_of(self.number)
         if name in self.inputs:
-            return read_answers(self.inputs[name].read_bytes(), name, self.task, batch)
+            return read_answers(self.inputs[name].read_bytes(), name, self.task, batch, say)
         known = self._earlier(name, batch)
         path = self.resolve(name)
         write_whole(path, answer_sheet(self.task, batch, known, self._why()))
@@ -132,7 +133,7 @@ class People:
                 known |= zip(keys_of(table, len(self.task.right)).tolist(), table["label"].to_pylist(), strict=True)
         renamed = self.resolve(before_of(name))
         if renamed.exists():
-            known |= answers_in(renamed.read_bytes(), before_of(name), self.task)[0]
+            known |= answers_in(renamed.read_bytes(), before_of(name), self.task).answers
         return {key: known[key] for key in batch.tolist() if key in known}
 
     def _data(self) -> bytes:

@@ -97,16 +97,16 @@ def _folder(workspace: Workspace, number: int) -> str:
 def _sheet(path: Path, name: str, task: Task) -> tuple[dict[str, int] | None, list[tuple[str, str, str]]]:
     """Return how many pairs of a sheet have which answer, None where an answer is not valid, and its pairs."""
     from cartograph.data.spreadsheet import read_sheet
-    from cartograph.pairs.answers import COLUMNS, answers_in
+    from cartograph.pairs.answers import answers_in
 
     if not path.exists():
         return None, []
     content, pairs = path.read_bytes(), []
     try:
-        for record in read_sheet(content, name, COLUMNS[:4]):
+        for record in read_sheet(content, name, ("left", "right", "label")):
             pairs.append((record.cells["left"], record.cells["right"], record.cells["label"].strip()))
-        found, listed = answers_in(content, name, task)
+        found = answers_in(content, name, task)
     except CartographError:
         return None, pairs
-    counts = Counter(_WORDS[answer] for answer in found.values())
-    return {**{word: counts[word] for word in _WORDS.values()}, "open": len(listed) - len(found)}, pairs
+    counts = Counter(_WORDS[answer] for answer in found.answers.values())
+    return {**{word: counts[word] for word in _WORDS.values()}, "open": len(found.listed) - len(found.answers)}, pairs

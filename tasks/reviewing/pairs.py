@@ -7,7 +7,7 @@ from typing import Any
 
 from cartograph.data.spreadsheet import Record, read_sheet
 from cartograph.errors import InputError
-from cartograph.pairs.answers import COLUMNS, answers_in
+from cartograph.pairs.answers import REQUIRED, answers_in
 from cartograph.pairs.tables import load_task
 from tasks.collection.encode import PAIRS
 from tasks.collection.parameters import Collect, sheet_of
@@ -91,7 +91,7 @@ class PairQuestions:
 
     def _records(self) -> list[Record]:
         """Return the sheet's rows, one of each pair."""
-        rows = read_sheet(self._path.read_bytes(), self._name, COLUMNS[:1] + COLUMNS[3:4])
+        rows = read_sheet(self._path.read_bytes(), self._name, REQUIRED)
         return list({_pair(record): record for record in reversed(rows) if _pair(record)}.values())[::-1]
 
     def _record(self, place: int) -> Record:
@@ -101,8 +101,8 @@ class PairQuestions:
         return records[place]
 
     def _known(self) -> dict[str, str]:
-        answers, _ = answers_in(self._path.read_bytes(), self._name, self._task)
-        return {f"p{key}": _ANSWERS[answer] for key, answer in answers.items()}
+        found = answers_in(self._path.read_bytes(), self._name, self._task)
+        return {f"p{key}": _ANSWERS[answer] for key, answer in found.answers.items()}
 
 
 def _pair(record: Record) -> str:

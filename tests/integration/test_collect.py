@@ -76,7 +76,7 @@ def answer(space: Path, number: int, *, first: int | None = None) -> None:
     task, sheet = load_task(space / "data/pairs"), space / f"review/round-{number:02d}.csv"
     rows = [*csv.reader(sheet.read_text(encoding="utf-8-sig").splitlines())]
     for row in rows[1:][:first]:
-        row[3] = "yes" if task.labels(np.array([int(row[0][1:])]))[0] else "no"
+        row[4] = "yes" if task.labels(np.array([int(row[0][1:])]))[0] else "no"
     write(sheet, rows[0], [tuple(row) for row in rows[1:]])
 
 

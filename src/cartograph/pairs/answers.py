@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +18,11 @@ from cartograph.pairs.pair_space import Keys
 from cartograph.pairs.tables import SKIPPED
 from cartograph.pairs.task import Task
 
-COLUMNS = ("pair", "left", "right", "label", "comment")
+COLUMNS = ("pair", "check", "left", "right", "label", "comment")
+REQUIRED = ("pair", "label")
+"""Those that a sheet cannot do without."""
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PAIR = re.compile(r"p(\d{1,18})")
 _WORDS = {1: "yes", 0: "no", SKIPPED: "skip"}
 _NAMED = 20
@@ -38,6 +44,8 @@ def time_to_answer(pairs: int) -> str:
 def answer_sheet(task: Task, keys: Keys, known: Mapping[int, int] | None = None, why: Mapping[int, str] | None = None) -> bytes:
     """Return a CSV sheet with a row per pair; its column ``label`` takes yes, no, or skip, and is filled in where the answer is known.
 
+    The column ``check`` is made of both texts: while it fits, the row is about its pair even if somebody edited a text.
+
     Args:
         task: whose pairs.
         keys: (n,) of the pairs.
@@ -46,12 +54,41 @@ def answer_sheet(task: Task, keys: Keys, known: Mapping[int, int] | None = None,
     """
     width, words = len(task.right), {key: _WORDS[answer] for key, answer in (known or {}).items()}
     rows = (
-        (f"p{key}", task.left[key // width], task.right[key % width], words.get(key, ""), (why or {}).get(key, "")) for key in keys.tolist()
+        (
+            f"p{key}",
+            check_of(task, key),
+            task.left[key // width],
+            task.right[key % width],
+            words.get(key, ""),
+            (why or {}).get(key, ""),
+        )
+        for key in keys.tolist()
     )
     return write_sheet(COLUMNS, rows)
 
 
-def read_answers(content: bytes, name: str, task: Task, keys: Keys) -> Integers8:
+def check_of(task: Task, key: int) -> str:
+    """Return six letters that another pair of texts has not, but once in 300 million."""
+    digest = hashlib.sha256("\0".join((task.left[key // len(task.right)], task.right[key % len(task.right)])).encode()).digest()
+    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:6])
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What a filled sheet says.
+
+    Attributes:
+        answers: key -> 1, 0 or −1, of the pairs that are answered.
+        listed: keys of all pairs on it that the task has.
+        edited: where a text was edited, such as ``line 3 (the right text of p2)``.
+    """
+
+    answers: Mapping[int, int]
+    listed: frozenset[int]
+    edited: tuple[str, ...]
+
+
+def read_answers(content: bytes, name: str, task: Task, keys: Keys, tell: Callable[[str], None] = lambda _: None) -> Integers8:
     """Return the answer to each pair: 1, 0, or −1 where somebody wrote ``skip``.
 
     A pair may be on several rows as long as they agree; rows of other pairs are ignored.
@@ -61,13 +98,15 @@ def read_answers(content: bytes, name: str, task: Task, keys: Keys) -> Integers8
         name: what messages call it.
         task: whose pairs.
         keys: (n,) the pairs of the round.
+        tell: called with a sentence where somebody edited texts of the sheet.
 
     Raises:
         InputError: as ``answers_in``, or the sheet has none of the pairs.
         WaitingError: a pair has no answer yet.
     """
-    answers, listed = answers_in(content, name, task)
-    missing = [key for key in keys.tolist() if key not in listed]
+    sheet = answers_in(content, name, task)
+    answers = sheet.answers
+    missing = [key for key in keys.tolist() if key not in sheet.listed]
     if missing and len(missing) == len(keys):
         raise InputError(
             f"{name} has none of the {len(keys):,} pairs that this round asks about, such as p{missing[0]}: parameters or earlier "
@@ -83,6 +122,12 @@ def read_answers(content: bytes, name: str, task: Task, keys: Keys) -> Integers8
             else ""
         )
         raise WaitingError(f"{name}: {open_:,} of the {len(keys):,} pairs have no answer yet; write yes, no, or skip, and run again.{gone}")
+    if sheet.edited:
+        more = f" and {len(sheet.edited) - _NAMED:,} more" if len(sheet.edited) > _NAMED else ""
+        tell(
+            f"{name}: texts were edited in {', '.join(sheet.edited[:_NAMED])}{more}. The answers count for the pairs as the data has "
+            "them; to change a text, change the data."
+        )
     return np.array([answers[key] for key in keys.tolist()], np.int8)
 
 
@@ -95,8 +140,8 @@ def before_of(name: str) -> str:
     return f"{name.removesuffix('.csv')}-before.csv"
 
 
-def answers_in(content: bytes, name: str, task: Task) -> tuple[dict[int, int], set[int]]:
-    """Return the answers of a sheet, key -> 1, 0 or −1, and the keys of all pairs on it that the task has.
+def answers_in(content: bytes, name: str, task: Task) -> Sheet:
+    """Return the answers of a sheet, the pairs on it, and where a text was edited.
 
     Args:
         content: of the sheet.
@@ -104,12 +149,14 @@ def answers_in(content: bytes, name: str, task: Task) -> tuple[dict[int, int], s
         task: whose pairs.
 
     Raises:
-        InputError: it has a word that is not an answer, answers one pair in two ways, or shows other texts than the task has.
+        InputError: it has words that are not answers, which are all named, answers one pair in two ways, or shows other texts than the task
+            has on a row whose ``check`` does not fit either.
     """
     answers: dict[int, tuple[int, Record]] = {}
     listed: set[int] = set()
     unknown: list[str] = []
-    for record in read_sheet(content, name, COLUMNS[:1] + COLUMNS[3:4], western=True):
+    edited: list[str] = []
+    for record in read_sheet(content, name, REQUIRED, western=True):
         pair = _PAIR.fullmatch(record.cells["pair"].strip())
         word = record.cells["label"].strip()
         if pair is None:
@@ -117,7 +164,7 @@ def answers_in(content: bytes, name: str, task: Task) -> tuple[dict[int, int], s
         key = int(pair[1])
         if key >= len(task.left) * len(task.right):
             continue
-        _require_same_texts(record, name, task, key)
+        edited += [f"{record.place} (the {side} text of p{key})" for side in _other_texts(record, name, task, key)]
         listed.add(key)
         if not word:
             continue
@@ -132,18 +179,32 @@ def answers_in(content: bytes, name: str, task: Task) -> tuple[dict[int, int], s
         more = f", and {len(unknown) - _NAMED:,} more" if len(unknown) > _NAMED else ""
         is_none = "is no answer" if len(unknown) == 1 else "are no answers"
         raise InputError(f"{name} {', '.join(unknown[:_NAMED])}{more} {is_none}; write yes, no, or skip.")
-    return {key: answer for key, (answer, _) in answers.items()}, listed
+    return Sheet({key: answer for key, (answer, _) in answers.items()}, frozenset(listed), tuple(edited))
 
 
-def _require_same_texts(record: Record, name: str, task: Task, key: int) -> None:
-    """Check that a row shows the texts that its pair has now: a pair's number means another pair once the data has changed."""
-    for side, texts, row in (("left", task.left, key // len(task.right)), ("right", task.right, key % len(task.right))):
-        shown = record.cells.get(side)
-        if shown is not None and not _alike(shown, shortened(texts[row])):
-            raise InputError(
-                f"{name} {record.place} shows another {side} text for pair p{key} than the data has now (“{texts[row][:60]}”): the data "
-                "changed since the sheet was written, or the cell was edited. Correct the cell, or move the sheet away and run again."
-            )
+def _other_texts(record: Record, name: str, task: Task, key: int) -> list[str]:
+    """Return the sides of which a row shows another text than its pair has.
+
+    Raises:
+        InputError: its ``check`` does not fit either: a pair's number means another pair once the data has changed.
+    """
+    width = len(task.right)
+    texts = {"left": task.left[key // width], "right": task.right[key % width]}
+    check = record.cells.get("check", "").strip().casefold()
+    other = [side for side, text in texts.items() if side in record.cells and not _alike(record.cells[side], shortened(text))]
+    if check == check_of(task, key):
+        return other
+    if other:
+        raise InputError(
+            f"{name} {record.place} shows another {other[0]} text for pair p{key} than the data has now (“{texts[other[0]][:60]}”), and "
+            "its `check` does not fit: the data changed since the sheet was written. Move the sheet away and run again."
+        )
+    if check and not texts.keys() <= record.cells.keys():
+        raise InputError(
+            f"{name} {record.place}: the `check` of pair p{key} is `{check[:20]}`, but is {check_of(task, key)} by the data as it is now: "
+            "it changed since the sheet was written. Move the sheet away and run again."
+        )
+    return []
 
 
 def _alike(shown: str, text: str) -> bool:

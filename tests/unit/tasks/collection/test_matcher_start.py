@@ -94,7 +94,7 @@ def test_what_is_stated_or_follows_is_not_asked_and_a_contradiction_is_asked_aga
     assert sorted(skipped) == sorted(wrong)
     with pytest.raises(WaitingError, match=r"^round 2 asks about 60 pairs"):
         run_step(second, space)
-    asked = {int(row[0][1:]): row[4] for row in sheet(space, 2)[1:]}
+    asked = {int(row[0][1:]): row[5] for row in sheet(space, 2)[1:]}
     again = wrong[:60]
     assert list(asked)[: len(again)] == again
     assert all(asked[key].startswith("asked again: answered no, but yes to p") for key in again)
@@ -106,4 +106,4 @@ def sheet(space: Workspace, number: int) -> list[list[str]]:
 
 def answer(space: Workspace, number: int, rows: list[list[str]], words: list[str]) -> None:
     with (space.path / f"review/round-{number:02d}.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([rows[0], *([*row[:3], word, ""] for row, word in zip(rows[1:], words, strict=True))])
+        csv.writer(file).writerows([rows[0], *([*row[:4], word, ""] for row, word in zip(rows[1:], words, strict=True))])
