@@ -17,6 +17,7 @@ from flows.engine.command_line import run_flow
 from flows.engine.states import flow_state
 from tasks.audit.compare import DATA, read_record
 from tasks.audit.comparison_markdown import comparison_markdown
+from tasks.audit.publish import mark_left
 from tasks.engine.workspace import project_root
 from tasks.pipelines import open_workspace
 from tasks.presentation import console
@@ -65,6 +66,7 @@ def record_of(name: str) -> Record:
         found = read_record(space.path / DATA)
         if found is None:
             raise InputError(f"{space.path} has no audit yet; run `python -m flows.audit --workspace {space.typed}` first.")
+        mark_left(space)
         return found
     with tempfile.TemporaryDirectory() as temporary:
         target = Path(temporary) / "record"

@@ -13,6 +13,7 @@ from tasks.engine.surroundings import prepare
 prepare()
 
 from cartograph.errors import CartographError, InputError  # noqa: E402
+from tasks.audit.publish import mark_left  # noqa: E402
 from tasks.collection.waiting_page import leave_page  # noqa: E402
 from tasks.commands.dvc_yaml import has_file, in_sync, write  # noqa: E402
 from tasks.commands.expand import expand  # noqa: E402
@@ -83,6 +84,7 @@ def list_steps(workspace: WorkspaceOption = ".") -> None:
         failed = None if receipt or not step.leaves_failure else failure_of(space.resolve(step.outputs_of(space.settings)[0]))
         state = "fresh" if receipt else "failed" if failed else "to do"
         console.say(f"{step.name:<10} {state:<6} {receipt.summary if receipt else failed or ''}".rstrip())
+    mark_left(space)
 
 
 @app.command("dvc-yaml")

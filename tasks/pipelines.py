@@ -127,7 +127,9 @@ def held_workspace(path: str | Path, command: str) -> Iterator[Workspace]:
             space = open_workspace(space.path)
             if file.read_bytes() == content:
                 break
-        yield take_snapshot(space, content, steps_of(space.settings), token)
+        held = take_snapshot(space, content, steps_of(space.settings), token)
+        publish.mark_left(held)
+        yield held
 
 
 def all_workspaces() -> list[Workspace]:

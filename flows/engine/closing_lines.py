@@ -16,8 +16,8 @@ from tasks.engine.workspace import Workspace, project_root
 from tasks.presentation import console
 from tasks.publishing.tracking_uri import tracking_uri, viewer
 
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it."""
+INTERRUPTED, TERMINATED = 130, 143
+"""The exit codes after Ctrl-C and SIGTERM, as shells have them."""
 
 
 def print_places(space: Workspace, error: CartographError | None) -> None:

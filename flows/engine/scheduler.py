@@ -23,7 +23,7 @@ from threading import Condition
 from typing import Any
 from uuid import UUID, uuid4
 
-from prefect.exceptions import MissingContextError
+from prefect.exceptions import MissingContextError, TerminationSignal
 from prefect.futures import PrefectFuture, PrefectTaskRunFuture, as_completed
 from prefect.logging import get_run_logger
 from prefect.states import Completed
@@ -32,6 +32,7 @@ from cartograph.errors import CartographError, CellError, WaitingError
 from flows.engine.runner import Runner, StepsOf, run_named
 from flows.engine.states import error_of
 from flows.engine.step_task import as_task
+from flows.engine.watch import terminated
 from tasks.engine.dag import upstream
 from tasks.engine.step import Step
 from tasks.engine.workspace import Workspace
@@ -107,7 +108,11 @@ def run_steps(
         if slot is not None:
             future.add_done_callback(slot.release)
         futures[step.name] = future
-    return collect({futures[step.name]: step for step in steps}, after)
+    try:
+        return collect({futures[step.name]: step for step in steps}, after)
+    except TerminationSignal:
+        terminated()
+        raise
 
 
 def collect(submitted: dict[PrefectFuture[Any], Step], after: Callable[[Step, bool], object] = lambda step, executed: None) -> Ended:

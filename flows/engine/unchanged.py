@@ -14,6 +14,7 @@ from flows.engine.closing_lines import INTERRUPTED, print_places
 from flows.engine.dvc_record import recorded
 from flows.engine.webhook import WEBHOOK
 from tasks.audit.gates import check_gates, findings
+from tasks.audit.publish import mark_left
 from tasks.commands.dvc_yaml import in_sync
 from tasks.engine.receipt import fresh
 from tasks.engine.workspace import Workspace
@@ -26,8 +27,8 @@ _WORKSPACE = ("--workspace", "-w")
 def ended_at_once(arguments: Sequence[str], default: str, section: str = "ingest") -> bool:
     """Print how each step stands, and what comes after an audit, where nothing is to be done; return whether that was so.
 
-    Whatever else there is to do or to say (a stale step, an option, an error, a gate that went off) is left to the flow. Nothing is
-    written, so the workspace is not held: where another audit is about to change it, this says how it stood before.
+    Whatever else there is to do or to say (a stale step, an option, an error, a gate that went off) is left to the flow. No step
+    writes anything, so the workspace is not held: where another audit is about to change it, this says how it stood before.
 
     Args:
         arguments: of the command line.
@@ -50,6 +51,7 @@ def ended_at_once(arguments: Sequence[str], default: str, section: str = "ingest
     for name, summary in summaries:
         console.step_line(name, summary, None)
     print_places(space, None)
+    mark_left(space)
     return True
 
 

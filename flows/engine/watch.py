@@ -1,6 +1,6 @@
-"""A flow run from a command line ends soon where it cannot go on: at Ctrl-C, and where its Prefect server is gone.
+"""A flow run from a command line ends soon where it cannot go on: at Ctrl-C or SIGTERM, and where its Prefect server is gone.
 
-Prefect itself tries for minutes to reach a server, and waits for a running step before it looks at Ctrl-C. A step can be stopped at any
+Prefect itself tries for minutes to reach a server, and waits for a running step before it ends. A step can be stopped at any
 moment: what finished is installed, a training goes on from its checkpoint, and the next run does the rest.
 """
 
@@ -19,18 +19,22 @@ from types import FrameType
 
 from prefect.settings import PREFECT_API_URL
 
-from flows.engine.closing_lines import INTERRUPTED
+from flows.engine.closing_lines import INTERRUPTED, TERMINATED
 from tasks.presentation import console
 
 _LOST = 2
 _GRACE_SECONDS = 5.0
 _BETWEEN_SECONDS = 1.0
 _PATIENCE_SECONDS = 40.0
+_from_a_command_line = threading.Event()
 
 
 @contextmanager
 def ending_soon() -> Iterator[None]:
-    """Run a flow in the block: at Ctrl-C, or where its server is lost, the process ends with a sentence, at most a minute later."""
+    """Run a flow in the block: at Ctrl-C or SIGTERM, or where its server is lost, the process ends with a sentence, a minute later at most.
+
+    Prefect itself catches SIGTERM while a flow runs; ``terminated`` is called with what it makes of it.
+    """
     over = threading.Event()
     api = PREFECT_API_URL.value()
     if api is None:
@@ -53,11 +57,26 @@ def ending_soon() -> Iterator[None]:
     sentence = f"the Prefect server {what}; every step that finished is whole and recorded in its receipt. {way[0].upper()}{way[1:]}: "
     sentence += "it goes on from there."
     threading.Thread(target=_watch, args=(over, is_lost, patience, sentence), name="server", daemon=True).start()
+    _from_a_command_line.set()
     try:
         with _interruptible():
             yield
     finally:
+        _from_a_command_line.clear()
         over.set()
+
+
+def terminated() -> None:
+    """End the process soon, after SIGTERM, where it is a command line; a flow run that Prefect started is Prefect's to end."""
+    if _from_a_command_line.is_set():
+        _stop(TERMINATED)
+
+
+def _stop(code: int) -> None:
+    console.complain("stopped; every step that finished is kept, and the next run goes on from there.")
+    timer = threading.Timer(_GRACE_SECONDS, _end, (code,))
+    timer.daemon = True
+    timer.start()
 
 
 def _watch(over: threading.Event, is_lost: Callable[[], bool], patience: float, sentence: str) -> None:
@@ -80,10 +99,7 @@ def _interruptible() -> Iterator[None]:
 
     def stop(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        console.complain("stopped; every step that finished is kept, and the next run goes on from there.")
-        timer = threading.Timer(_GRACE_SECONDS, _end, (INTERRUPTED,))
-        timer.daemon = True
-        timer.start()
+        _stop(INTERRUPTED)
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, stop)

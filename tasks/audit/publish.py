@@ -20,9 +20,10 @@ from tasks.audit.plan import experiment_folders, retrained_models, selection_fil
 from tasks.audit.publication import begun_at, metrics_of, read_publication, write_files
 from tasks.audit.published_models import cleaned_dataset, filtered_dataset, read_models, read_trials, read_versions
 from tasks.audit.published_tables import NOISE, write_findings
+from tasks.engine.lock import is_held
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import Workspace
-from tasks.publishing.begun_run import BegunRun, LiveNumbers
+from tasks.publishing.begun_run import BegunRun, LiveNumbers, mark_killed
 from tasks.publishing.mlflow_runs import publish_runs
 from tasks.publishing.records import STEP_NAME, Dataset, Publication
 from tasks.publishing.tracking_uri import VARIABLE
@@ -106,10 +107,19 @@ def _begun_run(workspace: Workspace) -> BegunRun:
     return BegunRun(workspace.state / _BEGUN, workspace.snapshot.token if workspace.snapshot else "")
 
 
+def mark_left(workspace: Workspace) -> None:
+    """Mark the MLflow run that a killed audit of this workspace left RUNNING as KILLED; it is left alone while an audit is running."""
+    begun = _begun_run(workspace)
+    # Nearly always there is nothing to do, and then MLflow is not imported.
+    with suppress(OSError):
+        if begun.note.exists() and (workspace.snapshot is not None or not is_held(workspace.state)):
+            mark_killed(begun)
+
+
 class FollowedAudit:
     """MLflow follows an audit while it runs: its run begins with the first step that has to run, and gets each step's numbers as it ends.
 
-    Leaving it ends the run as one that failed, unless ``failed`` was set to False.
+    Leaving it marks the run FAILED, or KILLED where Ctrl-C or a signal ended the audit, unless ``failed`` was set to False.
 
     Args:
         workspace: of the audit, which holds it.
@@ -127,9 +137,10 @@ class FollowedAudit:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
         if self._live is not None:
-            self._live.close(failed=self.failed)
+            stopped = kind is not None and not issubclass(kind, Exception)
+            self._live.close(None if not self.failed else "KILLED" if stopped else "FAILED")
 
     def ended(self, step: Step, executed: bool) -> None:
         """Send a step's numbers; those of steps that did not have to run wait for the first that had to."""

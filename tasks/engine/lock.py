@@ -64,7 +64,7 @@ def writing(state: Path, token: str) -> Iterator[None]:
     with ExitStack() as stack:
         with _in_sentences(state):
             stack.enter_context(_door(state))
-            held = _is_held(state, token)
+            held = (_holder(state) or [])[1:2] == [token]
         if not held:
             raise LostLockError(
                 f"workspace {state.parent} is no longer held by the audit that this process worked for; nothing was written."
@@ -72,14 +72,24 @@ def writing(state: Path, token: str) -> Iterator[None]:
         yield
 
 
-def _is_held(state: Path, token: str) -> bool:
+def is_held(state: Path) -> bool:
+    """Return whether somebody holds the workspace now; whoever comes for it meanwhile waits for this look, and gets it.
+
+    Raises:
+        OSError: nothing can be locked there.
+    """
+    with _door(state):
+        return _holder(state) is not None
+
+
+def _holder(state: Path) -> list[str] | None:
+    """Return the lines of whoever holds the workspace; None where nobody does."""
     with _opened(state, _LOCK) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return _content(file)[1:2] == [token]
-        # Nobody holds it.
-        return False
+            return _content(file)
+        return None
 
 
 def _lock(file: IO[bytes], state: Path) -> None:

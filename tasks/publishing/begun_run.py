@@ -1,4 +1,7 @@
-"""MLflow: the run of an audit that is still running. It is begun with the first step that runs, and publishing makes it whole."""
+"""MLflow: the run of an audit that is still running. It is begun with the first step that runs, and publishing makes it whole.
+
+An audit that ends otherwise marks its run FAILED or KILLED. One that was killed outright cannot: the next command that looks does.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from cartograph.data.json_files import read_json, write_json
 from tasks.publishing.store import experiment_id, metric_keys, prepare, quietly
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 _IDENTITY = "cartograph.fingerprint"
+_MOST = 10_000
+
+Unfinished = Literal["FAILED", "KILLED"]
+"""How a run ended that did not come to its end."""
 
 
 @dataclass(frozen=True)
@@ -34,25 +41,62 @@ class BegunRun:
 
 
 def taken_up(client: MlflowClient, begun: BegunRun) -> str | None:
-    """Return the id of the run that this audit began, None where it began none; from now on whoever asked keeps it.
+    """Return the id of the run that this audit began, None where it began none.
 
-    A run that an audit left which did not come to its end is deleted: what it did, the next one goes on with.
+    The note of it stays until whoever asked has made the run whole. A run that an earlier audit left unfinished is deleted: the next one
+    goes on with what it did.
     """
+    noted = _noted(begun)
     try:
-        noted = read_json(begun.note)
         run = client.get_run(noted["run"])
-    except (OSError, ValueError, KeyError, TypeError):
-        run = None
     except Exception:
         # It is gone, or was in another store.
         run = None
+    if run is not None and run.info.lifecycle_stage == "active" and _IDENTITY not in run.data.tags:
+        if noted.get("token") == begun.token:
+            return str(run.info.run_id)
+        client.delete_run(run.info.run_id)
     begun.note.unlink(missing_ok=True)
-    if run is None or run.info.lifecycle_stage != "active" or _IDENTITY in run.data.tags:
-        return None
-    if noted.get("token") == begun.token:
-        return str(run.info.run_id)
-    client.delete_run(run.info.run_id)
     return None
+
+
+def mark_killed(begun: BegunRun) -> None:
+    """Mark the run of an audit that was killed, and those beneath it, as KILLED, once; where the store does not answer, nothing is done.
+
+    The caller knows that no audit is running, but for the one that it is part of itself.
+    """
+    noted = _noted(begun)
+    if "run" not in noted or "ended" in noted or noted.get("token") == begun.token:
+        return
+    # A store that is away is named by the step that publishes.
+    with suppress(Exception), quietly():
+        from mlflow import MlflowClient
+
+        uri = tracking_uri()
+        prepare(uri)
+        end_unfinished(MlflowClient(tracking_uri=uri), noted["run"], "KILLED")
+        if _noted(begun) == noted:
+            write_json(begun.note, noted | {"ended": "KILLED"})
+
+
+def end_unfinished(client: MlflowClient, run_id: str, how: Unfinished) -> None:
+    """End a run that is still marked as running, and those beneath it, in this way."""
+    run = client.get_run(run_id)
+    beneath = client.search_runs(
+        [run.info.experiment_id], f"tags.`mlflow.parentRunId` = '{run_id}' AND attributes.status = 'RUNNING'", max_results=_MOST
+    )
+    for one in (run, *beneath):
+        if one.info.status == "RUNNING":
+            client.set_terminated(one.info.run_id, how)
+
+
+def _noted(begun: BegunRun) -> dict[str, Any]:
+    """Return the note; an empty one where there is none, or none that can be read."""
+    try:
+        noted = read_json(begun.note)
+    except (OSError, ValueError):
+        return {}
+    return noted if isinstance(noted, dict) else {}
 
 
 class LiveNumbers:
@@ -85,17 +129,18 @@ class LiveNumbers:
         """Return once everything is written; nothing will be any more."""
         self._writer.shutdown()
 
-    def close(self, *, failed: bool) -> None:
-        """End the run where nobody has taken it up: as one that failed, or, where there was nothing to publish, as none."""
+    def close(self, how: Unfinished | None) -> None:
+        """End the run where publishing has not made it whole: in this way, or, where there was nothing to publish (None), delete it."""
         self.rest()
         if self._client is None or self._run is None or not self._begun.note.exists():
             return
         with suppress(Exception), quietly():
-            if failed:
-                self._client.set_terminated(self._run, "FAILED")
-            else:
+            if how is None:
                 self._client.delete_run(self._run)
                 self._begun.note.unlink(missing_ok=True)
+            else:
+                end_unfinished(self._client, self._run, how)
+                write_json(self._begun.note, _noted(self._begun) | {"ended": how})
 
     def _safely(self, numbers: dict[str, float]) -> None:
         if self._given_up:

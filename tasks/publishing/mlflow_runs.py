@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from cartograph.errors import InputError
 from tasks.engine.digest import digest_json, digest_path
-from tasks.publishing.begun_run import BegunRun, taken_up
+from tasks.publishing.begun_run import BegunRun, end_unfinished, taken_up
 from tasks.publishing.logged_models import begin_logged_model, complete_logged_model, find_logged_model, has_logged_models, is_ready
 from tasks.publishing.records import Dataset, Model, Publication
 from tasks.publishing.store import experiment_id, metric_keys, prepare, quietly
@@ -56,31 +57,43 @@ def publish_runs(
             client = MlflowClient(tracking_uri=uri)
             runs = _Runs(client, experiment_id(client, experiment, uri, audit.what))
             run_id = runs.publish(audit, models, folder, None if begun is None else taken_up(client, begun))
+            if begun is not None:
+                begun.note.unlink(missing_ok=True)
             return {"server": shown(uri), "experiment": runs.experiment_id, "run": run_id}
         except InputError:
             raise
         except Exception as error:
+            if runs is not None and runs.audit is not None:
+                with suppress(Exception):
+                    end_unfinished(runs.client, runs.audit, "FAILED")
             raise InputError(_explain(uri, error, runs is not None and runs.begun)) from error
 
 
 class _Runs:
-    """The runs of one experiment; ``begun`` once something was to be written."""
+    """The runs of one experiment.
+
+    Attributes:
+        begun: whether something was to be written.
+        audit: id of the audit's run, once there is one.
+    """
 
     def __init__(self, client: MlflowClient, experiment_id: str) -> None:
         self.client = client
         self.experiment_id = experiment_id
         self.begun = False
+        self.audit: str | None = None
 
     def publish(self, audit: Publication, models: Sequence[Model], folder: Path, begun: str | None) -> str:
         """Write an audit into its run and each retrained model into one beneath; what is whole already is left as it is; return its id."""
         content = digest_json([audit.tags, digest_path(folder)])
         found = self._find(audit.fingerprint)
-        whole = _is_whole(found, content)
+        whole = _is_whole(found, content, "FINISHED")
         name = f"{audit.what} {time.strftime('%Y-%m-%d')} {audit.fingerprint[:8]}"
         if found is not None and begun is not None:
             # Nothing new was found: the run of the same audit is there.
             self.client.delete_run(begun)
         run = found or (self._begin(name, audit.tags, audit.begun) if begun is None else self._take_up(begun, name, audit.tags))
+        self.audit = str(run.info.run_id)
         if not whole:
             self._log(run, audit)
             self.client.log_artifacts(run.info.run_id, str(folder))
@@ -95,7 +108,7 @@ class _Runs:
         tags = model.tags | {"cartograph.fingerprint": model.fingerprint, "mlflow.parentRunId": parent}
         content = digest_json([tags, model.params, model.metrics, [dataset.digest for dataset in model.datasets], dict(model.curves)])
         found = self._find(model.fingerprint, parent)
-        if _is_whole(found, content) and (
+        if _is_whole(found, content, model.status) and (
             model.logged is None or is_ready(find_logged_model(self.client, found, model.fingerprint), model.logged)
         ):
             return
@@ -172,8 +185,8 @@ def _measured_on(record: Publication | Model) -> dict[str, tuple[str, str]]:
     return {name: (dataset.name, dataset.digest) for name, dataset in record.logged.measured_on.items()}
 
 
-def _is_whole(run: Run | None, content: str) -> TypeGuard[Run]:
-    return run is not None and run.info.status in ("FINISHED", "FAILED") and run.data.tags.get(_COMPLETE) == content
+def _is_whole(run: Run | None, content: str, status: str) -> TypeGuard[Run]:
+    return run is not None and run.info.status == status and run.data.tags.get(_COMPLETE) == content
 
 
 def _dataset_input(dataset: Dataset) -> DatasetInput:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -22,7 +24,6 @@ measure: {burn_in: 0}
 retrain: {subsets: []}
 aflite: {enabled: false}
 bias: {enabled: false}
-publish: {enabled: false}
 """
 """An audit whose training takes minutes."""
 
@@ -40,6 +41,8 @@ def training(project: Project, *options: str) -> subprocess.Popen[str]:
     """Start an audit, and return once it trains."""
     project.params(SLOW)
     shutil.rmtree(project.path / ".cartograph/checkpoints", ignore_errors=True)
+    # MLflow has the run of an audit once a step of it has run to its end.
+    shutil.rmtree(project.path / "data", ignore_errors=True)
     running = project.start("flows.audit", *options)
     for _ in range(1800):
         assert running.poll() is None, running.communicate()[0]
@@ -74,15 +77,33 @@ def test_an_audit_whose_server_dies_ends_within_a_minute_and_says_so(project: Pr
 
 
 @pytest.mark.slow
-def test_an_interrupted_audit_ends_at_once_and_takes_its_server_along(project: Project) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
+def test_an_interrupted_audit_ends_at_once_and_takes_its_server_along(project: Project, number: int, code: int) -> None:
     running = training(project)
     server = server_of(running)
+    wait_for_run(project)
     # As a terminal does it: to all processes of the group.
-    os.killpg(running.pid, signal.SIGINT)
+    os.killpg(running.pid, number)
     said = ended(running, 30)
-    assert running.returncode == 130
+    assert running.returncode == code
     assert said.endswith("error stopped; every step that finished is kept, and the next run goes on from there.")
     assert gone(server)
+    assert statuses(project) == ["KILLED"]
+
+
+def wait_for_run(project: Project) -> None:
+    """Wait until MLflow has the run of the audit, which it is sent while the audit goes on."""
+    for _ in range(300):
+        if statuses(project) == ["RUNNING"]:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"the audit's run is not in MLflow, but {statuses(project)}")
+
+
+def statuses(project: Project) -> list[str]:
+    """How the audits stand in MLflow."""
+    with closing(sqlite3.connect(project.path / "mlflow.db")) as store:
+        return [status for (status,) in store.execute("select status from runs where lifecycle_stage = 'active'")]
 
 
 @pytest.mark.slow
@@ -92,10 +113,13 @@ def test_what_an_audit_started_ends_with_it_and_installs_nothing_after(project: 
     started = psutil.Process(running.pid).children(recursive=True)
     assert started
     receipts = written(project)
+    wait_for_run(project)
     os.kill(running.pid, signal.SIGKILL)
     running.communicate()
     assert all(map(gone, started))
     assert written(project) == receipts
+    project.run("tasks", "list")
+    assert statuses(project) == ["KILLED"]
 
 
 def written(project: Project) -> dict[str, int]:

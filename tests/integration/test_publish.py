@@ -341,6 +341,10 @@ def test_an_audit_that_was_killed_or_failed_leaves_no_second_run(audit: Audit, k
         followed.__exit__()
     [left] = audit.runs()
     assert left.info.status == ("RUNNING" if killed else "FAILED")
+    publish.mark_left(audit.workspace)
+    assert audit.runs()[0].info.status == left.info.status, "an audit does not take its own run for one that was killed"
+    publish.mark_left(replace(audit.workspace, snapshot=None))
+    assert audit.runs()[0].info.status == ("KILLED" if killed else "FAILED")
     begin(audit, "second")
     [running] = audit.runs()
     assert running.info.run_id != left.info.run_id
@@ -349,6 +353,44 @@ def test_an_audit_that_was_killed_or_failed_leaves_no_second_run(audit: Audit, k
     [run] = audit.runs()
     assert run.info.run_id != running.info.run_id, "published without the flow, and after it was killed again"
     assert run.info.status == "FINISHED"
+
+
+def test_a_signal_marks_the_run_killed_at_once(audit: Audit) -> None:
+    begin(audit).__exit__(KeyboardInterrupt)
+    [run] = audit.runs()
+    assert run.info.status == "KILLED" and run.info.end_time
+
+
+def test_a_run_is_left_alone_while_somebody_holds_its_workspace(audit: Audit) -> None:
+    begin(audit)
+    looking = replace(audit.workspace, snapshot=None)
+    with audit.workspace.lock("an audit"):
+        publish.mark_left(looking)
+        assert audit.runs()[0].info.status == "RUNNING"
+    publish.mark_left(looking)
+    assert audit.runs()[0].info.status == "KILLED"
+
+
+def test_a_kill_while_publishing_is_seen_too_with_the_runs_beneath(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlflow import MlflowClient
+
+    begin(audit)
+
+    class Killed(BaseException):
+        """The end of the process."""
+
+    def killed(client: MlflowClient, run_id: str, *arguments: Any, **named: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MlflowClient, "set_terminated", killed)
+        with pytest.raises(Killed):
+            audit.publish()
+    publish.mark_left(replace(audit.workspace, snapshot=None))
+    assert {run.info.status for run in (*audit.runs(), *audit.models().values(), *audit.versions().values())} == {"KILLED"}
+    begin(audit, "again")
+    audit.publish()
+    assert {run.info.status for run in (*audit.runs(), *audit.models().values(), *audit.versions().values())} == {"FINISHED"}
 
 
 def test_an_audit_that_has_nothing_to_publish_leaves_no_run(audit: Audit) -> None:
@@ -565,7 +607,7 @@ def test_a_broken_attempt_is_completed_not_doubled(audit: Audit, monkeypatch: py
         with pytest.raises(InputError, match=r"the line went dead\): the run is unfinished; the next audit completes it"):
             audit.publish()
     [broken] = audit.runs()
-    assert broken.info.status == "RUNNING"
+    assert broken.info.status == ("RUNNING" if call == "set_terminated" else "FAILED")
     audit.publish()
     [whole] = audit.runs()
     assert whole.info.run_id == broken.info.run_id
