@@ -16,7 +16,7 @@ from tasks.audit import clean
 from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.commands.dvc_yaml import write as write_dvc_yaml
 from tasks.engine.whole_files import write_whole
-from tasks.engine.workspace import Workspace, project_root
+from tasks.engine.workspace import Workspace, as_typed
 from tasks.pipelines import open_workspace
 from tasks.presentation.console import say
 
@@ -40,7 +40,7 @@ def review(
     annotator: Annotated[str, typer.Option(help="With --open: who answers; asks about rows that others decided too.")] = "",
     port: Annotated[int, typer.Option(min=0, max=65535, help="With --open: the port of the page; any free one by default.")] = 0,
 ) -> None:
-    """Ask people about suspects on a page, or write the sheet on which they decide, or take in what they decided."""
+    """Ask people about suspects or pairs on a page, or write the sheet on which they decide, or take in what they decided."""
     space = open_workspace(workspace or ".")
     if taken and (blind or out):
         raise InputError("--import takes a filled sheet in; leave out --blind and --out, which are for writing one.")
@@ -53,20 +53,28 @@ def review(
     if annotator or port:
         raise InputError("--annotator and --port are for the page; add --open.")
     with space.lock("python -m tasks review"):
+        if COLLECTION in space.settings:
+            from tasks.reviewing.pair_exchange import give_out, take_in
+
+            if blind:
+                raise InputError(f"{space.path} is a collection, whose pairs are asked about without a label anyway; leave out --blind.")
+            return take_in(space, {str(path): _content(path) for path in _paths(taken)}, by.strip()) if taken else give_out(space, out)
         if taken:
-            _take_in(space, [Path(name).expanduser() for name in taken], by.strip())
+            _take_in(space, _paths(taken), by.strip())
         elif blind:
             _draw_blind(space, out)
         else:
             _write_sheet(space, out)
 
 
+def _paths(taken: Sequence[str]) -> list[Path]:
+    return [Path(name).expanduser() for name in taken]
+
+
 def _tables(space: Workspace) -> tuple[pa.Table, pa.Table]:
     """Return the train set and its suspects."""
     import pyarrow.parquet as pq
 
-    if COLLECTION in space.settings:
-        raise InputError(f"{space.path} is a collection, whose pairs people answer in its review/round-….csv; only an audit has suspects.")
     paths = [space.resolve(name) for name in (clean.ROWS, clean.SUSPECTS)]
     missing = next((path for path in paths if not path.exists()), None)
     if missing is not None:
@@ -99,10 +107,10 @@ def _write_sheet(space: Workspace, out: str) -> None:
     for path, name in zip(written, names, strict=True):
         path.replace(name)
     decided = f" ({len(decisions):,} rows are decided)" if decisions else ""
-    say(f"{_shown(sheet)}: {count:,} suspects to decide on{decided}.")
+    say(f"{as_typed(sheet)}: {count:,} suspects to decide on{decided}.")
     say("Fill in `decision` (keep, drop or relabel), `new_label` where it is relabel, and `by`; leave out what you do not know. Then:")
-    say(f"  python -m tasks review{_option(space)} --import {shlex.quote(_shown(sheet))} --by NAME")
-    say(f"For Label Studio: {_shown(names[1])} with the configuration {_shown(names[2])}; import its JSON export in the same way.")
+    say(f"  python -m tasks review{_option(space)} --import {shlex.quote(as_typed(sheet))} --by NAME")
+    say(f"For Label Studio: {as_typed(names[1])} with the configuration {as_typed(names[2])}; import its JSON export in the same way.")
 
 
 def _follow(space: Workspace) -> None:
@@ -120,10 +128,10 @@ def _draw_blind(space: Workspace, out: str) -> None:
     for path, data in ((key_path(space, key.sheet), key.to_json().encode()), (sheet, content)):
         write_whole(path, data)
     suspects = sum(item.predicted == "noise" for item in key.items)
-    say(f"{_shown(sheet)}: {suspects} suspects and {len(key.items) - suspects} other rows, shuffled.")
+    say(f"{as_typed(sheet)}: {suspects} suspects and {len(key.items) - suspects} other rows, shuffled.")
     say(f"Give each of two annotators a copy; the answer to each row is one of: {', '.join(key.answers)}. Then:")
     say(f"  python -m tasks review{_option(space)} --import ONE.csv --import OTHER.csv")
-    say(f"Keep {_shown(key_path(space, key.sheet))} from them: it says what is what.")
+    say(f"Keep {as_typed(key_path(space, key.sheet))} from them: it says what is what.")
 
 
 def _new(out: str) -> Path:
@@ -187,7 +195,7 @@ def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict
     counts = {what: sum(one.what == what for one in decided.values()) for what in ("keep", "drop", "relabel")}
     words = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
     fresh = len({one.uid for one in new})
-    say(f"{_shown(space.resolve(clean.DECISIONS))}: {len(decided):,} rows decided ({words}), {fresh:,} of them by this import.")
+    say(f"{as_typed(space.resolve(clean.DECISIONS))}: {len(decided):,} rows decided ({words}), {fresh:,} of them by this import.")
     say(f"Clean with them: python -m flows.audit{_option(space)}")
 
 
@@ -216,9 +224,5 @@ def _take_in_blind(space: Workspace, contents: dict[str, bytes], by: str) -> Non
     write_whole(space.path / "review" / f"blind-{first}.answers.csv", answered_sheet(key, answers, names))
     for line in in_words(numbers):
         say(line)
-    say(f"Written to {_shown(space.resolve(METRICS))}, and row by row to {_shown(space.path / 'review' / f'blind-{first}.answers.csv')}.")
-
-
-def _shown(path: Path) -> str:
-    """Return a path as one types it from the project's root."""
-    return path.relative_to(project_root()).as_posix() if path.is_absolute() and path.is_relative_to(project_root()) else str(path)
+    answered = space.path / "review" / f"blind-{first}.answers.csv"
+    say(f"Written to {as_typed(space.resolve(METRICS))}, and row by row to {as_typed(answered)}.")

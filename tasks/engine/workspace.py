@@ -33,6 +33,11 @@ def project_root() -> Path:
     return _project
 
 
+def as_typed(path: Path) -> str:
+    """Return a path as one types it from the project's root."""
+    return path.relative_to(project_root()).as_posix() if path.is_absolute() and path.is_relative_to(project_root()) else str(path)
+
+
 def user_file(path: str) -> str:
     """Return the declared name of a file that the user keeps outside the workspace's own folders."""
     return f"file:{path}"

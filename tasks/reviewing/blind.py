@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from cartograph.clean.blind_check import Key, draw, in_words, read_answers, score
-from cartograph.data.spreadsheet import header_of, read_sheet, write_sheet
+from cartograph.data.spreadsheet import read_sheet
 from cartograph.errors import InputError
 from tasks.audit import clean
 from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace
-from tasks.reviewing.questions import PICTURE_SIDE, brief_hold, require_unchanged, shown_rows
+from tasks.reviewing.questions import PICTURE_SIDE, brief_hold, require_unchanged, shown_rows, slug, write_cell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +47,7 @@ class BlindQuestions:
         """
         self._space, self._annotator = space, annotator
         self._key, empty = drawn_sheet(space, tables)
-        self._path = space.path / "review" / f"blind-{self._key.sheet}-{_slug(annotator)}.csv"
+        self._path = space.path / "review" / f"blind-{self._key.sheet}-{slug(annotator)}.csv"
         self._examples, self._turn = tables[0], Lock()
         with brief_hold(space):
             for path, content in ((key_path(space, self._key.sheet), self._key.to_json().encode()), (self._path, empty)):
@@ -124,20 +121,3 @@ class BlindQuestions:
         if not any(record.cells["answer"].strip() for record in read_sheet(content, path.name, ("item", "answer"))):
             return {}
         return read_answers(content, path.name, self._key)
-
-
-def write_cell(path: Path, chosen: Callable[[dict[str, str]], bool], column: str, value: str) -> None:
-    """Write a sheet again with another value in a column of the chosen rows."""
-    content = path.read_bytes()
-    header = header_of(content, path.name)
-    rows = [dict(record.cells) for record in read_sheet(content, path.name, (column,))]
-    for row in rows:
-        if chosen(row):
-            row[column] = value
-    write_whole(path, write_sheet(header, ([row.get(name, "") for name in header] for row in rows)))
-
-
-def _slug(name: str) -> str:
-    """Return a name as part of a file's; names that differ give other parts."""
-    plain = re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")
-    return plain if plain == name else f"{plain or 'annotator'}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"

@@ -61,9 +61,9 @@ def _questions(
     if COLLECTION in space.settings:
         from tasks.reviewing.pairs import PairQuestions
 
-        if blind or annotator:
-            raise InputError(f"{space.path} is a collection, whose sheets have one answer to a pair; leave out --annotator and --blind.")
-        return PairQuestions(space, name)
+        if blind:
+            raise InputError(f"{space.path} is a collection, whose pairs are asked about without a label anyway; leave out --blind.")
+        return PairQuestions(space, name, alone=bool(annotator))
     if blind:
         from tasks.reviewing.blind import BlindQuestions
 

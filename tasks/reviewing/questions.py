@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from cartograph.data.spreadsheet import header_of, read_sheet, write_sheet
 from cartograph.errors import InputError
 from tasks.engine.lock import BusyError
+from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -135,3 +140,20 @@ def require_name(name: str) -> str:
     if not name or ";" in name or len(name) > 80 or not name.isprintable():
         raise InputError(f"--annotator is {name[:80]!r}; give a name of up to 80 characters, without a semicolon.")
     return name
+
+
+def write_cell(path: Path, chosen: Callable[[dict[str, str]], bool], column: str, value: str) -> None:
+    """Write a sheet again with another value in a column of the chosen rows."""
+    content = path.read_bytes()
+    header = header_of(content, path.name, western=True)
+    rows = [dict(record.cells) for record in read_sheet(content, path.name, (column,), western=True)]
+    for row in rows:
+        if chosen(row):
+            row[column] = value
+    write_whole(path, write_sheet(header, ([row.get(name, "") for name in header] for row in rows)))
+
+
+def slug(name: str) -> str:
+    """Return a name as part of a file's; names that differ give other parts."""
+    plain = re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")
+    return plain if plain == name else f"{plain or 'annotator'}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"

@@ -99,13 +99,18 @@ class Record:
         return f"line {self.line}" if self.line == self.row else f"line {self.line} (row {self.row} of a spreadsheet)"
 
 
-def header_of(content: bytes, name: str) -> tuple[str, ...]:
+def header_of(content: bytes, name: str, *, western: bool = False) -> tuple[str, ...]:
     """Return the columns of a CSV file in lower case, whatever its delimiter.
+
+    Args:
+        content: of the file.
+        name: what messages call it.
+        western: as ``read_sheet`` has it.
 
     Raises:
         InputError: not text, or empty.
     """
-    return _open(content, name, (), western=False)[0]
+    return _open(content, name, (), western)[0]
 
 
 def read_sheet(content: bytes, name: str, required: Sequence[str], *, western: bool = False) -> list[Record]:

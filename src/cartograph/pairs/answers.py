@@ -24,7 +24,9 @@ REQUIRED = ("pair", "label")
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _PAIR = re.compile(r"p(\d{1,18})")
-_WORDS = {1: "yes", 0: "no", SKIPPED: "skip"}
+WORDS = {1: "yes", 0: "no", SKIPPED: "skip"}
+"""Answer -> the word that sheets have for it."""
+
 _NAMED = 20
 _SECONDS_A_PAIR = 20
 
@@ -52,7 +54,7 @@ def answer_sheet(task: Task, keys: Keys, known: Mapping[int, int] | None = None,
         known: key -> 1, 0 or −1, of those that were answered before.
         why: key -> a comment on its row, such as why it is asked again.
     """
-    width, words = len(task.right), {key: _WORDS[answer] for key, answer in (known or {}).items()}
+    width, words = len(task.right), {key: WORDS[answer] for key, answer in (known or {}).items()}
     rows = (
         (
             f"p{key}",

@@ -96,7 +96,7 @@ async function ended() {
   const { lines, disputed } = await ask("agreement");
   const all = now.answers.size >= overview.count;
   const title = all ? { suspects: "All suspects are decided", blind: "All rows are answered", pairs: "All pairs are answered" }[overview.kind] : "That was all for now";
-  const after = disputed.length ? [`${number.format(disputed.length)} rows are decided differently; the next audit refuses them until they are settled.`] : overview.next ? [`Everything is saved. Then: ${overview.next}`] : ["Everything is saved."];
+  const after = disputed.length ? [overview.kind === "pairs" ? `${number.format(disputed.length)} pairs are answered differently; the round waits until they are settled.` : `${number.format(disputed.length)} rows are decided differently; the next audit refuses them until they are settled.`] : overview.next ? [`Everything is saved. Then: ${overview.next}`] : ["Everything is saved."];
   const settle = disputed.length ? [["t", "settle them", () => { now.settling = true; now.queue = [...disputed]; next(); }]] : [];
   return panel(title, [...lines, ...after], [...settle, ...undoButton()]);
 }

@@ -192,7 +192,7 @@ def test_usage_that_makes_no_sense_is_said(space: Path, tmp_path: Path, capsys: 
     assert "there are no suspects to review yet" in " ".join(capsys.readouterr().err.split())
     open_new(space.with_name("pairs"), collect={})
     assert main(["review", "--workspace", "workspaces/pairs"]) == 2
-    assert "is a collection, whose pairs people answer" in " ".join(capsys.readouterr().err.split())
+    assert "workspaces/pairs asks nothing yet: there is no review/round-01.csv" in " ".join(capsys.readouterr().err.split())
     assert main(["review", "--workspace", "~nobody-of-that-name/x"]) == 2
     assert "does not exist" in " ".join(capsys.readouterr().err.split())
 
