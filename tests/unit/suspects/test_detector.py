@@ -144,6 +144,13 @@ def test_a_committee_that_cannot_tell_how_many_are_wrong_still_ranks_and_is_put_
         assert average_precision(wrong, probability) == average_precision(wrong, known.chosen.probability(original.columns))
 
 
+def test_with_much_noise_the_doubt_is_left_as_it_is() -> None:
+    doubt = np.random.default_rng(3).normal(-1.0, 2.0, 200)
+    detector = untested_committee({"doubt": doubt}, "much noise")
+    assert not detector.calibrated and detector.offset == 0.0
+    assert (detector.probability({"doubt": doubt}) >= 0.5).sum() == (doubt >= 0).sum() > 20
+
+
 def test_of_few_rows_that_are_much_doubted_no_more_than_the_prior_are_taken_for_wrong() -> None:
     rng = np.random.default_rng(3)
     doubt = rng.normal(0.0, 2.0, 200)

@@ -180,3 +180,19 @@ def test_a_weak_classifier_whose_surest_rows_contradict_it_tells_no_number() -> 
     probabilities[misled] = probabilities[misled][:, ::-1]
     found = label_doubt(probabilities, labels)
     assert found.explained >= EXPLAINED and found.wrong is None and found.unknown == "little explained"
+
+
+def test_labels_of_which_many_are_wrong_are_listed_as_the_surest_rows_show_though_no_number_is_told() -> None:
+    """Rows of middling clearness: with a quarter of wrong labels the classifier explains little, and seen through the noise far more."""
+    probabilities, labels = flattened(clear=3.0, wrong=0.2)
+    found = label_doubt(probabilities, labels)
+    assert found.unknown == "much noise" and found.wrong is None
+    rng = np.random.default_rng(11)
+    margin = rng.normal(0, 3.0, 2000)
+    truth = rng.random(2000) < 1 / (1 + np.exp(-margin))
+    wrong = labels != truth
+    listed = found.score >= 0.5
+    assert wrong[listed].mean() > 0.5 and wrong[listed].sum() > 0.4 * wrong.sum()
+    assert label_doubt(probabilities[:400], labels[:400]).unknown == "little explained", "too few rows for it"
+    hard, clean = flattened(clear=1.5, wrong=0.0)
+    assert label_doubt(hard, clean).unknown != "much noise"

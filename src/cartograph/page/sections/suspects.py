@@ -131,6 +131,11 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
             "committee's models never saw the row they score, and the rows they are surest about show how often labels go wrong. If errors "
             "gather on hard rows, there are more."
         )
+    elif record.get("unknown") == "much noise":
+        sentences.append(
+            "The probabilities come from how often the labels of the surest rows contradict the models. Whether those labels are wrong or "
+            "those rows hard cannot be told here, so no number is estimated, and nothing is changed without a person."
+        )
     else:
         most = "at most " if record.get("unknown") == "few rows" else ""
         sentences.append(
