@@ -5,14 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import shutil
-import signal
 import socket
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from playwright.sync_api import Browser, Locator, expect, sync_playwright
 
 from cartograph import schema
 from cartograph.compare.versions import SUMMARY, VERSIONS
@@ -38,10 +32,10 @@ from tasks.audit.plan import retrained_models
 from tasks.audit.publication import read_publication
 from tasks.engine.snapshot import KEPT_PARAMS, Snapshot
 from tasks.engine.step import Inputs, Out, Step
-from tasks.engine.surroundings import SILENT
 from tasks.engine.workspace import Workspace, project_root
 from tasks.pipelines import STEPS
 from tasks.publishing import store, tracking_uri
+from tests.mlflow_server import tracking_server
 from tests.workspaces import make_workspace, use_project, with_sections
 
 HOSTILE = "</script><script>document.title='taken'</script>"
@@ -216,25 +210,8 @@ def server(tmp_path_factory: pytest.TempPathFactory, migrated: Path) -> Iterator
     """The address of a real tracking server on loopback, on a database of its own."""
     home = tmp_path_factory.mktemp("server")
     shutil.copy(migrated, home / "mlflow.db")
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    command = ["server", "--backend-store-uri", "sqlite:///mlflow.db", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-    # Its job runners are of no use here, and seven of them keep most of a core busy.
-    environment = os.environ | SILENT | {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-    with (home / "server.log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "mlflow", *command], cwd=home, stdout=log, stderr=log, env=environment, start_new_session=True
-        )
-    for _ in range(600):
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2):
-                break
-        except OSError:
-            assert process.poll() is None, (home / "server.log").read_text()[-2000:]
-            time.sleep(0.1)
-    yield f"127.0.0.1:{port}"
-    os.killpg(process.pid, signal.SIGTERM)
-    process.wait(30)
+    with tracking_server(home) as address:
+        yield address
 
 
 @pytest.fixture
@@ -641,70 +618,6 @@ def test_a_server_takes_an_audit_once_and_its_password_is_not_printed(
     assert captured.out == captured.err == ""
     everything = json.dumps([run.to_dictionary(), audit.published])
     assert "s3cret" not in everything
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("no Chromium here: MLflow's pages are not looked at")
-    with sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-        running = playwright.chromium.launch(executable_path=chromium, headless=True, args=flags)
-        yield running
-        running.close()
-
-
-@pytest.mark.browser
-@pytest.mark.slow
-def test_original_and_cleaned_are_compared_side_by_side_in_the_browser(
-    audit: Audit, server: str, browser: Browser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """As a user does it: open the audit, tick its original and its cleaned train set, press Compare; then the logged models."""
-    from mlflow import MlflowClient
-
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://{server}")
-    audit.publish(experiment="compared")
-    experiment = MlflowClient(tracking_uri=f"http://{server}").get_experiment_by_name("compared").experiment_id
-    with browser.new_page(viewport={"width": 1500, "height": 1100}) as page:
-        page.set_default_timeout(60_000)
-        page.goto(f"http://{server}/#/experiments/{experiment}/runs?compareRunsMode=TABLE")
-        page.locator("[role=row] button[data-component-id*=runnamecellrenderer]").first.click()
-        for name in ("original", "cleaned"):
-            row = page.locator("[role=row]").filter(has=page.get_by_role("link", name=name, exact=True))
-            row.locator("input.ag-checkbox-input").check()
-        page.get_by_role("button", name="Compare", exact=True).click()
-        page.get_by_text("Comparing 2 Runs from 1 Experiment").wait_for()
-        plot = page.locator(".js-plotly-plot")
-        expect(plot).to_contain_text(re.compile("cleaned.*original|original.*cleaned", re.S), timeout=60_000)
-        names = beside(page.get_by_text("Run Name:", exact=True))
-        numbers = beside(page.get_by_role("link", name="challenge.accuracy", exact=True))
-        assert dict(zip(names, numbers, strict=True)) == {"original": "0.6", "cleaned": "0.7"}
-        assert set(beside(page.get_by_role("link", name="challenge.accuracy.low", exact=True))) == {"0.55", "0.65"}
-        assert len(page.screenshot(path=tmp_path / "compare.png")) > 20_000
-        page.goto(f"http://{server}/#/experiments/{experiment}/models")
-        for name in ("original", "cleaned", "random"):
-            expect(page.get_by_role("link", name=name, exact=True).first).to_be_visible()
-        page.locator("[data-component-id='mlflow.logged_model.list.view-mode'] label").nth(1).click()
-        page.wait_for_function(r"/challenge\.accuracy\n0\.(70\n0\.60|60\n0\.70)\n/.test(document.body.innerText)")
-        assert len(page.screenshot(path=tmp_path / "charts.png")) > 20_000
-
-
-def beside(element: Locator) -> list[str]:
-    """Return the texts to the right of an element, from left to right."""
-    script = """(one) => {
-        const box = one.getBoundingClientRect(), found = []
-        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
-        while (walker.nextNode()) {
-            const text = walker.currentNode, range = document.createRange()
-            range.selectNodeContents(text)
-            const own = range.getBoundingClientRect()
-            if (text.data.trim() && own.left > box.right && Math.abs(own.top + own.bottom - box.top - box.bottom) < 12)
-                found.push([own.left, text.data.trim()])
-        }
-        return found.sort((a, b) => a[0] - b[0]).map((pair) => pair[1])
-    }"""
-    return cast(list[str], element.evaluate(script))
 
 
 def test_a_server_that_is_not_there_is_named_without_its_password(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,21 +100,6 @@ def test_the_screen_of_the_readme_is_one_screen() -> None:
     assert len(README.split()) < 520 and len(README.splitlines()) < 60
 
 
-@pytest.mark.slow
-def test_make_audits_a_file_of_ones_own(project: Project) -> None:
-    command = next(line for line in commands_in(README) if "DATA=" in line)
-    shutil.copy(ROOT / "Makefile", project.path)
-    (project.path / "ready").touch()
-    # The environment that runs the tests, taken for the one that `make` would install.
-    arguments = [f"VENV={sys.prefix}", "READY=ready", "PROFILE=quick", "WORKSPACE=workspaces/made"]
-    done = subprocess.run(
-        [*shlex.split(command), *arguments], cwd=project.path, env=project.environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-    assert (project.path / "workspaces/made/reports/report.html").exists()
-    assert "Next       open workspaces/made/reports/report.html in a browser" in done.stdout
-
-
 def serving(project: Project, command: list[str], ready: Callable[[], bool]) -> subprocess.Popen[str]:
     process = project.start(*command)
     for _ in range(300):
