@@ -136,6 +136,11 @@ def bootstrap_scores(
     Poisson number with mean 1). All scorings see the same draws, so their differences can be taken draw by draw. A draw without a
     positive pair is nan.
 
+    A sample without a false positive above the threshold does not show that there is none: P@R20 of a draw has besides those drawn as many
+    as Jeffreys' prior of a Poisson rate adds to a count, half a pair on average, of the near and of the sampled negatives each; one of the
+    latter represents as many pairs as they do. So an interval at P@R20 = 1 does not end there. Sampled negatives that all share the lowest
+    score, such as those that blocking never proposes, are not above.
+
     Args:
         sample: of the split.
         space: of the split.
@@ -162,21 +167,25 @@ def _bootstrap(
     left, right, is_positive, weight = left[kept], right[kept], positive[kept], sample.weight[kept]
     random = np.flatnonzero(sample.kind == RANDOM)
     drawn = np.flatnonzero(sample.kind[kept] == RANDOM)
-    place = np.searchsorted(random, kept[drawn])
+    drawn_place = np.searchsorted(random, kept[drawn])
     # A sample that holds all remaining negatives varies no more than they do.
     partial = len(random) > 0 and bool(sample.weight[random[0]] > 1.0)
     draws = np.full((resamples, 2), np.nan)
+    may_rise = partial and bool(score[random].max() > score.min())
     for row in range(resamples):
         times = np.bincount(rng.integers(0, len(space.left), len(space.left)), minlength=len(space.left)).astype(np.float64)
         counted = weight * times[left]
         if space.symmetric:
             counted *= times[right]
         if partial:
-            counted[drawn] *= _POISSON[rng.integers(0, len(_POISSON), len(random), dtype=np.uint16)[place]]
+            counted[drawn] *= _POISSON[rng.integers(0, len(_POISSON), len(random), dtype=np.uint16)[drawn_place]]
+        unseen = rng.poisson(rng.gamma(0.5, size=2))
         hits = np.cumsum(np.bincount(reached[is_positive], counted[is_positive], len(thresholds)))
         if hits[-1] <= 0:
             continue
         taken = np.cumsum(np.bincount(reached, counted, len(thresholds)))
         recall, precision = hits / hits[-1], np.divide(hits, taken, out=np.zeros_like(hits), where=taken > 0)
-        draws[row] = np.sum(np.diff(recall, prepend=0.0) * precision), precision[int(np.argmax(recall >= RECALL - 1e-12))]
+        place = int(np.argmax(recall >= RECALL - 1e-12))
+        more = unseen[0] + (unseen[1] * sample.weight[random[0]] if may_rise else 0.0)
+        draws[row] = np.sum(np.diff(recall, prepend=0.0) * precision), hits[place] / (taken[place] + more)
     return draws
