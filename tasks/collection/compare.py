@@ -14,6 +14,8 @@ from tasks.collection.encode import DATA as ENCODED
 from tasks.collection.encode import UNTRAINED
 from tasks.collection.pairs import partly_stated
 from tasks.collection.parameters import SECTION, Collect, folder_of
+from tasks.collection.people_test import ANSWERED, people_metrics, test_sheet
+from tasks.collection.people_test import SHEET as TEST_SHEET
 from tasks.engine.step import Inputs, Out, Step
 
 if TYPE_CHECKING:
@@ -64,6 +66,9 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
     metrics = method_metrics(tables["summary"], last, params.seed) | corrected_metrics(false_positives, _judgements(inputs), last)
     if partly_stated(out.workspace.settings):
         metrics |= {f"{method}.partly_stated": 1.0 for method in collect.methods} | _gains(inputs, collect)
+    if collect.oracle == "people":
+        out[TEST_SHEET].write_bytes(test_sheet(inputs))
+        metrics |= people_metrics(inputs, collect, params.seed)
     write_json(out[METRICS], metrics)
     best = max(collect.methods, key=lambda method: metrics[f"{method}.average_precision"])
     return f"best {best}, AP {metrics[f'{best}.average_precision']:.3f} of {len(collect.methods)} methods"
@@ -187,8 +192,8 @@ STEP = Step(
     run=run,
     params=Compare,
     inputs=lambda settings: ("data/pairs", ENCODED, *rounds_of(settings)),
-    optional=(CHECKS,),
-    outputs=(DATA, *FIGURES, METRICS, SHEET),
+    optional=(CHECKS, ANSWERED),
+    outputs=lambda settings: (DATA, *FIGURES, METRICS, SHEET, *((TEST_SHEET,) if settings.of(Collect).oracle == "people" else ())),
     libraries=("matplotlib", "numpy", "pyarrow"),
     reads=(SECTION, "pairs"),
 )

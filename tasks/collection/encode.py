@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from cartograph.pairs.candidates import Candidates
     from cartograph.pairs.estimate import Sample
     from cartograph.pairs.models.learner import Learner, UtteranceVectors
+    from cartograph.pairs.people_test import Questions
     from cartograph.pairs.task import Task
 
 PAIRS, DATA, METRICS = "data/pairs", "data/encode", "reports/encode.metrics.json"
 MODEL, SIMILAR, UNTRAINED = "model", "similar.parquet", "untrained-test.npy"
+QUESTIONS = "test-questions.parquet"
 _SAMPLED = 200
 
 
@@ -36,8 +38,34 @@ def run(params: Encode, inputs: Inputs, out: Out) -> str:
     task, folder = load_task(inputs[PAIRS]), out[DATA]
     rng = np.random.default_rng(params.seed)
     numbers = _start_matcher(params, task, folder, rng) if params.model == MATCHER else _start_cosine(params, task, folder, rng)
+    _save_questions(params, folder)
     write_json(out[METRICS], numbers)
     return f"{params.model}, {numbers['candidates']:,.0f} candidates, recall {numbers['recall']:.3f}"
+
+
+def _save_questions(params: Encode, folder: Path) -> None:
+    """Write which test pairs people are asked about."""
+    import numpy as np
+    import pyarrow as pa
+
+    from cartograph.data.parquet import write_parquet
+    from cartograph.pairs.people_test import draw_questions
+    from cartograph.pairs.tables import load_sample
+
+    if (folder / UNTRAINED).exists():
+        sample, score = load_sample(folder / "sample-test.parquet"), np.load(folder / UNTRAINED, allow_pickle=False)
+        found = draw_questions(sample, score, params.test_questions, np.random.default_rng((params.seed, 1)))
+        write_parquet(pa.table({"row": found.rows, "weight": found.weight}), folder / QUESTIONS)
+
+
+def questions_of(folder: Path) -> Questions:
+    """Return the test pairs that people are asked about."""
+    import pyarrow.parquet as pq
+
+    from cartograph.pairs.people_test import Questions
+
+    table = pq.read_table(folder / QUESTIONS)
+    return Questions(table["row"].to_numpy(), table["weight"].to_numpy())
 
 
 def _start_cosine(params: Encode, task: Task, folder: Path, rng: np.random.Generator) -> dict[str, float]:

@@ -9,7 +9,7 @@ from cartograph.data.json_files import write_json
 from tasks.collection.encode import DATA as ENCODED
 from tasks.collection.encode import PAIRS, learner, similar_of, starting_vectors
 from tasks.collection.pairs import partly_stated
-from tasks.collection.parameters import MATCHED, MATCHER, Collect, Encode, folder_of, sheet_of
+from tasks.collection.parameters import MATCHED, MATCHER, TEST_SCORES, Collect, Encode, folder_of, sheet_of
 from tasks.collection.people import People
 from tasks.engine.step import Inputs, Out
 from tasks.presentation.console import progress
@@ -194,6 +194,8 @@ class Round:
                     bootstrap_scores(sample, self.task.space(split), [scored.score], self.params.resamples, np.random.default_rng(0))
                 )
                 np.save(self.folder / "resampled.npy", draws, allow_pickle=False)
+                if self.params.oracle == "people":
+                    np.save(self.folder / TEST_SCORES, scored.score, allow_pickle=False)
                 self._write_balanced(model)
                 self._write_findings(scored)
         return numbers

@@ -14,6 +14,9 @@ SECTION = "collect"
 
 MATCHED = "stratified-match"
 
+TEST_SCORES = "test-scores.npy"
+"""Where a round that people answer keeps its model's scores of the sample of test pairs."""
+
 
 MATCHER = "matcher"
 """The model that reads features of both records, with trees on top."""
@@ -101,6 +104,9 @@ class Encode(Section):
         100, ge=1, description="nearest neighbours per test utterance whose negatives are all counted; fewer where there are fewer"
     )
     random_negatives: int = Field(100_000, ge=100, description="negatives sampled from all others, each standing for many")
+    test_questions: int = Field(
+        60, ge=10, description="test pairs that people are asked about, where people answer, so that a test does not rest on stated labels"
+    )
     legacy_counting: bool = Field(False, description="count near negatives in both orders, as the published numbers do")
     index: Literal["auto", "flat", "ivf", "hnsw"] = Field("auto", description="search: flat (exact), ivf, hnsw, or auto: by size")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="of an encoder: cpu, cuda, or auto: cuda where there is one")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from cartograph.page.collection.content import Collection
 from cartograph.page.collection.phrases import interval_of, metric_interval, phrase_of
 from cartograph.page.verdict import Figure, Verdict
+from cartograph.pairs.answers import time_to_answer
 from cartograph.pairs.comparison import UNTRAINED
 from cartograph.wording import count, counted, percent
 
 _MEASURE = "average_precision"
 _STATIC = "static-retrieval"
+_PEOPLE = "people.last"
 _UNSTATED = (
     "Test pairs that nobody has stated count as negatives here, though many may be matches, and the stated ones were the easiest to find: "
     "average precision and precision are too low, and the model before any label looks better than it is."
@@ -40,9 +42,53 @@ def top(collection: Collection) -> Verdict:
         ),
         _candidates(collection),
     )
+    tested = _by_people(collection)
+    if f"{_PEOPLE}.{_MEASURE}" in metrics:
+        asked = count(int(metrics["people.asked"]))
+        figures = (
+            Figure(
+                "Average precision",
+                percent(metrics[f"{_PEOPLE}.{_MEASURE}"], 1),
+                f"by answers to {asked} test pairs; 95 % interval {metric_interval(metrics, f'{_PEOPLE}.{_MEASURE}')}",
+            ),
+            Figure(
+                "Precision at recall 20 %",
+                percent(metrics[f"{_PEOPLE}.precision_at_recall_20"], 1),
+                f"interval {metric_interval(metrics, f'{_PEOPLE}.precision_at_recall_20')}",
+            ),
+            *figures[2:],
+        )
     if partly:
-        return Verdict(f"{_answered(collection)}.", (_UNSTATED, _use(collection)), figures)
-    return Verdict(f"{sentence}.", tuple(line for line in (_worth(collection), _hidden(collection), _saved(collection)) if line), figures)
+        return Verdict(f"{_answered(collection)}.", (*tested, _use(collection)), figures)
+    lines = (_worth(collection), _hidden(collection), _saved(collection), *tested)
+    return Verdict(f"{sentence}.", tuple(line for line in lines if line), figures)
+
+
+def _by_people(collection: Collection) -> tuple[str, ...]:
+    """Return how good the model is by answers to test pairs, or how to get them; nothing where nobody is asked."""
+    metrics = collection.metrics
+    if "people.asked" not in metrics:
+        return ()
+    asked = int(metrics["people.asked"])
+    if f"{_PEOPLE}.{_MEASURE}" not in metrics:
+        there = f"{count(int(metrics['people.answered']))} of them are answered." if metrics["people.answered"] else ""
+        way = (
+            f"reports/test-pairs.csv asks about {count(asked)} test pairs, about {time_to_answer(asked)} of a person's time; saved as "
+            f"review/test-pairs.csv with its answers, it takes the place of what nobody has stated. {there}"
+        ).strip()
+        return (_UNSTATED, way) if metrics.get(f"{collection.best}.partly_stated") else (way,)
+    before, found = metrics[f"people.untrained.{_MEASURE}"], int(metrics["people.found"])
+    points = [f"{100 * metrics[name]:+.1f}".replace("-", "\u2212") for name in ("people.gain", "people.gain.low", "people.gain.high")]
+    hidden = (
+        f"{count(found)} of them are matches that nobody had stated, and stand for about {count(round(metrics['people.hidden']))}"
+        if found
+        else "none of them is a match that nobody had stated"
+    )
+    now = f"{percent(metrics[f'{_PEOPLE}.{_MEASURE}'], 1)} (95 % CI {metric_interval(metrics, f'{_PEOPLE}.{_MEASURE}')})"
+    return (
+        f"By people's answers to {count(asked)} test pairs, drawn from all with known chances, average precision is {now}; before any "
+        f"label it was {percent(before, 1)}: {points[0]} points ({points[1]} to {points[2]}); {hidden}.",
+    )
 
 
 def _answered(collection: Collection) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from cartograph.data.spreadsheet import read_sheet, write_sheet
 from cartograph.errors import InputError, WaitingError
 from cartograph.page.collection.content import Collection
 from cartograph.page.collection.pages import collection_page
@@ -384,3 +385,45 @@ def test_a_task_without_test_positives_is_refused(empty: Path, tmp_path: Path) -
     [step, *_] = pipeline(workspace.settings)
     with pytest.raises(InputError, match=r"^the test split has no positive pair among its 1; give it some, or leave splits to be drawn\.$"):
         run_step(step, workspace)
+
+
+def test_test_pairs_too_are_put_to_people(empty: Path) -> None:
+    collect = {"methods": ["uncertainty"], "oracle": "people", "given": "none", "rounds": 1}
+    workspace = small(empty, encode={"test_questions": 40}, collect=collect)
+    for step in steps_of(workspace.settings):
+        if step.name.startswith("round-1"):
+            with pytest.raises(WaitingError):
+                run_step(step, workspace)
+            answer(workspace, 1)
+        run_step(step, workspace)
+    page = workspace.path / "reports/report.html"
+    assert "reports/test-pairs.csv asks about 40 test pairs, about 13 minutes" in page.read_text(encoding="utf-8")
+    metrics = content(workspace, "reports/compare.metrics.json")
+    assert (metrics["people.asked"], metrics["people.answered"]) == (40, 0)
+    task, target = load_task(workspace.path / "data/pairs"), workspace.path / "review/test-pairs.csv"
+    sheet = (workspace.path / "reports/test-pairs.csv").read_bytes()
+    rows = [record.cells for record in read_sheet(sheet, "t", ("pair",))]
+    keys = np.array([int(row["pair"][1:]) for row in rows])
+    assert len(keys) == 40
+    assert not task.labels(keys).any()
+    # A person finds three of them to be matches that nobody had stated.
+    words = ["yes" if place < 3 else "no" for place in np.argsort(np.argsort(keys)).tolist()]
+    table = [(*row.values(),) for row in rows]
+    for number in (39, 40):
+        target.write_bytes(write_sheet((*rows[0],), [(*row[:4], word, "") for row, word in zip(table, words, strict=True)][:number]))
+        [compare] = [step for step in steps_of(workspace.settings) if step.name == "compare"]
+        assert run_step(compare, workspace).executed
+        metrics = content(workspace, "reports/compare.metrics.json")
+        assert metrics["people.answered"] == number
+        assert ("people.last.average_precision" in metrics) == (number == 40)
+    assert metrics["people.found"] == 3
+    assert metrics["people.hidden"] >= 3
+    for name in ("untrained", "last"):
+        for measure in ("average_precision", "precision_at_recall_20"):
+            low, value, high = (metrics[f"people.{name}.{measure}{end}"] for end in (".low", "", ".high"))
+            assert 0 <= low <= value <= high <= 1
+    run_step(next(step for step in steps_of(workspace.settings) if step.name == "report"), workspace)
+    text = page.read_text(encoding="utf-8")
+    assert "By people's answers to 40 test pairs, drawn from all with known chances" in text
+    assert "3 of them are matches that nobody had stated" in text
+    assert "review/test-pairs.csv" in dvc_yaml.render(workspace)
