@@ -13,8 +13,7 @@ noise, nearly every row is clear (``CLEAR``); or where at least the classifier e
 the rows that it is surest about contradict it (``CONTRADICTED``). A frozen encoder that reads pairs of sentences, without having learnt
 what one says of the other, meets neither: of SNLI's development set it would call a tenth wrong, and of the fifty rows that it doubts
 most, read blind, three to six were. Where the classifier is several times clearer seen through the noise than the labels let it look
-(``CLEARER``), many labels contradict it evenly: then its probabilities are left as they are, so that the list is as long as they say, but
-no number is given. Nor is a number estimated from fewer than ``FEWEST_ROWS`` rows, or fewer than ``ROWS_A_CLASS`` to a class: of 300 clean
+(``CLEARER``), many labels contradict it evenly: then more is listed than elsewhere (``detector``), but no number is given. Nor is a number estimated from fewer than ``FEWEST_ROWS`` rows, or fewer than ``ROWS_A_CLASS`` to a class: of 300 clean
 rows in two to six classes it would take 2 % for surely wrong, of 300 rows in 77 classes 15 %.
 """
 
@@ -44,9 +43,9 @@ CLEAR = 0.55
 classifier from the labels' entropy, of which it then explains .28 at most."""
 
 SEEN, CLEARER = 0.1, 2.5
-"""Least share of the labels' entropy that is explained, and of how much of that the true classes' must be, for ``much noise``: hard rows
-make the classifier unclear with or without the noise, wrong labels only seem to. Chosen on TREC, Subj, SST-2, SNLI, QNLI, WikiQA and
-customer reviews, of 1,000 and 2,500 rows; tried on four sets of tweets, reviews and news afterwards."""
+"""For ``much noise``: least share of the labels' entropy that is explained, and how many times as much of the true classes' must be. Hard
+rows make the classifier unclear with or without the noise, wrong labels only seem to. Chosen on TREC, Subj, SST-2, SNLI, QNLI, WikiQA and
+customer reviews with 5 and 20 % of wrong labels; tried on tweets, reviews and news afterwards, and with 10 %."""
 
 NOTHING = 0.05
 """Share below which what the surest rows show is not even used to rank by: they are no surer than the others."""
@@ -55,7 +54,7 @@ FEWEST_ROWS, ROWS_A_CLASS = 500, 20
 """Fewest rows for an estimate, in all and to a class; classes count by the perplexity of the labels, so that rare ones hardly do."""
 
 Unknown = Literal["few rows", "little explained", "much noise"]
-"""Why the number of wrong labels cannot be estimated; with ``much noise`` the scores are probabilities nevertheless, if rough ones."""
+"""Why the number of wrong labels cannot be estimated."""
 
 PSEUDO_ROWS = 20.0
 LEAST = 0.002
@@ -84,7 +83,7 @@ class Doubt:
 
     Attributes:
         score: probability that the given label is wrong, ``(n_examples,)``, in [0, 1]; higher = more suspect. Where ``wrong`` is None it
-            only ranks, unless there is much noise.
+            only ranks.
         suggested: the most probable other class, ``(n_examples,)``.
         transition: estimated T[y, z], share of the rows of true class y that are labelled z, ``(n_classes, n_classes)``; rows sum to 1;
             None where classes are too many for it.

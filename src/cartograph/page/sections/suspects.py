@@ -133,8 +133,9 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         )
     elif record.get("unknown") == "much noise":
         sentences.append(
-            "The probabilities come from how often the labels of the surest rows contradict the models. Whether those labels are wrong or "
-            "those rows hard cannot be told here, so no number is estimated, and nothing is changed without a person."
+            "The labels of the surest rows contradict the models often. Whether those labels are wrong or those rows hard cannot be told: "
+            f"the probabilities lie between what these rows show and {percent(PRIOR)} of wrong labels, and nothing is changed without a "
+            "person."
         )
     else:
         most = "at most " if record.get("unknown") == "few rows" else ""
