@@ -13,8 +13,9 @@ noise, nearly every row is clear (``CLEAR``); or where at least the classifier e
 the rows that it is surest about contradict it (``CONTRADICTED``). A frozen encoder that reads pairs of sentences, without having learnt
 what one says of the other, meets neither: of SNLI's development set it would call a tenth wrong, and of the fifty rows that it doubts
 most, read blind, three to six were. Where the classifier is several times clearer seen through the noise than the labels let it look
-(``CLEARER``), many labels contradict it evenly: then more is listed than elsewhere (``detector``), but no number is given. Nor is a number estimated from fewer than ``FEWEST_ROWS`` rows, or fewer than ``ROWS_A_CLASS`` to a class: of 300 clean
-rows in two to six classes it would take 2 % for surely wrong, of 300 rows in 77 classes 15 %.
+(``CLEARER``), many labels contradict it evenly: then more is listed than elsewhere (``detector``), but no number is given. Nor is a number
+estimated from fewer than ``FEWEST_ROWS`` rows, or fewer than ``ROWS_A_CLASS`` to a class: of 300 clean rows in two to six classes it would
+take 2 % for surely wrong, of 300 rows in 77 classes 15 %.
 """
 
 from __future__ import annotations
