@@ -38,10 +38,11 @@ repro: $(READY)
 test: $(READY) chromium
 	@python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
-# In an order of its own each time: SEED=… repeats one that failed. CHROMIUM=required: without one, that is a failure.
+# In an order of its own each time: SEED=… repeats one that failed. CHROMIUM=required: without one, that is a failure. The slow ones often
+# wait (for schedules, servers, what was killed), so that three at a time keep two cores busy.
 SEED ?= $(shell date +%s)
 test-all: $(READY) chromium
-	@python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --shuffle-seed "$(SEED)"
+	@python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder --shuffle-seed "$(SEED)"
 
 # Those that failed in the last run, one after the other.
 test-again: $(READY) chromium

@@ -158,6 +158,7 @@ def for_a_platform(arguments: list[str]) -> bool:
     return arguments[0] in ("flows.deploy", "flows.compare") or arguments[:2] == ["prefect", "worker"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_every_command_works(project: Project) -> None:
     for arguments in map(module_of, COMMANDS[3:]):
