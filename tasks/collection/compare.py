@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from tasks.collection.encode import DATA as ENCODED
 from tasks.collection.encode import UNTRAINED
 from tasks.collection.pairs import partly_stated
 from tasks.collection.parameters import SECTION, Collect, folder_of
-from tasks.collection.people_test import ANSWERED, people_metrics, test_sheet
+from tasks.collection.people_test import ANSWERED, TestByPeople, test_by_people, test_sheet
 from tasks.collection.people_test import SHEET as TEST_SHEET
 from tasks.engine.step import Inputs, Out, Step
 
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cartograph.pairs.comparison import RoundResult
+    from cartograph.pairs.more_labels import Forecast
 
 DATA, METRICS = "data/compare", "reports/compare.metrics.json"
+HOUR = "hour.json"
 CURVES, RELIABILITY = "reports/figures/collection.svg", "reports/figures/reliability.svg"
 FIGURES = (CURVES, RELIABILITY, "reports/figures/collection.png", "reports/figures/reliability.png")
 SHEET, CHECKS = "reports/mistakes.csv", "review/mistakes.csv"
@@ -66,12 +68,39 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
     metrics = method_metrics(tables["summary"], last, params.seed) | corrected_metrics(false_positives, _judgements(inputs), last)
     if partly_stated(out.workspace.settings):
         metrics |= {f"{method}.partly_stated": 1.0 for method in collect.methods} | _gains(inputs, collect)
+    by_people = TestByPeople({})
     if collect.oracle == "people":
         out[TEST_SHEET].write_bytes(test_sheet(inputs))
-        metrics |= people_metrics(inputs, collect, params.seed)
+        by_people = test_by_people(inputs, collect, params.seed)
+        metrics |= by_people.metrics
     write_json(out[METRICS], metrics)
     best = max(collect.methods, key=lambda method: metrics[f"{method}.average_precision"])
+    partly = partly_stated(out.workspace.settings)
+    write_json(
+        folder / HOUR, vars(_an_hour([arm for arm in arms if arm.method == best and arm.round], by_people, params.seed, partly=partly))
+    )
     return f"best {best}, AP {metrics[f'{best}.average_precision']:.3f} of {len(collect.methods)} methods"
+
+
+def _an_hour(arms: Sequence[RoundResult], by_people: TestByPeople, seed: int, *, partly: bool) -> Forecast:
+    """Return what one more hour of labelling would bring the best method, by the test of people's answers where there is one."""
+    import numpy as np
+
+    from cartograph.pairs.more_labels import AN_HOUR, Forecast, forecast
+
+    numbers = sorted({arm.round for arm in arms})
+    rounds = [[arm for arm in arms if arm.round == number] for number in numbers]
+    labels = np.array([np.mean([arm.numbers["labels"] + arm.numbers.get("given", 0.0) for arm in own]) for own in rounds])
+    rng = np.random.default_rng(seed)
+    if by_people.values is not None and by_people.draws is not None:
+        return forecast(labels, by_people.values, by_people.draws, AN_HOUR, rng)
+    if partly:
+        return Forecast(
+            AN_HOUR, 0.0, 0.0, 0.0, "the test rests on pairs that nobody has stated until people have answered reports/test-pairs.csv"
+        )
+    values = np.array([np.mean([arm.numbers["test.average_precision"] for arm in own]) for own in rounds])
+    draws = np.stack([np.mean([arm.draws[:, 0] for arm in own], axis=0) for own in rounds], axis=1)
+    return forecast(labels, values, draws, AN_HOUR, rng)
 
 
 def _round_results(inputs: Inputs, collect: Collect) -> list[RoundResult]:

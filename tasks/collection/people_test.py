@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tasks.collection.encode import DATA as ENCODED
@@ -29,10 +30,24 @@ def test_sheet(inputs: Inputs) -> bytes:
     return answer_sheet(load_task(inputs[PAIRS]), np.random.default_rng(0).permutation(keys))
 
 
-def people_metrics(inputs: Inputs, collect: Collect, seed: int) -> dict[str, float]:
-    """Return the numbers of the test by people's answers: before any label, after the last round, and their difference, with intervals.
+@dataclass(frozen=True)
+class TestByPeople:
+    """The test by people's answers.
 
-    ``people.asked`` and ``people.answered`` alone, where not all pairs are answered.
+    Attributes:
+        metrics: ``people.asked``, ``people.answered``, and once all pairs are answered the numbers before any label (``untrained``), after
+            the last round (``last``), and their difference, with intervals.
+        values: (n_rounds,) average precision after each round; None before all are answered.
+        draws: (n_draws, n_rounds) the same on each draw.
+    """
+
+    metrics: Mapping[str, float]
+    values: Floats | None = None
+    draws: Floats | None = None
+
+
+def test_by_people(inputs: Inputs, collect: Collect, seed: int) -> TestByPeople:
+    """Return the test by people's answers.
 
     Args:
         inputs: of the step `compare`.
@@ -55,32 +70,24 @@ def people_metrics(inputs: Inputs, collect: Collect, seed: int) -> dict[str, flo
     answers: Mapping[int, int] = sheet.answers if sheet is not None else {}
     asked = whole.keys[questions.rows].tolist()
     metrics = {"people.asked": float(len(asked)), "people.answered": float(sum(key in answers for key in asked))}
-    decided = [answers[key] for key in asked if answers.get(key, -1) >= 0]
-    if metrics["people.answered"] < len(asked) or not decided:
+    if metrics["people.answered"] < len(asked) or not any(answers[key] >= 0 for key in asked):
         if sheet is not None:
             there = f"{int(metrics['people.answered']):,} of the {len(asked):,} test pairs are answered"
             say(f"{ANSWERED}: {there}; the test by answers waits for the rest.")
-        return metrics
+        return TestByPeople(metrics)
     sample, rows = answered_sample(whole, questions, answers)
     hidden = (sample.kind == POSITIVE) & (np.arange(len(rows)) >= whole.positives)
     metrics |= {"people.found": float(hidden.sum()), "people.hidden": float(sample.weight[hidden].sum())}
-    last = inputs[folder_of(collect.methods[0], collect.seeds[0], collect.rounds)] / TEST_SCORES
-    scores = {name: np.load(path, allow_pickle=False)[rows] for name, path in (("untrained", inputs[ENCODED] / UNTRAINED), ("last", last))}
-    draws = dict(
-        zip(
-            scores,
-            bootstrap_scores(sample, task.space("test"), list(scores.values()), collect.resamples, np.random.default_rng(seed)),
-            strict=True,
-        )
-    )
-    for name, score in scores.items():
-        found = curve(sample, score)
-        for place, (measure, value) in enumerate(
-            (("average_precision", found.average_precision), ("precision_at_recall_20", found.precision_at()))
-        ):
-            metrics |= _with_ends(f"people.{name}.{measure}", value, draws[name][:, place])
-    gain = metrics["people.last.average_precision"] - metrics["people.untrained.average_precision"]
-    return metrics | _with_ends("people.gain", gain, draws["last"][:, 0] - draws["untrained"][:, 0])
+    done = [inputs[folder_of(collect.methods[0], collect.seeds[0], number)] / TEST_SCORES for number in range(1, collect.rounds + 1)]
+    scores = [np.load(path, allow_pickle=False)[rows] for path in (inputs[ENCODED] / UNTRAINED, *done)]
+    draws = [*bootstrap_scores(sample, task.space("test"), scores, collect.resamples, np.random.default_rng(seed))]
+    curves = [curve(sample, score) for score in scores]
+    for name, place in (("untrained", 0), ("last", -1)):
+        metrics |= _with_ends(f"people.{name}.average_precision", curves[place].average_precision, draws[place][:, 0])
+        metrics |= _with_ends(f"people.{name}.precision_at_recall_20", curves[place].precision_at(), draws[place][:, 1])
+    values = np.array([found.average_precision for found in curves])
+    metrics |= _with_ends("people.gain", float(values[-1] - values[0]), draws[-1][:, 0] - draws[0][:, 0])
+    return TestByPeople(metrics, values[1:], np.stack([drawn[:, 0] for drawn in draws[1:]], axis=1))
 
 
 def _with_ends(name: str, value: float, draws: Floats) -> dict[str, float]:

@@ -10,6 +10,7 @@ from pydantic import Field
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json
 from tasks.collection.compare import DATA as COMPARED
+from tasks.collection.compare import HOUR
 from tasks.collection.compare import METRICS as COMPARED_METRICS
 from tasks.collection.encode import METRICS as ENCODED_METRICS
 from tasks.collection.pairs import METRICS as PAIRS_METRICS
@@ -53,6 +54,7 @@ def run(params: Report, inputs: Inputs, out: Out) -> str:
             encoded=read_json(inputs[ENCODED_METRICS]),
             findings=read_json(folder / "findings.json"),
             versions=read_json(folder / "versions.json"),
+            hour=read_json(folder / HOUR),
             texts=params.text_characters,
             how_made=_origin(inputs, out.workspace),
         )

@@ -28,7 +28,8 @@ WORDS = {1: "yes", 0: "no", SKIPPED: "skip"}
 """Answer -> the word that sheets have for it."""
 
 _NAMED = 20
-_SECONDS_A_PAIR = 20
+SECONDS_A_PAIR = 20
+"""How long a person takes to compare two texts."""
 
 
 def time_to_answer(pairs: int) -> str:
@@ -37,7 +38,7 @@ def time_to_answer(pairs: int) -> str:
     >>> time_to_answer(60), time_to_answer(2), time_to_answer(4670)
     ('20 minutes', '1 minute', '26 hours')
     """
-    minutes = max(1, round(pairs * _SECONDS_A_PAIR / 60))
+    minutes = max(1, round(pairs * SECONDS_A_PAIR / 60))
     if minutes >= 120:
         return f"{round(minutes / 60)} hours"
     return "1 minute" if minutes == 1 else f"{minutes} minutes"

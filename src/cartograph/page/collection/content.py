@@ -33,6 +33,7 @@ class Collection:
         encoded: flat numbers of the step ``encode``.
         findings: method -> ``reliability`` and ``mistakes`` of its first seed's last model.
         versions: ``<method>-<seed>`` -> version, rows, positive.
+        hour: ``pairs.more_labels.Forecast`` of one more hour of labelling, as its fields.
         texts: most characters of a text shown.
         how_made: how the collection was made.
     """
@@ -45,6 +46,7 @@ class Collection:
     encoded: Mapping[str, float]
     findings: Mapping[str, Mapping[str, Any]]
     versions: Mapping[str, Mapping[str, Any]]
+    hour: Mapping[str, Any]
     texts: int
     how_made: HowMade
 
@@ -52,6 +54,13 @@ class Collection:
     def best(self) -> str:
         """The method with the highest average precision."""
         return max(self.methods, key=lambda method: self.metrics[f"{method}.average_precision"])
+
+    @property
+    def matches(self) -> str:
+        """The command that lists the matches; empty where the model ranks pairs and matches none."""
+        workspace = self.how_made.command.rpartition(" --workspace ")[2]
+        kind = "--one-to-one" if self.task["utterances.right"] else "--clusters"
+        return f"python -m tasks match -w {workspace} {kind}" if "test.positives_lost" in self.encoded else ""
 
     def difference(self, against: str) -> Mapping[str, Any] | None:
         """Return the best method's average precision less another's, with its paired interval; None where it was not measured."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cartograph.page.blocks import Block, Column, Facts, Section, Table
+from cartograph.page.blocks import Block, Column, Command, Facts, Section, Table
 from cartograph.page.collection.content import Collection
 from cartograph.page.collection.labels import curves_section, methods_section
 from cartograph.page.collection.models import balanced_section, calibration_section, mistakes_section
@@ -15,7 +15,22 @@ from cartograph.wording import count
 def sections(collection: Collection) -> list[Section]:
     """Return the sections in their order."""
     builders = (methods_section, curves_section, balanced_section, calibration_section, mistakes_section, _data)
-    return [*(build(collection) for build in builders), how_made(collection.how_made)]
+    found = [_matches(collection), *(build(collection) for build in builders), how_made(collection.how_made)]
+    return [section for section in found if section is not None]
+
+
+def _matches(collection: Collection) -> Section | None:
+    """Return how the matches are listed; None where the model ranks pairs and matches none."""
+    if not collection.matches:
+        return None
+    lead = (
+        "The trained matcher is kept. The first command lists the matches among these records, the likeliest first, in "
+        "reports/matches.csv: both ids, both texts, the probability, and how alike each field is. The second matches other tables with "
+        "the same columns."
+    )
+    tables = "--left A.csv --right B.csv" if collection.task["utterances.right"] else "--left A.csv"
+    other = f"{collection.matches} {tables} --out matches.parquet"
+    return Section("matches", "Where the matches are", lead, [Command(collection.matches), Command(other)], short="Matches")
 
 
 def _data(collection: Collection) -> Section:

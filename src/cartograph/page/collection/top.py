@@ -59,8 +59,8 @@ def top(collection: Collection) -> Verdict:
             *figures[2:],
         )
     if partly:
-        return Verdict(f"{_answered(collection)}.", (*tested, _use(collection)), figures)
-    lines = (_worth(collection), _hidden(collection), _saved(collection), *tested)
+        return Verdict(f"{_answered(collection)}.", (*tested, _hour(collection), _use(collection)), figures)
+    lines = (_worth(collection), _hidden(collection), _saved(collection), *tested, _hour(collection), _use(collection))
     return Verdict(f"{sentence}.", tuple(line for line in lines if line), figures)
 
 
@@ -106,8 +106,21 @@ def _answered(collection: Collection) -> str:
 
 def _use(collection: Collection) -> str:
     """Return where the matches are, and what asks about the surest unstated ones."""
-    matches = "python -m tasks match lists the matches, each with its probability; " if "test.positives_lost" in collection.encoded else ""
+    matches = f"Matches: {collection.matches} writes reports/matches.csv, each with its probability. " if collection.matches else ""
     return f"{matches}reports/mistakes.csv asks about the surest pairs that nobody stated."
+
+
+def _hour(collection: Collection) -> str:
+    """Return what one more hour of labelling would bring, or why that cannot be told yet."""
+    hour = collection.hour
+    what = f"one more hour of labelling ({count(int(hour['more']))} pairs)"
+    if hour["why_not"]:
+        return f"What {what} would bring cannot be told yet: {hour['why_not']}."
+    low, high = (f"{100 * hour[end]:.1f}" for end in ("low", "high"))
+    return (
+        f"{what[0].upper()}{what[1:]} would raise average precision by about {100 * hour['gain']:.1f} points (95 % CI {low} to {high}), if "
+        "the curve goes on as it did."
+    )
 
 
 def _candidates(collection: Collection) -> Figure:
