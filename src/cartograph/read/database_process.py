@@ -6,10 +6,7 @@ from the environment, and stays out of all that is said.
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,27 +16,15 @@ from urllib.parse import quote, unquote, urlsplit
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cartograph.read.answering import Refused, Request, answer_one
+
 _ROWS = 50_000
 _LONGEST = 300
 
 
-class Refused(Exception):
-    """A sentence for the user."""
-
-
 def main() -> None:
-    """Read a request from standard input, answer on standard output: JSON both."""
-    request = json.load(sys.stdin)
-    address = os.environ.get(request["variable"], "")
-    try:
-        answer = _answer(request, address)
-    except Refused as error:
-        answer = {"error": str(error)}
-    except ImportError as error:
-        answer = {"error": f"needs a driver that is not installed ({error}); `pip install -c constraints.txt -e '.[databases]'`"}
-    except Exception as error:
-        answer = {"error": f"cannot be read: {without_secrets(str(error) or type(error).__name__, address)}"}
-    print(json.dumps(answer))  # noqa: T201
+    """Answer a request to read."""
+    answer_one(_answer, hidden, done="read", needs="a driver", extra="databases")
 
 
 def _answer(request: dict[str, Any], address: str) -> dict[str, Any]:
@@ -135,6 +120,11 @@ def file_of(address: str) -> str:
     if not Path(unquote(path)).is_file():
         raise Refused("is a file that does not exist")
     return unquote(path)
+
+
+def hidden(text: str, _: Request, address: str) -> str:
+    """Return a text on one line, without the address: what ``answer_one`` says of a database."""
+    return without_secrets(text, address)
 
 
 def without_secrets(text: str, address: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from cartograph.read.database_process import Refused, without_secrets, write_rows
+from cartograph.read.answering import Refused, Request, answer_one
+from cartograph.read.database_process import without_secrets, write_rows
 
 _SECRET = re.compile(r"secret|token|passw|pwd|key|credential|^pyiceberg_catalog__|connection_string", re.IGNORECASE)
 _SHORTEST = 4
@@ -36,18 +36,8 @@ class Opened:
 
 
 def main() -> None:
-    """Read a request from standard input, answer on standard output: JSON both."""
-    request = json.load(sys.stdin)
-    address = os.environ.get(request["variable"] or "", "")
-    try:
-        answer = _answer(request, address)
-    except Refused as error:
-        answer = {"error": hidden(str(error), request["catalog"], address)}
-    except ImportError as error:
-        answer = {"error": f"needs a package that is not installed ({error}); `pip install -c constraints.txt -e '.[lake]'`"}
-    except Exception as error:
-        answer = {"error": f"cannot be read: {hidden(str(error) or type(error).__name__, request['catalog'], address)}"}
-    print(json.dumps(answer))  # noqa: T201
+    """Answer a request to read."""
+    answer_one(_answer, hidden_of, done="read", needs="a package", extra="lake")
 
 
 def _answer(request: dict[str, Any], address: str) -> dict[str, Any]:
@@ -156,6 +146,11 @@ def catalog_of(name: str | None, address: str) -> tuple[str, dict[str, str]]:
     if file and not Path(file[1]).is_file():
         raise Refused("has a catalogue in a SQLite file that does not exist")
     return str(properties.pop("name", "default")), {key: str(value) for key, value in properties.items()} | only_read
+
+
+def hidden_of(text: str, request: Request, address: str) -> str:
+    """Return what ``hidden`` does, of the catalogue that a request names: what ``answer_one`` says of a lake."""
+    return hidden(text, request["catalog"], address)
 
 
 def hidden(text: str, catalog: str | None, address: str) -> str:

@@ -7,11 +7,8 @@ written to: a table of something else is left alone.
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import sqlite3
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -22,7 +19,8 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cartograph.read.database_process import Refused, file_of, without_secrets
+from cartograph.read.answering import Refused, Request, answer_one
+from cartograph.read.database_process import file_of, hidden
 from cartograph.write.findings import AUDIT, TABLES
 
 _TYPES = {pa.string(): "TEXT", pa.int64(): "BIGINT", pa.float64(): "FLOAT8"}
@@ -51,22 +49,14 @@ class Connection:
 
 
 def main() -> None:
-    """Read a request from standard input, answer on standard output: JSON both."""
-    request = json.load(sys.stdin)
-    address = os.environ.get(request["variable"], "")
+    """Answer a request to write."""
+    answer_one(_answer, hidden, done="written to", needs="a driver", extra="databases")
+
+
+def _answer(request: Request, address: str) -> dict[str, Any]:
     files = {name: Path(request["folder"]) / f"{name}.parquet" for name in TABLES}
-    try:
-        rows = write(
-            address, request["into"], request["audit"], ((name, pq.read_table(file)) for name, file in files.items()), request["seconds"]
-        )
-        answer: dict[str, Any] = {"rows": rows}
-    except Refused as error:
-        answer = {"error": str(error)}
-    except ImportError as error:
-        answer = {"error": f"needs a driver that is not installed ({error}); `pip install -c constraints.txt -e '.[databases]'`"}
-    except Exception as error:
-        answer = {"error": f"cannot be written to: {without_secrets(str(error) or type(error).__name__, address)}"}
-    print(json.dumps(answer))  # noqa: T201
+    tables = ((name, pq.read_table(file)) for name, file in files.items())
+    return {"rows": write(address, request["into"], request["audit"], tables, request["seconds"])}
 
 
 def write(address: str, into: str, audit: str, tables: Iterable[tuple[str, pa.Table]], seconds: float) -> int:

@@ -6,9 +6,6 @@ says of credentials stays out of all that is said. Only a table that has these v
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,29 +13,23 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cartograph.read.database_process import Refused
-from cartograph.read.lake_process import catalog_of, hidden
+from cartograph.read.answering import Refused, Request, answer_one
+from cartograph.read.lake_process import catalog_of, hidden_of
 from cartograph.write.findings import AUDIT, TABLES, one_table, whole_schema
 
 
 def main() -> None:
-    """Read a request from standard input, answer on standard output: JSON both."""
-    request = json.load(sys.stdin)
-    address = os.environ.get(request["variable"] or "", "")
-    try:
-        rows = one_table({name: pq.read_table(Path(request["folder"]) / f"{name}.parquet") for name in TABLES})
-        if request["format"] == "delta":
-            write_delta(request["table"], request["audit"], rows)
-        else:
-            write_iceberg(request["table"], request["audit"], rows, request["catalog"], address)
-        answer: dict[str, Any] = {"rows": rows.num_rows}
-    except Refused as error:
-        answer = {"error": hidden(str(error), request["catalog"], address)}
-    except ImportError as error:
-        answer = {"error": f"needs a package that is not installed ({error}); `pip install -c constraints.txt -e '.[lake]'`"}
-    except Exception as error:
-        answer = {"error": f"cannot be written to: {hidden(str(error) or type(error).__name__, request['catalog'], address)}"}
-    print(json.dumps(answer))  # noqa: T201
+    """Answer a request to write."""
+    answer_one(_answer, hidden_of, done="written to", needs="a package", extra="lake")
+
+
+def _answer(request: Request, address: str) -> dict[str, Any]:
+    rows = one_table({name: pq.read_table(Path(request["folder"]) / f"{name}.parquet") for name in TABLES})
+    if request["format"] == "delta":
+        write_delta(request["table"], request["audit"], rows)
+    else:
+        write_iceberg(request["table"], request["audit"], rows, request["catalog"], address)
+    return {"rows": rows.num_rows}
 
 
 def write_delta(path: str, audit: str, rows: pa.Table) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cartograph.read.database_process import Refused
+from cartograph.read.answering import Refused
 from cartograph.write.database_process import write
 from tests.postgresql import Server, server
 from tests.written import FIRST, SECOND, killed, tables

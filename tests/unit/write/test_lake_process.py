@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cartograph.read.database_process import Refused
+from cartograph.read.answering import Refused
 from cartograph.write.findings import one_table
 from cartograph.write.lake_process import write_delta, write_iceberg
 from tests.lakes import VARIABLE, iceberg, rows
