@@ -3,7 +3,8 @@
 `python benchmarks/noise.py [--sets …] [--seeds 1,2,3] [--rows 2000] [--encoder FOLDER] [--committee] [--cells FILE] [--output FILE]`
 
 The steps ingest, embed, train, measure and noise run as in any audit, with their defaults; measured is data/noise/noise.parquet as they
-leave it. With `--committee` nothing is trained: the committee lists what it lists in an audit of the same rows, in a tenth of the time; only the test of the detectors on flips is left out, which chooses nothing where there is a committee.
+leave it. With `--committee` nothing is trained: the committee lists what it lists in an audit of the same rows, in a tenth of the time;
+only the test of the detectors on flips is left out, which chooses nothing where there is a committee.
 
 Eight sets (`benchmarks/label_sets.py`), of each a sample of distinct texts by seed; labels wrong in none of the rows, and in 5 and 20 % in
 four ways. Printed per cell:
