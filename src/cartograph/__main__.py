@@ -7,9 +7,15 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from unicodedata import category
 
 from cartograph.errors import CartographError, InputError
+
+if TYPE_CHECKING:
+    from cartograph.frames.labels_result import LabelsAudit
+    from cartograph.frames.result import FrameAudit
+    from cartograph.frames.rows import Rows
 
 EVERY_SECONDS = 10.0
 
@@ -36,7 +42,13 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--text", default=[], action="append", help="the text column; twice for pairs")
     audit.add_argument("--features", action="store_true", help="a table of features: all other columns are read")
     audit.add_argument("--feature", default=[], action="append", metavar="COLUMN", help="a column of a table of features; repeatable")
-    audit.add_argument("--label", required=True, help="the label column")
+    audit.add_argument("--label", default="", help="the label column")
+    audit.add_argument(
+        "--labels",
+        default="",
+        metavar="COLUMN[,COLUMN…]",
+        help="of rows with several labels: the column of their lists (or names between | ; or commas), or the columns of 0 and 1",
+    )
     audit.add_argument("--out", help="folder for the results; the file's name with -audit where left out")
     audit.add_argument("--threshold", type=float, default=0.5, help="probability of a wrong label from which on a row is a suspect")
     audit.add_argument("--seed", type=int, default=13, help="of the training and the folds")
@@ -47,9 +59,7 @@ def _audit(given: argparse.Namespace) -> None:
     from cartograph.frames.audit import audit_rows
     from cartograph.frames.result import check_threshold
     from cartograph.frames.rows import read_rows
-    from cartograph.frames.tables import write_tables
-    from cartograph.ingest.canonical import reasons_phrase
-    from cartograph.wording import about, counted, share
+    from cartograph.wording import counted, share
 
     if not given.file:
         raise InputError("FILE is empty; name the file to audit.")
@@ -58,29 +68,87 @@ def _audit(given: argparse.Namespace) -> None:
     check_threshold(given.threshold)
     if sum(map(bool, (given.text, given.features, given.feature))) != 1:
         raise InputError("name the texts with --text, or read a table of features with --features, or some of its columns with --feature.")
+    if bool(given.label) == bool(given.labels):
+        raise InputError("name the label column with --label, or with --labels where a row has several labels; one of the two.")
+    if given.labels:
+        _audit_labels(given)
+        return
     rows = read_rows(given.file, given.text, given.label, given.features or given.feature)
-    examples, aside = rows.ingested.examples, len(rows.ingested.quarantine)
-    _say(f"{counted(len(examples), 'row')}, {len(rows.ingested.info.labels):,} classes")
-    if aside:
+    folder = _begin(given, rows, f"{len(rows.ingested.info.labels):,} classes")
+    found = audit_rows(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
+    examples = rows.ingested.examples
+    part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
+    kept = _end(found, folder, part)
+    changed = len(examples) - kept
+    without = f"without the {changed:,} whose label is most surely wrong" if changed else "all of them: no label is surely wrong"
+    _say(f"{folder / 'cleaned.csv'}: {kept:,} rows, {without}")
+
+
+def _audit_labels(given: argparse.Namespace) -> None:
+    from cartograph.frames.label_rows import read_label_rows
+    from cartograph.frames.several_labels import audit_labels
+    from cartograph.wording import counted, cut, listing, share
+
+    rows = read_label_rows(given.file, given.text, _label_columns(given), given.features or given.feature)
+    folder = _begin(given, rows.rows, counted(len(rows.names), "label"))
+    if rows.sets.empty:
+        _say(f"{counted(rows.sets.empty, 'row')} with an empty cell in `{rows.columns[0]}`: read as having none of the labels")
+    if rows.left_out:
+        named = listing([f"{cut(name, 40)} ({why})" for name, why in list(rows.left_out.items())[:3]])
+        more = f", and {len(rows.left_out) - 3:,} more" if len(rows.left_out) > 3 else ""
+        _say(f"{counted(len(rows.left_out), 'label')} cannot be audited: {named}{more}")
+    found = audit_labels(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
+    part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(found.measures))} of all yes and no)"
+    kept = _end(found, folder, part)
+    done = (
+        f"{counted(found.corrections, 'label')} put right that are most surely wrong"
+        if found.corrections
+        else "unchanged: no label is surely wrong"
+    )
+    _say(f"{folder / 'cleaned.csv'}: {kept:,} rows, {done}")
+
+
+def _label_columns(given: argparse.Namespace) -> str | list[str]:
+    """Return the one column of lists, or the columns of 0 and 1; a comma in a column's name is written with a backslash before it."""
+    import re
+
+    names = [name.replace("\\,", ",").strip() for name in re.split(r"(?<!\\),", given.labels)]
+    if not all(names):
+        raise InputError(f"--labels {given.labels} has an empty name; name one column of lists, or columns of 0 and 1 between commas.")
+    return names[0] if len(names) == 1 else names
+
+
+def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
+    """Say what was read, and make the folder of the results."""
+    from cartograph.ingest.canonical import reasons_phrase
+    from cartograph.wording import counted
+
+    _say(f"{counted(len(rows.ingested.examples), 'row')}, {kinds}")
+    if aside := len(rows.ingested.quarantine):
         _say(f"{counted(aside, 'row')} of {rows.ingested.rows_read:,} set aside: {reasons_phrase(rows.ingested.quarantine)}")
     folder = Path(given.out or f"{Path(given.file).stem}-audit")
     folder.mkdir(parents=True, exist_ok=True)
     _say("training a model, to see how each row is learnt")
-    found = audit_rows(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
+    return folder
+
+
+def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str) -> int:
+    """Write the results and say what was found; return how many rows ``cleaned.csv`` has."""
+    from cartograph.frames.tables import write_tables
+    from cartograph.wording import about
+
     report = found.report(folder / "report.html")
     suspects, kept = write_tables(found, folder)
-    part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
+    wrong = found.wrong
     _say(
         f"{part}; how many labels are wrong cannot be estimated from these rows"
-        if found.wrong is None
-        else f"{part}; about {about(found.wrong.expected)} labels are wrong (95 % CI {about(found.wrong.low)} to {about(found.wrong.high)})"
+        if wrong is None
+        else f"{part}; about {about(wrong.expected)} labels are wrong (95 % CI {about(wrong.low)} to {about(wrong.high)})"
     )
     _say("")
     _say(f"{report}: the map, the suspects and the reasons; open it in a browser")
     _say(f"{suspects}: the suspects, most doubtful first")
-    changed = len(examples) - kept
-    without = f"without the {changed:,} whose label is most surely wrong" if changed else "all of them: no label is surely wrong"
-    _say(f"{folder / 'cleaned.csv'}: {kept:,} rows, {without}")
+    return kept
 
 
 def _progress() -> Callable[[int, int], None]:

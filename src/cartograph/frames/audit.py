@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,11 @@ from cartograph.data.folds import assign_folds
 from cartograph.data.parquet import write_parquet
 from cartograph.dynamics.epoch_files import Dynamics, read_dynamics
 from cartograph.errors import InputError
+from cartograph.frames.label_rows import read_label_rows
+from cartograph.frames.labels_result import LabelsAudit
 from cartograph.frames.result import FrameAudit, check_threshold, flagged_frame
 from cartograph.frames.rows import Rows, read_rows
+from cartograph.frames.several_labels import audit_labels
 from cartograph.ingest.canonical import IngestedSet
 from cartograph.maps.measures import compute_measures, gold_probabilities
 from cartograph.maps.table import map_table
@@ -47,6 +50,7 @@ from cartograph.train.trainer import Progress
 FOLDS = 5
 
 
+@overload
 def audit(
     frame: pd.DataFrame | str | Path,
     *,
@@ -57,7 +61,35 @@ def audit(
     epochs: int | Literal["auto"] = "auto",
     threshold: float = 0.5,
     seed: int = 13,
-) -> FrameAudit:
+) -> FrameAudit: ...
+
+
+@overload
+def audit(
+    frame: pd.DataFrame | str | Path,
+    *,
+    text: str | Sequence[str] = (),
+    labels: str | Sequence[str],
+    features: bool | Sequence[str] = False,
+    vectors: npt.ArrayLike | None = None,
+    epochs: int | Literal["auto"] = "auto",
+    threshold: float = 0.5,
+    seed: int = 13,
+) -> LabelsAudit: ...
+
+
+def audit(
+    frame: pd.DataFrame | str | Path,
+    *,
+    text: str | Sequence[str] = (),
+    label: str = "",
+    labels: str | Sequence[str] = (),
+    features: bool | Sequence[str] = False,
+    vectors: npt.ArrayLike | None = None,
+    epochs: int | Literal["auto"] = "auto",
+    threshold: float = 0.5,
+    seed: int = 13,
+) -> FrameAudit | LabelsAudit:
     """Audit the labels of a data frame or a file: of texts, or of a table of features.
 
     Rows that cannot be used, because a text or a label is missing, are set aside with the reason.
@@ -65,7 +97,9 @@ def audit(
     Args:
         frame: (n_examples, …) one row per example, or the path of a CSV, TSV, JSONL or Parquet file; its index comes back with the results.
         text: the column of the texts, or two columns of pairs.
-        label: the column of the given labels.
+        label: the column of the given labels, one a row.
+        labels: of rows with several labels, in place of ``label``: the column of their lists (or of names between ``|``, ``;`` or commas),
+            or the columns of 0 and 1, one for each label; then the result is a ``LabelsAudit``.
         features: for a table of features in place of texts: its columns; True: every column beside the label that can tell rows apart.
         vectors: (n_examples, width) of an encoder that has not learnt from these labels; with them far more errors are found.
         epochs: of the training whose dynamics make the map, 2 or more; ``auto``: 8, and more where the model has not learnt then.
@@ -73,8 +107,8 @@ def audit(
         seed: of the training and the folds; the same seed gives the same result.
 
     Raises:
-        InputError: a file that cannot be read, a column that is missing, fewer than two classes, no row that can be used, or a number out
-            of range.
+        InputError: a file that cannot be read, a column that is missing, fewer than two classes, no label that can be audited, no row that
+            can be used, or a number out of range.
 
     >>> frame = pd.DataFrame({"review": ["good fun", "fine film", "good plot"] * 20 + ["bad film", "dull plot", "bad"] * 20,
     ...                       "label": ["pos"] * 60 + ["neg"] * 59 + ["pos"]})
@@ -85,6 +119,11 @@ def audit(
     if epochs != "auto" and epochs < 2:
         raise InputError(f"epochs must be 2 or more, or auto, but is {epochs}.")
     check_threshold(threshold)
+    if bool(label) == bool(len(labels)):
+        raise InputError("name label, the column of the one label of a row, or labels where a row has several; one of the two.")
+    if len(labels):
+        several = read_label_rows(frame, text, labels, features)
+        return audit_labels(several, vectors=vectors, epochs=epochs, threshold=threshold, seed=seed)
     return audit_rows(read_rows(frame, text, label, features), vectors=vectors, epochs=epochs, threshold=threshold, seed=seed)
 
 

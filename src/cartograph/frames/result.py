@@ -58,19 +58,7 @@ class FrameAudit:
         Args:
             path: of the file; its folder is made where it is missing.
         """
-        from cartograph.figures.saving import save_figure
-        from cartograph.figures.still_map import data_map
-        from cartograph.page.document import page
-        from cartograph.page.encode import data_uri
-
-        with tempfile.TemporaryDirectory() as folder:
-            picture = Path(folder) / "map.png"
-            save_figure(data_map(self._page.measures), picture)
-            still = data_uri(picture.read_bytes(), "image/png")
-        file = Path(path)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(page(replace(self._page, still=still)), encoding="utf-8")
-        return file
+        return write_page(self._page, path)
 
     def cleaned(self, recipe: Recipe = "drop-flagged") -> pd.DataFrame:
         """Return the rows that stay, with all their columns, in their own order.
@@ -106,6 +94,28 @@ class FrameAudit:
         many = "unknown" if self.wrong is None else f"about {self.wrong.expected:,.0f} ({self.wrong.low:,.0f} to {self.wrong.high:,.0f})"
         aside = f", {len(self.set_aside):,} set aside" if len(self.set_aside) else ""
         return f"<audit of {counted(len(self.measures), 'row')}{aside}: {counted(len(self.suspects), 'suspect')}, wrong labels: {many}>"
+
+
+def write_page(page: Audit, path: str | Path) -> Path:
+    """Write a page as one HTML file, its map drawn as a picture too; return its path.
+
+    Args:
+        page: the audit.
+        path: of the file; its folder is made where it is missing.
+    """
+    from cartograph.figures.saving import save_figure
+    from cartograph.figures.still_map import data_map
+    from cartograph.page.document import page as document
+    from cartograph.page.encode import data_uri
+
+    with tempfile.TemporaryDirectory() as folder:
+        picture = Path(folder) / "map.png"
+        save_figure(data_map(page.measures), picture)
+        still = data_uri(picture.read_bytes(), "image/png")
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(document(replace(page, still=still)), encoding="utf-8")
+    return file
 
 
 def check_threshold(threshold: float) -> None:

@@ -87,31 +87,60 @@ def read_rows(data: pd.DataFrame | str | Path, text: str | Sequence[str], label:
     Raises:
         InputError: a file that cannot be read, a column that is missing, fewer than two classes, or no row that can be used.
     """
-    names = [text] if isinstance(text, str) else list(text)
-    if names and features:
-        raise InputError("name texts or features, not both.")
-    asked = () if not features else ALL if features is True else tuple(features)
-    if not asked and len(names) not in (1, 2):
-        raise InputError(f"text names {len(names)} columns; name one, or two for pairs.")
-    if isinstance(data, pd.DataFrame):
-        if asked:
-            data = data.set_axis(data.columns.map(str), axis=1)
-        own = [name for name in data.columns if name != label] if asked == ALL else [*names, *asked]
-        _require_columns(data, [*own, label])
-        columns = data[[*own, label]].reset_index(drop=True)
-        table = raw_columns(
-            pa.Table.from_pandas(columns.astype(object).where(columns.notna(), None).map(_plain), preserve_index=False), "frame"
-        )
-        file, given = File("frame", Batch(table, pa.array(np.arange(1, len(data) + 1)))), data
-    else:
-        batch = read(Source(str(data), Path(data).name))
-        file, given = File(Path(data).name, batch), batch.table.to_pandas().set_index(batch.rows.to_numpy())
+    names = text_names(text)
+    asked = asked_features(names, features)
+    file, given = opened(data, names, asked, (label,))
     train = RawSet("train", "train", (file,))
     (found,) = ingest([train], Columns(tuple((name,) for name in names), (), (label,), features=asked), Labelling(None, {}, (), ("-",)))
     if len(found.info.labels) < 2:
         raise InputError(f"column {label!r} holds {len(found.info.labels)} class in {found.rows_read:,} rows; a model needs two classes.")
     names = [feature.name for feature in found.info.features] or names
     return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy())
+
+
+def text_names(text: str | Sequence[str]) -> list[str]:
+    """Return the text columns, of which one may be given without a list around it."""
+    return [text] if isinstance(text, str) else list(text)
+
+
+def asked_features(names: Sequence[str], features: bool | Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of a table of features, ``ALL`` for every one; none of texts.
+
+    Raises:
+        InputError: both texts and features are named, or no text and more than two.
+    """
+    if names and features:
+        raise InputError("name texts or features, not both.")
+    asked = () if not features else ALL if features is True else tuple(features)
+    if not asked and len(names) not in (1, 2):
+        raise InputError(f"text names {len(names)} columns; name one, or two for pairs.")
+    return asked
+
+
+def opened(data: pd.DataFrame | str | Path, names: Sequence[str], asked: Sequence[str], labels: Sequence[str]) -> tuple[File, pd.DataFrame]:
+    """Return a frame or a file as a source of the step `ingest`, and its rows as they were given.
+
+    Args:
+        data: as in ``read_rows``.
+        names: the text columns.
+        asked: the columns of a table of features; ``ALL``: every column beside the labels.
+        labels: the label columns.
+
+    Raises:
+        InputError: a file that cannot be read, or a column of a frame that is missing.
+    """
+    if not isinstance(data, pd.DataFrame):
+        batch = read(Source(str(data), Path(data).name))
+        return File(Path(data).name, batch), batch.table.to_pandas().set_index(batch.rows.to_numpy())
+    if asked:
+        data = data.set_axis(data.columns.map(str), axis=1)
+    own = [name for name in data.columns if name not in labels] if asked == ALL else [*names, *asked]
+    _require_columns(data, [*own, *labels])
+    columns = data[[*own, *labels]].reset_index(drop=True)
+    table = raw_columns(
+        pa.Table.from_pandas(columns.astype(object).where(columns.notna(), None).map(_plain), preserve_index=False), "frame"
+    )
+    return File("frame", Batch(table, pa.array(np.arange(1, len(data) + 1)))), data
 
 
 def _plain(value: Any) -> str | None:

@@ -11,10 +11,11 @@ from typing import Any
 import pandas as pd
 
 from cartograph.data.spreadsheet import inert, write_sheet
+from cartograph.frames.labels_result import LabelsAudit
 from cartograph.frames.result import FrameAudit
 
 
-def write_tables(found: FrameAudit, folder: Path) -> tuple[Path, int]:
+def write_tables(found: FrameAudit | LabelsAudit, folder: Path) -> tuple[Path, int]:
     """Write ``suspects.csv`` and ``cleaned.csv``, and ``set-aside.csv`` where rows were set aside.
 
     A cell that would be a formula gets an apostrophe in front. ``suspects.csv`` begins with the number of the row; ``cleaned.csv`` has the
@@ -29,7 +30,10 @@ def write_tables(found: FrameAudit, folder: Path) -> tuple[Path, int]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "suspects.csv"
-    shown = found.suspects.assign(probability=found.suspects["probability"].round(4))
+    rounded = [
+        name for name in ("probability", "yes") if name in found.suspects and (name == "probability" or isinstance(found, LabelsAudit))
+    ]
+    shown = found.suspects.assign(**{name: found.suspects[name].round(4) for name in rounded})
     path.write_bytes(write_sheet(["row", *shown.columns], [[_cell(value) for value in row] for row in shown.itertuples()]))
     cleaned = found.cleaned()
     (folder / "cleaned.csv").write_bytes(_data(cleaned))

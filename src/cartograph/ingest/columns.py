@@ -189,6 +189,8 @@ def texts_of(file: File, alternatives: Alternatives) -> pa.ChunkedArray:
     if pa.types.is_list(column.type) or pa.types.is_binary(column.type):
         held = "images" if pa.types.is_binary(column.type) else "lists"
         way = f"name another column, or one item of it: `{name}.0`" if held == "lists" else "name another column"
+        if held == "lists":
+            way += f"; rows with several labels are audited by `cartograph audit FILE --text COLUMN --labels {name}`"
         raise InputError(f"column `{name}` of {file.name} holds {held}, expected one text or label per row; {way}.")
     return column.cast(pa.string())
 

@@ -67,7 +67,8 @@ def classes(names: pa.ChunkedArray, labelling: Labelling) -> tuple[str, ...]:
         raise InputError(
             f"the label column of train has {len(names_in_use):,} different values in {labelled:,} rows, such as "
             f"{', '.join(repr(name) for name in sorted(names_in_use)[:3])}; expected the names of a few classes: name another column in "
-            "`ingest.label`, or cut the labels with `ingest.label_separator`."
+            "`ingest.label`, or cut the labels with `ingest.label_separator`; rows with several labels each are audited by "
+            "`cartograph audit FILE --text COLUMN --labels COLUMN`."
         )
     return tuple(sorted(names_in_use, key=_natural))
 

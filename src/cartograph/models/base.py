@@ -17,7 +17,7 @@ from transformers.utils import ModelOutput
 
 from cartograph.data.arrays import Integers
 from cartograph.models.encoded import Examples, Field
-from cartograph.schema import BLANK, LABEL, UID, WEIGHT, DatasetInfo
+from cartograph.schema import BLANK, LABEL, LABEL_SET, UID, WEIGHT, DatasetInfo
 
 IGNORED = -100
 """The label of a row that only fills up a batch: it has no part in the loss."""
@@ -113,7 +113,7 @@ class Classifier(nn.Module, ABC):
     def encode(self, table: pa.Table, info: DatasetInfo) -> Examples:
         """Encode a set of examples once, so that a batch is only cut out."""
         uids = table.column(UID).combine_chunks().to_numpy(zero_copy_only=False)
-        labels = table.column(LABEL).to_numpy().astype(np.int64)
+        labels = label_matrix(table) if LABEL_SET in table.column_names else table.column(LABEL).to_numpy().astype(np.int64)
         weights = table.column(WEIGHT).to_numpy().astype(np.float32) if WEIGHT in table.column_names else None
         return Examples(uids, labels, self.fields_of(table, info), max(len(info.options), 1), weights)
 
@@ -129,6 +129,13 @@ class Classifier(nn.Module, ABC):
             features = features.reshape(len(logits), len(self.labels), -1)
         loss = None if labels is None else functional.cross_entropy(logits.float(), labels, ignore_index=IGNORED)
         return Output(loss=loss, logits=logits, features=features)
+
+
+def label_matrix(table: pa.Table) -> Integers:
+    """Return which labels each row of a set with several of them has, 0 and 1, ``(n_examples, n_labels)``."""
+    values = table.column(LABEL_SET).combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    labels: Integers = values.reshape(table.num_rows, -1).astype(np.int64)
+    return labels
 
 
 class TextModel(Classifier):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from cartograph.data.arrays import Floats32, Integers, Integers32, Objects, Pixels
+from cartograph.dynamics.decisions import decision_uids
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Examples:
 
     Attributes:
         uids: (n_examples,) strings.
-        labels: (n_examples,) label ids.
+        labels: (n_examples,) label ids; (n_examples, n_labels) 0 and 1 where a row has several labels.
         fields: what the model reads, by name; example i owns rows ``i * options`` to ``(i + 1) * options``.
         options: rows per example: 1, or the number of options of a multiple-choice set.
         weights: (n_examples,) how much each counts in the loss; None: all alike.
@@ -93,6 +95,11 @@ class Examples:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @cached_property
+    def recorded_uids(self) -> Objects:
+        """The names under which dynamics are recorded: (n_examples,) the uids, or (n_examples, n_labels) of each label of a row."""
+        return self.uids if self.labels.ndim == 1 else decision_uids(self.uids, self.labels.shape[1])
 
     def __repr__(self) -> str:
         return f"Examples({len(self):,} rows, fields {', '.join(self.fields)})"

@@ -20,6 +20,7 @@ from cartograph.page.step_results import (
     Cleaning,
     ExperimentAnswer,
     HowMade,
+    LabelFound,
     Selections,
     SinceLastAudit,
     Suspects,
@@ -78,6 +79,8 @@ class Audit:
         broken: ``subset``, ``seed`` and ``reason`` of every training of the comparison that broke off.
         since_last_audit: what changed since the audit before; None for a workspace's first.
         gates: the outcome of each gate, as in ``data/gates/gates.json``.
+        several: the labels where rows have several, those that were audited first: each row of the other tables is then one label of a
+            row, and its class id twice the label's number, with 1 added where the row has it; empty where a row has one label.
         whole_page: on a first look, the name of the page in the same folder that is written when the audit ends; else empty.
     """
 
@@ -105,12 +108,18 @@ class Audit:
     broken: Sequence[Mapping[str, Any]] = ()
     since_last_audit: SinceLastAudit | None = None
     gates: Sequence[Mapping[str, Any]] = ()
+    several: Sequence[LabelFound] = ()
     whole_page: str = ""
 
     @property
     def rows(self) -> int:
         """Number of rows on the map."""
         return int(self.measures.num_rows)
+
+    @cached_property
+    def labels_a_row(self) -> int:
+        """Number of rows of the map that each row of the data has: one, or one for each label."""
+        return sum(not label.note for label in self.several) or 1
 
     @cached_property
     def info(self) -> DatasetInfo:

@@ -93,12 +93,12 @@ class Answers:
 
 @dataclass(frozen=True)
 class SuspectTable(Block):
-    """Suspects in their order; sortable, filterable, each row opens its card and takes a decision."""
+    """Suspects in their order; sortable, filterable, each row opens its card and takes a decision, unless ``answers`` is None."""
 
     kind = "suspects"
     caption: str
     suspects: Sequence[Suspect]
-    answers: Answers
+    answers: Answers | None
 
     def listed(self) -> Iterable[int]:
         """Return the rows of all listed suspects."""

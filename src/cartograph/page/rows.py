@@ -40,9 +40,20 @@ def carried_rows(audit: Audit, drawn: Integers, listed: set[int], allowance: int
     left = allowance - len(script_json(rows).encode())
     if audit.info.features:
         return rows | table_of_rows(audit.examples, places, np.isin(places, list(listed)), left)
+    if audit.several:
+        return rows | _shared_texts(audit, places, np.isin(places, list(listed)), left)
     contents = _pictures if audit.info.images else _texts
     rows["texts"] = contents(audit, places, np.isin(places, list(listed)), left)
     return rows
+
+
+def _shared_texts(audit: Audit, places: Integers, listed: Bools, allowance: int) -> dict[str, Any]:
+    """Return the texts of rows that have several labels, once each, and which of them each label's row has."""
+    of_row = np.asarray(audit.examples[ROW].to_numpy())[places]
+    _, first, which = np.unique(of_row, return_index=True, return_inverse=True)
+    any_listed = np.zeros(len(first), dtype=bool)
+    np.logical_or.at(any_listed, which, listed)
+    return {"texts": _texts(audit, places[first], any_listed, allowance - 8 * len(places)), "text": column(which.astype(np.uint32))}
 
 
 def _columns(audit: Audit, places: Integers) -> dict[str, Any]:
@@ -68,6 +79,8 @@ def _columns(audit: Audit, places: Integers) -> dict[str, Any]:
         "row": column(np.asarray(examples[ROW].to_numpy(), dtype=np.uint32)),
         "epochs": 0,
     }
+    if audit.several:
+        rows["several"] = [cut(label.name, LONGEST_NAME) for label in audit.several[: audit.labels_a_row]]
     if audit.suspects is not None:
         rows["suspect"] = column(np.isin(places, audit.flagged).astype(np.uint8))
     if audit.probabilities is not None:

@@ -152,3 +152,24 @@ class SinceLastAudit:
     classes: Mapping[str, tuple[float, float]]
     trend: Sequence[tuple[int, Mapping[str, float]]]
     embedded: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LabelFound:
+    """What an audit found about one label of rows that have several.
+
+    Attributes:
+        name: the label.
+        rows: how many rows have it.
+        missing: suspects that should have it: no, where yes is suggested.
+        surplus: suspects that should not.
+        wrong: how many of its yes and no are wrong, ``(expected, low, high)``; None where that cannot be estimated.
+        note: why it could not be audited; empty where it was.
+    """
+
+    name: str
+    rows: int
+    missing: int = 0
+    surplus: int = 0
+    wrong: tuple[float, float, float] | None = None
+    note: str = ""

@@ -61,10 +61,11 @@ def _doubt(audit: Audit) -> str:
         number = len(audit.flagged)
         wrong = audit.suspects.record.get("wrong")
         if wrong is not None and audit.suspects.record["calibrated"]:
-            sure = f"{counted(number, 'row')} {'is a suspect' if number == 1 else 'are suspects'}{_changed(audit)}"
+            what = counted(number, "label" if audit.several else "row")
+            sure = f"{what} {'is a suspect' if number == 1 else 'are suspects'}{_changed(audit)}"
             low, high = about(wrong["low"]), about(wrong["high"])
             return f"About {about(wrong['expected'])} of {counted(audit.rows, 'label')} are wrong (95\u00a0% CI {low} to {high}); {sure}"
-        if why := why_unknown(audit.suspects.record, audit.rows):
+        if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
             unknown = f"how many are wrong cannot be estimated: {why}"
             return f"{worth}; {unknown}" if number else f"Of {counted(audit.rows, 'label')}, {unknown}"
@@ -217,6 +218,8 @@ def _rows(audit: Audit) -> Figure:
     domains = [entry["domain"] for entry in audit.validation.get("sets", [])]
     other = [f"{domains.count(domain)} {name}" for domain, name in names.items() if domain in domains]
     evaluated = f"; evaluation sets: {listing(other)}" if other else ""
+    if audit.several:
+        return Figure("Rows", count(audit.rows // audit.labels_a_row), f"{counted(audit.labels_a_row, 'label')} each, a yes or a no")
     return Figure("Rows", count(audit.rows), f"{counted(len(audit.info.labels), 'label')}{evaluated}")
 
 

@@ -181,7 +181,7 @@ def choose_detector(
         odds = table[:, 0] if as_it_is else _out_of_part(table, planted, part)
         precision = average_precision(planted[kept], odds[kept])
         known = as_it_is and unknown is None
-        offset = _committee_offset(before[name], unknown) if as_it_is else float(np.log(PRIOR / (1.0 - PRIOR)))
+        offset = prior_offset(before[name][:, 0], unknown) if as_it_is else float(np.log(PRIOR / (1.0 - PRIOR)))
         f1 = _balanced_f1(table, planted, *samples)
         candidates[name] = Detector(sets[name], models[name], f1, precision, len(samples[1]), known, offset)
     name = _best(candidates, int(planted.sum())) if asked == "auto" else asked
@@ -199,14 +199,18 @@ def untested_committee(columns: Columns, unknown: Unknown | None) -> Detector:
     Raises:
         InputError: there is no committee's doubt among the columns, or it is not finite.
     """
-    offset = _committee_offset(column_table(columns, ("doubt",)), unknown)
+    offset = prior_offset(column_table(columns, ("doubt",))[:, 0], unknown)
     return Detector(("doubt",), _AS_IT_IS, float("nan"), float("nan"), 0, unknown is None, offset)
 
 
-def _committee_offset(doubt: Floats, unknown: Unknown | None) -> float:
+def prior_offset(odds: Floats, unknown: Unknown | None) -> float:
+    """Return what is added to the committee's log odds, ``(n_examples,)``: 0 where the number of wrong labels is estimated.
+
+    Else ``PRIOR`` of the labels are then wrong; of few rows at most so many, and with much noise it is half of what that takes.
+    """
     if unknown is None:
         return 0.0
-    offset = _to_prior(doubt[:, 0])
+    offset = _to_prior(odds)
     if unknown == "much noise":
         return offset / 2.0
     return min(offset, 0.0) if unknown == "few rows" else offset

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from scipy import sparse
 from scipy.special import softmax
 
+from cartograph.data.arrays import Bools, Ids
 from cartograph.data.folds import assign_folds
 from cartograph.data.json_files import read_json, write_json
 from cartograph.dynamics.epoch_files import by_blocks, epoch_file
@@ -113,6 +115,7 @@ def fit_until_learnt(
     *,
     processes: int | None = None,
     progress: Progress | None = None,
+    judged: Callable[[TrainingResult], Attempt] | None = None,
 ) -> tuple[TrainingResult, list[Attempt]]:
     """Train, and where the model has not learnt its train set, again with twice as many epochs, up to the bounds above.
 
@@ -126,6 +129,7 @@ def fit_until_learnt(
         folder: of this recipe and these data alone; takes the attempts.
         processes: see there.
         progress: called with (rows trained on, rows to train on), over the attempts so far.
+        judged: how far a training came; ``attempt_of`` where left out.
 
     Returns:
         The last training, and every attempt in order.
@@ -148,7 +152,7 @@ def fit_until_learnt(
             processes=processes,
             progress=_after(rows * sum(attempt.epochs for attempt in attempts), progress),
         )
-        attempts.append(attempt_of(result))
+        attempts.append((judged or attempt_of)(result))
         if attempts[-1].learnt(simple) or not attempts[-1].finite or not may_double(recipe, len(attempts), rows, classes):
             return result, attempts
         write_json(record, [asdict(attempt) for attempt in attempts])
@@ -171,6 +175,49 @@ def attempt_of(result: TrainingResult) -> Attempt:
     finite = "train.loss" in metrics
     surest = float(np.sort(given)[-math.ceil(len(given) / 3)]) if finite else 0.0
     return Attempt(epochs, float(metrics["train.accuracy"]), surest, bool(metrics["train.failed"]), finite)
+
+
+def yes_attempt(result: TrainingResult) -> Attempt:
+    """Return how far a finished training of rows with several labels came, where nearly every label of a row is a no.
+
+    Its ``accuracy`` is F1 of the labels that rows have, over all of them, and ``surest`` is that of a third of these.
+    """
+    metrics = result.metrics
+    epochs = int(metrics["epochs"])
+    last = pq.ParquetFile(epoch_file(result.dynamics, epochs - 1)).read()
+    yes = by_blocks(last, lambda logits, _: softmax(logits.astype(np.float64), axis=1)[:, 1])
+    given = last.column("gold").to_numpy() == 1
+    finite = "train.loss" in metrics
+    surest = float(np.sort(yes[given])[-math.ceil(given.sum() / 3)]) if finite else 0.0
+    return Attempt(epochs, yes_f1(yes >= 0.5, given), surest, bool(metrics["train.failed"]), finite)
+
+
+def yes_simple(features: sparse.csr_array, given: Ids, seed: int) -> float:
+    """Return F1 of the labels that simple models find in rows with several labels that they did not see, in [0, 1].
+
+    The better of linear models and naive Bayes, each label by itself; of a random 5,000 rows where there are more.
+
+    Args:
+        features: ≥ 0, ``(n_examples, n_features)``.
+        given: 0 and 1, ``(n_examples, n_labels)``.
+        seed: of the sample and the folds.
+    """
+    rng = np.random.default_rng([seed, 11])
+    if len(given) > _ROWS:
+        sample = np.sort(rng.choice(len(given), _ROWS, replace=False))
+        features, given = sparse.csr_array(features[sample]), given[sample]
+    found = []
+    for label in given.T:
+        scores = leave_one_out_bayes(features, label, 2, (_SMOOTHING,))
+        scores += out_of_fold_logistic(features, label, 2, assign_folds(label, min(_FOLDS, len(label)), rng), (_PENALTY,))
+        found.append([score[:, 1] > score[:, 0] for score in scores])
+    return max(yes_f1(np.stack(predicted, axis=1), given == 1) for predicted in zip(*found, strict=True))
+
+
+def yes_f1(predicted: Bools, given: Bools) -> float:
+    """Return F1 of all yes together, in [0, 1]: of arrays of one shape, whether a label is predicted and whether it is given."""
+    right, either = int(np.count_nonzero(predicted & given)), int(np.count_nonzero(predicted)) + int(np.count_nonzero(given))
+    return 2.0 * right / max(either, 1)
 
 
 def _after(before: int, progress: Progress | None) -> Progress | None:

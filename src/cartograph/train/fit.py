@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
@@ -22,10 +23,10 @@ import torch
 from cartograph.data.json_files import read_json
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.errors import InputError
-from cartograph.models.base import Classifier
+from cartograph.models.base import Classifier, label_matrix
 from cartograph.models.isolation import available_threads, isolated, require_device, seed_everything
 from cartograph.models.registry import MODELS, model_class
-from cartograph.schema import LABEL, RANK, DatasetInfo, dataset_info
+from cartograph.schema import LABEL, LABEL_SET, RANK, DatasetInfo, dataset_info
 from cartograph.train.batch_order import BatchOrder, ranked_batches
 from cartograph.train.checkpoints import Checkpoints, file_digests
 from cartograph.train.processes import launch, process_count, run_worker
@@ -95,9 +96,12 @@ def fit(
 
     Raises:
         InputError: the recipe names no model that reads such rows, its ``pretrained`` cannot be used, the sets do not go together, the
-            train set is empty or has one class only, or ``cuda`` is asked for where there is none.
+            train set is empty or has one class only, ``cuda`` is asked for where there is none, or rows of several labels
+            (``schema.LABEL_SET``) come with other sets or multiple choice.
     """
     info = _checked(recipe, train, evaluation)
+    if LABEL_SET in train.column_names and (evaluation or held_out is not None or info.options):
+        raise InputError("a train set whose rows have several labels is trained on alone; leave out evaluation and held-out sets.")
     with isolated(recipe.seed, cpu_threads(recipe)):
         return _fit(recipe, info, train, evaluation, Path(folder), progress, held_out)
 
@@ -126,7 +130,9 @@ def _fit(
     held = None if held_out is None else model.encode(held_out, dataset_info(held_out.schema))
     history: list[Score] = [] if checkpoint is None else read_json(checkpoint / "history.json")
     watch = Watch(
-        recorder=lambda: DynamicsRecorder(result.dynamics, start_epoch=epoch + 1, uids=(examples if held is None else held).uids),
+        recorder=lambda: DynamicsRecorder(
+            result.dynamics, start_epoch=epoch + 1, uids=(examples if held is None else held).recorded_uids.ravel()
+        ),
         checkpoints=checkpoints,
         history=history,
         progress=progress,
@@ -194,7 +200,8 @@ def _training(recipe: Recipe, model: Classifier, device: str) -> dict[str, str |
 
 def _checked(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table]) -> DatasetInfo:
     info = dataset_info(train.schema)
-    classes = len(set(train.column(LABEL).to_pylist()))
+    several = label_matrix(train) if LABEL_SET in train.column_names else None
+    classes = len(set(train.column(LABEL).to_pylist())) if several is None else len(np.unique(several))
     if classes < 2:
         raise InputError(
             f"the train set has {train.num_rows:,} rows and {classes} class{'es' * (classes != 1)}; a model needs two classes at least."

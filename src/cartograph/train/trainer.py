@@ -16,6 +16,7 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 from transformers.trainer import OPTIMIZER_NAME, SCHEDULER_NAME, TRAINER_STATE_NAME
 
 from cartograph.data.arrays import Floats32, Integers
+from cartograph.dynamics.decisions import decisions
 from cartograph.dynamics.epoch_files import by_blocks
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.base import IGNORED, Classifier
@@ -129,12 +130,15 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         self._weights = None if weights is None or rows is None else torch.from_numpy(weights[rows]).to(labels.device)
         loss, outputs = super().compute_loss(model, inputs, return_outputs=True, num_items_in_batch=num_items_in_batch)
         if rows is not None and self.recorder is not None and self.held_out is None and self.recipe.record == "train_pass":
-            self.recorder.record(self.examples.uids[rows], outputs["logits"], labels)
+            self._record(self.recorder, self.examples, rows, outputs["logits"], labels)
         return (loss, outputs) if return_outputs else loss
 
     def _mean_loss(self, outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
         logits = outputs["logits"].float()
-        if self._weights is None:
+        if labels.ndim == 2:
+            # A yes or no for each label: the labels of a row are as many rows of two classes.
+            total = functional.binary_cross_entropy_with_logits(logits, labels.float(), reduction="sum")
+        elif self._weights is None:
             total = functional.cross_entropy(logits, labels, reduction="sum", ignore_index=IGNORED)
         else:
             total = (self._weights * functional.cross_entropy(logits, labels, reduction="none")).sum()
@@ -176,11 +180,15 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         name, examples = ("train", self.examples) if self.held_out is None else (HELD_OUT, self.held_out)
         if self.held_out is not None or self.recipe.record == "epoch_end":
             for rows, logits in self._infer(examples):
-                recorder.record(examples.uids[rows], logits, examples.labels[rows])
+                self._record(recorder, examples, rows, logits, torch.from_numpy(examples.labels[rows]))
         recorded = recorder.end_epoch()
         if recorded is not None:
             loss, right = by_blocks(recorded, losses), by_blocks(recorded, lambda logits, gold: logits.argmax(axis=1) == gold)
             self._note(name, float(np.mean(loss)), float(np.mean(right)))
+
+    def _record(self, recorder: DynamicsRecorder, examples: Examples, rows: Integers, logits: torch.Tensor, labels: torch.Tensor) -> None:
+        of_rows = (logits, labels) if labels.ndim == 1 else decisions(logits, labels)
+        recorder.record(examples.recorded_uids[rows].ravel(), *of_rows)
 
     def _note(self, name: str, loss: float, share: float) -> None:
         score = {"epoch": self.epoch, "set": name, "loss": loss, "accuracy": share}

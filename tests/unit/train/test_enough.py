@@ -8,13 +8,28 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from cartograph.data.parquet import write_parquet
-from cartograph.train.enough import MOST_DOUBLINGS, MOST_NUMBERS, MOST_STEPS, Attempt, fit_until_learnt, may_double, simple_accuracy
+from cartograph.features.simple import simple_features
+from cartograph.schema import LABEL_SET
+from cartograph.train.enough import (
+    MOST_DOUBLINGS,
+    MOST_NUMBERS,
+    MOST_STEPS,
+    Attempt,
+    fit_until_learnt,
+    may_double,
+    simple_accuracy,
+    yes_attempt,
+    yes_f1,
+    yes_simple,
+)
 from cartograph.train.fit import fit
 from cartograph.train.recipe import Recipe
+from tests.label_sets import WORDS, films
 from tests.training_sets import info_of, small_images, small_set, table
 
 RECIPE = Recipe(epochs=2, batch_size=30, learning_rate=0.01, seed=5, threads=1, device="cpu")
@@ -131,3 +146,26 @@ def test_killed_in_its_first_or_second_attempt_it_ends_in_the_same_bytes(after_r
     assert again == attempts
     for name in ("dynamics", "model"):
         assert files_below(resumed.folder / name) == files_below(whole.folder / name)
+
+
+def several(rows: int) -> tuple[pa.Table, np.ndarray]:
+    texts, labels = films(rows)
+    whole = table(replace(info_of("single"), labels=WORDS), {"text": texts}, [0] * rows)
+    flat = pa.array(labels.astype(bool).ravel())
+    return whole.append_column(LABEL_SET, pa.FixedSizeListArray.from_arrays(flat, len(WORDS))), labels
+
+
+def test_a_model_of_several_labels_is_judged_by_the_labels_that_rows_have(tmp_path: Path) -> None:
+    train, labels = several(300)
+    little, much = (fit(replace(RECIPE, epochs=epochs), train, {}, tmp_path / str(epochs)) for epochs in (1, 24))
+    simple = yes_simple(simple_features(train.drop_columns([LABEL_SET])), labels, 3)
+    assert simple > 0.8 and not yes_attempt(little).learnt(simple)
+    learnt = yes_attempt(much)
+    assert learnt.learnt(0.9 * simple) and learnt.surest > 0.8 and learnt.epochs == 24
+
+
+def test_f1_of_yes_counts_no_right_no() -> None:
+    given = np.array([[True, False], [False, False], [True, True]])
+    assert yes_f1(given, given) == 1.0 and yes_f1(~given, given) == 0.0
+    assert yes_f1(np.zeros_like(given), given) == 0.0
+    assert yes_f1(np.ones_like(given), given) == pytest.approx(2 * 3 / (6 + 3))

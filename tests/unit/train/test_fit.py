@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +10,16 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
+from cartograph.dynamics.decisions import decision_places
 from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.errors import InputError
+from cartograph.models.base import label_matrix
 from cartograph.models.bow import Bow
-from cartograph.schema import HISTORY, DatasetInfo, Domain, dynamics_schema
+from cartograph.schema import HISTORY, LABEL_SET, DatasetInfo, Domain, dynamics_schema
 from cartograph.train.fit import fit
 from cartograph.train.recipe import Recipe
 from cartograph.train.result import TrainingResult
+from tests.label_sets import WORDS, films
 from tests.training_sets import info_of, small_set, table
 
 RECIPE = Recipe(epochs=2, batch_size=8, learning_rate=0.01, seed=5, threads=1, device="cpu")
@@ -235,3 +239,25 @@ def _trec(path: Path, name: str, labels: tuple[str, ...]) -> tuple[pa.Table, tup
     labels = labels or tuple(sorted(set(coarse)))
     info = DatasetInfo(name, "train" if name == "train" else "id", "single", ("text",), (), labels)
     return table(info, {"text": [text for _, text in rows]}, [labels.index(label) for label in coarse]), labels
+
+
+def of_several_labels() -> pa.Table:
+    texts, labels = films(60)
+    whole = table(replace(info_of("single"), labels=WORDS), {"text": texts}, [0] * 60)
+    return whole.append_column(LABEL_SET, pa.FixedSizeListArray.from_arrays(pa.array(labels.astype(bool).ravel()), len(WORDS)))
+
+
+@pytest.mark.parametrize("record", ["train_pass", "epoch_end"])
+def test_several_labels_are_one_training_with_dynamics_of_each(record: str, tmp_path: Path) -> None:
+    rows = of_several_labels()
+    found = read_dynamics(fit(recipe(record=record), rows, {}, tmp_path).dynamics)
+    assert found.logits.shape == (240, 2, 2) and not found.logits[..., 0].any()
+    uids = rows["uid"].to_numpy(zero_copy_only=False).astype(object)
+    given = label_matrix(rows).ravel()
+    assert found.gold.tolist() == given[decision_places(uids, len(WORDS))].tolist()
+
+
+def test_several_labels_are_trained_on_alone(tmp_path: Path) -> None:
+    rows = of_several_labels()
+    with pytest.raises(InputError, match="a train set whose rows have several labels is trained on alone"):
+        fit(RECIPE, rows, {"test": rows}, tmp_path)

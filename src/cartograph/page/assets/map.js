@@ -7,7 +7,10 @@ const ORDERS = [
 ];
 if (columns.suspect) ORDERS.unshift(["most suspect first", "by suspicion", (position) => suspicions.get(columns.place[position])?.rank ?? (columns.suspect[position] ? 1e7 : 1e8)]);
 const [LEAST_HEIGHT, MOST_HEIGHT] = [290, 680];
-const map = { points: null, pinned: null, back: null, order: 0, list: [], wanted: { label: -1, predicted: -1, region: -1, differs: false, suspect: false } };
+// Where a row has several labels, each point is one of them: its class is twice the label's number, and one more for a yes.
+const about = (id) => (carried.several && id >= 0 ? id >> 1 : -1);
+const given = (id) => (carried.several && id >= 0 ? id % 2 : id);
+const map = { points: null, pinned: null, back: null, order: 0, list: [], wanted: { about: -1, label: -1, predicted: -1, region: -1, differs: false, suspect: false } };
 
 function legend() {
   const item = (level) => {
@@ -23,17 +26,17 @@ function legend() {
     columns.suspect ? el("span", { class: "ringed" }, svg("svg", { class: "glyph", viewBox: "-7 -7 14 14", "aria-hidden": "true" }, svg("circle", { r: 5, fill: "none", stroke: "currentColor", "stroke-width": 1.5 })), "suspect") : null);
 }
 
-function choice(title, names, key) {
+function choice(title, names, key, every = "any") {
   return el("label", {}, title, el("select", { onchange: (event) => { map.wanted[key] = Number(event.target.value); refilter(); } },
-    el("option", { value: -1 }, "any"), names.map((name, index) => el("option", { value: index }, name))));
+    el("option", { value: -1 }, every), names.map((name, index) => el("option", { value: index }, name))));
 }
 
 function mapFilters() {
   const regions = carried.regions.map((name, index) => [name, index]).filter(([, index]) => columns.region.includes(index));
   map.status = el("span", { class: "count", role: "status" });
   return el("details", { class: "narrowing" }, el("summary", {}, "Filter the points", map.status), el("div", { class: "filters" },
-    choice("Given label", carried.labels, "label"),
-    columns.predicted ? choice("Model's label", carried.labels, "predicted") : null,
+    choice(carried.several ? "Given" : "Given label", carried.several ? ["no", "yes"] : carried.labels, "label"),
+    columns.predicted ? choice(carried.several ? "Model's answer" : "Model's label", carried.several ? ["no", "yes"] : carried.labels, "predicted") : null,
     el("label", {}, "Region", el("select", { onchange: (event) => { map.wanted.region = Number(event.target.value); refilter(); } },
       el("option", { value: -1 }, "any"), regions.map(([name, index]) => el("option", { value: index }, name)))),
     columns.predicted ? el("label", { class: "check" }, el("input", { type: "checkbox", onchange: (event) => { map.wanted.differs = event.target.checked; refilter(); } }), "model prefers another label") : null,
@@ -42,7 +45,8 @@ function mapFilters() {
 
 function wantedRow(position) {
   const { label, predicted, region, differs, suspect } = map.wanted;
-  return (label < 0 || columns.label[position] === label) && (predicted < 0 || columns.predicted[position] === predicted) &&
+  return (map.wanted.about < 0 || about(columns.label[position]) === map.wanted.about) &&
+    (label < 0 || given(columns.label[position]) === label) && (predicted < 0 || given(columns.predicted[position]) === predicted) &&
     (region < 0 || columns.region[position] === region) && (!suspect || columns.suspect[position] === 1) &&
     (!differs || (columns.predicted[position] >= 0 && columns.predicted[position] !== columns.label[position]));
 }
@@ -153,7 +157,7 @@ function mapPlace(block) {
   const still = document.querySelector("img.still");
   if (still) still.alt = block.alternative;
   return el("div", { class: "map" },
-    map.live = el("div", { class: "live" }, legend(), mapFilters(), map.frame,
+    map.live = el("div", { class: "live" }, carried.several ? el("div", { class: "filters about" }, choice("Map of", carried.several, "about", "all labels")) : null, legend(), mapFilters(), map.frame,
       el("div", { class: "under" }, el("p", { class: "note" }, "Hover over a point to read it, click or press Enter to pin it. Drag to zoom, double-click to reset; arrow keys move from point to point."), zoomButtons())),
     el("div", { class: "for-print" }, still),
     side());

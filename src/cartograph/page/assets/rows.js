@@ -13,7 +13,7 @@ function decode(column) {
 const carried = parse("data-rows");
 
 const columns = {};
-for (const name of ["place", "label", "predicted", "confidence", "variability", "correctness", "region", "file", "row", "suspect", "percent"]) {
+for (const name of ["place", "label", "predicted", "confidence", "variability", "correctness", "region", "file", "row", "suspect", "percent", "text"]) {
   columns[name] = decode(carried[name]);
 }
 
@@ -39,7 +39,7 @@ function row(position) {
   return {
     position,
     uid: carried.uid[position],
-    texts: carried.table ? [inShort(position)] : carried.texts.map((field) => field[position]),
+    texts: carried.table ? [inShort(position)] : carried.texts.map((field) => field[columns.text ? columns.text[position] : position]),
     unusual: carried.table ? carried.table.unusual[position] : [],
     given: columns.label[position],
     label: carried.labels[columns.label[position]],

@@ -177,7 +177,8 @@ function suspectTable(block) {
     { title: "Decide", value: (item) => decided.places.get(item.suspicion.place)?.what ?? null, cell: (item) => decisionButtons(item.suspicion) },
     { title: "Why", class: "why-so", value: (item) => item.suspicion.reason, cell: (item) => item.suspicion.reason },
   ];
-  return el("div", { class: "panel suspects-table" }, decisionBar(ANSWERS.total), openingTable({ caption: block.caption, items, columns: shown, suggestions: [...new Set(items.map((item) => item.suggested))].sort() }));
+  if (!ANSWERS) shown.splice(shown.findIndex(({ title }) => title === "Decide"), 1);
+  return el("div", { class: "panel suspects-table" }, ANSWERS ? decisionBar(ANSWERS.total) : null, openingTable({ caption: block.caption, items, columns: shown, suggestions: [...new Set(items.map((item) => item.suggested))].sort() }));
 }
 
 function tabbed(lists) {

@@ -23,8 +23,12 @@ def map_section(audit: Audit) -> Section:
     """Return the map with the meaning of its axes."""
     drawn = min(audit.rows, audit.limits.max_points)
     sampled = "" if drawn == audit.rows else f", of which {count(drawn)} are drawn, picked at random{_besides(audit)}"
+    each = f"one of the {counted(audit.rows, 'train row')}"
+    if audit.several:
+        rows, labels = counted(audit.rows // audit.labels_a_row, "row"), counted(audit.labels_a_row, "label")
+        each = f"one label of a row, a yes or a no: {rows} with {labels} make {count(audit.rows)} points"
     lead = (
-        f"Each point is one of the {counted(audit.rows, 'train row')}{sampled}. Low on the left are labels that the model gave little "
+        f"Each point is {each}{sampled}. Low on the left are labels that the model gave little "
         "probability in every epoch, on the right those about which it changed its mind, and high on the left those of which it was sure "
         "from the first."
     )

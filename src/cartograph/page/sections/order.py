@@ -22,6 +22,7 @@ from cartograph.page.sections.map import map_section
 from cartograph.page.sections.planted_truth import planted_truth_section
 from cartograph.page.sections.regions import regions_section
 from cartograph.page.sections.selections import selections_section
+from cartograph.page.sections.several_labels import several_labels_section
 from cartograph.page.sections.suspects import suspects_section
 from cartograph.page.sections.training import training_section
 from cartograph.page.sections.validation import validation_section
@@ -30,6 +31,7 @@ Builder = Callable[[Audit], Section | None]
 
 SECTIONS: tuple[Builder, ...] = (
     map_section,
+    several_labels_section,
     suspects_section,
     edges_section,
     regions_section,

@@ -73,12 +73,13 @@ def suspect_table(caption: str, audit: Audit, places: Sequence[int]) -> SuspectT
         Suspect(place, guarded(row[UID]), row["rank"], round(row["probability"], 4), row["suggested"], cut(row["reason"], 400))
         for place, row in zip(shown, rows, strict=True)
     ]
-    return SuspectTable(caption, listed, _answers(audit))
+    # A file of decisions names a row and its one label.
+    return SuspectTable(caption, listed, None if audit.several else _answers(audit))
 
 
 def _pairs(audit: Audit) -> Heat | None:
     """Return how many suspects of each label have which suggestion; None where there are few of either."""
-    if audit.suspects is None or len(audit.flagged) < _FEWEST_IN_PAIRS:
+    if audit.suspects is None or audit.several or len(audit.flagged) < _FEWEST_IN_PAIRS:
         return None
     suggested = audit.suspects.rows["suggested"].to_numpy()[audit.flagged]
     counts = Counter(zip(audit.gold[audit.flagged].tolist(), suggested.tolist(), strict=True))
@@ -116,7 +117,7 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
     if number:
         sentences.append("Suspects are not errors until somebody has read them: open a row to see why it is here.")
     if number > MOST_LISTED:
-        sentences.append(f"The table has the first {count(MOST_LISTED)}; all are in data/noise/noise.parquet.")
+        sentences.append(f"The table has the first {count(MOST_LISTED)}; all are in {_file_of(audit)}.")
     if record["assumption"]:
         sentences.append(f"They were found {record['assumption']}: the map was imported, so no model could be trained on flipped labels.")
     elif flips:
@@ -145,6 +146,10 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         )
     sentences.append(f"Rows at {probability(record['threshold'])} or more are listed as suspects.")
     return sentences
+
+
+def _file_of(audit: Audit) -> str:
+    return "suspects.csv" if audit.several else "data/noise/noise.parquet"
 
 
 def _charts(suspects: Suspects) -> list[Chart]:

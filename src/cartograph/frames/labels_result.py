@@ -1,0 +1,130 @@
+"""What an audit in memory found about rows that have several labels: as a whole, label by label, and the rows with labels put right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from cartograph.data.arrays import Bools
+from cartograph.errors import InputError
+from cartograph.frames.label_rows import LabelRows
+from cartograph.frames.result import PRECISION, FrameAudit, write_page
+from cartograph.page.audit import Audit
+from cartograph.suspects.label_doubt import WrongLabels
+from cartograph.suspects.several_labels import SeveralDoubts
+from cartograph.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import plotly.graph_objects as go
+
+
+@dataclass(frozen=True, repr=False)
+class LabelsAudit:
+    """What an audit of rows with several labels found; a label of a row is a yes or a no, and each of them may be wrong.
+
+    Attributes:
+        measures: confidence, variability, correctness and region of every label of every row, and the other measures of the map; indexed
+            by the frame's index (or the number of the record in a file) and the label.
+        suspects: yes and no that are probably wrong, the most doubtful first, indexed as the frame: its text, ``label``, ``given`` and
+            ``suggested`` (yes or no), ``probability`` that the given one is wrong, ``yes``, the probability of yes by models that did not
+            see the row, both in [0, 1], and ``reason``.
+        labels: label by label: ``rows`` that have it, ``suspects``, of these ``missing`` (no, should be yes) and ``surplus``, how many of
+            its yes and no are ``wrong``, with an interval from ``low`` to ``high`` (missing where that cannot be estimated), and ``note``,
+            why a label could not be audited.
+        wrong: how many yes and no of all labels together are wrong, with an interval; None where that cannot be estimated.
+        set_aside: the rows that could not be used: ``row``, ``column``, ``value``, ``reason``.
+    """
+
+    measures: pd.DataFrame
+    suspects: pd.DataFrame
+    labels: pd.DataFrame
+    wrong: WrongLabels | None
+    set_aside: pd.DataFrame
+    _page: Audit
+    _rows: LabelRows
+    _doubts: SeveralDoubts
+    _of_label: Callable[[int], FrameAudit]
+
+    def label(self, name: str) -> FrameAudit:
+        """Return the audit of one label: its map, with regions of its own, its measures and its suspects.
+
+        Raises:
+            InputError: no label that was audited has this name.
+        """
+        names = self._rows.names
+        if name not in names:
+            why = self._rows.left_out.get(name)
+            raise InputError(
+                f"label {name!r} was not audited: {why}." if why else f"no label is called {name!r}; there are {', '.join(names)}."
+            )
+        return self._of_label(names.index(name))
+
+    def map(self, label: str | None = None) -> go.Figure:
+        """Return the data map as an interactive figure: of all labels, or of one."""
+        from cartograph.figures.interactive_map import interactive_map
+
+        if label is not None:
+            return self.label(label).map()
+        fields = [self._page.examples[name].to_pylist() for name in self._page.info.fields]
+        return interactive_map(self._page.measures, [" / ".join(row) for row in zip(*fields, strict=True)], labels=self._page.info.labels)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the audit as one HTML file that needs no network; return its path.
+
+        Args:
+            path: of the file; its folder is made where it is missing.
+        """
+        return write_page(self._page, path)
+
+    def cleaned(self, recipe: Literal["correct", "drop-flagged"] = "correct") -> pd.DataFrame:
+        """Return the rows with all their columns, in their own order, without the labels that are most surely wrong.
+
+        A suspect is changed where it is wrong with a probability of 0.8 or more, and where the number of wrong labels can be estimated, of
+        its label or of all together.
+
+        Args:
+            recipe: ``correct``: a yes becomes a no and a no a yes; ``drop-flagged``: rows with any such label are left out.
+
+        Raises:
+            InputError: another recipe.
+        """
+        if recipe not in ("correct", "drop-flagged"):
+            raise InputError(f"recipe must be correct or drop-flagged, but is {recipe!r}.")
+        if recipe == "correct":
+            return self._rows.corrected(self._sure)
+        places = np.sort(self._rows.places[~self._sure.any(axis=1)])
+        return self._rows.rows.given.iloc[places]
+
+    @property
+    def corrections(self) -> int:
+        """How many labels ``cleaned`` changes."""
+        return int(self._sure.sum())
+
+    @property
+    def _sure(self) -> Bools:
+        known = [doubt.wrong is not None or self.wrong is not None for doubt in self._doubts.labels]
+        flagged = self._doubts.score >= max(PRECISION, float(self._page.suspects.record["threshold"]) if self._page.suspects else 0.0)
+        sure: Bools = flagged & np.array(known)
+        return sure
+
+    def _repr_html_(self) -> str:
+        """Return the numbers and the map, for a notebook."""
+        from html import escape
+
+        drawn: str = self.map().to_html(full_html=False, include_plotlyjs=True, default_height=560)
+        table: Any = self.labels.to_html(escape=True)
+        return f"<p>{escape(repr(self).strip('<>'))}</p>{table}{drawn}"
+
+    def __repr__(self) -> str:
+        """Return the numbers in a line."""
+        many = "unknown" if self.wrong is None else f"about {self.wrong.expected:,.0f} ({self.wrong.low:,.0f} to {self.wrong.high:,.0f})"
+        aside = f", {len(self.set_aside):,} set aside" if len(self.set_aside) else ""
+        names = self._rows.names
+        of = f"{counted(len(self.measures) // len(names), 'row')} with {counted(len(names), 'label')}"
+        return f"<audit of {of}{aside}: {counted(len(self.suspects), 'suspect')}, wrong labels: {many}>"

@@ -1,0 +1,143 @@
+"""How doubtful each label of a row is where a row has several, each a yes or no of its own.
+
+Each label has a committee of its own on features that are read once (``suspects.committee``). Two things are shared besides.
+
+What a row's other labels say: a logistic regression per label, out of fold, on the committees' log odds of all labels and on the other
+labels as they are given (a stack of binary relevance: Godbole and Sarawagi, PAKDD 2004). A label's own committee and this one count half
+each: where labels follow from one another the stack finds far more, where they do not it costs little (``benchmarks/multilabel.py``).
+
+How labels go wrong: from a rare label alone little can be read. So a label's doubt is the mean, in log odds, of the doubt that its own
+rows show and of the doubt from all decisions together, taken for one set of yes and no. Where a label's models explain nothing of it, the
+latter stands alone. That makes the doubts of different labels comparable, so that one list ranks them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cartograph.data.arrays import Floats, Ids, Integers
+from cartograph.data.folds import assign_folds
+from cartograph.dynamics.decisions import NAMES
+from cartograph.errors import InputError
+from cartograph.suspects.committee import Committee, Reading, committee_scores
+from cartograph.suspects.detector import prior_offset, sigmoid
+from cartograph.suspects.label_doubt import FEWEST_ROWS, NOTHING, Doubt, WrongLabels, label_doubt
+
+FOLDS = 5
+"""Folds of each label, in which its yes and its no are spread evenly; a label needs as many of both."""
+
+_ROWS = 20_000
+"""Most rows that a stack is fitted on: it has two numbers a label."""
+_LEAST = 1e-4
+
+
+@dataclass(frozen=True)
+class SeveralDoubts:
+    """How doubtful each label of each row is.
+
+    Attributes:
+        probabilities: of yes, out of fold, ``(n_examples, n_labels)``.
+        score: probability that the given yes or no is wrong, ``(n_examples, n_labels)``; comparable between labels.
+        labels: of each label what its own rows show; ``score`` and ``wrong`` are those of both views.
+        together: of all decisions as one set.
+    """
+
+    probabilities: Floats
+    score: Floats
+    labels: tuple[Doubt, ...]
+    together: Doubt
+
+
+def several_doubts(reading: Reading, given: Ids, names: Sequence[str], seed: int) -> SeveralDoubts:
+    """Return the doubt about every label of every row.
+
+    Cost: of one committee a label (``committee_scores``), and a small logistic regression per label and fold.
+
+    Args:
+        reading: what the committees read of the rows, as ``committee.reading_of`` returns it.
+        given: 0 and 1, ``(n_examples, n_labels)``; each label with ``FOLDS`` rows of either at least.
+        names: of the labels, for messages.
+        seed: of the folds.
+
+    Raises:
+        InputError: a label with fewer yes or no than folds, or as ``committee_scores``.
+    """
+    few = np.minimum(given.sum(axis=0), len(given) - given.sum(axis=0))
+    if not len(few) or few.min() < FOLDS:
+        which = f"label {names[int(few.argmin())]!r} has {int(few.min())}" if len(few) else "there is no label"
+        raise InputError(f"{which} rows of yes or of no; {FOLDS} of both are needed to doubt any of them.")
+    committees = [_committee(reading, given[:, label], np.random.default_rng([seed, 3, label])) for label in range(given.shape[1])]
+    own = np.stack([np.asarray(committee.probabilities)[:, 1] for committee in committees], axis=1)
+    yes = own if len(names) == 1 else _both(own, _stacked(own, given, [committee.fold for committee in committees], seed))
+    return _doubts(yes, given)
+
+
+def _committee(reading: Reading, given: Ids, rng: np.random.Generator) -> Committee:
+    fold = assign_folds(given, FOLDS, rng)
+    return committee_scores(reading.data, given, NAMES, rng, folds=fold, vectors=reading.vectors, trees=reading.trees)
+
+
+def _stacked(own: Floats, given: Ids, folds: Sequence[Integers], seed: int) -> Floats:
+    """Return each label's probability of yes from all committees and the row's other labels, ``(n_examples, n_labels)``."""
+    from sklearn.linear_model import LogisticRegression
+
+    odds, signs, found = log_odds(own), 2.0 * given - 1.0, np.empty_like(own)
+    for label, fold in enumerate(folds):
+        read = np.concatenate([odds, np.delete(signs, label, axis=1)], axis=1)
+        rng = np.random.default_rng([seed, 4, label])
+        for part in range(int(fold.max()) + 1):
+            taught = np.flatnonzero(fold != part)
+            if len(taught) > _ROWS:
+                taught = _sample(taught, given[taught, label], rng)
+            model = LogisticRegression(max_iter=500).fit(read[taught], given[taught, label])
+            found[fold == part, label] = model.predict_proba(read[fold == part])[:, 1]
+    return found
+
+
+def _sample(rows: Integers, given: Ids, rng: np.random.Generator) -> Integers:
+    """Return some rows, with as many yes for each no as all of them have, and ``FOLDS`` of either at least."""
+    parts = [rng.permutation(rows[given == value]) for value in (0, 1)]
+    return np.sort(np.concatenate([part[: max(round(_ROWS * len(part) / len(rows)), FOLDS)] for part in parts]))
+
+
+def _both(one: Floats, other: Floats) -> Floats:
+    return sigmoid((log_odds(one) + log_odds(other)) / 2.0)
+
+
+def _doubts(yes: Floats, given: Ids) -> SeveralDoubts:
+    shares = np.stack([1.0 - yes, yes], axis=2)
+    together = label_doubt(shares.reshape(-1, 2), given.ravel())
+    if together.explained < NOTHING:
+        together = replace(together, score=1.0 - np.where(given == 1, yes, 1.0 - yes).ravel())
+    all_of_them = together.score.reshape(given.shape)
+    labels = tuple(label_doubt(shares[:, label], given[:, label]) for label in range(given.shape[1]))
+    alone = np.stack([doubt.score if doubt.explained >= NOTHING else all_of_them[:, label] for label, doubt in enumerate(labels)], axis=1)
+    odds = (log_odds(alone, 1e-9) + log_odds(all_of_them, 1e-9)) / 2.0
+    unknown = np.array([doubt.unknown is not None for doubt in labels])
+    if together.wrong is None and unknown.any():
+        # One shift for all of these, so that the order of their suspects stays.
+        odds[:, unknown] += prior_offset(odds[:, unknown].ravel(), "few rows")
+    score = sigmoid(odds)
+    of_labels = tuple(
+        replace(doubt, score=score[:, label], wrong=_around(doubt.wrong, float(score[:, label].sum())))
+        for label, doubt in enumerate(labels)
+    )
+    if len(given) < FEWEST_ROWS:
+        # Labels of one row stand and fall together, so that many of them make no more rows.
+        together = replace(together, wrong=None, unknown=together.unknown or "few rows")
+    summed = replace(together, score=score.ravel(), wrong=_around(together.wrong, float(score.sum())))
+    return SeveralDoubts(yes, score, of_labels, summed)
+
+
+def _around(wrong: WrongLabels | None, expected: float) -> WrongLabels | None:
+    return None if wrong is None else WrongLabels(expected, min(wrong.low, expected), max(wrong.high, expected))
+
+
+def log_odds(probabilities: Floats, least: float = _LEAST) -> Floats:
+    """Return log(p / (1 − p)), probabilities held at ``least`` and 1 − ``least``."""
+    held = np.clip(probabilities, least, 1.0 - least)
+    odds: Floats = np.log(held / (1.0 - held))
+    return odds

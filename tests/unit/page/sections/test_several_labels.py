@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Table
+from cartograph.page.row_blocks import SuspectTable
+from cartograph.page.sections.map import map_section
+from cartograph.page.sections.several_labels import several_labels_section
+from cartograph.page.sections.suspects import suspects_section
+from cartograph.page.step_results import LabelFound
+from cartograph.page.verdict import verdict
+from tests.page_audits import with_suspects
+
+LABELS = (
+    LabelFound("war", 3, 1, 0, (2.2, 1.0, 4.0)),
+    LabelFound("sea", 2, 1, 1),
+    LabelFound("typo", 1, note="yes in 1 row, of 5 that are needed"),
+)
+
+
+@pytest.fixture
+def several(audit: Audit) -> Audit:
+    """The eight rows as two labels each of four rows."""
+    return replace(with_suspects(audit, flagged=(1, 3)), several=LABELS)
+
+
+def test_rows_of_one_label_have_no_such_section(audit: Audit) -> None:
+    assert several_labels_section(audit) is None and audit.labels_a_row == 1
+
+
+def test_each_label_has_its_counts_and_its_interval(several: Audit) -> None:
+    section = several_labels_section(several)
+    assert section is not None and several.labels_a_row == 2
+    assert section.lead == (
+        "2 labels, each a yes or a no of its own for each row. Most suspects: sea (2). 1 label could not be audited, for want of rows of "
+        "yes or of no."
+    )
+    table, left_out = section.blocks
+    assert isinstance(table, Table) and isinstance(left_out, Table)
+    assert table.cells == [("war", 3, 1, 1, 0, "2 (1 to 4)"), ("sea", 2, 2, 1, 1, "—")]
+    assert left_out.cells == [("typo", 1, "yes in 1 row, of 5 that are needed")]
+
+
+def test_the_page_counts_rows_and_their_labels(several: Audit) -> None:
+    assert "Each point is one label of a row, a yes or a no: 4 rows with 2 labels make 8 points." in map_section(several).lead
+    rows = verdict(several).figures[0]
+    assert (rows.label, rows.value, rows.note) == ("Rows", "4", "2 labels each, a yes or a no")
+
+
+def test_suspects_of_several_labels_take_no_decisions_since_no_file_of_them_names_a_label(several: Audit) -> None:
+    section = suspects_section(several)
+    assert section is not None
+    (table,) = [block for block in section.blocks if isinstance(block, SuspectTable)]
+    assert table.answers is None and len(table.suspects) == 2
