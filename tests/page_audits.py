@@ -16,7 +16,7 @@ from cartograph.compare.selections import TrainedSelections
 from cartograph.compare.versions import EvaluationSet, compare_versions
 from cartograph.data.images import png_of
 from cartograph.page.audit import Audit, Limits, align
-from cartograph.page.step_results import Aflite, Bias, Cleaning, ExperimentAnswer, HowMade, Selections, SinceLastAudit, Suspects
+from cartograph.page.step_results import Aflite, Bias, Cleaning, ExperimentAnswer, HowMade, LabelFound, Selections, SinceLastAudit, Suspects
 from cartograph.schema import (
     AFLITE,
     AFLITE_HISTORY,
@@ -151,6 +151,18 @@ def with_suspects(audit: Audit, *, flagged: tuple[int, ...] = (1, 0), assumption
     }
     found = Suspects(pa.Table.from_pylist(rows, schema=NOISE), record | changes, pa.table(experiment, schema=EXPERIMENT))
     return replace(audit, suspects=found)
+
+
+LABELS = (
+    LabelFound("war", 3, 1, 0, (2.2, 1.0, 4.0)),
+    LabelFound("sea", 2, 1, 1),
+    LabelFound("typo", 1, note="yes in 1 row, of 5 that are needed"),
+)
+
+
+def with_several_labels(audit: Audit) -> Audit:
+    """The eight rows as two labels each of four rows, and a third that could not be audited."""
+    return replace(audit, several=LABELS)
 
 
 def with_cleaning(audit: Audit) -> Audit:

@@ -16,6 +16,7 @@ from tests.page_audits import (
     with_experiment,
     with_planted_truth,
     with_selections,
+    with_several_labels,
     with_suspects,
     with_versions,
 )
@@ -33,8 +34,9 @@ from tests.page_audits import (
         with_aflite,
         with_bias,
         with_earlier_audit,
+        with_several_labels,
     ],
-    ids=["plain", "planted truth", "versions", "suspects", "cleaning", "aflite", "bias", "earlier audit"],
+    ids=["plain", "planted truth", "versions", "suspects", "cleaning", "aflite", "bias", "earlier audit", "several labels"],
 )
 def test_every_section_has_an_anchor_and_blocks_or_a_reason(
     audit: Audit, build: Callable[..., object], change: Callable[[Audit], Audit]
@@ -50,7 +52,16 @@ def test_every_section_has_an_anchor_and_blocks_or_a_reason(
 
 
 def test_section_ids_are_distinct(audit: Audit) -> None:
-    parts = (with_versions, with_cleaning, with_earlier_audit, with_selections, with_aflite, with_bias, with_experiment)
+    parts = (
+        with_versions,
+        with_cleaning,
+        with_earlier_audit,
+        with_selections,
+        with_aflite,
+        with_bias,
+        with_experiment,
+        with_several_labels,
+    )
     whole = reduce(lambda built, build: build(built), parts, with_planted_truth(audit))
     ids = [section.id for build in SECTIONS if (section := build(whole)) is not None]
     assert len(set(ids)) == len(ids) == len(SECTIONS)

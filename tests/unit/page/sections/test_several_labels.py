@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from cartograph.page.audit import Audit
@@ -10,21 +8,13 @@ from cartograph.page.row_blocks import SuspectTable
 from cartograph.page.sections.map import map_section
 from cartograph.page.sections.several_labels import several_labels_section
 from cartograph.page.sections.suspects import suspects_section
-from cartograph.page.step_results import LabelFound
 from cartograph.page.verdict import verdict
-from tests.page_audits import with_suspects
-
-LABELS = (
-    LabelFound("war", 3, 1, 0, (2.2, 1.0, 4.0)),
-    LabelFound("sea", 2, 1, 1),
-    LabelFound("typo", 1, note="yes in 1 row, of 5 that are needed"),
-)
+from tests.page_audits import with_several_labels, with_suspects
 
 
 @pytest.fixture
 def several(audit: Audit) -> Audit:
-    """The eight rows as two labels each of four rows."""
-    return replace(with_suspects(audit, flagged=(1, 3)), several=LABELS)
+    return with_several_labels(with_suspects(audit, flagged=(1, 3)))
 
 
 def test_rows_of_one_label_have_no_such_section(audit: Audit) -> None:
