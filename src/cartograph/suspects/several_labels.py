@@ -24,7 +24,7 @@ from cartograph.dynamics.decisions import NAMES
 from cartograph.errors import InputError
 from cartograph.suspects.committee import Committee, Reading, committee_scores
 from cartograph.suspects.detector import prior_offset, sigmoid
-from cartograph.suspects.label_doubt import FEWEST_ROWS, NOTHING, Doubt, WrongLabels, label_doubt
+from cartograph.suspects.label_doubt import FEWEST_ROWS, NOTHING, Doubt, Unknown, WrongLabels, label_doubt
 
 FOLDS = 5
 """Folds of each label, in which its yes and its no are spread evenly; a label needs as many of both."""
@@ -119,7 +119,8 @@ def _doubts(yes: Floats, given: Ids) -> SeveralDoubts:
     unknown = np.array([doubt.unknown is not None for doubt in labels])
     if together.wrong is None and unknown.any():
         # One shift for all of these, so that the order of their suspects stays.
-        odds[:, unknown] += prior_offset(odds[:, unknown].ravel(), "few rows")
+        why: Unknown = "much noise" if together.unknown == "much noise" else "few rows"
+        odds[:, unknown] += prior_offset(odds[:, unknown].ravel(), why)
     score = sigmoid(odds)
     of_labels = tuple(
         replace(doubt, score=score[:, label], wrong=_around(doubt.wrong, float(score[:, label].sum())))
