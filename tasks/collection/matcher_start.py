@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartograph.data.json_files import read_json, write_json
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,7 +53,11 @@ class MatcherStart:
         space = self.task.space(split)
         same = next((known for known in self.blocked.values() if np.array_equal(known.space.left, space.left)), None)
         # Splits by pairs have the same utterances, hence the same candidates.
-        found = block(space, len(self.task.left), self.features, self.neighbours) if same is None else replace(same, space=space)
+        if same is None:
+            with progress(f"candidates of {split}", "records") as update:
+                found = block(space, len(self.task.left), self.features, self.neighbours, update)
+        else:
+            found = replace(same, space=space)
         self.blocked[split] = found
         kept = ~is_among(found.keys, space.excluded)
         score = found.scores[COMBINED][kept].astype(np.float32)

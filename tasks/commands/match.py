@@ -86,8 +86,8 @@ def match(
         asked, partly = float(logit(np.clip(threshold, 1e-12, 1 - 1e-12))), partly_stated(space.settings)
         least = Threshold(0.0 if precision else asked) if partly else _threshold(space, folder, precision, asked)
         matcher, learnt = load_matcher(folder / "model", sides.records)
-        with progress("match", "records"):
-            found = match_records(matcher, sides.records, encode.neighbours, least.score, encoder=sides.encoder, learnt=learnt)
+        with progress("match", "records") as update:
+            found = match_records(matcher, sides.records, encode.neighbours, least.score, encoder=sides.encoder, learnt=learnt, tell=update)
         if one_to_one:
             found = found.only(unique(found, symmetric=sides.records.symmetric))
         if partly and precision:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -123,7 +123,7 @@ class Blocked:
         return replace(self.with_pairs(near, features, proposed=True), vectors=vectors)
 
 
-def block(space: PairSpace, n_left: int, features: Features, k: int) -> Blocked:
+def block(space: PairSpace, n_left: int, features: Features, k: int, tell: Callable[[int, int], None] = lambda _, __: None) -> Blocked:
     """Return a split's candidates: of each left record the ``k`` nearest by words, by characters, and by the encoder if there is one.
 
     Args:
@@ -131,8 +131,18 @@ def block(space: PairSpace, n_left: int, features: Features, k: int) -> Blocked:
         n_left: number of left records of the whole task.
         features: of the task.
         k: at least 1.
+        tell: called with how much is done, and of how much: left records for each kind of terms, then as many for the features.
     """
-    parts = [nearest_terms(space, vectors, k) for vectors in (features.word_vectors, features.character_vectors)]
+    records, kinds = len(space.left), (features.word_vectors, features.character_vectors)
+    whole = records * (len(kinds) + 1)
+    parts = [
+        nearest_terms(space, vectors, k, lambda done, before=place * records: tell(before + done, whole))  # type: ignore[misc]
+        for place, vectors in enumerate(kinds)
+    ]
     parts += [nearest_vectors(space, left, right, k) for left, right in features.vectors.values()]
     keys = np.unique(np.concatenate(parts))
-    return Blocked(space, n_left, keys, np.ones(len(keys), bool), features.names, features.table(*space.pairs(keys)))
+
+    def told(pairs: int) -> None:
+        tell(whole - records + records * pairs // max(len(keys), 1), whole)
+
+    return Blocked(space, n_left, keys, np.ones(len(keys), bool), features.names, features.table(*space.pairs(keys), told))

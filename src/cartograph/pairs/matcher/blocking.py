@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from cartograph.pairs.pair_space import Keys, PairSpace
 _CELLS = 20_000_000
 
 
-def nearest_terms(space: PairSpace, vectors: TermVectors, k: int) -> Keys:
+def nearest_terms(space: PairSpace, vectors: TermVectors, k: int, tell: Callable[[int], None] = lambda _: None) -> Keys:
     """Return the pairs of each left record with its ``k`` nearest right ones by cosine, ascending; ties go to the smaller row.
 
     The search is exact, in blocks of rows. Pairs without a common term are never near, so there may be fewer. Where the sides differ, each
@@ -23,6 +24,7 @@ def nearest_terms(space: PairSpace, vectors: TermVectors, k: int) -> Keys:
         space: whose pairs.
         vectors: of all records of the task.
         k: at least 1.
+        tell: called with how many left records were searched for, block by block.
     """
     right = vectors.right[space.right].T.tocsr()
     block = max(1, _CELLS // max(right.shape[1], 1))
@@ -34,6 +36,7 @@ def nearest_terms(space: PairSpace, vectors: TermVectors, k: int) -> Keys:
             cosine[np.arange(len(rows)), start + np.arange(len(rows))] = 0.0
         owners, columns = _best_of_rows(cosine, k)
         parts.append(space.keys(rows[owners], space.right[columns]))
+        tell(start + len(rows))
     return np.unique(np.concatenate(parts))
 
 

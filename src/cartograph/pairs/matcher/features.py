@@ -25,6 +25,7 @@ _AMOUNT = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _NUMERIC_SHARE = 0.8
 _LONGEST = 400
+_BLOCK = 262_144
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,20 @@ class Features:
         """The features' names, in the order of their columns."""
         return tuple(column.name for column in self.columns)
 
-    def table(self, left: Integers, right: Integers) -> Floats32:
-        """Return (n_pairs, n_features) of pairs of rows."""
+    def table(self, left: Integers, right: Integers, tell: Callable[[int], None] = lambda _: None) -> Floats32:
+        """Return (n_pairs, n_features) of pairs of rows, computed in blocks of pairs.
+
+        Args:
+            left: (n_pairs,) rows.
+            right: (n_pairs,) rows.
+            tell: called with how many pairs are done, block by block.
+        """
         table = np.empty((len(left), len(self.columns)), np.float32)
-        for place, column in enumerate(self.columns):
-            table[:, place] = column.compute(left, right)
+        for start in range(0, len(left), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            for place, column in enumerate(self.columns):
+                table[part, place] = column.compute(left[part], right[part])
+            tell(min(start + _BLOCK, len(left)))
         return table
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +55,7 @@ def match_records(
     *,
     encoder: UtteranceVectors | None = None,
     learnt: UtteranceVectors | None = None,
+    tell: Callable[[int, int], None] = lambda _, __: None,
 ) -> Matches:
     """Return the pairs of records that a matcher takes for matches.
 
@@ -66,6 +68,7 @@ def match_records(
         least: smallest log odds of a match.
         encoder: the encoder's vectors, where the matcher was trained with them.
         learnt: vectors that the matcher learnt, where it did.
+        tell: as ``block`` calls it.
 
     Raises:
         InputError: the records lack fields that the matcher reads.
@@ -74,7 +77,7 @@ def match_records(
     rows = np.arange(len(records.left), dtype=np.int64)
     right = rows if records.symmetric else np.arange(len(records.right), dtype=np.int64)
     space = PairSpace(rows, right, len(records.right), records.symmetric)
-    blocked = block(space, len(records.left), features, k)
+    blocked = block(space, len(records.left), features, k, tell)
     if learnt is not None:
         blocked = blocked.with_vectors(learnt, _LEARNT_NEIGHBOURS, features)
     score = matcher.score(blocked)

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from cartograph.pairs.matcher import blocking
+from cartograph.pairs.matcher.blocked import block
 from cartograph.pairs.matcher.blocking import nearest_terms, nearest_vectors
+from cartograph.pairs.matcher.features import Features
+from cartograph.pairs.matcher.records import Records
 from cartograph.pairs.matcher.terms import term_vectors, words
 from cartograph.pairs.pair_space import PairSpace
 
@@ -39,3 +42,13 @@ def test_an_encoder_proposes_its_nearest() -> None:
     space = PairSpace(np.arange(3), np.arange(3), 3, False)
     assert nearest_vectors(space, left, left[::-1].copy(), 1).tolist() == [2, 4, 6]
     assert len(nearest_vectors(space, left, left, 99)) == 9
+
+
+def test_how_far_a_search_is_rises_to_the_whole_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocking, "_CELLS", 40)
+    rng = np.random.default_rng(0)
+    left, right = ([" ".join(rng.choice(WORDS, 3)) for _ in range(number)] for number in (14, 10))
+    told: list[tuple[int, int]] = []
+    block(PairSpace(np.arange(14), np.arange(10), 10, False), 14, Features(Records(left, right)), 3, lambda *far: told.append(far))
+    assert {whole for _, whole in told} == {42}
+    assert [done for done, _ in told] == [4, 8, 12, 14, 18, 22, 26, 28, 42]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cartograph.pairs.matcher import features as module
 from cartograph.pairs.matcher.features import MISSING, Features
 from cartograph.pairs.matcher.records import Records
 
@@ -35,3 +36,13 @@ def test_a_single_text_has_no_features_of_fields() -> None:
     assert all(name.startswith("text: ") for name in Features(Records(LEFT, LEFT)).names)
     with_encoder = Features(Records(LEFT, LEFT), {"encoder": (np.eye(4, dtype=np.float32),) * 2})
     assert with_encoder.table(np.array([0]), np.array([1]))[0, with_encoder.names.index("text: encoder")] == 0
+
+
+def test_pairs_are_compared_in_blocks_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    features = Features(Records(LEFT, RIGHT, FIELDS))
+    left, right = np.repeat(np.arange(4), 4), np.tile(np.arange(4), 4)
+    whole = features.table(left, right)
+    monkeypatch.setattr(module, "_BLOCK", 3)
+    told: list[int] = []
+    assert np.array_equal(features.table(left, right, told.append), whole)
+    assert told == [3, 6, 9, 12, 15, 16]
