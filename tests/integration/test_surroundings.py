@@ -83,6 +83,23 @@ def test_an_audit_by_a_user_without_home_or_name_in_another_place_and_time(tmp_p
     assert "set PYTHONUTF8=1, or a UTF-8 locale" in outcome(project, "tasks", "run", "ingest", code=2)
 
 
+def test_where_i_is_not_the_small_letter_of_i(project: Project, tmp_path: Path) -> None:
+    """In Turkish, I and i are letters of two pairs; what is compared without case must not depend on where it is."""
+    made = subprocess.run(["localedef", "-i", "tr_TR", "-f", "UTF-8", str(tmp_path / "tr_TR.UTF-8")], capture_output=True, check=False)
+    if made.returncode > 1 or not (tmp_path / "tr_TR.UTF-8").exists():
+        pytest.skip("this machine cannot make a Turkish locale")
+    rows = "".join(f"ISTANBUL in winter {i},{('TITLE', 'Title', 'IŞIK', 'ışık')[i % 4]}\n" for i in range(40))
+    (project.path / "train.csv").write_text("TEXT,LABEL\n" + rows, encoding="utf-8")
+    project.params("ingest: {source: files, train: train.csv, text: TEXT, label: LABEL}\n")
+    project.run("tasks", "dvc-yaml")
+    results = []
+    for variables in ({"LC_ALL": "C.UTF-8"}, {"LC_ALL": "tr_TR.UTF-8", "LOCPATH": str(tmp_path)}):
+        project.environment |= variables
+        project.run("tasks", "run", "ingest", "--force")
+        results.append([(project.path / name).read_bytes() for name in ("data/ingest/train.parquet", "reports/ingest.metrics.json")])
+    assert results[0] == results[1]
+
+
 def test_a_clock_that_goes_back(project: Project) -> None:
     (project.path / "train.csv").write_text("text,label\n" + "".join(f"row {i},{'ab'[i % 2]}\n" for i in range(40)))
     project.params("ingest: {source: files, train: train.csv, text: text}\n")
