@@ -113,33 +113,33 @@ def main(
         str,
         typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default, with --data one named after the file."),
     ] = "",
-    data: Annotated[str, typer.Option(help="Your own file (CSV, JSONL, Parquet, …): a workspace is made for it, or found again.")] = "",
+    data: Annotated[str, typer.Option(help="Your own file (CSV, JSONL, Parquet, …); a workspace is made for it, or reused.")] = "",
     text: Annotated[str, typer.Option(help="With --data: the text column.")] = "text",
     text_pair: Annotated[str, typer.Option(help="With --data: the second text column, for pairs.")] = "",
     features: Annotated[
         bool,
         typer.Option(
-            "--features", help="With --data: A table of features: all other columns are read, whether numbers, categories or dates."
+            "--features", help="With --data: the file is a table of features; all other columns are read (numbers, categories, dates)."
         ),
     ] = False,
     feature: Annotated[
-        list[str], typer.Option(help="With --data: A column of a table of features: COL,COL. Repeatable; the others are left out.")
+        list[str], typer.Option(help="With --data: columns of a table of features: COL,COL. Repeatable; other columns are ignored.")
     ] = [],  # noqa: B006
     label: Annotated[str, typer.Option(help="With --data: the label column.")] = "label",
     profile: Annotated[
         str,
         typer.Option(help="With --data: quick (the map and the suspects), standard (also what cleaning is worth), or full."),
     ] = "",
-    force: Annotated[list[str] | None, typer.Option("--force", help="Run this step even where it is fresh; may be repeated.")] = None,
+    force: Annotated[list[str] | None, typer.Option("--force", help="Run this step even if it is up to date. Repeatable.")] = None,
     runner: Annotated[str, typer.Option("--runner", help="Where steps run: local, or dask.")] = "local",
     address: Annotated[
-        str | None, typer.Option("--address", help="Scheduler of a running Dask cluster; without it a local one is made.")
+        str | None, typer.Option("--address", help="Scheduler of a running Dask cluster; a local one is started by default.")
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Trainings at once: processes here, or workers of a local cluster.")] = 1,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Trainings at once: local processes, or a local cluster's workers.")] = 1,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show Prefect's own log lines.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Audit a labelled dataset: the whole DAG under Prefect."""
+    """Audit a labelled dataset: all steps, run by Prefect."""
     try:
         # Before Prefect's server is started, which takes a while.
         check_runner(runner, address)

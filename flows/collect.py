@@ -33,11 +33,11 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 @app.command()
 def main(
     workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of the collection; the built-in one by default.")] = DEFAULT,
-    force: Annotated[list[str] | None, typer.Option("--force", help="Run this step even where it is fresh; may be repeated.")] = None,
+    force: Annotated[list[str] | None, typer.Option("--force", help="Run this step even if it is up to date. Repeatable.")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show Prefect's own log lines.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Collect labels for a pairwise task: rounds, methods and seeds under Prefect; goes on where it was stopped."""
+    """Collect labels for a pairwise task: rounds, methods and seeds under Prefect; continues where it was stopped."""
     try:
         require_collection(open_workspace(workspace))
     except CartographError as error:

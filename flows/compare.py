@@ -94,16 +94,16 @@ def _from_root(folder: str) -> Path:
 def _reason(said: str) -> str:
     """Return the reason that DVC gives; where it only repeats what it was asked for, that it has no record of it."""
     errors = [line.removeprefix(_ERROR).removeprefix("unexpected error - ") for line in said.splitlines() if line.startswith(_ERROR)]
-    return errors[-1][:_LAST] if errors and not errors[-1].startswith("[") else "it has no record of one"
+    return errors[-1][:_LAST] if errors and not errors[-1].startswith("[") else "it has no record of it"
 
 
 @app.command()
 def main(
     before: Annotated[str, typer.Argument(help="The earlier audit: a workspace, or WORKSPACE@REV.")],
-    now: Annotated[str, typer.Argument(help="The later one, likewise.")],
+    now: Annotated[str, typer.Argument(help="The later audit, in the same form.")],
     out: Annotated[Path | None, typer.Option("--out", help="Also write it to this Markdown file.")] = None,
 ) -> None:
-    """Say what changed from one audit to another."""
+    """Show what changed between two audits."""
     text, error = run_flow(compare, before, now)
     if error is not None:
         console.complain(str(error))

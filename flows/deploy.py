@@ -51,7 +51,7 @@ def main(
     """Write workspaces into prefect.yaml, and register all that is there with the Prefect server of PREFECT_API_URL."""
     try:
         if cron and not workspace:
-            raise InputError(f"--cron is of the workspaces named with --workspace; those in {FILE} already keep theirs.")
+            raise InputError(f"--cron applies to the workspaces given with --workspace; those in {FILE} already have their own.")
         if timezone != UTC and not cron:
             raise InputError("--timezone is that of --cron; name both.")
         spaces = [open_workspace(path) for path in workspace or []]
@@ -124,8 +124,8 @@ def check_names(spaces: Sequence[Workspace], known: Mapping[str, str | None]) ->
         other = owners.setdefault(space.name, space.relative)
         if other not in (None, space.relative):
             raise InputError(
-                f"the workspaces {other} and {space.relative} would both be called {space.name}; rename one of the folders, or take the "
-                f"deployment of one that is gone out of {FILE}."
+                f"the workspaces {other} and {space.relative} would both be called {space.name}; rename one of the folders, or, if one "
+                f"is gone, remove its deployment from {FILE}."
             )
 
 
@@ -142,7 +142,7 @@ def check_schedule(cron: str | None, timezone: str = UTC) -> None:
             CronSchedule(cron=cron, timezone=timezone)
     except ValueError as error:
         raise InputError(
-            f"--cron {cron!r} in {timezone!r} is no schedule; write five fields (minute, hour, day, month, weekday) such as "
+            f"--cron {cron!r} in {timezone!r} is not a schedule; write five fields (minute, hour, day, month, weekday) such as "
             '"0 3 * * *", and a time zone such as UTC or Europe/Berlin.'
         ) from error
 

@@ -54,9 +54,9 @@ WorkspaceOption = Annotated[str, typer.Option("--workspace", "-w", help="Folder 
 def run(
     step: Annotated[str, typer.Argument(help="Name of the step.")],
     workspace: WorkspaceOption = ".",
-    force: Annotated[bool, typer.Option("--force", help="Run it even where its outputs are up to date.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Run it even if its outputs are up to date.")] = False,
 ) -> None:
-    """Run one step of an audit, if what it would make is not there already."""
+    """Run one step of an audit, unless its outputs are up to date."""
     with held_workspace(workspace or ".", f"python -m tasks run {shlex.quote(step)}") as space:
         chosen = find_step(step, space)
         require_in_sync([space])
@@ -77,7 +77,7 @@ def run(
 
 @app.command("list")
 def list_steps(workspace: WorkspaceOption = ".") -> None:
-    """List the steps of an audit and what is fresh."""
+    """List the steps of an audit and which are up to date."""
     space = open_workspace(workspace)
     for step in steps_of(space.settings):
         receipt = fresh(step, space)
@@ -90,7 +90,7 @@ def list_steps(workspace: WorkspaceOption = ".") -> None:
 @app.command("dvc-yaml")
 def dvc_yaml(
     workspace: WorkspaceOption = "",
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail where a dvc.yaml is not what the steps say.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a dvc.yaml is out of date.")] = False,
 ) -> None:
     """Write dvc.yaml from the steps, for one workspace, or for the root and all that have one; a workspace's first run writes it too."""
     spaces = [open_workspace(workspace)] if workspace else [space for space in all_workspaces() if space.relative == "." or has_file(space)]
@@ -110,7 +110,7 @@ def require_in_sync(spaces: list[Workspace]) -> None:
     for space in spaces:
         if not in_sync(space):
             raise InputError(
-                f"{space.path / 'dvc.yaml'} is not what the steps say; write it with `python -m tasks dvc-yaml --workspace {space.typed}` "
+                f"{space.path / 'dvc.yaml'} is out of date; write it with `python -m tasks dvc-yaml --workspace {space.typed}` "
                 "and commit it."
             )
 

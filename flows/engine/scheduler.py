@@ -67,9 +67,7 @@ class Ended:
         named = "; ".join(f"`{step.name}`: {str(error).rstrip('.')}" for step, error in self.errors[:_MOST_NAMED])
         more = f"; and {number - _MOST_NAMED} more" if number > _MOST_NAMED else ""
         cells = f"{number} cell{'s' * (number > 1)}"
-        return CellError(
-            f"{cells} failed and everything else was done without: {named}{more}. The next run takes up what failed, and that alone."
-        )
+        return CellError(f"{cells} failed; everything else was done without them: {named}{more}. The next run repeats only what failed.")
 
 
 def run_steps(

@@ -102,7 +102,7 @@ def as_task(
 
     def worth_retrying(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:
         if isinstance(state.data, LostProcessError):
-            console.say(f"{step.name}: the process that ran it is gone ({losses[-1]}); running it again from its last checkpoint")
+            console.say(f"{step.name}: the process that ran it has died ({losses[-1]}); running it again from its last checkpoint")
             return True
         if isinstance(state.data, dict) or run.run_count - len(losses) > RETRIES:
             return False

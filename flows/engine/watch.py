@@ -54,8 +54,8 @@ def ending_soon() -> Iterator[None]:
             return not _answers(api)
 
         patience, what, way = _PATIENCE_SECONDS, f"at {_shown(api)} does not answer any more", "start the server and run it again"
-    sentence = f"the Prefect server {what}; every step that finished is whole and recorded in its receipt. {way[0].upper()}{way[1:]}: "
-    sentence += "it goes on from there."
+    sentence = f"the Prefect server {what}; every step that finished is complete and recorded in its receipt. {way[0].upper()}{way[1:]}: "
+    sentence += "it continues from there."
     threading.Thread(target=_watch, args=(over, is_lost, patience, sentence), name="server", daemon=True).start()
     _from_a_command_line.set()
     try:
@@ -73,7 +73,7 @@ def terminated() -> None:
 
 
 def _stop(code: int) -> None:
-    console.complain("stopped; every step that finished is kept, and the next run goes on from there.")
+    console.complain("stopped; finished steps are kept, and the next run continues from there.")
     timer = threading.Timer(_GRACE_SECONDS, _end, (code,))
     timer.daemon = True
     timer.start()

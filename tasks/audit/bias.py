@@ -160,7 +160,7 @@ def _recipe(model: str, out: Out, seed: int, map_training: Path | None = None) -
     trained = out.workspace.settings.of(Train)
     recipe = recipes.recipe_of(trained, out.workspace, map_training if model == trained.model else None)
     if model in FROM_A_FOLDER and trained.pretrained is None:
-        raise InputError(f"`bias.models` names `{model}`, which needs `train.pretrained`: a model's folder, or a hub id.")
+        raise InputError(f"`bias.models` names `{model}`, which needs `train.pretrained`: a model folder or a hub id.")
     if model != recipe.model:
         start = str(out.workspace.resolve("data/embed")) if model == "probe" else recipe.pretrained if model in FROM_A_FOLDER else None
         recipe = replace(recipe, model=model, learning_rate=model_class(model).learning_rate, pretrained=start)

@@ -34,7 +34,7 @@ def run(params: FirstPage, inputs: Inputs, out: Out) -> str:
     made = replace(audit.how_made, parameters=parameters)
     first = replace(audit, whole_page=PurePosixPath(WHOLE).name, how_made=made, limits=limits)
     out[PAGE].write_bytes(page(first).encode("utf-8"))
-    return f"open {PurePosixPath(space.relative, PAGE)} for map and suspects; the whole page comes last"
+    return f"open {PurePosixPath(space.relative, PAGE)} for the map and the suspects; the full page comes at the end"
 
 
 STEP = Step(

@@ -67,7 +67,7 @@ class Gates(Section):
         Gate(warn=0.03), description="how much less accurate the model is on an evaluation set than in the audit before; 0.03 = 3 points"
     )
     training_problems: Bounds = Field(
-        Gate(warn=1), description="1 where the map's model has not learnt the data, or knows them by heart; else 0"
+        Gate(warn=1), description="1 if the map's model has not learnt the data, or has memorised them; otherwise 0"
     )
     cleaning_harm: Bounds = Field(
         Gate(warn=1), description="number of scores by which models are measurably worse on the cleaned rows than on the original"

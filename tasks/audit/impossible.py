@@ -60,7 +60,7 @@ def leave_no_suspects(reason: str, by_uid: pa.Table, asked: Mapping[str, Any], d
     write_json(data / "noise.json", record | dict(asked) | {"assumption": None, KEY: reason})
     write_json(metrics, {"suspects": 0, "suspects.share": 0.0, "flips": 0, "assumed": 0})
     draw_reason(reason, figures)
-    return f"not looked for: {rows:,} rows, too few or of one class"
+    return f"not looked for: {rows:,} rows are too few, or all of one class"
 
 
 def draw_reason(reason: str, figures: Iterable[Path]) -> None:

@@ -52,7 +52,7 @@ class Noise(Section):
         "or auto: the committee where there is one, else the best on flips",
     )
     folds: int = Field(5, ge=2, description="folds of the committee: each row is scored by models that never saw it")
-    threshold: float = Field(0.5, gt=0, lt=1, description="probability from which on a row is flagged as a suspect")
+    threshold: float = Field(0.5, gt=0, lt=1, description="rows with at least this probability are flagged as suspects")
     seed: int = Field(13, ge=0, description="seed of flips, folds and samples")
 
 

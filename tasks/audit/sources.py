@@ -52,7 +52,7 @@ def check_sum(entry: FileEntry, found: str) -> None:
         name = shown(entry.path) if is_remote(entry.path) else entry.path
         raise InputError(
             f"{name} is not the file that params.yaml names: its SHA-256 is {found}, `sha256` says {entry.sha256}; get the right file, or "
-            "take the new checksum over if the change is meant."
+            "enter the new checksum if the change is intended."
         )
 
 

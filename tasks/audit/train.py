@@ -108,7 +108,7 @@ def _summary(params: Train, metrics: dict[str, float], learning: Learning) -> st
         return f"{done}, FAILED: the loss is not a number; lower learning_rate"
     if metrics["train.failed"]:
         return f"{done}, FAILED: no better than chance (train {reached})"
-    said = {"not learnt": ", NOT LEARNT: raise train.epochs", "by heart": ", known by heart: set train.folds"}
+    said = {"not learnt": ", NOT LEARNT: raise train.epochs", "by heart": ", memorised: set train.folds"}
     return f"{done}, {reached}{said.get(learning.state, '')}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from cartograph.wording import counted
 from tasks.checks.great_expectations_run import Check
 
 if TYPE_CHECKING:
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
 
 _UNREAD = "[not as its column: {}]"
 _MOST_MISSING, _MORE_MISSING = 0.5, 0.1
+_ROUNDING = 1e-9
 _FEW = 0.01
+_CHANCE = 0.001
+"""How often the range check of a set drawn like the train set may warn by chance, per column."""
 _HOLDS = {"number": "numbers", "date": "dates"}
 
 
@@ -44,7 +48,8 @@ def feature_checks(item: IngestedSet, train: pd.DataFrame, titles: Mapping[str, 
     """Return what is expected of each column.
 
     Of the train set that its values can be read, are not mostly missing, and differ; of an evaluation set also that its numbers and
-    dates are within the train set's, its categories among them, and that not many more are missing.
+    dates are within the train set's, its categories among them, and that not many more are missing. How many may lie outside the range
+    is 1 %, in small sets as many as chance explains (``most_outside``).
 
     Args:
         item: the set.
@@ -52,7 +57,10 @@ def feature_checks(item: IngestedSet, train: pd.DataFrame, titles: Mapping[str, 
         titles: see there.
     """
     import great_expectations.expectations as gxe
+    import pyarrow.compute as pc
     from great_expectations.expectations.metadata_types import FailureSeverity
+
+    from cartograph.schema import VALUES
 
     warning, rare = FailureSeverity.WARNING, 1 - _FEW
     few = f"at most {100 * _FEW:g} % others"
@@ -77,6 +85,30 @@ def feature_checks(item: IngestedSet, train: pd.DataFrame, titles: Mapping[str, 
         elif len(known):
             low, high = known.min(), known.max()
             shown = [f"{end:%Y-%m-%d}" if feature.kind == "date" else f"{end:,.6g}" for end in (low, high)]
-            within = gxe.ExpectColumnValuesToBeBetween(column=title, min_value=low, max_value=high, mostly=rare, severity=warning)
-            checks.append(Check(f"`{name}` is within train's range", f"{shown[0]} to {shown[1]}; {few}", within))
+            count = len(item.raw) - pc.struct_field(item.raw[VALUES], name).null_count
+            most = most_outside(len(known), count)
+            mostly = 1 - most / count - _ROUNDING if count else rare
+            within = gxe.ExpectColumnValuesToBeBetween(column=title, min_value=low, max_value=high, mostly=mostly, severity=warning)
+            others = f"at most {counted(most, 'other')} of {count:,}" if most > _FEW * count else few
+            checks.append(Check(f"`{name}` is within train's range", f"{shown[0]} to {shown[1]}; {others}", within))
     return checks
+
+
+def most_outside(known: int, count: int) -> int:
+    """Return how many of so many values may lie outside the range of those known: 1 %, or more where chance makes it so.
+
+    Of values drawn alike, the share outside the range of ``known`` of them has a beta distribution with parameters 2 and ``known - 1``,
+    whatever theirs is: two of ``known + 1`` gaps are outside (Wilks 1942). More than this number are outside once in a thousand times.
+
+    Args:
+        known: values of the train set, at least 1.
+        count: values of the other set, at least 0.
+
+    >>> most_outside(140, 38), most_outside(10_000, 38), most_outside(10_000, 5_000)
+    (5, 1, 50)
+    """
+    from scipy.stats import betabinom
+
+    if known < 2:
+        return count
+    return max(int(_FEW * count), int(betabinom.isf(_CHANCE, count, 2, known - 1)))

@@ -49,22 +49,22 @@ class Pairs(Section):
     seed: int = Field(13, ge=0, description="seed of the generator, and of splits that are drawn")
     symmetric: bool = Field(True, description="whether both sides are one set: (a, b) is (b, a); false: questions and answers, two tables")
     transitive: bool = Field(True, description="symmetric only: what equals the same is equal, so positives are closed under it")
-    train: Files = Field((), description="files of stated pairs; alone: half, a quarter, a quarter of the utterances become the splits")
+    train: Files = Field((), description="files of stated pairs; if alone, utterances are split into half, a quarter and a quarter")
     dev: Files = Field((), description="stated pairs of the dev split, where the files say what belongs to it")
-    test: Files = Field((), description="stated pairs of the test split, likewise")
+    test: Files = Field((), description="stated pairs of the test split")
     left: str = Field("left", description="column of the left utterance's text")
     right: str = Field("right", description="column of the right utterance's text")
     label: str | None = Field("label", description="column of the label, 1 or 0; null: all pairs are positive")
     left_id: str | None = Field(None, description="column that distinguishes left utterances; null: their text does")
     right_id: str | None = Field(None, description="column that distinguishes right utterances; null: their text does")
-    prefix: str | None = Field(None, description="column put before the right text where a file has it, such as a document's title")
-    left_table: EntityTable | None = Field(None, description="entities that left_id names: {path: tableA.csv, id: id, text: [name, price]}")
-    right_table: EntityTable | None = Field(None, description="entities that right_id names; null with symmetric: those of left_table")
+    prefix: str | None = Field(None, description="column to prepend to the right text where a file has it, such as a document's title")
+    left_table: EntityTable | None = Field(None, description="what left_id refers to: {path: tableA.csv, id: id, text: [name, price]}")
+    right_table: EntityTable | None = Field(None, description="what right_id refers to; null with symmetric: left_table")
     contradictions: Literal["fail", "drop"] = Field("fail", description="a pair stated both positive and negative: fail, or drop it")
     quarantine_limit: float = Field(0.05, ge=0, le=1, description="largest share of rows that may be set aside as unusable")
-    format: str | None = Field(None, description="format of the files, where their names do not show it")
+    format: str | None = Field(None, description="format of the files, if their names do not show it")
     encoding: str | None = Field(None, description="encoding of the files; null: UTF-8")
-    columns: tuple[str, ...] = Field((), description="column names by position, for files of pairs without a header line")
+    columns: tuple[str, ...] = Field((), description="column names in order, for files of pairs without a header line")
 
     @model_validator(mode="after")
     def _files_are_named(self) -> Self:
@@ -75,7 +75,7 @@ class Pairs(Section):
         tables = [table.path for table in (self.left_table, self.right_table) if table is not None]
         named = [*(entry.path for entry in (*self.train, *self.dev, *self.test)), *tables]
         if self.source != "files" and named:
-            raise ValueError(f"files are named, but source `{self.source}` reads none; set `source: files`")
+            raise ValueError(f"files are given, but source `{self.source}` does not read them; set `source: files`")
         if self.source != "files" and not self.symmetric:
             raise ValueError(f"source `{self.source}` is one set of questions; leave `symmetric` true, or set `source: files`")
         remote = next((path for path in named if "://" in path), None)

@@ -67,7 +67,7 @@ class Collect(Section):
         if len(set(self.methods)) < len(self.methods) or len(set(self.seeds)) < len(self.seeds):
             raise ValueError("a method or a seed is listed twice")
         if self.oracle == "people" and (len(self.methods) > 1 or len(self.seeds) > 1):
-            raise ValueError("oracle `people`: list one method and one seed; nobody answers the same pairs for several")
+            raise ValueError("oracle `people`: list one method and one seed; people are asked about the pairs of only one")
         if self.oracle == "people" and self.methods[0].startswith("stratified"):
             raise ValueError(f"method `{self.methods[0]}` needs to know all labels, which people do not say")
         return self

@@ -188,7 +188,7 @@ def _tell(found: Expansion, pool: str, sheet: Path, listed: int) -> None:
         f"(all {len(scores):,}: {scores.mean():.3f} on average)."
     )
     if known is None:
-        say("The first are those of which the model that drew the map is least certain.")
+        say("They are sorted by how uncertain the model behind the map is, most uncertain first.")
     elif known.low > 0:
         say(
             "No model of the map can read these rows, so their texts decide. How well texts show which rows of this map are ambiguous: "

@@ -45,7 +45,7 @@ def asked_features(everything: bool, given: list[str]) -> str | list[str]:
         InputError: both are asked for.
     """
     if everything and given:
-        raise InputError("--features reads all other columns; to read some of them name those with --feature alone.")
+        raise InputError("--features reads all other columns; to read only some, name them with --feature instead.")
     return "all" if everything else [name for one in given for name in listed_names(one)]
 
 
@@ -106,7 +106,7 @@ def table_entry(given: str, catalog: str, columns: list[str], *, follow: bool) -
     check_table(table)
     state = look_at(table.below(project_root()), _LOOK_SECONDS)
     kind, what = WORDS[format]
-    held = "" if version else "; newer ones are taken up (`fetch.follow`)" if follow else f"; its entry in params.yaml pins this {what}"
+    held = "" if version else "; newer versions are read too (`fetch.follow`)" if follow else f"; its entry in params.yaml pins this {what}"
     say(f"{name}: {kind} table, {what} {state.version}, columns {', '.join(state.columns)}{held}.")
     pinned = {} if follow and not version else {what: state.version}
     return {

@@ -40,7 +40,7 @@ def init(
             help="File, pattern, folder[:SPLIT], book.xlsx[:SHEET] or hub:NAME of the train set; or name=FILE,name=FILE. Repeatable."
         ),
     ] = [],  # noqa: B006
-    text: Annotated[str, typer.Option(help="Text column, or names that it may have: COL,ALT (\\, is a comma in a name).")] = "text",
+    text: Annotated[str, typer.Option(help="Text column, or alternative names for it: COL,ALT (\\, for a comma in a name).")] = "text",
     evaluation: Annotated[
         list[str], typer.Option("--eval", help="NAME=FILE[:ood] of an evaluation set, NAME=QUERY, or NAME=table:TABLE. Repeatable.")
     ] = [],  # noqa: B006
@@ -62,14 +62,14 @@ def init(
         typer.Option(help="env:NAME: the environment variable with the address or properties of the Iceberg catalogue that has --table."),
     ] = "",
     follow: Annotated[
-        bool, typer.Option("--follow", help="Audits take up newer versions of --table; otherwise they stay at the one read now.")
+        bool, typer.Option("--follow", help="Audits read newer versions of --table; otherwise they keep to the one read now.")
     ] = False,
     image: Annotated[str, typer.Option(help="Image column; `image` for a folder of images. There is no text column then.")] = "",
     features: Annotated[
         bool, typer.Option("--features", help="A table of features: all other columns are read, whether numbers, categories or dates.")
     ] = False,
     feature: Annotated[list[str], typer.Option(help="A column of a table of features: COL,COL. Repeatable; the others are left out.")] = [],  # noqa: B006
-    category: Annotated[list[str], typer.Option(help="A feature whose numbers are names, such as codes. Repeatable.")] = [],  # noqa: B006
+    category: Annotated[list[str], typer.Option(help="A feature whose numbers are codes, not quantities. Repeatable.")] = [],  # noqa: B006
     text_pair: Annotated[str, typer.Option(help="Second text column, for pairs.")] = "",
     option: Annotated[list[str], typer.Option(help="Option column of multiple choice. Repeat for each option.")] = [],  # noqa: B006
     label: Annotated[str, typer.Option(help="Label column; a+b+c: the majority of several.")] = "label",
@@ -89,7 +89,7 @@ def init(
     ] = "",
     encoding: Annotated[str, typer.Option(help="Encoding of text files; found out where left out.")] = "",
     label_names: Annotated[
-        str, typer.Option(help="File with the names of labels that are numbers: a name per line, lines of label,name, or JSON.")
+        str, typer.Option(help="File with names for numeric labels: one name per line, lines of label,name, or JSON.")
     ] = "",
     label_separator: Annotated[str, typer.Option(help="Labels end before it: `:` for COARSE:fine.")] = "",
     model: Annotated[

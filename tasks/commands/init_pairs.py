@@ -59,10 +59,10 @@ _BATCH = 60
 
 def init_pairs(
     workspace: Annotated[str, typer.Argument(help="Folder to make, such as workspaces/duplicates.")],
-    train: Annotated[list[str], typer.Option(help="File of stated pairs; splits are drawn where no other file is named. Repeatable.")],
+    train: Annotated[list[str], typer.Option(help="File of stated pairs; splits are drawn if no other file is given. Repeatable.")],
     dev: Annotated[list[str], typer.Option(help="File of the dev split's pairs. Repeatable.")] = [],  # noqa: B006
     test: Annotated[list[str], typer.Option(help="File of the test split's pairs. Repeatable.")] = [],  # noqa: B006
-    preset: Annotated[str, typer.Option(help="positives, qqp, wikiqa, entities, records or one-table: the columns of such files.")] = "",
+    preset: Annotated[str, typer.Option(help="Columns and files as in: positives, qqp, wikiqa, entities, records or one-table.")] = "",
     left: Annotated[str, typer.Option(help="Column of the left utterance.")] = "",
     right: Annotated[str, typer.Option(help="Column of the right utterance.")] = "",
     label: Annotated[str, typer.Option(help="Column of the label, 1 or 0.")] = "",

@@ -51,7 +51,7 @@ def match(
     workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of the collection.")],
     left: Annotated[str, typer.Option(help="Table of left records; where left out, the collection's own records are matched.")] = "",
     right: Annotated[str, typer.Option(help="Table of right records; where left out, the left ones among themselves.")] = "",
-    id: Annotated[str, typer.Option("--id", help="Column that names a record; the row's number where there is none.")] = "id",
+    id: Annotated[str, typer.Option("--id", help="Column that identifies a record; the row number by default.")] = "id",
     out: Annotated[str, typer.Option(help=f"Where to write: .csv or .parquet; {MATCHES} where left out.")] = "",
     precision: Annotated[
         float,
@@ -111,7 +111,7 @@ def _checked(space: Workspace) -> Encode:
 def _target(out: str, space: Workspace) -> Path:
     target = Path(out).expanduser() if out else space.resolve(MATCHES)
     if target.suffix not in (".csv", ".parquet"):
-        raise InputError(f"--out {out}: matches are written as .csv or .parquet; name such a file.")
+        raise InputError(f"--out {out}: matches are written as .csv or .parquet; give a file name that ends in one of them.")
     if out and target.exists():
         raise InputError(f"{target} exists already; name another file, or delete it.")
     return target
@@ -263,7 +263,7 @@ def _tell(found: Matches, least: Threshold, target: Path, sides: _Sides, unique:
     of = f"{len(sides.left_ids):,} records" if sides.records.symmetric else f"{len(sides.left_ids):,} × {len(sides.right_ids):,} records"
     say(f"{target}: {len(found.left):,} matches among {of}, with a probability of {probability(np.array([least.score]))[0]:.3f} or more.")
     if not least.positives and len(found.left):
-        say(f"By their probabilities, {100 * float(found.probability.mean()):.1f} % of them are right; nobody has checked.")
+        say(f"Judging by their probabilities, {100 * float(found.probability.mean()):.1f} % of them are right; nobody has checked.")
     if least.positives:
         right = f"{100 * least.precision:.1f} % of the matches are right and " if least.precision == least.precision else ""
         say(

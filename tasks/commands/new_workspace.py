@@ -50,7 +50,7 @@ def new_folder(given: str, *, force: bool) -> Path:
         if not force:
             raise InputError(f"{folder} is a workspace already; edit its params.yaml, or replace that with --force.")
     elif folder.exists() and any(folder.iterdir()) and not folder.is_relative_to(project_root() / "workspaces"):
-        raise InputError(f"{folder} is not empty and not a workspace; name a new folder, such as workspaces/{folder.name}.")
+        raise InputError(f"{folder} is neither empty nor a workspace; give a new folder, such as workspaces/{folder.name}.")
     return folder
 
 

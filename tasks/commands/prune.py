@@ -20,10 +20,10 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def prune(
-    workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of one audit; without it all of them, and DVC's cache.")] = "",
-    remove: Annotated[bool, typer.Option("--remove", help="Remove what is listed; without it nothing is touched.")] = False,
+    workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of one audit; without it, all audits and DVC's cache.")] = "",
+    remove: Annotated[bool, typer.Option("--remove", help="Remove what is listed; without it, nothing is deleted.")] = False,
 ) -> None:
-    """List what no next audit would use, with its size; with --remove, remove it."""
+    """List files that no later audit would use, with their sizes; with --remove, delete them."""
     freed = 0
     for space in [open_workspace(workspace)] if workspace else all_workspaces():
         try:

@@ -29,18 +29,18 @@ _SHEET = re.compile(r"b[0-9a-f]{6}")
 
 def review(
     workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default.")] = ".",
-    blind: Annotated[bool, typer.Option("--blind", help="Draw a sheet of suspects and other rows, without label or prediction.")] = False,
+    blind: Annotated[bool, typer.Option("--blind", help="Draw a sheet of suspects and other rows, without labels or predictions.")] = False,
     taken: Annotated[
         list[str] | None,
         typer.Option("--import", help="A filled review sheet, a Label Studio export (JSON), or a filled blind sheet (one or two)."),
     ] = None,
-    by: Annotated[str, typer.Option(help="Who filled in what is imported, where it does not say so.")] = "",
+    by: Annotated[str, typer.Option(help="Who filled in the imported file, if it does not say so itself.")] = "",
     out: Annotated[str, typer.Option(help="Where to write the sheet instead.")] = "",
-    opened: Annotated[bool, typer.Option("--open", help="Ask one by one on a page in the browser, on this machine alone.")] = False,
-    annotator: Annotated[str, typer.Option(help="With --open: who answers; asks about rows that others decided too.")] = "",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="With --open: the port of the page; any free one by default.")] = 0,
+    opened: Annotated[bool, typer.Option("--open", help="Ask about rows one by one on a local page in the browser.")] = False,
+    annotator: Annotated[str, typer.Option(help="With --open: your name; rows that others have decided are asked too.")] = "",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --open: the port of the page; a free one by default.")] = 0,
 ) -> None:
-    """Ask people about suspects or pairs on a page, or write the sheet on which they decide, or take in what they decided."""
+    """Review suspects or pairs on a local page, or write a review sheet, or import a filled one."""
     space = open_workspace(workspace or ".")
     if taken and (blind or out):
         raise InputError("--import takes a filled sheet in; leave out --blind and --out, which are for writing one.")
@@ -131,7 +131,7 @@ def _draw_blind(space: Workspace, out: str) -> None:
     say(f"{as_typed(sheet)}: {suspects} suspects and {len(key.items) - suspects} other rows, shuffled.")
     say(f"Give each of two annotators a copy; the answer to each row is one of: {', '.join(key.answers)}. Then:")
     say(f"  python -m tasks review{_option(space)} --import ONE.csv --import OTHER.csv")
-    say(f"Keep {as_typed(key_path(space, key.sheet))} from them: it says what is what.")
+    say(f"Keep {as_typed(key_path(space, key.sheet))} from the annotators: it says which rows are which.")
 
 
 def _new(out: str) -> Path:

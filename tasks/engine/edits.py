@@ -79,8 +79,7 @@ def _check(step: Step, workspace: Workspace, before: Mapping[str, str], now: Map
     if edited:
         names = listing([_shown(workspace, name) for name in edited[:_MOST_NAMED]])
         raise InputError(
-            f"step `{step.name}`: {names} changed while it was in use, so nothing was recorded of this step; run it again, which takes up "
-            "the change."
+            f"step `{step.name}`: {names} changed while it was in use, so this step was not recorded; run it again with the change."
         )
 
 

@@ -138,7 +138,7 @@ def _sentence(state: Path, error: OSError) -> str | None:
         return f"workspace {state.parent} cannot be held: no space left on its disk; free some, or move the workspace."
     if error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
         return (
-            f"workspace {state.parent} is on a file system that locks no files ({error.strerror}), so two audits could write at once; move "
+            f"workspace {state.parent} is on a file system without file locks ({error.strerror}), so two audits could write at once; move "
             "the project to a local disk, or mount this one with locks."
         )
     if isinstance(error, FileExistsError | NotADirectoryError | IsADirectoryError):

@@ -170,7 +170,7 @@ def read_workspace(path: str | Path, sections: Callable[[Mapping[str, Any]], Map
         raise InputError(f"workspace {shown!r} cannot be the path of a folder ({error}); correct it.".replace(str(path), shown)) from error
     if (encoding := sys.getfilesystemencoding()) != "utf-8" and not str(folder).isascii():
         raise InputError(
-            f"workspace {str(path)!a} has a path with other letters than ASCII's, and names of files are in {encoding} here; set "
+            f"workspace {str(path)!a} has a path with non-ASCII letters, and file names are in {encoding} here; set "
             "PYTHONUTF8=1, or a UTF-8 locale such as LC_ALL=C.UTF-8."
         )
     project = project_root()

@@ -49,7 +49,7 @@ def open_review(
         app = review_app(questions, origin, token)
         address = f"{origin}/{token}/"
         say(f"The review page: {address}")
-        say("Every answer is saved before the next question. Ctrl-C ends it; nothing is lost, and it goes on from there next time.")
+        say("Every answer is saved before the next question. Ctrl-C stops; the next start continues where you left off.")
         webbrowser.open(address)
         serve(app, listening)
 

@@ -34,7 +34,7 @@ class ChangedError(InputError):
     """
 
     def __init__(self, now: str) -> None:
-        super().__init__(f"this was answered meanwhile, in another tab or by another program: {now or 'the answer was taken back'}.")
+        super().__init__(f"this was answered in the meantime, in another tab or program: {now or 'the answer was taken back'}.")
         self.now = now
 
 

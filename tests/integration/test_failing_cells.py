@@ -49,7 +49,7 @@ def test_it_fails_alone_and_is_taken_up_alone(make_project: Callable[[], Project
     project.params(PARAMS)
     blocked = block(project)
     ended = project.run("flows.audit", *runner, code=2)
-    assert f"1 cell failed and everything else was done without: `{CELL}`" in ended.stderr
+    assert f"1 cell failed; everything else was done without them: `{CELL}`" in ended.stderr
     assert "Report     reports/report.html" in ended.stdout
     assert set(project.executions()) >= (CELLS - {CELL}) | AFTER
     page = (project.path / "data/evaluate/evaluation.md").read_text()
@@ -101,7 +101,7 @@ def test_a_killed_process_is_replaced_and_its_training_goes_on(make_project: Cal
     os.kill(workers[0].pid, signal.SIGKILL)
     said = flow.communicate()[0]
     assert flow.returncode == 0, said
-    assert "the process that ran it is gone" in said
+    assert "the process that ran it has died" in said
     assert set(project.executions()) >= CELLS | AFTER
     survived = {path.name: path.read_bytes() for path in (project.path / "data/evaluate").iterdir()}
     project.run("flows.audit", "--force", "retrain")

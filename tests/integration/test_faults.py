@@ -70,8 +70,8 @@ def test_an_audit_whose_server_dies_ends_within_a_minute_and_says_so(project: Pr
     said = ended(running, 60)
     assert running.returncode == 2
     assert said.endswith(
-        "error the Prefect server that the flow started for itself has ended; every step that finished is whole and recorded in its "
-        "receipt. Run it again: it goes on from there."
+        "error the Prefect server that the flow started for itself has ended; every step that finished is complete and recorded in its "
+        "receipt. Run it again: it continues from there."
     )
     assert (project.path / "data/ingest.receipt.json").exists()
 
@@ -86,7 +86,7 @@ def test_an_interrupted_audit_ends_at_once_and_takes_its_server_along(project: P
     os.killpg(running.pid, number)
     said = ended(running, 30)
     assert running.returncode == code
-    assert said.endswith("error stopped; every step that finished is kept, and the next run goes on from there.")
+    assert said.endswith("error stopped; finished steps are kept, and the next run continues from there.")
     assert gone(server)
     assert statuses(project) == ["KILLED"]
 

@@ -47,11 +47,11 @@ SETS: dict[str, tuple[Rows, str]] = {
     "a class that looks wrong": ([*two_classes(100), *((text, "noisy") for text, _ in two_classes(8, seed=9))], "noisy"),
     "case and blanks": (
         in_other_forms({"loud": ["loud", "loud", "LOUD", "Loud "], "quiet": ["quiet", "qui et", "qui  et"]}),
-        "Some classes may be one under several names: `Loud` ",
+        "Some classes may be the same under different names: `Loud` ",
     ),
     "Unicode forms": (
         in_other_forms({"loud": ["caf\u00e9", "cafe\u0301"], "quiet": ["quiet", "qui\u200bet"]}),
-        "Some classes may be one under several names: ",
+        "Some classes may be the same under different names: ",
     ),
 }
 

@@ -158,7 +158,7 @@ def test_the_top_says_what_was_found(opened: Opener, small: Path) -> None:
         "Regions",
         "Validation",
         "What cleaning is worth",
-        "What the map rests on",
+        "How robust the map is",
         "The model behind the map",
         "Against the planted truth",
         "How this was made",
@@ -360,7 +360,7 @@ def test_a_hostile_row_stays_text(opened: Opener, small: Path) -> None:
 def test_an_experiment_shows_its_picture(opened: Opener, small: Path) -> None:
     page = opened(small)
     section = page.locator("#experiments")
-    expect(section.locator("h2")).to_have_text("What the map rests on")
+    expect(section.locator("h2")).to_have_text("How robust the map is")
     expect(section.locator("h3").first).to_have_text("seeds: do maps agree?")
     assert section.locator("img.drawing").evaluate("(node) => node.decode().then(() => node.naturalWidth)") > 300
 
@@ -442,7 +442,7 @@ def test_without_scripts_there_is_the_map(opened: Opener, small: Path) -> None:
 def test_an_imported_map_says_what_is_not_known(opened: Opener, imported: Path) -> None:
     page = opened(imported)
     expect(page.locator(".pinned")).to_contain_text("Probability per epoch: not known, since only coordinates were imported.")
-    expect(page.locator("h1")).to_contain_text("by an assumption that is stated below")
+    expect(page.locator("h1")).to_contain_text("by an assumption stated below")
     expect(page.locator("#suspects .why-so").first).to_contain_text("by assumption, not learnt")
     expect(page.locator("#training .why")).to_contain_text("Not available. The map was imported")
     assert page.locator("#planted").count() == 0

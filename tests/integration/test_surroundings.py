@@ -141,5 +141,5 @@ def test_a_checkout_that_can_only_be_read(project: Project, command: tuple[str, 
 def test_a_file_system_that_locks_no_files(project: Project, tmp_path: Path, command: tuple[str, ...]) -> None:
     project.environment |= preloaded(NO_LOCKS, tmp_path)
     said = outcome(project, *command, code=2)
-    assert "is on a file system that locks no files (No locks available), so two audits could write at once" in said
+    assert "is on a file system without file locks (No locks available), so two audits could write at once" in said
     assert not (project.path / "data").exists()

@@ -54,7 +54,7 @@ class Recommendation:
             return "Recommended: the original rows; cleaning changed nothing that a model sees."
         if self.outcome == "better":
             return f"Recommended: the cleaned rows, on which models are measurably better ({where})."
-        return f"Recommended: the cleaned rows, which no measurable difference on {where} speaks against."
+        return f"Recommended: the cleaned rows; they are not measurably worse on {where}."
 
     def _few(self) -> str:
         return (

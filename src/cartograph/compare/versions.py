@@ -46,8 +46,8 @@ SUMMARY = schema_of({"subset": "string", **_WHAT, "seeds": "int64", "failed": "i
 DIFFERENCES = schema_of(
     {"subset": "string", "against": "string", **_WHAT, "seeds": "int64", "difference": "double", **_INTERVAL, "p": "double?"}
 )
-"""Mean of ``subset`` minus mean of ``against`` over the ``seeds`` with which both learnt something, its 95 % interval, and the p of the
-paired test that they do not differ (``resampling.paired_test``)."""
+"""Mean of ``subset`` minus mean of ``against`` over the ``seeds`` seeds with which both learnt something, its 95 % interval, and the p of
+the paired test that they do not differ (``resampling.paired_test``)."""
 
 
 Run = tuple[str, int]

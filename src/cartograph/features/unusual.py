@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from cartograph.data.arrays import Floats
 from cartograph.schema import LABEL, VALUES, Feature, dataset_info
-from cartograph.wording import cut
+from cartograph.wording import counted, cut, share
 
 FAR = 0.05
 """Share of a label's rows; a value that fewer have, or that fewer lie beyond, is unusual."""
@@ -73,6 +73,29 @@ def usual_values(table: pa.Table) -> list[list[str]]:
     labels = table[LABEL].to_numpy()
     parts = [table.filter(pa.array(labels == label)) for label in range(len(info.labels))]
     return [[_usual(pc.struct_field(part[VALUES], feature.name), feature) for part in parts] for feature in info.features]
+
+
+def held_values(table: pa.Table) -> list[str]:
+    """Return what each feature holds, ``n_features`` texts: its range or number of categories, and the missing share.
+
+    Args:
+        table: as above.
+    """
+    return [_held(pc.struct_field(table[VALUES], feature.name), feature) for feature in dataset_info(table.schema).features]
+
+
+def _held(column: pa.ChunkedArray, feature: Feature) -> str:
+    known = pc.drop_null(column)
+    missing = f"{share(column.null_count, len(column))} missing" if column.null_count else ""
+    if not len(known):
+        return missing
+    if feature.kind == "category":
+        held = counted(pc.count_distinct(known).as_py(), "value")
+    else:
+        ends = pc.min_max(known)
+        low, high = _shown(pa.chunked_array([pa.array([ends["min"].as_py(), ends["max"].as_py()], known.type)]), feature)
+        held = low if low == high else f"{low} to {high}"
+    return f"{held}; {missing}" if missing else held
 
 
 def _usual(column: pa.ChunkedArray, feature: Feature) -> str:

@@ -36,7 +36,7 @@ def cleaning_effect(differences: pa.Table, cleaning: str = "Cleaning", *, agains
     outcomes: dict[str, list[Row]] = {}
     for row in sorted(rows, key=lambda row: row["domain"] != "ood"):
         outcomes.setdefault(outcome_of(row), []).append(row)
-    first = f"Compared with as many rows picked at random, {cleaning[:1].lower()}{cleaning[1:]}" if against == "random" else cleaning
+    first = f"Compared with a random sample of the same size, {cleaning[:1].lower()}{cleaning[1:]}" if against == "random" else cleaning
     subjects = (first, "It", "It")
     return " ".join(
         _sentence(subject, outcome, own, METRIC_NAMES[metric]) for subject, (outcome, own) in zip(subjects, outcomes.items(), strict=False)

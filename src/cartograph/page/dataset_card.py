@@ -15,12 +15,13 @@ import pyarrow.compute as pc
 import yaml
 
 from cartograph.compare.recommendation import recommend
+from cartograph.features.unusual import held_values
 from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import cleaning_lines
 from cartograph.page.step_results import Cleaning
 from cartograph.page.verdict import why_unknown
 from cartograph.schema import LABEL, SOURCE, UID, WEIGHT, Task
-from cartograph.wording import about, count, counted, cut, markdown_table, percent, plain_markdown, share
+from cartograph.wording import about, count, counted, cut, listing, markdown_table, percent, plain_markdown, share
 
 FILE = "cleaned.parquet"
 """The rows that the card is of, in the same folder."""
@@ -37,6 +38,7 @@ _TASKS: dict[Task, str] = {
 }
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
 _LARGER = ((100_000_000, "10M<n<100M"), (1_000_000_000, "100M<n<1B"))
+_KINDS = {"number": "numbers", "category": "categories", "date": "dates"}
 _LONGEST_NAME = 80
 _RECIPE = "recipe "
 
@@ -91,7 +93,10 @@ def _head(audit: Audit, cleaning: Cleaning, license_name: str | None, languages:
 def _summary(audit: Audit, cleaning: Cleaning) -> str:
     version, name = cleaning.version, _text(audit.how_made.name)
     made = f"The cleaned version `{version['version']}` of {name}: {counted(version['rows'], 'row')} of {count(version['parent_rows'])}"
-    return f"# {name}, cleaned\n\n{made}, in {counted(len(audit.info.labels), 'class', 'classes')}."
+    kinds = Counter(feature.kind for feature in audit.info.features)
+    features = listing([counted(number, kind, _KINDS[kind]) for kind, number in kinds.items()])
+    described = f", each described by {features}" if kinds else ""
+    return f"# {name}, cleaned\n\n{made}, in {counted(len(audit.info.labels), 'class', 'classes')}{described}."
 
 
 def _content(audit: Audit, cleaning: Cleaning, columns: pa.Schema) -> str:
@@ -103,7 +108,8 @@ def _content(audit: Audit, cleaning: Cleaning, columns: pa.Schema) -> str:
             after[change["to"]] += 1
     kept = cleaning.version["rows"]
     classes = [[_text(name), count(before[name]), count(after[name]), share(after[name], kept)] for name in audit.info.labels]
-    fields = [[_text(field.name), _text(str(field.type)), _meaning(audit, field.name)] for field in columns]
+    features = _features(audit)
+    fields = [[_text(field.name), _text(str(field.type)), features.get(field.name, _meaning(audit, field.name))] for field in columns]
     return "\n\n".join(
         [
             "## What is in it",
@@ -115,7 +121,17 @@ def _content(audit: Audit, cleaning: Cleaning, columns: pa.Schema) -> str:
     )
 
 
+def _features(audit: Audit) -> dict[str, str]:
+    """Return what each column of a table of features holds, in the original's rows, by its name; nothing of other data."""
+    if not audit.info.features:
+        return {}
+    held = held_values(audit.examples)
+    return {feature.name: f"feature, {_text(feature.kind)}: {values}" for feature, values in zip(audit.info.features, held, strict=True)}
+
+
 def _meaning(audit: Audit, column: str) -> str:
+    if column == UID:
+        return "identifies the row"
     if column == WEIGHT:
         return "how much the row counts in training, 1 on average"
     labels = audit.how_made.parameters.get("ingest", {}).get("label") or [LABEL]
@@ -128,8 +144,8 @@ def _provenance(audit: Audit, cleaning: Cleaning) -> str:
     listed = [[_text(one["values"]), count(one["counts"])] for one in sorted(sources, key=lambda one: str(one["values"]))]
     facts = [
         f"- Made from version `{version['parent']}` of the train set (SHA-256 of its content: `{version['parent_digest']}`).",
-        f"- This version is `{version['version']}` (`{version['digest']}`): the same rows under the same labels always are.",
-        f"- Cleaned by the recipe `{version['recipe']}`, people's decisions before it.",
+        f"- This version is `{version['version']}` (`{version['digest']}`): the same rows with the same labels always give this version.",
+        f"- Cleaned by the recipe `{version['recipe']}`, after people's decisions, which take precedence.",
         *([] if made_by is None else [f"- Audited and cleaned by Cartograph {_text(made_by)}."]),
     ]
     return "\n\n".join(["## Where it comes from", _table(["Source", "Usable rows"], listed, "lr"), "\n".join(facts)])
@@ -218,15 +234,15 @@ def _limits(audit: Audit, cleaning: Cleaning, license_name: str | None, language
         "the recipe alone."
         if changes
         else "",
-        "A training that does not read the weights learns from the original." if cleaning.version.get("weighted") and not changes else "",
+        "Training that ignores the weights is training on the original." if cleaning.version.get("weighted") and not changes else "",
         "Models trained on this version were measurably worse than on the original: use the original."
         if advice is not None and advice.outcome == "worse"
         else "",
         "No models were trained to compare this version with the original." if advice is None else "",
-        "Only the train set is cleaned; evaluation sets are no part of it.",
+        "Only the train set is cleaned; evaluation sets are left as they are.",
         "" if license_name else "The licence of the data is not known.",
         "" if languages else "The language of the data was not stated.",
-        "How the data was collected, by whom, and what personal or offensive content it holds was not examined.",
+        "Not examined: how and by whom the data was collected, and whether it contains personal or offensive content.",
     ]
     largest = _largest_change(audit, changes)
     lines.insert(3, largest)
@@ -247,7 +263,7 @@ def _largest_change(audit: Audit, changes: Iterable[Mapping[str, Any]]) -> str:
     name = min(parts, key=lambda one: (-abs(parts[one]), one))
     verb = "lost" if parts[name] < 0 else "gained"
     most = f"The class {_text(name)} {verb} most: {percent(abs(parts[name]))} of its rows"
-    return f"{most}. How frequent classes are is no longer as in the original."
+    return f"{most}. Class frequencies therefore differ from the original."
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:

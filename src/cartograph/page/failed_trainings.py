@@ -21,11 +21,12 @@ def broken_sentences(broken: Sequence[Row]) -> list[str]:
         broken: ``subset``, ``seed`` and ``reason`` of each.
     """
     sentences = [
-        f"The training on {cut(row['subset'], _LONGEST)} with seed {row['seed']} broke off and is in no mean: {row['reason'].rstrip('.')}."
+        f"The training on {cut(row['subset'], _LONGEST)} with seed {row['seed']} stopped with an error and is left out of the means: "
+        f"{row['reason'].rstrip('.')}."
         for row in broken[:_MOST_BROKEN]
     ]
     more = len(broken) - _MOST_BROKEN
-    return [*sentences, f"{count(more)} more broke off."] if more > 0 else sentences
+    return [*sentences, f"{count(more)} more stopped with an error."] if more > 0 else sentences
 
 
 def failed_sentences(summary: Sequence[Row], broken: Sequence[Row]) -> list[str]:
@@ -43,6 +44,6 @@ def failed_sentences(summary: Sequence[Row], broken: Sequence[Row]) -> list[str]
     }
     return [
         f"{count(number)} of {counted(of, 'training')} on {subset} ended no better than always naming the largest class: failed, "
-        "marked below, and in no mean and no difference."
+        "marked below, and left out of all means and differences."
         for subset, (number, of) in failed.items()
     ]

@@ -25,7 +25,7 @@ _DOCUMENT = """<!doctype html>
 <style>{style}</style>
 </head>
 <body>
-<div id="page" class="page review"><noscript><p>The review page needs scripts, which come from this machine alone.</p></noscript></div>
+<div id="page" class="page review"><noscript><p>The review page needs scripts, which are served by this machine only.</p></noscript></div>
 <script>{script}</script>
 </body>
 </html>

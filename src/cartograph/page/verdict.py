@@ -72,7 +72,7 @@ def _doubt(audit: Audit) -> str:
         if not number:
             return f"None of {counted(audit.rows, 'label')} looks wrong"
         looks = "looks" if number == 1 else "look"
-        assumed = ", by an assumption that is stated below" if audit.suspects.record["assumption"] else ""
+        assumed = ", by an assumption stated below" if audit.suspects.record["assumption"] else ""
         return f"{count(number)} of {counted(audit.rows, 'label')} {looks} wrong ({share(number, audit.rows)}){assumed}"
     if audit.disagreeing is None:
         rows = audit.members(HARD)
@@ -100,7 +100,7 @@ def _changed(audit: Audit) -> str:
     if weighted or (sure and not number):
         enough = f"{count(sure)} of them sure enough to drop" if sure else "none of them sure enough to drop"
         return f", {enough}" + (", and each row is weighted by how likely its label is right" if weighted else "")
-    return f", {count(number)} of them sure enough to change without a person" if number else ", none of them sure enough to change alone"
+    return f", {count(number) if number else 'none'} of them sure enough to change automatically"
 
 
 def _checked(audit: Audit) -> str:
@@ -141,14 +141,16 @@ def _lines(audit: Audit) -> tuple[str, ...]:
 def _first_look(audit: Audit) -> list[str]:
     if not audit.whole_page:
         return []
-    written = "This is a first look, written as soon as the map and the suspects were there."
-    return [f"{written} When the audit has ended, the whole page is {audit.whole_page} in the same folder."]
+    written = "This is a first look, written as soon as the map and the suspects were ready."
+    return [f"{written} When the audit has ended, the full page is {audit.whole_page} in the same folder."]
 
 
 def _label_forms(audit: Audit) -> list[str]:
     """Return which classes' names differ in their form only, and what would make them one; the page's checks show all."""
     checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if check["check"] == ONE_FORM]
-    return [f"Some classes may be one under several names: {cut(str(check['found']), 500)}." for check in checks if not check["passed"]]
+    return [
+        f"Some classes may be the same under different names: {cut(str(check['found']), 500)}." for check in checks if not check["passed"]
+    ]
 
 
 def _gates(audit: Audit) -> list[str]:
@@ -162,9 +164,7 @@ def _since(audit: Audit) -> list[str]:
     if audit.since_last_audit is None:
         return []
     new = int(audit.since_last_audit.numbers["suspects.new"])
-    return [
-        f"Since the audit before, {counted(new, 'label')} became suspect." if new else "Since the audit before, no label became suspect."
-    ]
+    return [f"Since the last audit, {counted(new, 'label')} became suspect." if new else "Since the last audit, no label became suspect."]
 
 
 def _truth(audit: Audit) -> list[str]:

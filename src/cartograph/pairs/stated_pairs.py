@@ -35,7 +35,7 @@ class PairColumns:
         label: 1 or 0; None: all pairs are positive.
         left_id: ids of the left utterances; None: their texts are their ids.
         right_id: likewise of the right ones.
-        prefix: a column put before the right text where a file has it, such as a document's title.
+        prefix: a column to prepend to the right text where a file has it, such as a document's title.
     """
 
     left: str

@@ -27,9 +27,11 @@ class Ablate(Section):
     other_pretrained: str | None = Field(None, description="models: its folder or hub id, where it starts from one")
 
     fractions: tuple[Share, ...] = Field(
-        (0.01, 0.05, 0.1, 0.17, 0.25, 0.33, 0.5), min_length=1, description="fractions: shares of the rows; of one under two rows, none"
+        (0.01, 0.05, 0.1, 0.17, 0.25, 0.33, 0.5),
+        min_length=1,
+        description="fractions: shares of the rows; those under two rows are skipped",
     )
-    mixed_fraction: Share = Field(0.17, description="fractions: share of the rows at which easy ones are mixed in")
+    mixed_fraction: Share = Field(0.17, description="fractions: the share of the rows into which easy ones are mixed")
     mixed_shares: tuple[Share, ...] = Field((0.1, 0.2, 0.3, 0.5), description="fractions: shares of easy rows in that")
 
     @field_validator("experiments", "fractions", "mixed_shares")
@@ -37,5 +39,5 @@ class Ablate(Section):
     def _distinct(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
         twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
         if twice is not None:
-            raise ValueError(f"names {twice} twice; each is run once")
+            raise ValueError(f"lists {twice} twice; list it once")
         return values

@@ -12,8 +12,8 @@ from cartograph.config import Section
 class Aflite(Section):
     """The section ``aflite`` of params.yaml: the filter's numbers, as shares of the pool or as rows."""
 
-    enabled: bool = Field(True, description="filter out what is easy to guess from the features, and measure what that changes")
-    n_partitions: int = Field(64, ge=1, description="classifiers in a round, each trained on rows of its own (m)")
+    enabled: bool = Field(True, description="filter out rows that are easy to guess from the features, and measure what that changes")
+    n_partitions: int = Field(64, ge=1, description="classifiers per round, each trained on different rows (m)")
     train_share: float = Field(0.1, gt=0, lt=1, description="share of the pool that each trains on (t)")
     slice_share: float = Field(0.02, gt=0, le=1, description="share of the pool that leaves in a round at most (k)")
     target_share: float = Field(0.33, gt=0, le=1, description="share of the pool that stays at least (n)")

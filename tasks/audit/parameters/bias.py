@@ -21,7 +21,7 @@ class Bias(Section):
         description="trained on all rows, on as many random ones as the filter kept, and on those it kept: linear (on words, pixels, or "
         "columns), max-pmi (the most revealing word; of texts alone), or models as in train",
     )
-    partial: tuple[str, ...] = Field(("linear",), description="models that are also given a part of the input alone")
+    partial: tuple[str, ...] = Field(("linear",), description="models that are also tried on only one part of the input")
     seeds: tuple[int, ...] = Field((1, 2, 3), min_length=1, description="a random subset each, and a training each")
     smoothing: float = Field(10, gt=0, description="added to the count of each word with each label; 100 for hundreds of thousands of rows")
     rows: int | None = Field(

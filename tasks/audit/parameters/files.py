@@ -106,7 +106,7 @@ class FileEntry(Section):
     @model_validator(mode="after")
     def _one_checksum_for_one_file(self) -> Self:
         if self.sha256 is not None and (self.path.startswith("hub:") or "=" in self.path.partition("://")[0]):
-            raise ValueError("`sha256` is of one file; a hub's data set, or a file per field, has none")
+            raise ValueError("`sha256` is the checksum of a single file; hub data sets and one-file-per-field sets have none")
         return self
 
 

@@ -68,7 +68,7 @@ class Ingest(Section):
     source: Literal["planted-nli", "digits", "breast-cancer", "wine", "digits-table", "files"] = Field(
         "planted-nli",
         description="files: those named under `train` and `evaluation`; planted-nli: the built-in generated corpus; digits: 1,797 images "
-        "of written digits that scikit-learn brings along; breast-cancer, wine and digits-table: tables of features likewise",
+        "of written digits bundled with scikit-learn; breast-cancer, wine and digits-table: bundled tables of features",
     )
     rows: int = Field(6000, ge=60, description="built-in corpus: number of train rows")
     seed: int = Field(13, ge=0, description="built-in corpus: seed of the generator")
@@ -79,13 +79,13 @@ class Ingest(Section):
     )
     text: Annotated[tuple[Names, ...], BeforeValidator(listed)] = Field(
         (("premise",), ("hypothesis",)),
-        description="text columns: one for single texts and multiple choice, two for pairs; a list in the list = alternative names",
+        description="text columns: one for single texts and multiple choice, two for pairs; a nested list gives alternative names",
     )
     image: Names = Field((), description="image column, for a data set of images, which has no `text`; null: none")
     features: Annotated[Literal["all"] | Names, BeforeValidator(_all_or_names)] = Field(
-        (), description="for a table of features, which has no `text`: all (every other column that can tell rows apart), or their names"
+        (), description="for a table of features, which has no `text`: all (every other column whose values vary), or their names"
     )
-    categories: Names = Field((), description="those features whose numbers are names, such as codes")
+    categories: Names = Field((), description="features whose numbers are codes, not quantities")
     image_side: int = Field(256, ge=8, le=1024, description="pixels; images are scaled down where their longer side has more")
     options: Annotated[tuple[Names, ...], BeforeValidator(listed)] = Field((), description="option columns of multiple choice; else empty")
     label: Names = Field(
@@ -96,7 +96,7 @@ class Ingest(Section):
     uid: Names = Field((), description="column that identifies a row; null, or an evaluation set without it: made from the content")
     annotators: Names = Field((), description="column with the annotators' labels; null: none")
     groups: Names = Field(
-        (), description="columns that part an evaluation set: a row whose cell is not blank is in the group of that name, scored apart too"
+        (), description="columns that group an evaluation set: rows whose cell is not blank form a group that is also scored separately"
     )
     format: str | None = Field(
         None,
@@ -104,17 +104,15 @@ class Ingest(Section):
         "from name and content",
     )
     encoding: str | None = Field(None, description="of text files; null: utf-8")
-    columns: tuple[str, ...] = Field(
-        (), description="names of the columns by position, where files have no header line; an empty name leaves a column out"
-    )
+    columns: tuple[str, ...] = Field((), description="column names in order, for files without a header line; an empty name skips a column")
     label_separator: str | None = Field(
-        None, min_length=1, description="a label ends before it (`:` makes DESC of DESC:manner); null: labels are taken whole"
+        None, min_length=1, description="a label ends before it (`:` makes DESC of DESC:manner); null: labels are used as they are"
     )
     label_names: dict[Text, Text] = Field(
         default_factory=dict, description="given label -> class name, where sets name the same classes otherwise"
     )
     labels: tuple[Text, ...] = Field(
-        (), description="class names in the order of their ids; empty: numeric, else alphabetical order of those in train"
+        (), description="class names in the order of their ids; empty: those in train, in numeric or else alphabetical order"
     )
     unlabelled: tuple[Text, ...] = Field(("-",), description="label values that mean that there is no gold label")
     quarantine_limit: float = Field(

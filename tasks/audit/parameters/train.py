@@ -80,7 +80,7 @@ class Train(Section):
         if self.model == "probe" and self.pretrained is not None and self.dynamics is None:
             raise ValueError("model `probe` reads vectors that the step `embed` makes; name the encoder in `embed.pretrained` instead")
         if self.folds and self.dynamics is not None:
-            raise ValueError("folds needs a training of its own, but dynamics are imported; set folds to 0")
+            raise ValueError("folds needs a training run, but the dynamics are imported; set folds to 0")
         return self
 
     @property

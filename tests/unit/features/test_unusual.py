@@ -6,7 +6,7 @@ from datetime import datetime
 
 import numpy as np
 
-from cartograph.features.unusual import FAR, rarity, shown_values, usual_values
+from cartograph.features.unusual import FAR, held_values, rarity, shown_values, usual_values
 from cartograph.schema import FEATURES, VALUES
 from tests.training_sets import info_of, table
 
@@ -40,3 +40,10 @@ def test_values_as_they_are_shown() -> None:
     assert (sizes[7], colours[7], days[7]) == ("9", "blue", "2024-03-01") and sizes[103] == ""
     assert [column[0] for column in usual_values(made())] == ["1.051", "red", "2024-03-01"]
     assert usual_values(made())[1] == ["red", "blue"]
+
+
+def test_what_a_column_holds_in_a_line() -> None:
+    assert held_values(made()) == ["1 to 9.099; 0.5\u00a0% missing", "2 values", "2024-03-01"]
+    nothing = [{"size": None, "colour": None, "seen": None}] * 4
+    empty = table(info_of("table"), {FEATURES: ["x"] * 4, VALUES: nothing}, [0, 0, 1, 1])
+    assert held_values(empty) == ["100\u00a0% missing"] * 3

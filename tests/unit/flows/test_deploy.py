@@ -27,7 +27,7 @@ def refused(capsys: pytest.CaptureFixture[str], **options: Any) -> str:
 
 
 def test_options_that_would_do_nothing_are_refused(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--cron is of the workspaces named with --workspace" in refused(capsys, cron="0 3 * * *")
+    assert "--cron applies to the workspaces given with --workspace" in refused(capsys, cron="0 3 * * *")
     assert "--timezone is that of --cron" in refused(capsys, workspace=["x"], timezone="Europe/Berlin")
     assert not (project / "prefect.yaml").exists()
 
@@ -72,4 +72,4 @@ def test_serving_on_no_schedule_at_all_is_refused(capsys: pytest.CaptureFixture[
     with pytest.raises(typer.Exit) as ended:
         serve.main(cron="at noon")
     assert ended.value.exit_code == 2
-    assert "--cron 'at noon' in 'UTC' is no schedule; write five fields" in " ".join(capsys.readouterr().err.split())
+    assert "--cron 'at noon' in 'UTC' is not a schedule; write five fields" in " ".join(capsys.readouterr().err.split())

@@ -11,7 +11,7 @@ import yaml
 from cartograph.page.audit import Audit
 from cartograph.page.dataset_card import dataset_card
 from cartograph.page.step_results import Cleaning
-from cartograph.schema import CHANGES
+from cartograph.schema import CHANGES, FEATURES, LABEL, ROW, SOURCE, UID, VALUES, DatasetInfo, Feature, examples_schema
 from tests.page_audits import HOSTILE, small_audit, with_suspects
 
 COLUMNS = pa.schema([("id", pa.int64()), ("text", pa.string()), ("label", pa.string())])
@@ -90,7 +90,7 @@ def test_where_nothing_was_changed_it_says_so() -> None:
     assert "suspects were not looked for" in card
     weighted = dataset_card(cleaned(small_audit(), [], weighted=True), COLUMNS.append(pa.field("weight", pa.float32())))
     assert "Every row has a weight" in weighted
-    assert "does not read the weights learns from the original" in weighted
+    assert "Training that ignores the weights is training on the original." in weighted
 
 
 def test_names_and_reasons_of_the_data_stay_text(audit: Audit) -> None:
@@ -113,3 +113,25 @@ def test_the_same_audit_gives_the_same_bytes(audit: Audit) -> None:
 def test_an_audit_that_cleaned_nothing_has_no_card() -> None:
     with pytest.raises(ValueError, match="has none"):
         dataset_card(small_audit(), COLUMNS)
+
+
+def test_it_says_what_the_columns_of_a_table_hold() -> None:
+    audit = small_audit()
+    info = DatasetInfo(
+        "train", "train", "table", (FEATURES,), (), ("no", "yes"), features=(Feature("size", "number"), Feature("job", "category"))
+    )
+    values = [{"size": None if row == 3 else float(row), "job": "clerk" if row % 2 else "pilot"} for row in range(8)]
+    columns = {UID: audit.examples[UID].to_pylist(), FEATURES: ["x"] * 8, VALUES: values, LABEL: audit.examples[LABEL].to_pylist()}
+    columns |= {name: audit.examples[name].to_pylist() for name in (SOURCE, ROW)}
+    schema = examples_schema(info)
+    examples = pa.table(
+        [pa.array(columns[name], schema.field(name).type) for name in schema.names],
+        schema=schema,
+    )
+    card = dataset_card(
+        cleaned(replace(audit, examples=examples), []), pa.schema([("uid", pa.string()), ("size", pa.float64()), ("job", pa.string())])
+    )
+    assert "8 rows of 8, in 2 classes, each described by 1 number and 1 category." in card
+    assert "| uid | string | identifies the row |" in card
+    assert "| size | double | feature, number: 0 to 7; 12\u00a0% missing |" in card
+    assert "| job | string | feature, category: 2 values |" in card

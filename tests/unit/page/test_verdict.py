@@ -60,7 +60,7 @@ def test_an_assumption_is_stated_wherever_suspects_are_counted(audit: Audit) -> 
     assert "They were found by assumption, not learnt: that so and so: the map was imported, so no model could be trained" in section.lead
     assert not [item for item in section.blocks if isinstance(item, Table)], "assumptions are not compared"
     found = verdict(assumed)
-    assert found.sentence.startswith("2 of 8 labels look wrong (25\u00a0%), by an assumption that is stated below; ")
+    assert found.sentence.startswith("2 of 8 labels look wrong (25\u00a0%), by an assumption stated below; ")
     assert found.figures[2].note == "25\u00a0% of the labels; by assumption, not learnt"
 
 
@@ -105,7 +105,7 @@ def test_what_could_not_be_done_and_classes_of_several_names_are_the_first_lines
     forms = check_of(ONE_FORM, passed=False, severity="warning", found="`True` 5 rows, `true` 9")
     sets = [set_entry("train", "train", [forms])]
     found = verdict(replace(audit, impossible=("Too few rows.",), validation={"passed": True, "sets": sets, "quarantine": {}}))
-    assert found.lines[:2] == ("Too few rows.", "Some classes may be one under several names: `True` 5 rows, `true` 9.")
+    assert found.lines[:2] == ("Too few rows.", "Some classes may be the same under different names: `True` 5 rows, `true` 9.")
 
 
 def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None:

@@ -38,7 +38,7 @@ def methods_section(collection: Collection) -> Section:
     if collection.differences:
         blocks.append(_differences(collection))
     lead = "All methods asked for the same number of labels, or as many as there are, and trained the same model on them."
-    return Section("methods", "Who chooses the labels", lead, blocks, short="Methods")
+    return Section("methods", "How the labels are chosen", lead, blocks, short="Methods")
 
 
 def _table(collection: Collection, rows: dict[tuple[str, str], Any]) -> Table:
@@ -74,7 +74,7 @@ def _differences(collection: Collection) -> Table:
         Column("Difference"),
         Column("Measure"),
         Column("Points", "points"),
-        Column("95 % interval", meaning="on the same draws of the utterances and the same seeds; one that holds 0 shows no difference"),
+        Column("95 % interval", meaning="on the same draws of the utterances and the same seeds; if it contains 0, no difference is shown"),
     )
     return Table("Differences in points", columns, cells)
 
@@ -98,12 +98,12 @@ def curves_section(collection: Collection) -> Section:
         )
         for measure, called in MEASURES.items()
     ]
-    lead = "At 0 labels stands the model before any label." if 0 in labels else ""
+    lead = "The point at 0 labels is the model before any training labels." if 0 in labels else ""
     labels = [number for number in labels if number]
     charts.append(
         Chart(
             "Share of positives",
-            "among all labels asked for so far, with the least and the most of any seed",
+            "among all labels asked for so far, with the range over seeds",
             "labels",
             labels,
             [
@@ -112,7 +112,7 @@ def curves_section(collection: Collection) -> Section:
             ],
         )
     )
-    return Section("curves", "What each label buys", lead, [Charts(charts), _every_round(collection)], short="Curves")
+    return Section("curves", "What each label adds", lead, [Charts(charts), _every_round(collection)], short="Curves")
 
 
 def _share(row: Any, end: str) -> float:

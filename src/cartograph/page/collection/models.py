@@ -81,7 +81,7 @@ def mistakes_section(collection: Collection) -> Section:
     judged = _judged(collection)
     lead = (
         "Test pairs with the highest probability of being positive that no label calls positive: real mistakes, or positives "
-        "that nobody stated."
+        "that no stated label covers."
     )
     if judged is None:
         lead += (

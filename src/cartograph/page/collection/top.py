@@ -100,14 +100,14 @@ def _answered(collection: Collection) -> str:
         return f"{found}; what the labels taught is not measured on answers that the model has not seen"
     gain, error = metrics[f"{best}.answers_gain"], metrics[f"{best}.answers_gain_error"]
     measured = f"area under the ROC curve {gain:+.2f} ± {error:.2f}".replace("-", "\u2212")
-    better = "better than likeness alone does" if gain > error else "no better than likeness alone does, so far"
+    better = "better than similarity alone" if gain > error else "no better than similarity alone, so far"
     return f"{found}; the matcher ranks answers that it has not seen {better} ({measured})"
 
 
 def _use(collection: Collection) -> str:
     """Return where the matches are, and what asks about the surest unstated ones."""
     matches = f"Matches: {collection.matches} writes reports/matches.csv, each with its probability. " if collection.matches else ""
-    return f"{matches}reports/mistakes.csv asks about the surest pairs that nobody stated."
+    return f"{matches}reports/mistakes.csv asks about the surest pairs that no stated label covers."
 
 
 def _hour(collection: Collection) -> str:

@@ -60,7 +60,7 @@ def waiting_top(waiting: Waiting) -> Verdict:
     """Return the sentence, the lines under it, and four figures."""
     asked, left = (sum(waiting.answers.values()), waiting.answers["open"]) if waiting.answers else (0, 0)
     if waiting.waits and waiting.answers and not left:
-        sentence = f"Round {waiting.number} of {waiting.rounds} has all its answers from before: look at them, and run the command again"
+        sentence = f"Round {waiting.number} of {waiting.rounds} already has all its answers: check them and run the command again"
     elif waiting.waits:
         sentence = f"Round {waiting.number} of {waiting.rounds} waits for answers to {counted(left, 'pair')}"
     else:
@@ -99,7 +99,7 @@ def _asked(waiting: Waiting) -> Section:
         "Fill in the column “label” of the sheet in any spreadsheet, save it as CSV under the same name, and run the command again. "
         "It may be filled in bit by bit: answers stay, no pair is asked about twice, and the page follows."
     )
-    return Section("asked", "What is asked of you", lead, blocks, short="To answer")
+    return Section("asked", "What you are asked to do", lead, blocks, short="To answer")
 
 
 def _so_far(waiting: Waiting) -> Section | None:
@@ -133,7 +133,7 @@ def _so_far(waiting: Waiting) -> Section | None:
     if len(numbers) > 1:
         blocks.insert(0, Charts([_chart(measure, [rows[number, measure] for number in numbers]) for measure in MEASURES]))
     lead = "The model is trained from scratch after every round."
-    return Section("so-far", "What the answers bought so far", lead, blocks, short="So far")
+    return Section("so-far", "Results so far", lead, blocks, short="So far")
 
 
 def _chart(measure: str, rows: Sequence[Mapping[str, Any]]) -> Chart:

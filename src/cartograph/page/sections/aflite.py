@@ -21,7 +21,7 @@ _SOURCES = {
     "columns": "the scaled columns",
     "frozen": "a frozen encoder",
     "finetuned": "the vectors of a model trained on {held_back} held-back rows",
-    "file": "a file of the user's",
+    "file": "your own file",
 }
 _LONGEST_NAME = 40
 
@@ -42,9 +42,9 @@ def _lead(filtered: Aflite) -> str:
     source = _SOURCES[record["features"]["source"]].format(held_back=count(record["features"]["held_back"]))
     before, after = (percent(record[name], 0) for name in ("bias_before", "bias_after"))
     text = (
-        f"Linear models that see nothing but {source} guess {before} of the labels of rows they never saw. AFLite removed the rows that "
-        f"they guess most surely, {share(record['removed'], record['rows'])} of {count(record['rows'])}; of the {count(record['kept'])} "
-        f"that remain they guess {after}."
+        f"Linear models that see only {source} guess {before} of the labels of rows they never saw. AFLite removed the rows that "
+        f"they guess most confidently, {share(record['removed'], record['rows'])} of {count(record['rows'])}; of the "
+        f"{count(record['kept'])} that remain they guess {after}."
     )
     return f"{text} The rows that remain are harder, not cleaner: mislabelled rows also survive the filter."
 
@@ -52,12 +52,12 @@ def _lead(filtered: Aflite) -> str:
 def _charts(filtered: Aflite) -> tuple[Chart, Chart]:
     rounds = [float(value) for value in filtered.history["round"].to_pylist()]
     bias = [round(value, 4) for value in filtered.history["bias"].to_pylist()]
-    shown = "share of right guesses of rows that a model did not train on, mean over the rows in play (R)"
+    shown = "share of correct guesses on rows that a model did not train on, averaged over the remaining rows (R)"
     return (
         Chart("Representation bias", shown, "Round", rounds, [Series("R", bias)], y_range=(0.0, 1.0), whole_x=True),
         Chart(
             "Rows in play",
-            "before the round removed any; at the threshold: rows that enough models guess right",
+            "before the round removed any; at the threshold: rows that enough models guess correctly",
             "Round",
             rounds,
             [Series("in play", filtered.history["size"].to_pylist()), Series("at the threshold", filtered.history["eligible"].to_pylist())],
@@ -99,7 +99,7 @@ def _by_class(audit: Audit, filtered: Aflite) -> Table:
         Column("Rows", "count", "in the filter's pool"),
         Column("Kept", "count"),
         Column("Share kept", "share"),
-        Column("Predictability", "probability", "mean share of right guesses of a row in its first round"),
+        Column("Predictability", "probability", "mean share of correct guesses for a row in its first round"),
     )
     return Table("By label", columns, cells)
 

@@ -65,7 +65,7 @@ def _lead(since: SinceLastAudit) -> list[str]:
     lines.append(f"{_capital(apart)} (0 = the same; {chance}).")
     lines.append(_reused(since))
     if new:
-        lines.append("The first table has the labels that became suspect.")
+        lines.append("The first table lists the labels that became suspect.")
     return lines
 
 
@@ -92,9 +92,9 @@ def _places(audit: Audit, since: SinceLastAudit, what: str) -> list[int]:
 
 def _lists(audit: Audit, since: SinceLastAudit) -> list[RowList]:
     meanings = {
-        "added": "rows that the audit before did not have, least confident first",
+        "added": "rows that are new since the last audit, least confident first",
         "edited": "rows whose text changed, least confident first",
-        "no longer suspect": "rows that looked wrong in the audit before and do not now",
+        "no longer suspect": "rows that looked wrong in the last audit but no longer do",
     }
     lists = []
     for what, meaning in meanings.items():

@@ -18,7 +18,7 @@ _PAPERS = (("full", "full"), ("random", "full"), ("filtered", "filtered"))
 _NAMES = {"linear": "linear model on words", "max-pmi": "most revealing word alone"}
 _NAMES_OF_IMAGES = {"linear": "linear model on pixels", "cnn": "convolutional network", "vision": "pretrained network"}
 _NAMES_OF_TABLES = {"linear": "linear model on columns", "mlp": "perceptron"}
-_NO_WORDS = "{} have no words: what single words and parts of the input give away is not measured."
+_NO_WORDS = "{} have no words: so what single words and parts of the input give away is not measured."
 
 
 def bias_section(audit: Audit) -> Section | None:
@@ -93,12 +93,12 @@ def _models(audit: Audit, rows: Sequence[dict[str, Any]]) -> Table:
         )
     columns = (
         Column("Model"),
-        Column("Input", meaning="what the model is given of each row"),
+        Column("Input", meaning="the part of each row that the model sees"),
         Column("Set"),
         Column("All rows", "points", "learnt from all rows of the pool; per cent right on the whole set"),
         Column("Random", "points", "learnt from as many random rows as the filter kept; on the whole set; mean over seeds"),
         Column("Filtered", "points", "learnt from the rows that the filter kept; on the rows of the set that it kept"),
-        Column("Largest class", "points", "right by always naming the largest class of the filtered set"),
+        Column("Largest class", "points", "accuracy of always naming the largest class of the filtered set"),
         Column("Filtered on whole", "points", "learnt from the rows that the filter kept; on the whole set"),
         Column("All on filtered", "points", "learnt from all rows; on the rows of the set that the filter kept"),
         Column("Rows", "count", "rows of the set that the filter kept"),

@@ -63,7 +63,7 @@ def _facts(cleaning: Cleaning) -> list[tuple[str, str]]:
     version = cleaning.version
     by = Counter(cleaning.changes["by"].to_pylist())
     facts = [
-        ("Version", f"{version['version']}: the same content is always the same version"),
+        ("Version", f"{version['version']}: the same content always gives the same version"),
         ("Made from", f"version {version['parent']}, {counted(version['parent_rows'], 'row')}"),
         ("Files", "data/clean/cleaned.parquet, in the original's columns; every change in data/clean/changes.parquet"),
     ]
@@ -90,11 +90,11 @@ def _arms(arms: Mapping[str, Any]) -> Table:
         Column("Way of cleaning"),
         Column("Rows changed", "count", "dropped, relabelled, or counting less than half"),
         Column("Accuracy", "points", "of linear models, cross-validated on the train set, each row by how likely its label is right"),
-        Column("\u2212 original", "points", "points more than on the original rows; for choosing, as gains come out too large here"),
+        Column("\u2212 original", "points", "points above the original rows; to choose by, as the real gain is smaller"),
         Column("Standard error", "points", "of that difference, paired by rows"),
         Column(
             "Choice",
-            meaning="recommended: the best, if it exceeds the original by more than one standard error; no evaluation set has a say",
+            meaning="recommended: the best, if it beats the original by more than one standard error; evaluation sets are not used",
         ),
     )
     return Table(f"Ways of cleaning compared. {arms['reason']}", columns, cells)

@@ -20,12 +20,12 @@ Row = Mapping[str, Any]
 
 _MEANINGS = {
     "original": "the train set as it was audited",
-    "cleaned": "without the rows that were dropped, under the new labels",
-    "random": "as many rows as cleaned has, picked at random from the original",
+    "cleaned": "without the dropped rows, with the new labels",
+    "random": "a random sample of the original, the same size as cleaned",
 }
 _DRAWN = (
     "A dot is the mean over seeds, its line the 95 % interval for other rows of the same kind and other seeds, a small mark one seed. A "
-    "difference is taken on the same rows and seeds, so its interval can leave 0 out where those of the two means overlap."
+    "difference is taken on the same rows and seeds, so its interval can exclude 0 even where the intervals of the two means overlap."
 )
 _LONGEST = 40
 _LEAST_SPAN = 2.0
@@ -69,7 +69,7 @@ def _how(summary: Sequence[Row]) -> str:
     if any(row["set"] == HELD_OUT for row in summary):
         how += (
             " There is no evaluation set, so a part of the train set was held out of every training. Its labels are as given, wrong ones "
-            "among them, and the suspects were found with its help: the recommendation goes by its rows that are no suspects."
+            "among them, and it helped to find the suspects: the recommendation is based on its rows that are not suspects."
         )
     return how
 
@@ -142,8 +142,8 @@ def _table(audit: Audit, summary: Sequence[Row]) -> Table:
         Column("Rows", "count", "rows of the evaluation set"),
         Column("Trained on"),
         Column("Train rows", "count", "rows that were trained on"),
-        Column("Seeds", "count", "trainings that learnt something, which the mean is over"),
-        Column("Failed", "count", "trainings that ended no better than always naming the largest class, or broke off"),
+        Column("Seeds", "count", "trainings that learnt something; the mean is over these"),
+        Column("Failed", "count", "trainings that ended no better than always naming the largest class, or stopped with an error"),
     ]
     for metric in metrics:
         title = METRIC_NAMES[metric]
@@ -151,7 +151,7 @@ def _table(audit: Audit, summary: Sequence[Row]) -> Table:
         columns += [
             Column(title, "points", "mean over seeds, in per cent"),
             Column(f"{title} s.d.", "points", "standard deviation over seeds, in points"),
-            Column(f"{title} 95 %", meaning="interval of the mean, for other rows of the same kind and other seeds (bootstrap)"),
+            Column(f"{title} 95 %", meaning="interval of the mean, over other rows of the same kind and other seeds (bootstrap)"),
         ]
     return Table("Trained on each version", columns, cells)
 
@@ -174,8 +174,8 @@ def _difference_table(rows: Sequence[Row]) -> Table:
         Column("Domain"),
         Column("Metric"),
         Column("Points", "points"),
-        Column("95 % interval", meaning="paired bootstrap over rows and seeds; one that holds 0 shows no difference"),
-        Column("Seeds", "count", "with which both learnt something"),
+        Column("95 % interval", meaning="paired bootstrap over rows and seeds; if it contains 0, no difference is shown"),
+        Column("Seeds", "count", "seeds with which both learnt something"),
     )
     return Table("Differences in points", columns, cells)
 

@@ -28,7 +28,7 @@ def experiments_section(audit: Audit) -> Section | None:
     if not audit.experiments:
         return None
     blocks = [block for answer in audit.experiments for block in _blocks(answer)]
-    return Section("experiments", "What the map rests on", _lead(audit), blocks, short="Experiments")
+    return Section("experiments", "How robust the map is", _lead(audit), blocks, short="Experiments")
 
 
 def _lead(audit: Audit) -> str:

@@ -38,7 +38,7 @@ def _summary(audit: Audit) -> str:
     numbers = Counter(gate["outcome"] for gate in audit.gates)
     unknown = "needs a second audit" if numbers["unknown"] == 1 else "need a second audit"
     if audit.since_last_audit is not None:
-        unknown = "could not be compared with the audit before"
+        unknown = "could not be compared with the last audit"
     verbs = {"failed": "failed", "warned": "warned", "passed": "passed", "unknown": unknown}
     (number, verb), *others = [(numbers[outcome], verb) for outcome, verb in verbs.items() if numbers[outcome]]
     return "; ".join([f"{counted(number, 'gate')} {verb}", *(f"{count(number)} {verb}" for number, verb in others)]) + "."

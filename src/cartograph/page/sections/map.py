@@ -28,9 +28,8 @@ def map_section(audit: Audit) -> Section:
         rows, labels = counted(audit.rows // audit.labels_a_row, "row"), counted(audit.labels_a_row, "label")
         each = f"one label of a row, a yes or a no: {rows} with {labels} make {count(audit.rows)} points"
     lead = (
-        f"Each point is {each}{sampled}. Low on the left are labels that the model gave little "
-        "probability in every epoch, on the right those about which it changed its mind, and high on the left those of which it was sure "
-        "from the first."
+        f"Each point is {each}{sampled}. At the bottom left are labels that the model gave little probability in every epoch, on the right "
+        "those about which it changed its mind, and at the top left those it was sure of from the start."
     )
     items = [("Confidence", CONFIDENCE), ("Variability", VARIABILITY), ("Correctness", CORRECTNESS)]
     return Section("map", "Data map", lead, (Map(_alternative(audit)), Definitions(items)), short="Map")
@@ -43,7 +42,7 @@ def _besides(audit: Audit) -> str:
         return "; rows that this page lists are always among them, and the bars at the sides count every row"
     which = "all suspects" if shown == flagged else f"the {count(shown)} most suspect of {counted(flagged, 'suspect')}"
     return (
-        f" but for {which} and the rows that this page lists, which are always among them: there the points are denser than the data, "
+        f" but for {which} and the rows that this page lists, which are always among them: so the points are denser there than the data, "
         "while the bars at the sides count every row"
     )
 

@@ -57,7 +57,7 @@ def found_among_suspects(score: pa.Table) -> tuple[int, int] | None:
 
 
 def _lead(score: pa.Table) -> str:
-    text = "The errors planted in the built-in data are known; only the step `score` and this page read them."
+    text = "The errors planted in the built-in data are known, but only the step `score` and this page use them."
     hits, total = found_among_hardest(score)
     if not total:
         return text
@@ -107,7 +107,7 @@ def _gain(score: pa.Table) -> Chart:
         hits = np.concatenate(([0], np.cumsum(flipped[np.argsort(score[name].to_numpy(), kind="stable")])))
         series.append(Series(title, [int(hits[k]) for k in read]))
     series += [Series("perfect", [min(k, total) for k in read]), Series("at random", [round(total * k / len(flipped), 1) for k in read])]
-    meaning = "how many of the flipped labels a person finds who reads the rows in this order"
+    meaning = "how many of the flipped labels a person reading the rows in this order would find"
     return Chart("Flips found", meaning, "Rows read", read, series, y_range=(0, float(total)), whole_x=True)
 
 
@@ -121,7 +121,7 @@ def _reliability(audit: Audit, score: pa.Table, places: Integers) -> tuple[Chart
     middles = [(place + 0.5) / _BINS for place in range(_BINS)]
     found = [round(float(flipped[own].mean()), 4) if len(own) >= _FEWEST else None for own in rows]
     said = [round(float(given[own].mean()), 4) if len(own) >= _FEWEST else None for own in rows]
-    meaning = f"of the rows with about that probability of a wrong label, the share that was flipped; points of {_FEWEST} rows or more"
+    meaning = f"share of flipped labels among the rows with about that probability of a wrong label; points of {_FEWEST} rows or more"
     series = [Series("flipped", found), Series("probability said", said)]
     return (Chart("Reliability", meaning, "probability of a wrong label", middles, series, (0.0, 1.0)),)
 
@@ -131,7 +131,7 @@ def _facts(audit: Audit, score: pa.Table) -> list[tuple[str, str]]:
     digits = 2 if int(_flags(score, "flipped").sum()) < 1000 else 3
     low = (
         ("average_precision", "Average precision", "of the ranking by low confidence; 1 = every flip before every other row"),
-        ("precision", "Precision", "share of flips among as many least confident rows as there are flips"),
+        ("precision", "Precision", "share of flips among the least confident rows, taking as many rows as there are flips"),
         ("recall", "Recall", "share of the flips that are among those rows"),
     )
     meanings = low

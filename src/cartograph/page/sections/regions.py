@@ -17,7 +17,7 @@ MEANINGS = {
     HARD: "Low confidence and low variability: in epoch after epoch, the model gave these labels little probability.",
     AMBIGUOUS: "High variability: the probability of these labels went up and down from epoch to epoch, or rose late.",
     EASY: "High confidence and low variability: the model gave these labels much probability, early and steadily.",
-    UNASSIGNED: "In none of the three.",
+    UNASSIGNED: "Rows in none of the other three regions.",
 }
 _LISTS = ((HARD, "least confident"), (EASY, "most confident"), (AMBIGUOUS, "most variable"))
 
@@ -28,8 +28,8 @@ def regions_section(audit: Audit) -> Section:
     cards = [_card(audit, name) for name in names if len(audit.members(name))]
     lead = (
         "Hard-to-learn and easy-to-learn rows are among the least and the most confident, and closest to the corner of the map where "
-        "confidence is low or high and variability is 0; the other ones among the most variable rows are ambiguous. The parameters set how "
-        "long these lists are, the data how many of their rows are in the region."
+        "confidence is low or high and variability is 0; the other ones among the most variable rows are ambiguous. The parameters set "
+        "how many rows a region may hold at most, the data decide how many it does."
     )
     empty = [name for name in names[:3] if not len(audit.members(name))]
     lead += f" No row is {' or '.join(empty)}." if empty else ""

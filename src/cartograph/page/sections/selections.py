@@ -20,7 +20,7 @@ _EDGE = 0.02
 _NOTE = (
     "A difference is taken on the same rows of the set and the same seeds; its line is the 95 % interval for other rows of the same "
     "kind and other seeds. Nothing is corrected for the number of comparisons: of twenty selections that are no "
-    "different from random rows, one leaves 0 out by chance."
+    "different from random rows, one excludes 0 by chance."
 )
 
 
@@ -49,22 +49,24 @@ def _lead(lines: Sequence[Line], sets: Sequence[tuple[str, str]], metric: str, e
     parts = [f"The same recipe was trained from scratch on parts of the train set ({shares} of its rows), each chosen by another strategy."]
     compared = [(name, domain) for name, domain in sets if any(name in line.against_random for line in lines)]
     if not compared:
-        parts.append("No training on as many random rows learnt anything, so no selection can be compared with chance.")
+        parts.append("No training on a random sample of the same size learnt anything, so no selection can be compared with chance.")
     for name, domain in sorted(compared, key=lambda item: item[1] != "ood"):
         better = [line for line in lines if mark(line, name) == "▲"]
         worse = [line for line in lines if mark(line, name) == "▼"]
         where = f"On {cut(name, _LONGEST)} ({DOMAINS[domain]})"
         if better:
-            parts.append(
-                f"{where}, {listing([line.name for line in better])} beat{'s' if len(better) == 1 else ''} as many rows at random."
-            )
+            names = listing([line.name for line in better])
+            parts.append(f"{where}, {names} beat{'s' if len(better) == 1 else ''} a random sample of the same size.")
         else:
-            parts.append(f"{where}, no selection measurably beats as many rows at random{f'; {len(worse)} fall behind' if worse else ''}.")
+            behind = f"; {len(worse)} do worse" if worse else ""
+            parts.append(f"{where}, no selection measurably beats a random sample of the same size{behind}.")
     named = [line.name for line in lines]
     broken = [row for row in every if row["subset"] in named]
     failed = sum(row["failed"] for line in lines for row in [line.cells[sets[0][0]]]) - len(broken) if sets else 0
     if failed:
-        parts.append(f"{counted(failed, 'training')} ended no better than always naming the largest class: failed, and in no mean.")
+        parts.append(
+            f"{counted(failed, 'training')} ended no better than always naming the largest class: failed, and left out of the means."
+        )
     return " ".join([*parts, *broken_sentences(broken)])
 
 
@@ -93,7 +95,7 @@ def _differences(lines: Sequence[Line], name: str, domain: str, metric: str) -> 
         return None
     low, high = min(0.0, *(dot.low for dot in dots)), max(0.0, *(dot.high for dot in dots))
     edge = max(0.08 * (high - low), 0.1)
-    meaning = f"{DOMAINS[domain]}: points of {METRIC_NAMES[metric]} above as many random rows"
+    meaning = f"{DOMAINS[domain]}: points of {METRIC_NAMES[metric]} above a random sample of the same size"
     return DotPlot(cut(name, _LONGEST), meaning, "points", dots, (low - edge, high + edge), zero=True)
 
 
@@ -127,4 +129,4 @@ def _difference_table(lines: Sequence[Line]) -> Table:
     columns = [Column("Trained on"), Column("Set")]
     for against in ("random", "100 %"):
         columns += [Column(f"− {against}", meaning="in points"), Column("95 % interval"), Column("p", meaning=p)]
-    return Table("Differences from as many random rows, and from the whole train set", columns, cells, folded=True)
+    return Table("Differences from a random sample of the same size, and from the whole train set", columns, cells, folded=True)

@@ -115,7 +115,7 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         f"{counted(number, 'label')} of {count(audit.rows)} {'looks' if number == 1 else 'look'} wrong ({share(number, audit.rows)})."
     ]
     if number:
-        sentences.append("Suspects are not errors until somebody has read them: open a row to see why it is here.")
+        sentences.append("A suspect is not an error until somebody has checked it: open a row to see why it is listed.")
     if number > MOST_LISTED:
         sentences.append(f"The table has the first {count(MOST_LISTED)}; all are in {_file_of(audit)}.")
     if record["assumption"]:
@@ -134,15 +134,15 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         )
     elif record.get("unknown") == "much noise":
         sentences.append(
-            "The labels of the surest rows contradict the models often. Whether those labels are wrong or those rows hard cannot be told: "
-            f"the probabilities lie between what these rows show and {percent(PRIOR)} of wrong labels, and nothing is changed without a "
-            "person."
+            "The labels of the surest rows contradict the models often. Whether those labels are wrong or those rows hard is not known: "
+            f"the probabilities lie between what these rows show and {percent(PRIOR)} of wrong labels, and nothing is changed "
+            "automatically."
         )
     else:
         most = "at most " if record.get("unknown") == "few rows" else ""
         sentences.append(
-            f"The probabilities assume that {most}{percent(PRIOR)} of the labels are wrong: a number cannot be estimated here, and nothing "
-            "is changed without a person."
+            f"The probabilities assume that {most}{percent(PRIOR)} of the labels are wrong: the number cannot be estimated here, so "
+            "nothing is changed automatically."
         )
     sentences.append(f"Rows at {probability(record['threshold'])} or more are listed as suspects.")
     return sentences

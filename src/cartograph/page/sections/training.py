@@ -67,7 +67,7 @@ def _accuracy(audit: Audit, sets: list[str]) -> Table:
         Column("Domain", meaning="in distribution: drawn like the train set; out of distribution: from somewhere else"),
         Column("Rows", "count"),
         Column("Accuracy", "probability", "after the last epoch"),
-        Column("95 % interval", meaning="where the accuracy would lie with other rows of the same kind (Wilson)"),
+        Column("95 % interval", meaning="range of the accuracy on other rows of the same kind (Wilson)"),
         Column(
             "Macro F1",
             "probability",
@@ -86,9 +86,9 @@ def _facts(audit: Audit) -> list[tuple[str, str]]:
     learning = training.get("learning", {})
     if len(learning.get("attempts", ())) > 1:
         tried = [f"{count(each['epochs'])} (accuracy {probability(each['accuracy'])})" for each in learning["attempts"]]
-        facts.append(("Epochs tried", f"{', '.join(tried)}: each time from the start, with twice as many, until the model had learnt"))
+        facts.append(("Epochs tried", f"{', '.join(tried)}: restarted each time with twice as many, until the model had learnt"))
     if learning.get("simple_accuracy") is not None:
-        facts.append(("Simple models, on rows they did not see", f"accuracy {probability(learning['simple_accuracy'])}"))
+        facts.append(("Simple models, on rows they were not trained on", f"accuracy {probability(learning['simple_accuracy'])}"))
     if training.get("record"):
         facts.append(("Probabilities read", _RECORD.get(str(training["record"]), str(training["record"]))))
     if training.get("device"):

@@ -111,9 +111,9 @@ def _leaked(sets: list[Mapping[str, Any]]) -> Table | None:
         Column("Set"),
         Column("Used", "count", "rows that could be used"),
         Column("Equal", "count", "rows with the same text, character by character, as a row of the train set"),
-        Column("But for case and spaces", "count", "rows whose text is the same but for upper and lower case and white space"),
+        Column("Ignoring case and spaces", "count", "rows whose text is the same, ignoring case and white space"),
         Column("Nearly", "count", "rows with a similarity of 0.8 or more to one of the train set (Jaccard, of 5 characters)"),
-        Column("Other label", "count", "of all these, rows with another label in the train set"),
+        Column("Other label", "count", "of all these, rows that have another label in the train set"),
     )
     names = ("exact", "normalised", "near", "other label")
     cells: list[Sequence[Cell]] = [
@@ -133,7 +133,7 @@ def _contradicted(sets: list[Mapping[str, Any]]) -> Table | None:
         Column(
             "Contradicted",
             "count",
-            "rows whose text, but for case and white space, stands with another label in the same set or in the train set",
+            "rows whose text, ignoring case and white space, also appears with another label in the same set or in the train set",
         ),
         Column("Share", "share", "of the rows that could be used"),
     )

@@ -135,7 +135,7 @@ def test_what_reads_a_failed_cell_goes_on_without_it(threads: Threads, capsys: p
     assert names(ended.done) == ["a", "m@2", "table"]
     assert "m@1: FAILED: No luck." in capsys.readouterr().out
     assert isinstance(ended.error, CellError)
-    assert "1 cell failed and everything else was done without: `m@1`: No luck. The next run takes up what failed" in str(ended.error)
+    assert "1 cell failed; everything else was done without them: `m@1`: No luck. The next run repeats only what failed" in str(ended.error)
 
 
 def test_what_reads_a_cell_that_could_not_run_does_not_run_either(threads: Threads) -> None:
@@ -167,7 +167,7 @@ def test_many_failed_cells_are_counted_and_three_named() -> None:
     errors = [(cell(f"m@{number}"), CartographError(f"reason {number}.")) for number in range(5)]
     said = str(Ended(errors=errors).error)
     assert said.startswith(
-        "5 cells failed and everything else was done without: `m@0`: reason 0; `m@1`: reason 1; `m@2`: reason 2; and 2 more."
+        "5 cells failed; everything else was done without them: `m@0`: reason 0; `m@1`: reason 1; `m@2`: reason 2; and 2 more."
     )
 
 

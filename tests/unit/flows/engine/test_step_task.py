@@ -149,7 +149,7 @@ def test_a_step_whose_process_is_lost_runs_again_alone_and_is_given_up_after_som
     )
     assert asked == [False, True, True, True]
     said = capsys.readouterr().out
-    assert said.count("double: the process that ran it is gone (BrokenProcessPool: terminated abruptly); running it again") == MOST_LOSSES
+    assert said.count("double: the process that ran it has died (BrokenProcessPool: terminated abruptly); running it again") == MOST_LOSSES
     assert failure_of(space.path / "data" / "double") == (str(error) if step is CELL else None)
 
 

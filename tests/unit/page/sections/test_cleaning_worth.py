@@ -19,7 +19,7 @@ def test_models_are_dots_with_intervals_on_one_scale(audit: Audit) -> None:
     section = cleaning_worth_section(with_versions(audit))
     assert section is not None
     assert section.lead.startswith("Cleaning raised accuracy by ")
-    assert "cleaned (without the rows that were dropped, under the new labels)" in block_of(section, Dots).note
+    assert "cleaned (without the dropped rows, with the new labels)" in block_of(section, Dots).note
     assert "1 of 3 trainings on random ended no better than always naming the largest class: failed" in section.lead
     challenge, validation, differences = block_of(section, Dots).plots
     assert (challenge.title, validation.title) == ("challenge", "validation")
@@ -68,5 +68,5 @@ def test_trainings_that_broke_off_are_listed_with_their_reasons(audit: Audit) ->
     section = cleaning_worth_section(replace(audit, comparison=comparison, broken=broken))
     assert section is not None
     assert "1 of 1 training on cleaned ended no better than always naming the largest class" in section.lead
-    assert "The training on original with seed 2 broke off and is in no mean: RuntimeError: no memory." in section.lead
+    assert "original with seed 2 stopped with an error and is left out of the means: RuntimeError: no memory." in section.lead
     assert "of 2 trainings on original" not in section.lead

@@ -22,7 +22,7 @@ def test_gates_that_failed_or_warned_come_first_and_are_in_the_verdict(audit: Au
     ]
     lines = verdict(with_earlier_audit(audit)).lines
     assert "This fails the audit: 2 of 8 labels look wrong: <i>u1</i>." in lines
-    assert "Since the audit before, 1 label became suspect." in lines
+    assert "Since the last audit, 1 label became suspect." in lines
 
 
 def test_gates_that_need_an_earlier_audit_are_counted_as_such(audit: Audit) -> None:
@@ -34,4 +34,4 @@ def test_gates_that_need_an_earlier_audit_are_counted_as_such(audit: Audit) -> N
     assert gates_section(replace(audit, gates=first[4:5])).lead.startswith("1 gate needs a second audit.")  # type: ignore[union-attr]
     later = gates_section(replace(with_earlier_audit(audit), gates=first))
     assert later is not None
-    assert later.lead.startswith("4 gates passed; 4 could not be compared with the audit before.")
+    assert later.lead.startswith("4 gates passed; 4 could not be compared with the last audit.")

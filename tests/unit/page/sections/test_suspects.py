@@ -16,7 +16,7 @@ from tests.page_audits import block_of, small_audit, with_suspects
 def test_suspects_are_listed_in_their_order_with_suggestion_and_reason(audit: Audit) -> None:
     section = suspects_section(with_suspects(audit))
     assert section is not None
-    assert section.lead.startswith("2 labels of 8 look wrong (25\u00a0%). Suspects are not errors until somebody has read them")
+    assert section.lead.startswith("2 labels of 8 look wrong (25\u00a0%). A suspect is not an error until somebody has checked it")
     assert "2 labels of easy rows were flipped and the model trained again" in section.lead
     listed = block_of(section, SuspectTable).suspects
     assert [(item.place, item.rank, item.suggested, item.reason) for item in listed] == [(1, 1, 1, "because 1"), (0, 2, 1, "because 0")]

@@ -27,6 +27,6 @@ def test_the_epochs_that_were_tried_are_listed(audit: Audit) -> None:
     attempts = [{"epochs": epochs, "accuracy": share, "surest_third": share} for epochs, share in ((8, 0.25), (16, 0.7))]
     training = {**audit.training, "learning": {"attempts": attempts, "simple_accuracy": 0.65, "sentence": ""}}
     facts = dict(block_of(training_section(replace(audit, training=training)), Facts).facts)
-    assert facts["Epochs tried"].startswith("8 (accuracy 0.25), 16 (accuracy 0.70): each time from the start")
-    assert facts["Simple models, on rows they did not see"] == "accuracy 0.65"
+    assert facts["Epochs tried"].startswith("8 (accuracy 0.25), 16 (accuracy 0.70): restarted each time")
+    assert facts["Simple models, on rows they were not trained on"] == "accuracy 0.65"
     assert "Epochs tried" not in dict(block_of(training_section(audit), Facts).facts)

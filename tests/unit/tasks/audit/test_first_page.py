@@ -38,10 +38,10 @@ def content_of(document: str) -> dict[str, Any]:
 
 def test_it_shows_the_map_and_the_suspects_and_says_where_the_whole_page_will_be(tmp_path: Path) -> None:
     _, summary, document = first_look(tmp_path)
-    assert summary == "open workspaces/small/reports/first-look.html for map and suspects; the whole page comes last"
+    assert summary == "open workspaces/small/reports/first-look.html for the map and the suspects; the full page comes at the end"
     sentence, first, *_ = verdict_of(document) or ()
     assert re.match(r"\d+ of 300 labels look wrong", sentence)
-    assert first.startswith("This is a first look, ") and first.endswith(" the whole page is report.html in the same folder.")
+    assert first.startswith("This is a first look, ") and first.endswith(" the full page is report.html in the same folder.")
     content = content_of(document)
     assert content["kind"] == "Data audit, first look"
     assert [section["short"] for section in content["sections"]] == [

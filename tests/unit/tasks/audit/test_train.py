@@ -210,7 +210,7 @@ def test_what_it_reads_follows_from_the_parameters(tmp_path: Path) -> None:
         ({"batch_size": 2, "gradient_accumulation": 3}, "gradient_accumulation cuts a batch into 3 parts, but batch_size is 2; lower it"),
         ({"model": "probe", "pretrained": "x/y"}, "model `probe` reads vectors that the step `embed` makes; name the encoder in"),
         ({"folds": 1}, "`train.folds`: should be 0 (none), or 2 or more, so that each row has models that did not see it, but is 1."),
-        ({"folds": 3, "dynamics": "mine"}, "folds needs a training of its own, but dynamics are imported; set folds to 0"),
+        ({"folds": 3, "dynamics": "mine"}, "folds needs a training run, but the dynamics are imported; set folds to 0"),
         ({"model": "transformer"}, "model `transformer` needs `pretrained`: a model's folder, or a hub id"),
     ],
 )

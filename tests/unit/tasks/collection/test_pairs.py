@@ -15,7 +15,7 @@ LINKS = {"source": "files", "train": ["links.csv"], "left_table": {"path": "a.cs
 @pytest.mark.parametrize(
     ("given", "wanted"),
     [
-        ({"train": ["mine.csv"]}, "files are named, but source `planted-paraphrases` reads none; set `source: files`"),
+        ({"train": ["mine.csv"]}, "files are given, but source `planted-paraphrases` does not read them; set `source: files`"),
         ({"symmetric": False}, "source `planted-paraphrases` is one set of questions; leave `symmetric` true, or set `source: files`"),
         ({"source": "files"}, "source `files` needs `train`: at least one file of stated pairs"),
         ({"source": "files", "train": ["a.csv"], "dev": ["b.csv"]}, "`dev` and `test` go together"),

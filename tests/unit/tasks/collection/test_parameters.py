@@ -12,7 +12,7 @@ from tasks.collection.parameters import Collect
     ("given", "wanted"),
     [
         ({"methods": ["stratified-match"]}, "method `stratified-match` matches what `uncertainty` found; list that too"),
-        ({"oracle": "people"}, "oracle `people`: list one method and one seed; nobody answers the same pairs for several"),
+        ({"oracle": "people"}, "oracle `people`: list one method and one seed; people are asked about the pairs of only one"),
         ({"oracle": "people", "methods": ["stratified-all-positives"]}, "needs to know all labels, which people do not say"),
         ({"seeds": [1, 1]}, "a method or a seed is listed twice"),
         ({"seeds": [-1]}, "Input should be greater than or equal to 0"),

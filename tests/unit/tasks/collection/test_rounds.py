@@ -156,7 +156,7 @@ def test_the_comparison_says_who_is_best_and_what_was_collected(done: Workspace)
     table = pq.read_table(done.path / "data/compare/collected/uncertainty-1.parquet")
     assert table.column_names == ["left", "right", "label", "round"]
     page = (done.path / "reports/report.html").read_text(encoding="utf-8")
-    assert "Who chooses the labels" in page
+    assert "How the labels are chosen" in page
     assert set(re.findall(r"\w+://[^\"' ]+", page)) == {"http://www.w3.org/2000/svg"}
 
 
@@ -306,7 +306,7 @@ def test_people_answer_round_by_round(empty: Path) -> None:
     assert leave_page(workspace, steps_of(workspace.settings), waits.value)
     page = (workspace.path / "reports/waiting.html").read_text(encoding="utf-8")
     assert "Round 2 of 2 waits for answers to 45 pairs" in page
-    assert "What the answers bought so far" in page
+    assert "Results so far" in page
     assert "review/round-02.csv" in page
     assert "review/round-02.csv" in dvc_yaml.render(workspace)
     assert waits.value.exit_code == 3
@@ -329,7 +329,7 @@ def test_people_answer_round_by_round(empty: Path) -> None:
     with pytest.raises(WaitingError, match=r" 45 of them were answered before") as waits:
         run_step(second, workspace)
     assert leave_page(workspace, steps_of(workspace.settings), waits.value)
-    assert "Round 2 of 2 has all its answers from before" in (workspace.path / "reports/waiting.html").read_text(encoding="utf-8")
+    assert "Round 2 of 2 already has all its answers" in (workspace.path / "reports/waiting.html").read_text(encoding="utf-8")
     run_step(second, workspace)
     assert digest_path(workspace.path / "data/round-2/uncertainty-1") == before
 

@@ -92,7 +92,7 @@ def test_the_model_that_drew_the_map_decides_where_there_is_one(space: Path, poo
     shutil.copytree(fitted.model, space / "data/train/model")
     expand(str(pool), "--rows", "60")
     said = capsys.readouterr().out
-    assert "The first are those of which the model that drew the map is least certain." in said
+    assert "They are sorted by how uncertain the model behind the map is, most uncertain first." in said
     assert "probability of another label than the likeliest" in said
     found = lines(space / "reports/expand.csv")
     unsure = [float(record.cells["unsure"]) for record in found]

@@ -137,7 +137,7 @@ def test_nothing_half_made_is_left(space: Path, train: str, tmp_path: Path, monk
     [
         ("../elsewhere", r"elsewhere is not inside the project .*; make it under workspaces/"),
         (".", r"is not inside the project .*; make it under workspaces/"),
-        ("src", r"src is not empty and not a workspace; name a new folder, such as workspaces/src"),
+        ("src", r"src is neither empty nor a workspace; give a new folder, such as workspaces/src"),
         ("params.yaml", r"params\.yaml is a file; name a folder to make, such as workspaces/params"),
     ],
 )

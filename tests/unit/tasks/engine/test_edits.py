@@ -45,7 +45,7 @@ def held(project: Path) -> Iterator[Workspace]:
 
 
 def test_a_file_that_changes_while_it_is_read_is_no_record(held: Workspace) -> None:
-    with pytest.raises(InputError, match=r"step `copy`: .*/rows\.csv changed while it was in use, so nothing was recorded of this step"):
+    with pytest.raises(InputError, match=r"step `copy`: .*/rows\.csv changed while it was in use, so this step was not recorded"):
         run_step(step(copy_and_edit), held)
     assert read_receipt(step(), held) is None
     assert not held.resolve("data/copy").exists()
