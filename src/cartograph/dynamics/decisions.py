@@ -25,6 +25,17 @@ def decision_uids(uids: Objects, n_labels: int) -> Objects:
     return np.array(named, dtype=object).reshape(len(uids), n_labels)
 
 
+def recorded_uids(uids: Objects, labels: Integers) -> Objects:
+    """Return the names under which dynamics are recorded: the uids, ``(n_examples,)``, or where rows have several labels
+    ``decision_uids``.
+
+    Args:
+        uids: of the rows.
+        labels: label ids, ``(n_examples,)``, or 0 and 1, ``(n_examples, n_labels)``.
+    """
+    return uids if labels.ndim == 1 else decision_uids(uids, labels.shape[1])
+
+
 def decisions(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the logits of no and yes, ``(batch · n_labels, 2)``, and which of them is given, ``(batch · n_labels,)``; row by row.
 

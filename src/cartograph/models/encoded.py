@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from cartograph.data.arrays import Floats32, Integers, Integers32, Objects, Pixels
-from cartograph.dynamics.decisions import decision_uids
 
 
 @dataclass(frozen=True)
@@ -95,11 +93,6 @@ class Examples:
 
     def __len__(self) -> int:
         return len(self.labels)
-
-    @cached_property
-    def recorded_uids(self) -> Objects:
-        """The names under which dynamics are recorded: (n_examples,) the uids, or (n_examples, n_labels) of each label of a row."""
-        return self.uids if self.labels.ndim == 1 else decision_uids(self.uids, self.labels.shape[1])
 
     def __repr__(self) -> str:
         return f"Examples({len(self):,} rows, fields {', '.join(self.fields)})"

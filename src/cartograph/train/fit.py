@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 import torch
 
 from cartograph.data.json_files import read_json
+from cartograph.dynamics.decisions import recorded_uids
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.errors import InputError
 from cartograph.models.base import Classifier, label_matrix
@@ -129,9 +130,10 @@ def _fit(
     evaluated = {name: model.encode(table, dataset_info(table.schema)) for name, table in sorted(evaluation.items())}
     held = None if held_out is None else model.encode(held_out, dataset_info(held_out.schema))
     history: list[Score] = [] if checkpoint is None else read_json(checkpoint / "history.json")
+    recorded = examples if held is None else held
     watch = Watch(
         recorder=lambda: DynamicsRecorder(
-            result.dynamics, start_epoch=epoch + 1, uids=(examples if held is None else held).recorded_uids.ravel()
+            result.dynamics, start_epoch=epoch + 1, uids=recorded_uids(recorded.uids, recorded.labels).ravel()
         ),
         checkpoints=checkpoints,
         history=history,

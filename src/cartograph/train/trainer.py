@@ -16,7 +16,7 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 from transformers.trainer import OPTIMIZER_NAME, SCHEDULER_NAME, TRAINER_STATE_NAME
 
 from cartograph.data.arrays import Floats32, Integers
-from cartograph.dynamics.decisions import decisions
+from cartograph.dynamics.decisions import decisions, recorded_uids
 from cartograph.dynamics.epoch_files import by_blocks
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.base import IGNORED, Classifier
@@ -93,6 +93,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         lengths = examples.lengths if model.pads else None
         self.order = order or (lambda epoch: epoch_batches(len(examples), recipe.batch_size, recipe.seed, epoch, lengths))
         self._weights: torch.Tensor | None = None
+        self._recorded = recorded_uids(examples.uids, examples.labels)
         super().__init__(model=model, args=_arguments(recipe, model, len(examples), folder), compute_loss_func=self._mean_loss)
         self.remove_callback(PrinterCallback)
         self.add_callback(_EpochCallback(self))
@@ -187,8 +188,10 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
             self._note(name, float(np.mean(loss)), float(np.mean(right)))
 
     def _record(self, recorder: DynamicsRecorder, examples: Examples, rows: Integers, logits: torch.Tensor, labels: torch.Tensor) -> None:
-        of_rows = (logits, labels) if labels.ndim == 1 else decisions(logits, labels)
-        recorder.record(examples.recorded_uids[rows].ravel(), *of_rows)
+        if labels.ndim == 1:
+            recorder.record(examples.uids[rows], logits, labels)
+        else:
+            recorder.record(self._recorded[rows].ravel(), *decisions(logits, labels))
 
     def _note(self, name: str, loss: float, share: float) -> None:
         score = {"epoch": self.epoch, "set": name, "loss": loss, "accuracy": share}
