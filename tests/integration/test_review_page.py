@@ -300,15 +300,21 @@ def test_five_hundred_answers_are_all_there(project: Path) -> None:
     assert decided(space) == {f"u{n:03d} Ann": outcomes[n % 3] for n in range(500)}
 
 
-@pytest.mark.slow
-def test_pairs_of_a_collection_are_answered_on_its_sheet(browser: Browser, project: Path) -> None:
-    path = project / "workspaces" / "pairs"
+def round_of_three_pairs(path: Path) -> Path:
+    """The sheet of a collection's first round, with three pairs and no answer."""
     collect = {"methods": ["uncertainty"], "oracle": "people", "given": "none", "rounds": 1, "first_round": 20}
     space = open_new(path, pairs={"rows": 200}, collect=collect)
     run_step(next(step for step in steps_of(space.settings) if step.name == "pairs"), space)
     sheet = path / "review/round-01.csv"
     sheet.parent.mkdir(exist_ok=True)
     sheet.write_bytes(answer_sheet(load_task(path / "data/pairs"), np.array([3, 17, 40])))
+    return sheet
+
+
+@pytest.mark.slow
+def test_pairs_of_a_collection_are_answered_on_its_sheet(browser: Browser, project: Path) -> None:
+    path = project / "workspaces" / "pairs"
+    sheet = round_of_three_pairs(path)
     with served(project, path) as server:
         page = open_page(browser, server)
         for place, key in enumerate("yn0"):
@@ -322,3 +328,27 @@ def test_pairs_of_a_collection_are_answered_on_its_sheet(browser: Browser, proje
         at(page, 2)
         close(page, server)
     assert [record.cells["label"] for record in read_sheet(sheet.read_bytes(), "s", ("pair",))] == ["yes", "no", ""]
+
+
+@pytest.mark.slow
+def test_two_people_answer_pairs_apart_and_settle_what_they_answer_differently(browser: Browser, project: Path) -> None:
+    path = project / "workspaces" / "pairs"
+    sheet = round_of_three_pairs(path)
+    with served(project, path, "--annotator", "Ann") as ann, served(project, path, "--annotator", "Bob") as bob:
+        for place, word in enumerate(("yes", "no", "no")):
+            assert ann.send(place, word)[0] == 200
+        page = open_page(browser, bob)
+        for place, key in enumerate("yyn"):
+            at(page, place)
+            expect(page.locator(".question")).not_to_contain_text("Ann")
+            page.keyboard.press(key)
+        panel = page.locator(".panel")
+        expect(panel).to_contain_text("Ann and Bob both answered 3 pairs and agree on 67 % of them")
+        expect(panel).to_contain_text("1 pairs are answered differently; the round waits until they are settled.")
+        page.keyboard.press("t")
+        at(page, 1)
+        expect(page.locator(".question .note")).to_have_text("Answered differently: Ann: no; Bob: yes")
+        page.keyboard.press("n")
+        expect(panel).to_contain_text("Everything is saved.")
+        close(page, bob)
+    assert [record.cells["label"] for record in read_sheet(sheet.read_bytes(), "s", ("pair",))] == ["yes", "no", "no"]
