@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from cartograph.clean.decisions import read_decisions
 from cartograph.config import Section
 from cartograph.data.spreadsheet import unguarded
+from cartograph.frames.audit import audit
 from tasks.audit import clean, first_page, noise, report
 from tasks.audit.parameters.ablate import Ablate
 from tasks.audit.parameters.ingest import Ingest
@@ -23,6 +24,7 @@ from tasks.audit.parameters.measure import Measure
 from tasks.engine.step import Out
 from tasks.engine.workspace import CODE
 from tests.chromium import SIGHTS, WATCH, chromium, violations
+from tests.label_sets import film_frame
 from tests.report_audit import HOSTILE, write_audit
 from tests.workspaces import make_workspace
 
@@ -560,3 +562,17 @@ def test_dragging_zooms_and_a_double_click_goes_back(opened: Opener, small: Path
     expect(origin).to_have_count(0)
     page.mouse.dblclick(box["x"] + 250, box["y"] + 250)
     expect(origin).to_have_count(1)
+
+
+def test_of_several_labels_the_map_of_one_is_chosen_and_no_decision_is_asked_for(opened: Opener, tmp_path: Path) -> None:
+    audit(film_frame(120, 0.05)[0], text="text", labels="tags", epochs=2, threshold=0.3).report(tmp_path / "report.html")
+    page = opened(tmp_path / "report.html")
+    assert drawn(page) == 480
+    page.get_by_label("Map of").select_option("sea")
+    assert drawn(page) == 120
+    page.locator(".narrowing > summary").click()
+    page.locator(".narrowing").get_by_label("Given").select_option("yes")
+    yes = drawn(page)
+    page.locator(".narrowing").get_by_label("Given").select_option("no")
+    assert 0 < yes < 120 and drawn(page) == 120 - yes
+    assert page.locator("#suspects .suspects-table").count() == 1 and not page.locator(".decide").count()
