@@ -54,7 +54,7 @@ def test_an_answer_is_taken_back_and_a_given_label_is_kept(space: Workspace) -> 
 
 def test_an_answer_to_what_has_changed_is_refused_unless_it_says_the_same(space: Workspace) -> None:
     asked(space, "Ann").answer(0, "drop", "")
-    with pytest.raises(ChangedError, match="answered meanwhile"):
+    with pytest.raises(ChangedError, match="answered in the meantime"):
         asked(space, "Ann").answer(0, "keep", "")
     asked(space, "Ann").answer(0, "drop", "")
     asked(space, "Ann").answer(0, "keep", "drop")
