@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy import ndarray
 
 from cartograph.data.arrays import Bools
 from cartograph.errors import InputError
@@ -21,6 +22,7 @@ SEPARATORS = ("|;", ",")
 """Characters between names: the comma only in a column that has neither of the others, since a name may hold one."""
 
 Form = Literal["columns", "lists", "separated"]
+_LISTS = (list, tuple, set, frozenset, ndarray)
 _MISSING = frozenset(("", "nan", "none", "null", "na", "n/a", "?", "<na>"))
 
 
@@ -156,7 +158,7 @@ def _plain(cell: Any) -> str:
 def _is_missing(cell: Any) -> bool:
     if cell is None:
         return True
-    if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+    if isinstance(cell, _LISTS):
         return False
     return str(cell).strip().lower() in _MISSING
 
@@ -183,7 +185,7 @@ def _as_list(cell: Any) -> list[str] | None:
                 cell = ast.literal_eval(cell)
             except (ValueError, SyntaxError, MemoryError, RecursionError):
                 return None
-    if not isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+    if not isinstance(cell, _LISTS):
         return None
     items = [item for item in cell if not _is_missing(item)]
     return None if any(isinstance(item, list | dict | tuple) for item in items) else [str(item).strip() for item in items]
