@@ -1,4 +1,7 @@
-"""The comparison of two audits as a flow: `python -m flows.compare A B`, each a workspace, or `WORKSPACE@REV` for another commit."""
+"""The comparison of two audits as a flow: `python -m flows.compare A B`, each a workspace, or `WORKSPACE@REV`.
+
+REV is another commit, or a version of the Delta or Iceberg table that the audit read.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from flows.engine.states import flow_state
 from tasks.audit.compare import DATA, read_record
 from tasks.audit.comparison_markdown import comparison_markdown
 from tasks.audit.publish import mark_left
+from tasks.commands.input_versions import NOW, audits_by_version, is_revision
 from tasks.engine.workspace import project_root
 from tasks.pipelines import open_workspace
 from tasks.presentation import console
@@ -37,7 +41,8 @@ def compare(before: str, now: str) -> Any:
     """Compare two audits, and leave what changed as an artifact.
 
     Args:
-        before: the earlier one: a workspace's folder, with ``@REV`` behind it for the audit of another git revision.
+        before: the earlier one: a workspace's folder, with ``@REV`` behind it for the audit of another git revision, or of that version
+            of its table.
         now: the later one, likewise.
     """
     import numpy as np
@@ -58,9 +63,18 @@ def record_of(name: str) -> Record:
     """Return the record of an audit.
 
     Raises:
-        InputError: there is no such workspace or revision, or nothing was audited there.
+        InputError: there is no such workspace, revision or version, or nothing was audited there.
     """
     folder, at, revision = (name, "", "") if (project_root() / name).is_dir() else name.partition("@")
+    if at and not is_revision(revision) and (audits := audits_by_version(_from_root(folder))):
+        if revision not in audits:
+            known = ", ".join(sorted(audits, key=lambda version: (len(version), version)))
+            raise InputError(
+                f"no audit of {folder} read version {revision} of its table; those that are here or in a commit read {known}. Name one of "
+                "these, or a commit."
+            )
+        revision = audits[revision]
+        at = "" if revision == NOW else at
     if not at:
         space = open_workspace(folder)
         found = read_record(space.path / DATA)
@@ -99,7 +113,7 @@ def _reason(said: str) -> str:
 
 @app.command()
 def main(
-    before: Annotated[str, typer.Argument(help="The earlier audit: a workspace, or WORKSPACE@REV.")],
+    before: Annotated[str, typer.Argument(help="The earlier audit: a workspace, or WORKSPACE@REV (a commit, or a version of its table).")],
     now: Annotated[str, typer.Argument(help="The later audit, in the same form.")],
     out: Annotated[Path | None, typer.Option("--out", help="Also write it to this Markdown file.")] = None,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -107,6 +108,9 @@ def test_what_is_found_in_a_lake_is_back_in_it_and_changed_rows_are_named(
     first = audit()
     assert {(row["number"], row["what"]) for row in first} == {(1, "cleaned")}
     assert sorted(int(row["uid"]) for row in first) == list(range(240))
+    read = versions(project)
+    project.git("add", "-A")
+    project.git("commit", "-q", "-m", "The first audit")
     lake.replace(
         rows.set_column(2, "label", pa.array(["good" if row == 1 else label for row, label in enumerate(rows["label"].to_pylist())]))
     )
@@ -114,6 +118,16 @@ def test_what_is_found_in_a_lake_is_back_in_it_and_changed_rows_are_named(
     [suspect] = [row for row in second if row["what"] == "suspect"]
     assert (suspect["number"], suspect["uid"], suspect["label"], suspect["suggested"]) == (2, "1", "good", "bad")
     assert [row for row in second if row["number"] == 1] == first
+    if kind == "delta":
+        # Each audit by the version of the table that it read.
+        said = project.run("flows.compare", *(f"workspaces/reviews@{version}" for version in (read, versions(project)))).stdout
+        assert "Suspects: 1 new (0 on added rows)" in said
+
+
+def versions(project: Project) -> str:
+    """The version of the table that the audit read."""
+    [entry] = json.loads((project.path / "workspaces/reviews/data/fetch/files.json").read_text()).values()
+    return str(entry["version"])
 
 
 def _repro(project: Project, stages: Path) -> None:
