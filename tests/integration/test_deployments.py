@@ -196,4 +196,4 @@ def test_a_scheduled_audit_from_a_clone_to_its_alert(platform: Platform) -> None
     assert broken["state_type"] == "FAILED"
     assert "reviews.csv, which does not exist; correct the path in params.yaml" in broken["state"]["message"]
     assert platform.heard[-1]["gates"] == [] and "does not exist" in platform.heard[-1]["text"]
-    assert platform.project.run("flows.deploy", "--workspace", SPACE, "--cron", "at noon", code=2).stderr.count("is no schedule") == 1
+    assert platform.project.run("flows.deploy", "--workspace", SPACE, "--cron", "at noon", code=2).stderr.count("is not a schedule") == 1
