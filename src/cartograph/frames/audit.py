@@ -202,7 +202,12 @@ def _train(
         score=None,
         window=(0, logits.shape[1]),
         still=None,
-        how_made=HowMade(name=ingested.files[0], command=f"cartograph audit {ingested.files[0]}", parameters={"train": recipe.to_json()}),
+        how_made=HowMade(
+            name=ingested.files[0],
+            command=f"cartograph audit {ingested.files[0]}",
+            parameters={"train": recipe.to_json()},
+            suspects="suspects.csv",
+        ),
     )
     return page, dynamics
 

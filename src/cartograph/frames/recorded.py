@@ -77,7 +77,7 @@ def from_dynamics(
         score=None,
         window=(0, found.logits.shape[1]),
         still=None,
-        how_made=HowMade(name=_NAME, command="cartograph.from_dynamics(…)"),
+        how_made=HowMade(name=_NAME, command="cartograph.from_dynamics(…)", suspects="`.suspects`"),
     )
     index, aside = pd.Index(found.uids, name="uid"), pd.DataFrame(columns=["row", "column", "value", "reason"])
     by_row = page.measures.drop_columns(["uid", "gold"]).to_pandas().set_axis(index)

@@ -156,6 +156,7 @@ class _Found:
             name=rows.rows.file.name,
             command=f"cartograph audit {rows.rows.file.name}",
             parameters={"audit": {"seed": seed, "threshold": threshold}},
+            suspects="suspects.csv",
         )
 
     def page(self) -> Audit:

@@ -22,6 +22,7 @@ class HowMade:
         parameters: section -> key -> value, complete.
         versions: distribution -> version.
         digests: what -> SHA-256 of its content.
+        suspects: where all suspects are, also those that the page has no room for.
     """
 
     name: str
@@ -29,6 +30,7 @@ class HowMade:
     parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
+    suspects: str = "data/noise/noise.parquet"
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
     if number:
         sentences.append("A suspect is not an error until somebody has checked it: open a row to see why it is listed.")
     if number > MOST_LISTED:
-        sentences.append(f"The table has the first {count(MOST_LISTED)}; all are in {_file_of(audit)}.")
+        sentences.append(f"The table has the first {count(MOST_LISTED)}; all are in {audit.how_made.suspects}.")
     if record["assumption"]:
         sentences.append(f"They were found {record['assumption']}: the map was imported, so no model could be trained on flipped labels.")
     elif flips:
@@ -146,10 +146,6 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         )
     sentences.append(f"Rows at {probability(record['threshold'])} or more are listed as suspects.")
     return sentences
-
-
-def _file_of(audit: Audit) -> str:
-    return "suspects.csv" if audit.several else "data/noise/noise.parquet"
 
 
 def _charts(suspects: Suspects) -> list[Chart]:

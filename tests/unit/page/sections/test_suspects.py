@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pyarrow as pa
+import pytest
 
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Facts, Table
@@ -22,6 +23,14 @@ def test_suspects_are_listed_in_their_order_with_suggestion_and_reason(audit: Au
     assert [(item.place, item.rank, item.suggested, item.reason) for item in listed] == [(1, 1, 1, "because 1"), (0, 2, 1, "because 0")]
     assert section.listed() == {0, 1}
     assert suspects_section(audit) is None
+
+
+def test_what_the_page_has_no_room_for_is_where_the_audit_left_it(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cartograph.page.sections.suspects.MOST_LISTED", 1)
+    found = with_suspects(audit)
+    for made, place in ((found.how_made, "data/noise/noise.parquet"), (replace(found.how_made, suspects="suspects.csv"), "suspects.csv")):
+        section = suspects_section(replace(found, how_made=made))
+        assert section is not None and f"The table has the first 1; all are in {place}." in section.lead
 
 
 def test_the_experiment_with_flipped_labels_is_shown_with_its_numbers(audit: Audit) -> None:
