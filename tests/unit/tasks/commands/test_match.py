@@ -118,11 +118,11 @@ def test_the_matcher_is_loaded_from_mlflow_and_says_what_match_says(
     beneath = mlflow.get_run(model.source_run_id)
     assert beneath.data.tags["mlflow.parentRunId"] == run.info.run_id
     assert {metric.key: metric.dataset_name for metric in model.metrics}["test.average_precision"] == "shops"
+    kept = [path.suffix for path in Path(model.artifact_location.removeprefix("file://")).rglob("*") if path.is_file()]
+    assert set(kept) == {"", ".yaml", ".txt", ".py", ".json", ".parquet", *([".npz"] if ".npz" in kept else [])}, "nothing is pickled"
     matcher = mlflow.pyfunc.load_model(f"models:/{model.model_id}")
     assert matcher.metadata.get_input_schema().input_names() == ["left_name", "left_price", "right_name", "right_price"]
     assert matcher.metadata.get_output_schema().input_names() == ["probability"]
-    kept = [path.suffix for path in Path(model.artifact_location.removeprefix("file://")).rglob("*") if path.is_file()]
-    assert set(kept) == {"", ".yaml", ".txt", ".py", ".json", ".parquet", *([".npz"] if ".npz" in kept else [])}, "nothing is pickled"
     sides = {side: pd.read_csv(space.path.parent.parent / f"{name}.csv", dtype=str) for side, name in (("left", "a"), ("right", "b"))}
     found = pd.read_parquet(tmp_path / "every.parquet")
     for side, rows in sides.items():
