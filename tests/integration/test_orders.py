@@ -111,6 +111,7 @@ def ask(project: Project, path: str, body: object = None) -> Any:
         return json.load(answer)
 
 
+@pytest.mark.slow
 def test_after_dvc_a_flow_runs_nothing_and_the_bytes_are_the_same(audited: Project, make_project: Callable[[], Project]) -> None:
     project = make_project()
     assert project.executed_by(repro(project)) == NAMES
@@ -199,6 +200,7 @@ def test_force_runs_a_fresh_step_and_its_equal_outputs_stop_there(audited: Proje
     assert "--force nothing: no such step; this audit's steps: ingest, train" in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_a_fresh_clone_with_dvc_pull_runs_nothing(audited: Project, tmp_path: Path) -> None:
     audited.run("dvc", "remote", "add", "--force", "-d", "store", str(tmp_path / "store"))
     audited.run("dvc", "push")
@@ -233,6 +235,7 @@ def test_a_server_that_is_not_there_is_told_in_a_sentence(audited: Project, comm
     assert "Traceback" not in done.stderr and "secret" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_busy_workspace_says_who_holds_it(audited: Project) -> None:
     audited.params(SMALL.replace("rows: 240", "rows: 600"))
     first = audited.start("flows.audit")
