@@ -16,7 +16,8 @@ from tests.integration.project import Project
 REFUSE = Path(__file__).parent / "refuse"
 
 
-@pytest.mark.parametrize("command", ["flows.audit", pytest.param("dvc repro", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["flows.audit", "dvc repro"])
 def test_an_audit_tries_no_connection_but_loopback(command: str, make_project: Callable[[], Project], tmp_path: Path) -> None:
     project = make_project()
     noted = tmp_path / "refused.txt"

@@ -213,6 +213,7 @@ def test_a_fresh_clone_with_dvc_pull_runs_nothing(audited: Project, tmp_path: Pa
     assert clone.executed_by(flow(clone)) == set()
 
 
+@pytest.mark.slow
 def test_audits_are_compared_also_of_a_commit(audited: Project) -> None:
     audited.git("add", "-A")
     audited.git("commit", "-q", "--allow-empty", "-m", "As it is")

@@ -52,6 +52,7 @@ def test_rates_are_log_uniform(search: tuple[Path, str]) -> None:
     assert min(lower, upper) >= 4
 
 
+@pytest.mark.slow
 def test_a_killed_search_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = tmp_path / "whole"
     run_step(STEP, space(whole, trials=3))

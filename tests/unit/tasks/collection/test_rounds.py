@@ -184,6 +184,7 @@ def test_what_a_text_holds_stays_text(done: Workspace) -> None:
     assert "<script>alert" not in page
 
 
+@pytest.mark.slow
 def test_the_papers_tables_come_from_a_collection_that_is_done(done: Workspace, tmp_path: Path) -> None:
     for name in pair_tables.TABLES:
         folder = tmp_path / name
