@@ -34,12 +34,12 @@ repro: $(READY)
 	@python -m tasks dvc-yaml --workspace "$(WORKSPACE)"
 	@dvc repro $(if $(filter .,$(WORKSPACE)),,"$(WORKSPACE)/dvc.yaml")
 
-# All but the slow ones, within ten minutes on two cores; `make test-all` runs those too. Tests often wait (for schedules, servers, what was
-# killed), so that three at a time keep two cores busy.
+# All but the slow ones, within ten minutes on two cores; `make test-all` runs those too.
 test: $(READY) chromium
-	@python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder -m "not slow"
+	@python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
-# In an order of its own each time: SEED=… repeats one that failed. CHROMIUM=required: without one, that is a failure.
+# In an order of its own each time: SEED=… repeats one that failed. CHROMIUM=required: without one, that is a failure. The slow ones often
+# wait (for schedules, servers, what was killed), so that three at a time keep two cores busy.
 SEED ?= $(shell date +%s)
 test-all: $(READY) chromium
 	@python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder --shuffle-seed "$(SEED)"
