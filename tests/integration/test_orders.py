@@ -69,6 +69,7 @@ def test_after_a_flow_dvc_has_nothing_to_do(audited: Project) -> None:
     assert audited.executed_by(flow(audited)) == set()
 
 
+@pytest.mark.slow
 def test_where_nothing_is_stale_prefect_is_not_asked(audited: Project) -> None:
     nowhere = Project(audited.path, audited.environment | {"PREFECT_API_URL": "http://127.0.0.1:9/api"})
     audited.run("flows.audit")
