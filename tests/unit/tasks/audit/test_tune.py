@@ -33,7 +33,6 @@ def search(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return workspace.path, run_step(STEP, workspace).receipt.summary
 
 
-@pytest.mark.slow
 def test_it_tries_rates_and_names_the_best(search: tuple[Path, str]) -> None:
     folder, summary = search
     trials = pq.read_table(folder / "data/tune/trials.parquet").to_pylist()
