@@ -1,4 +1,4 @@
-"""What more labels would bring, by a curve that rises with the logarithm of their number; or why that cannot be told."""
+"""What more labels would bring, by a curve that rises with the logarithm of their number; or why that cannot be estimated."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Forecast:
 
     Attributes:
         more: how many.
-        gain: in average precision; 0 where it cannot be told.
+        gain: in average precision; 0 where it cannot be estimated.
         low: lower end of its 95 % interval.
         high: upper end.
-        why_not: why it cannot be told; empty where it can.
+        why_not: why it cannot be estimated; empty where it can.
     """
 
     more: int
@@ -41,8 +41,8 @@ def forecast(labels: Reals, values: Reals, draws: Floats, more: int, rng: np.ran
     """Return what more labels would bring, fitted by least squares to value = a + b · log(labels), over rounds that have labels.
 
     The interval has the variance between draws of the utterances, each with a fit of its own, and that of the rounds around the line
-    (Student's t with rounds − 2 degrees of freedom). Nothing is told of fewer than four rounds, of more than a doubling of the labels, nor
-    where the interval of the slope holds 0.
+    (Student's t with rounds − 2 degrees of freedom). Nothing is estimated from fewer than four rounds, for more than a doubling of the
+    labels, nor where the interval of the slope holds 0.
 
     Args:
         labels: (n_rounds,) that each round's model learnt from, rising, at least 1.

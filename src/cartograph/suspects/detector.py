@@ -13,7 +13,7 @@ record, but it does not choose against the committee: flips are even, and of row
 the model's own dynamics. Of fifteen kinds of planted errors (three sets of 1,000 rows) the committee ranked thirteen better than
 confidence did on words alone, and all with an encoder's vectors, whichever found the flips better. Where the committee cannot estimate how
 many labels are wrong, its odds are moved until ``PRIOR`` of them are, so that it still lists what is most doubtful; of few rows they are
-only moved down, so that a small clean set is not told that a tenth of it is wrong, and with much noise they are moved half as far.
+only moved down, so that a tenth of a small clean set is not called wrong, and with much noise they are moved half as far.
 
 Cost: seven fits of O(n_examples · n_features) for each classifier.
 """

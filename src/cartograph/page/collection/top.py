@@ -111,11 +111,11 @@ def _use(collection: Collection) -> str:
 
 
 def _hour(collection: Collection) -> str:
-    """Return what one more hour of labelling would bring, or why that cannot be told yet."""
+    """Return what one more hour of labelling would bring, or why that cannot be estimated yet."""
     hour = collection.hour
     what = f"one more hour of labelling ({count(int(hour['more']))} pairs)"
     if hour["why_not"]:
-        return f"What {what} would bring cannot be told yet: {hour['why_not']}."
+        return f"What {what} would bring cannot be estimated yet: {hour['why_not']}."
     low, high = (f"{100 * hour[end]:.1f}" for end in ("low", "high"))
     return (
         f"{what[0].upper()}{what[1:]} would raise average precision by about {100 * hour['gain']:.1f} points (95 % CI {low} to {high}), if "

@@ -428,5 +428,5 @@ def test_test_pairs_too_are_put_to_people(empty: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert "By people's answers to 40 test pairs, drawn from all with known chances" in text
     assert "3 of them are matches that nobody had stated" in text
-    assert "one more hour of labelling (180 pairs) would bring cannot be told yet: a curve of 1 round says nothing" in text
+    assert "one more hour of labelling (180 pairs) would bring cannot be estimated yet: a curve of 1 round says nothing" in text
     assert "review/test-pairs.csv" in dvc_yaml.render(workspace)
