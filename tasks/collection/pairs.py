@@ -168,7 +168,8 @@ def _built_in_task(params: Pairs) -> tuple[BuiltTask, int]:
     import numpy as np
     import pyarrow as pa
 
-    from cartograph.pairs.stated_pairs import PairColumns, StatedFile, build_task
+    from cartograph.pairs.stated_pairs import build_task
+    from cartograph.pairs.stated_rows import PairColumns, StatedFile
     from cartograph.planted.paraphrases import generate
     from cartograph.read.source import Batch
 
@@ -192,7 +193,8 @@ def read_pairs(params: Pairs, inputs: Mapping[str, Path]) -> tuple[BuiltTask, in
     import numpy as np
     import pyarrow as pa
 
-    from cartograph.pairs.stated_pairs import PairColumns, StatedFile, build_task, entity_side, unread
+    from cartograph.pairs.stated_pairs import build_task
+    from cartograph.pairs.stated_rows import PairColumns, StatedFile, entity_side, unread
     from cartograph.schema import QUARANTINE
 
     usual = FileEntry(path="-", format=params.format, encoding=params.encoding, columns=params.columns)
@@ -232,7 +234,7 @@ def _tables(params: Pairs, inputs: Mapping[str, Path]) -> dict[str, tuple[Entity
 
 def _fields(params: Pairs, tables: Mapping[str, tuple[EntityTable, File]]) -> dict[str, tuple[list[str], list[str]]]:
     """Return the values of the text columns that both tables have, by name."""
-    from cartograph.pairs.stated_pairs import column_of
+    from cartograph.pairs.stated_rows import column_of
 
     if "left" not in tables or ("right" not in tables and not params.symmetric):
         return {}

@@ -59,7 +59,7 @@ def first_pairs(
 
 def _table(path: str, format: str, encoding: str) -> tuple[list[str], list[str], dict[str, list[str]]]:
     """Return the whole texts of a table's records, their ids, and their fields."""
-    from cartograph.pairs.stated_pairs import column_of, entity_side
+    from cartograph.pairs.stated_rows import column_of, entity_side
     from cartograph.read.formats import read
     from cartograph.read.source import Source
 

@@ -162,7 +162,7 @@ def _tables(space: Workspace, encode: Encode, left: str, right: str, id: str) ->
 
 def _side(path: str, params: Pairs, side: str, id: str) -> tuple[list[str], list[str], Mapping[str, list[str]]]:
     """Return the whole texts of a table's records, their names, and their fields."""
-    from cartograph.pairs.stated_pairs import column_of
+    from cartograph.pairs.stated_rows import column_of
     from cartograph.read.formats import read
     from cartograph.read.source import Source
 

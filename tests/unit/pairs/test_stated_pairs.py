@@ -11,7 +11,8 @@ import pytest
 
 from cartograph.errors import InputError
 from cartograph.pairs.rounds import require_budget
-from cartograph.pairs.stated_pairs import BuiltTask, PairColumns, StatedFile, build_task, entity_side
+from cartograph.pairs.stated_pairs import BuiltTask, build_task
+from cartograph.pairs.stated_rows import PairColumns, StatedFile, entity_side
 from cartograph.pairs.tables import load_task, save_task
 from cartograph.planted.paraphrases import generate
 from cartograph.read.source import Batch, Rejected
