@@ -34,6 +34,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 import numpy as np  # noqa: E402
+from cleanlab_peer import issues, peer_version  # noqa: E402
 
 DATA = Path(os.environ.get("CARTOGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 TUNED = ("trec", "reviews")
@@ -196,8 +197,6 @@ def run(
     texts: list[str], labels: np.ndarray, classes: list[str], parts: Split, kind: str, share: float, seed: int, model: str
 ) -> dict[str, Any]:
     """Return which test rows each version's model gets right, and what was chosen."""
-    from cleanlab.filter import find_label_issues
-
     train, test, features, unseen, known = parts
     rng = np.random.default_rng([seed, round(100 * share), len(kind)])
     noised, planted = plant(labels[train], known, kind, share, rng)
@@ -206,8 +205,8 @@ def run(
         ARMS[arm]: (way.kept, way.labels.astype(int), np.ones(len(train)) if way.weights is None else way.weights)
         for arm, way in ways.items()
     }
-    issues = find_label_issues(noised, probabilities(features, noised, seed))
-    versions["cleanlab"] = (~issues, noised, np.ones(len(train)))
+    listed = issues(noised, probabilities(features, noised, seed))
+    versions["cleanlab"] = (~listed, noised, np.ones(len(train)))
     versions["oracle"] = (~planted, noised, np.ones(len(train)))
     right: dict[str, Any] = {}
     for version, (kept, after, weights) in versions.items():
@@ -250,10 +249,7 @@ def main() -> None:
     parser.add_argument("--shares", default="0,0.05,0.2", help="shares of wrong labels to plant (default: 0,0.05,0.2)")
     parser.add_argument("--output", type=Path, help="also write the table to this file")
     options = parser.parse_args()
-    try:
-        import cleanlab
-    except ImportError:
-        sys.exit("benchmarks/cleaning.py compares with cleanlab, which is not installed: pip install -c constraints.txt -e '.[bench]'")
+    peer = peer_version()
     if not DATA.is_dir():
         sys.exit(f"benchmarks/cleaning.py reads real data, which is not at {DATA}: name its folder in CARTOGRAPH_DATA")
     warnings.filterwarnings("ignore")
@@ -265,7 +261,7 @@ def main() -> None:
         lines.append(line)
 
     say(f"Test accuracy of {model} models in per cent, mean over seeds {options.seeds}: the original's, then points more")
-    say(f"cleanlab {cleanlab.__version__}")
+    say(f"cleanlab {peer}")
     say(" | ".join([f"{'':24}", *(f"{version:>10}" for version in VERSIONS), "noise of it", "sure (of them wrong), recommended"]))
     gained: dict[bool, list[dict[str, float]]] = {True: [], False: []}
     worse = []

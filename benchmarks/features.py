@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +25,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 import pyarrow as pa  # noqa: E402
+from cleanlab_peer import best_ranking, surroundings  # noqa: E402
 
 SETS = ("breast-cancer", "wine", "digits")
 SHARES, KINDS, FOLDS = (0.05, 0.2), ("uniform", "one-way"), 5
@@ -74,22 +73,6 @@ def cross_validated(make: Callable[[], Any], values: np.ndarray, labels: np.ndar
     return found
 
 
-def of_cleanlab(probabilities: np.ndarray, labels: np.ndarray, wrong: np.ndarray) -> float:
-    """Return the average precision of cleanlab's ranking, the best of its ways to score."""
-    from cleanlab.rank import get_label_quality_scores
-    from sklearn.metrics import average_precision_score
-
-    found = []
-    for method in ("self_confidence", "normalized_margin"):
-        for adjusted in (False, True):
-            try:
-                scores = get_label_quality_scores(labels, probabilities, method=method, adjust_pred_probs=adjusted)
-            except ValueError:  # its estimate of the noise needs rows of every class that it is sure of
-                continue
-            found.append(float(average_precision_score(wrong, -scores)))
-    return max(found)
-
-
 def cell(name: str, share: float, kind: str, seed: int) -> list[float]:
     """Return the average precision of each method on one set, one kind of errors and one seed."""
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -112,7 +95,7 @@ def cell(name: str, share: float, kind: str, seed: int) -> list[float]:
     )
     boosting = cross_validated(lambda: HistGradientBoostingClassifier(random_state=0), values, given, fold)
     linear = cross_validated(lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=5000)), values, given, fold)
-    return [average_precision(wrong, own.doubt.score), of_cleanlab(boosting, given, wrong), of_cleanlab(linear, given, wrong)]
+    return [average_precision(wrong, own.doubt.score), best_ranking(boosting, given, wrong), best_ranking(linear, given, wrong)]
 
 
 def main() -> None:
@@ -122,12 +105,7 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--output", type=Path)
     given = parser.parse_args()
-    try:
-        import cleanlab
-    except ImportError:
-        sys.exit("benchmarks/features.py compares with cleanlab, which is not installed: pip install -c constraints.txt -e '.[bench]'")
-    import sklearn
-
+    beside = surroundings()
     seeds, lines = [int(seed) for seed in given.seeds.split(",")], []
 
     def say(line: str) -> None:
@@ -135,8 +113,7 @@ def main() -> None:
         lines.append(line)
 
     say(f"# python benchmarks/features.py --seeds {given.seeds} --sets {given.sets}")
-    versions = f"cleanlab {cleanlab.__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
-    say(f"{platform.machine()}, one thread, Python {platform.python_version()}, {versions}")
+    say(beside)
     say(f"Average precision of the planted errors, mean of seeds {given.seeds}")
     say(f"{'set':<15}{'errors':<15}" + "".join(f"{name:>20}" for name in NAMES))
     everything, started = [], time.perf_counter()

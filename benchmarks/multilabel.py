@@ -23,8 +23,6 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import platform
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -36,6 +34,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
+from cleanlab_peer import best_of_several_labels, surroundings  # noqa: E402
 
 DATA = Path(os.environ.get("CARTOGRAPH_DATA", "data"))
 SETS, REAL = ("topics", "intents", "questions", "made", "digits"), ("intents", "questions")
@@ -154,33 +153,6 @@ def own_probabilities(frame: pd.DataFrame, given: np.ndarray, seed: int) -> list
     return [cross_validated(lambda: HistGradientBoostingClassifier(random_state=0), values, given, fold), linear]
 
 
-def of_cleanlab(probabilities: np.ndarray, given: np.ndarray, wrong: np.ndarray) -> np.ndarray:
-    """Return cleanlab's average precision over all labels and over rows, and F1 of its list; each the best of its settings."""
-    from cleanlab.multilabel_classification import get_label_quality_scores
-    from cleanlab.multilabel_classification.filter import find_multilabel_issues_per_class
-    from cleanlab.multilabel_classification.rank import get_label_quality_scores_per_class
-    from sklearn.metrics import average_precision_score, f1_score
-
-    lists = [np.flatnonzero(row).tolist() for row in given]
-    of_labels, of_rows, of_lists = [], [], []
-    for method in ("self_confidence", "normalized_margin"):
-        for adjusted in (False, True):
-            try:
-                each = get_label_quality_scores_per_class(lists, probabilities, method=method, adjust_pred_probs=adjusted)
-                row = get_label_quality_scores(lists, probabilities, method=method, adjust_pred_probs=adjusted)
-            except ValueError:  # its estimate of the noise needs rows of every class that it is sure of
-                continue
-            of_labels.append(average_precision_score(wrong.ravel(), -each.ravel()))
-            of_rows.append(average_precision_score(wrong.any(axis=1), -row))
-    for way in ("prune_by_noise_rate", "both", "confident_learning", "predicted_neq_given"):
-        try:
-            listed = np.asarray(find_multilabel_issues_per_class(lists, probabilities, filter_by=way, n_jobs=1)).reshape(wrong.shape)
-        except ValueError:
-            continue
-        of_lists.append(f1_score(wrong.ravel(), listed.ravel(), zero_division=0.0))
-    return np.array([max(of_labels), max(of_rows), max(of_lists, default=0.0)])
-
-
 def cell(name: str, share: float, kind: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return, method by method, the three numbers of one set, one kind of errors and one seed; what else is known of ours; and seconds."""
     from sklearn.metrics import f1_score
@@ -222,9 +194,11 @@ def cell(name: str, share: float, kind: str, seed: int) -> tuple[np.ndarray, np.
     )
     own = frame.iloc[places].reset_index(drop=True)
     started = time.perf_counter()
-    theirs = np.max([of_cleanlab(probabilities, own_given, wrong) for probabilities in own_probabilities(own, own_given, seed)], axis=0)
+    theirs = np.max(
+        [best_of_several_labels(probabilities, own_given, wrong) for probabilities in own_probabilities(own, own_given, seed)], axis=0
+    )
     seconds = np.array([ours, time.perf_counter() - started])
-    return np.stack([mine, of_cleanlab(doubts.probabilities, own_given, wrong), theirs]), known, seconds
+    return np.stack([mine, best_of_several_labels(doubts.probabilities, own_given, wrong), theirs]), known, seconds
 
 
 def main() -> None:
@@ -234,12 +208,7 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    try:
-        import cleanlab
-    except ImportError:
-        sys.exit("benchmarks/multilabel.py compares with cleanlab, which is not installed: pip install -c constraints.txt -e '.[bench]'")
-    import sklearn
-
+    beside = surroundings()
     warnings.filterwarnings("ignore")
     seeds, lines = [int(seed) for seed in options.seeds.split(",")], []
 
@@ -248,8 +217,7 @@ def main() -> None:
         lines.append(line)
 
     say(f"# python benchmarks/multilabel.py --seeds {options.seeds} --sets {options.sets}")
-    versions = f"cleanlab {cleanlab.__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
-    say(f"{platform.machine()}, one thread, Python {platform.python_version()}, {versions}")
+    say(beside)
     say(
         f"Means of seeds {options.seeds}: average precision of the planted errors over every yes and no; over rows with any; "
         "F1 of the lists"

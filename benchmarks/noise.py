@@ -46,10 +46,11 @@ from tasks.engine.surroundings import prepare  # noqa: E402
 prepare()
 
 import numpy as np  # noqa: E402
+from cleanlab_peer import datalab, on_features, peer_version, precision_of  # noqa: E402
 from label_sets import DATA, KINDS, SETS, judged, plant, read  # noqa: E402
 from noise_table import OURS, THEIRS, Cell, line, reliability, summary  # noqa: E402
 
-SHARES, FOLDS, PRECISION, PENALTIES = (0.05, 0.2), 5, 0.8, (0.1, 1.0, 10.0, 100.0)
+SHARES, PRECISION = (0.05, 0.2), 0.8
 
 
 class Audits:
@@ -161,47 +162,6 @@ def score_ours(table: Any, record: dict[str, Any], wrong: np.ndarray) -> Cell:
     }
 
 
-def precision_of(wrong: np.ndarray, score: np.ndarray) -> float | None:
-    """Return the average precision of a ranking; None where nothing is wrong."""
-    from sklearn.metrics import average_precision_score
-
-    return float(average_precision_score(wrong, score)) if wrong.any() else None
-
-
-def cleanlab(features: Any, labels: np.ndarray, wrong: np.ndarray, seed: int) -> Cell:
-    """Return cleanlab's numbers on cross-validated logistic regression of these features, and their seconds."""
-    from cleanlab.filter import find_label_issues
-    from cleanlab.rank import get_label_quality_scores
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.metrics import log_loss
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
-
-    started = time.perf_counter()
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    tried = [
-        cross_val_predict(LogisticRegression(C=penalty, max_iter=300), features, labels, cv=folds, method="predict_proba")
-        for penalty in PENALTIES
-    ]
-    shares = min(tried, key=lambda found: log_loss(labels, found, labels=np.arange(found.shape[1])))
-    scores = [-get_label_quality_scores(labels, shares, method=method) for method in ("self_confidence", "normalized_margin")]
-    listed = find_label_issues(labels, shares)
-    seconds = time.perf_counter() - started
-    best = max((precision_of(wrong, score) for score in scores), key=lambda value: value or 0.0)
-    return {"ap": best, "listed": int(listed.sum()), "listed wrong": int((listed & wrong).sum()), "seconds": seconds}
-
-
-def datalab(vectors: np.ndarray, labels: np.ndarray, wrong: np.ndarray) -> Cell:
-    """Return the numbers of Datalab's issues of labels, by nearest neighbours in the vectors."""
-    from cleanlab import Datalab
-
-    lab = Datalab({"label": labels}, label_name="label", verbosity=0)
-    lab.find_issues(features=vectors, issue_types={"label": {}})
-    issues = lab.get_issues("label")
-    listed = issues["is_label_issue"].to_numpy()
-    ap = precision_of(wrong, -issues["label_score"].to_numpy())
-    return {"ap": ap, "listed": int(listed.sum()), "listed wrong": int((listed & wrong).sum())}
-
-
 def cells(
     names: list[str], seeds: list[int], rows: int, encoder: str | None, committee: bool, done: set[tuple[Any, ...]]
 ) -> Iterator[Cell]:
@@ -242,11 +202,11 @@ def cells(
                             else audits.delivered(named, which == "vectors", which == "words" and encoder is not None)
                         )
                         cell[which] = score_ours(table, record, noised != labels) | {"seconds": seconds}
-                    cell["cleanlab words"] = cleanlab(features, noised, noised != labels, seed)
+                    cell["cleanlab words"] = on_features(features, noised, noised != labels, seed)
                     if encoder:
                         vectors = audits.vectors()
                         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True) * np.sqrt(10)
-                        cell["cleanlab vectors"] = cleanlab(unit, noised, noised != labels, seed)
+                        cell["cleanlab vectors"] = on_features(unit, noised, noised != labels, seed)
                         cell["datalab"] = datalab(unit, noised, noised != labels)
                     yield cell
 
@@ -262,10 +222,7 @@ def main() -> None:
     parser.add_argument("--cells", type=Path, help="file that measured cells are kept in; what it has is not measured again")
     parser.add_argument("--output", type=Path, help="also write what is printed to this file")
     options = parser.parse_args()
-    try:
-        import cleanlab as module
-    except ImportError:
-        sys.exit("benchmarks/noise.py compares with cleanlab, which is not installed: pip install -c constraints.txt -e '.[bench]'")
+    peer = peer_version()
     if not DATA.is_dir():
         sys.exit(f"benchmarks/noise.py reads real data, which is not at {DATA}: name its folder in CARTOGRAPH_DATA")
     warnings.filterwarnings("ignore")
@@ -284,7 +241,7 @@ def main() -> None:
         print(text, flush=True)
         lines.append(text)
 
-    say(f"cleanlab {module.__version__}, at most {options.rows:,} rows a set, load {os.getloadavg()[0]:.1f}")
+    say(f"cleanlab {peer}, at most {options.rows:,} rows a set, load {os.getloadavg()[0]:.1f}")
     say(
         "set, kind, share, seed | AP of "
         + ", ".join(who)

@@ -48,7 +48,7 @@ def dvc_lock(workspace: Workspace, without: str) -> str | None:
     """
     path = workspace.path / "dvc.lock"
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=SafeLoader)
+        content = SafeLoader(path.read_text(encoding="utf-8")).get_single_data()
         stages = {name: stage for name, stage in content["stages"].items() if name != without}
         recorded = [entry for stage in stages.values() for entry in stage.get("outs", [])]
         if not stages or not all(_is_there(entry) for entry in recorded):
