@@ -58,10 +58,11 @@ def schema_of(columns: Mapping[str, str | pa.DataType]) -> pa.Schema:
 
 @dataclass(frozen=True)
 class Feature:
-    """A column of a table of features: its name, and what it holds."""
+    """A column of a table of features: its name, what it holds, and the form in which numbers and dates are written (``ingest.forms``)."""
 
     name: str
     kind: Kind
+    form: str = ""
 
 
 _TYPES: dict[Kind, pa.DataType] = {"number": pa.float64(), "category": pa.string(), "date": pa.timestamp("s")}

@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from cartograph.errors import InputError
 from cartograph.ingest.columns import ALL, Columns, File, label_columns, texts_of
-from cartograph.ingest.values import kind_of, says_nothing
-from cartograph.schema import Feature, Kind
+from cartograph.ingest.values import feature_of, says_nothing
 
 
 def with_kinds(files: Sequence[File], columns: Columns) -> Columns:
@@ -37,11 +36,11 @@ def with_kinds(files: Sequence[File], columns: Columns) -> Columns:
         if name in taken:
             continue
         texts = pa.chunked_array([chunk for file in files for chunk in texts_of(file, (name,)).chunks], pa.string())
-        kind: Kind = "category" if name in columns.categories else kind_of(texts)
-        if everything and says_nothing(texts, kind):
+        feature = feature_of(name, texts, named=name in columns.categories)
+        if everything and says_nothing(texts, feature):
             left_out.append(name)
         else:
-            kinds.append(Feature(name, kind))
+            kinds.append(feature)
     if unknown := [name for name in columns.categories if name not in names]:
         raise InputError(f"`categories` names `{unknown[0]}`, which is no feature; the features are {', '.join(names)}.")
     if not kinds:

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from cartograph.data.arrays import Bools
+from cartograph.ingest.forms import dates, form_of, numbers
 from cartograph.schema import FEATURES, UNREAD, VALUES, Feature, Kind, values_type
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "?", "-"})
@@ -19,37 +20,42 @@ MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "?",
 MOSTLY = 0.98
 """Share of a column's values, missing ones apart, that must be numbers or dates for it to be a column of them."""
 
-_ISO = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:[T ].*)?\Z")
-_DATES = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
-_THOUSANDS = r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?"
 _PLAIN = re.compile(r"[^;=\s](?:[^;=\n\r\t]*[^;=\s])?\Z")
 
 
-def kind_of(texts: pa.ChunkedArray) -> Kind:
+def feature_of(name: str, texts: pa.ChunkedArray, *, named: bool = False) -> Feature:
     """Return what a column holds: numbers or dates where nearly all of its values can be read so, else categories.
 
-    >>> [kind_of(pa.chunked_array([column])) for column in (["1", "2.5", "?"], ["2024-01-31", "2024-02-01"], ["a", "b"])]
+    Args:
+        name: of the column.
+        texts: its values.
+        named: whether they are names, such as codes, whatever they look like.
+
+    >>> [feature_of("x", pa.chunked_array([column])).kind for column in (["1", "2.5", "?"], ["2024-01-31", "2024-02-01"], ["a", "b"])]
     ['number', 'date', 'category']
     """
     known = _known(texts).dropna()
     known = known[~known.duplicated()]
-    if not len(known):
-        return "category"
-    if _numbers(known).notna().mean() >= MOSTLY:
-        return "number"
-    return "date" if _dates(known).notna().mean() >= MOSTLY else "category"
+    if named or not len(known):
+        return Feature(name, "category")
+    kinds: tuple[Kind, ...] = ("number", "date")
+    for kind in kinds:
+        form = form_of(known, kind)
+        if _values(known, Feature(name, kind, form)).notna().mean() >= MOSTLY:
+            return Feature(name, kind, form)
+    return Feature(name, "category")
 
 
-def says_nothing(texts: pa.ChunkedArray, kind: Kind) -> bool:
+def says_nothing(texts: pa.ChunkedArray, feature: Feature) -> bool:
     """Return whether a column cannot help to tell classes apart: it has no value, it counts the rows, or nearly each has its own name."""
     known = _known(texts).dropna()
     if not len(known):
         return True
-    if kind == "number":
-        numbers = _numbers(known).dropna().to_numpy()
-        whole = bool((numbers == np.rint(numbers)).all())
-        return whole and len(numbers) > _FEW and len(set(numbers)) == len(numbers) == numbers.max() - numbers.min() + 1
-    return kind == "category" and len(known) > _FEW and known.nunique() > _NAMES * len(known)
+    if feature.kind == "number":
+        found = _values(known, feature).dropna().to_numpy()
+        whole = bool((found == np.rint(found)).all())
+        return whole and len(found) > _FEW and len(set(found)) == len(found) == found.max() - found.min() + 1
+    return feature.kind == "category" and len(known) > _FEW and known.nunique() > _NAMES * len(known)
 
 
 _FEW, _NAMES = 20, 0.5
@@ -63,7 +69,7 @@ def table_columns(texts: Sequence[pa.ChunkedArray], features: Sequence[Feature])
         features: what each holds.
     """
     known = [_known(column) for column in texts]
-    values = [_values(column, feature.kind) for column, feature in zip(known, features, strict=True)]
+    values = [_values(column, feature) for column, feature in zip(known, features, strict=True)]
     wrong = [(column.notna() & value.isna()).to_numpy() for column, value in zip(known, values, strict=True)]
     struct = values_type(features)
     arrays = [pa.array(value, field.type, from_pandas=True) for value, field in zip(values, struct, strict=True)]
@@ -103,24 +109,7 @@ def _known(texts: pa.ChunkedArray) -> pd.Series:
     return column.map(spelled).astype(object)
 
 
-def _values(known: pd.Series, kind: Kind) -> pd.Series:
-    return {"number": _numbers, "date": _dates}.get(kind, lambda column: column)(known)
-
-
-def _numbers(known: pd.Series) -> pd.Series:
-    thousands = known.str.fullmatch(_THOUSANDS).fillna(False).astype(bool)
-    plain = known.where(~thousands, known.str.replace(",", ""))
-    numbers = pd.to_numeric(plain, errors="coerce").astype("float64")
-    return numbers.where(np.isfinite(numbers))
-
-
-def _dates(known: pd.Series) -> pd.Series:
-    """Return dates, read in the form that fits most of the values."""
-    iso = known.where(
-        known.map(lambda text: text is not None and _ISO.match(text) is not None, na_action="ignore").fillna(False).astype(bool)
-    )
-    found = [pd.to_datetime(iso, format="ISO8601", errors="coerce", utc=True)]
-    if found[0].notna().sum() < known.notna().sum():
-        found += [pd.to_datetime(known, format=form, errors="coerce", utc=True) for form in _DATES]
-    best = max(found, key=lambda dates: int(dates.notna().sum()))
-    return best.dt.tz_localize(None).astype("datetime64[s]")
+def _values(known: pd.Series, feature: Feature) -> pd.Series:
+    if feature.kind == "category":
+        return known
+    return numbers(known, feature.form) if feature.kind == "number" else dates(known, feature.form)
