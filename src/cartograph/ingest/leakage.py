@@ -6,7 +6,7 @@ Datasets*, section 3.4), and each is confirmed by its Jaccard similarity.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ NOT_IN_TRAIN = "not in train"
 
 _SHINGLE, _FEATURES = 5, 2**20
 _BANDS, _ROWS_OF_BAND, _SEED = 10, 3, 13
-_PRIME = (1 << 31) - 1
+_MIX = 0x9E3779B97F4A7C15
 _CANDIDATES = 8
 _CHUNK = 20_000
 _MOST_ROWS = 1_000_000
@@ -99,13 +99,50 @@ def _places(train: pd.Series, other: pd.Series) -> Integers:
 def near_duplicates(train: Sequence[str], other: Sequence[str]) -> Integers:
     """Return for each text the place of a train text whose set of character 5-grams is similar to its own, -1 where none was found.
 
-    Similar is a Jaccard similarity of at least ``NEAR``; a text at just that is found with a probability of 0.999.
+    Similar is a Jaccard similarity of at least ``NEAR``; a text at just that is found with a probability of 0.999. Of the train texts
+    MinHash values are kept, and the 5-grams themselves of those alone that share a band with another text.
     """
-    from sklearn.feature_extraction.text import HashingVectorizer
-
     found = np.full(len(other), -1)
     if not len(train) or not len(other):
         return found
+    my_bands, their_bands = _bands(train), _bands(other)
+    candidates = list(_candidates(my_bands, their_bands))
+    wanted = np.unique(np.concatenate([like for _, like in candidates])) if candidates else np.empty(0, np.int64)
+    if not len(wanted):
+        return found
+    mine, theirs = _shingles([train[row] for row in wanted.tolist()]), _shingles(other)
+    my_sizes, their_sizes = np.diff(mine.indptr), np.diff(theirs.indptr)
+    best = np.zeros(len(other))
+    for rows, like in candidates:
+        for start in range(0, len(rows), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            open_ = best[rows[part]] < 1
+            chunk, train_rows = rows[part][open_], like[part][open_]
+            own = np.searchsorted(wanted, train_rows)
+            common = np.asarray(theirs[chunk].multiply(mine[own]).sum(axis=1)).ravel()
+            similarity = common / np.maximum(their_sizes[chunk] + my_sizes[own] - common, 1)
+            better = (similarity >= NEAR) & (similarity > best[chunk])
+            best[chunk[better]], found[chunk[better]] = similarity[better], train_rows[better]
+    return found
+
+
+def _candidates(mine: Array, theirs: Array) -> Iterator[tuple[Integers, Integers]]:
+    """Yield places of other texts and as many of train texts with which they share a band; each other text once at a time."""
+    for band in range(_BANDS):
+        order = np.argsort(mine[:, band], kind="stable")
+        keys = mine[order, band]
+        start = np.searchsorted(keys, theirs[:, band])
+        for step in range(_CANDIDATES):
+            place = np.minimum(start + step, len(keys) - 1)
+            rows = np.flatnonzero((keys[place] == theirs[:, band]) & (start + step < len(keys)) & (theirs[:, band] > 0))
+            if len(rows):
+                yield rows, order[place[rows]]
+
+
+def _shingles(texts: Sequence[str]) -> Any:
+    """Return which 5-grams are in which text, a sparse matrix of 0 and 1."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
     vectors = HashingVectorizer(
         analyzer="char",
         ngram_range=(_SHINGLE, _SHINGLE),
@@ -115,37 +152,39 @@ def near_duplicates(train: Sequence[str], other: Sequence[str]) -> Integers:
         alternate_sign=False,
         dtype=np.float32,
     )
-    mine, theirs = vectors.transform(train), vectors.transform(other)
-    my_bands, their_bands = _bands(mine), _bands(theirs)
-    my_sizes, their_sizes = np.diff(mine.indptr), np.diff(theirs.indptr)
-    best = np.zeros(len(other))
-    for band in range(_BANDS):
-        order = np.argsort(my_bands[:, band], kind="stable")
-        keys = my_bands[order, band]
-        start = np.searchsorted(keys, their_bands[:, band])
-        for step in range(_CANDIDATES):
-            place = np.minimum(start + step, len(keys) - 1)
-            rows = np.flatnonzero((keys[place] == their_bands[:, band]) & (start + step < len(keys)) & (their_sizes > 0) & (best < 1))
-            for chunk in np.array_split(rows, max(1, -(-len(rows) // _CHUNK))):
-                like = order[place[chunk]]
-                common = np.asarray(theirs[chunk].multiply(mine[like]).sum(axis=1)).ravel()
-                similarity = common / np.maximum(their_sizes[chunk] + my_sizes[like] - common, 1)
-                better = (similarity >= NEAR) & (similarity > best[chunk])
-                best[chunk[better]], found[chunk[better]] = similarity[better], like[better]
-    return found
+    return vectors.transform(texts)
 
 
-def _bands(shingles: Any) -> Array:
-    """Return (n_rows, ``_BANDS``) a key per band of MinHash values; rows without shingles have a key that no other row has."""
+def _bands(texts: Sequence[str]) -> Array:
+    """Return (n_texts, ``_BANDS``) a key per band of MinHash values; 0 for texts too short to have a 5-gram.
+
+    The hash functions are those of Dietzfelbinger et al., *A Reliable Randomized Algorithm for the Closest-Pair Problem* (1997): an odd
+    factor and the upper half of the product.
+    """
     rng = np.random.default_rng(_SEED)
-    factors = rng.integers(1, _PRIME, _BANDS * _ROWS_OF_BAND, dtype=np.uint64)
-    offsets = rng.integers(0, _PRIME, _BANDS * _ROWS_OF_BAND, dtype=np.uint64)
-    keys = np.zeros((shingles.shape[0], _BANDS), np.uint64)
-    filled = np.flatnonzero(np.diff(shingles.indptr))
-    features = shingles.indices.astype(np.uint64)
-    for number, (factor, offset) in enumerate(zip(factors, offsets, strict=True)):
-        if len(filled):
-            least = np.minimum.reduceat((features * factor + offset) % np.uint64(_PRIME), shingles.indptr[filled])
-            band = number // _ROWS_OF_BAND
-            keys[filled, band] = keys[filled, band] * np.uint64(0x9E3779B97F4A7C15) + least + np.uint64(1)
+    factors = rng.integers(0, 1 << 63, _BANDS * _ROWS_OF_BAND, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    offsets = rng.integers(0, 1 << 63, _BANDS * _ROWS_OF_BAND, dtype=np.uint64)
+    keys = np.zeros((len(texts), _BANDS), np.uint64)
+    for first in range(0, len(texts), _CHUNK):
+        grams, starts, filled = _hashed_grams(texts[first : first + _CHUNK])
+        for number, (factor, offset) in enumerate(zip(factors, offsets, strict=True)):
+            if len(filled):
+                least = np.minimum.reduceat((grams * factor + offset) >> np.uint64(32), starts)
+                band = number // _ROWS_OF_BAND
+                keys[first + filled, band] = keys[first + filled, band] * np.uint64(_MIX) + least + np.uint64(1)
     return keys
+
+
+def _hashed_grams(texts: Sequence[str]) -> tuple[Array, Integers, Integers]:
+    """Return a number for every 5-gram of every text, where each text's begin, and the places of the texts that have some."""
+    codes = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32).astype(np.uint64)
+    lengths = np.array([len(text) for text in texts], np.int64)
+    counts = np.maximum(lengths - _SHINGLE + 1, 0)
+    ends = np.cumsum(lengths)
+    whole = np.arange(len(codes)) < np.repeat(ends - _SHINGLE + 1, lengths)
+    grams = np.zeros(max(len(codes) - _SHINGLE + 1, 0), np.uint64)
+    for step in range(_SHINGLE):
+        grams = grams * np.uint64(_MIX) + codes[step : len(codes) - _SHINGLE + 1 + step]
+    grams = grams[whole[: len(grams)]]
+    filled = np.flatnonzero(counts)
+    return (grams ^ (grams >> np.uint64(29))) * np.uint64(_MIX), (np.cumsum(counts) - counts)[filled], filled

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from cartograph.ingest.leakage import NEAR, leakage, near_duplicates
 
@@ -55,6 +58,20 @@ def test_near_duplicates_are_those_of_brute_force() -> None:
     found = near_duplicates(train, other)
     assert np.array_equal(found >= 0, similar.max(axis=1) >= NEAR)
     assert np.array_equal(found[found >= 0], similar.argmax(axis=1)[found >= 0])
+
+
+def test_of_train_texts_few_5_grams_are_held_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cartograph.ingest.leakage._CHUNK", 1_000)
+    rng = np.random.default_rng(1)
+    letters = np.array(list("abcdefghijklmnop "))
+    train = ["".join(row) for row in rng.choice(letters, (12_000, 120)).tolist()]
+    tracemalloc.start()
+    found = near_duplicates(train, [*train[-500:], "short", ""])
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.tolist() == [*range(11_500, 12_000), -1, -1]
+    # All of them as a sparse matrix are 12,000 x 116 numbers of 8 bytes, and their hashes as many again.
+    assert most < 11_000_000
 
 
 def test_an_endless_number_of_equal_texts_is_no_endless_work() -> None:
