@@ -52,19 +52,19 @@ class Gates(Section):
 
     suspects: Bounds = Field(Gate(warn=0.05), description="share of the train rows whose labels look wrong")
     new_suspects: Bounds = Field(
-        Gate(warn=0.02), description="share of the train rows that look wrong and did not, or were not there, in the audit before"
+        Gate(warn=0.02), description="share of the train rows that look wrong and did not, or were not there, in the last audit"
     )
     changed_suspects: Bounds = Field(
         Gate(warn=0.05),
-        description="share of the rows that came or changed since the audit before whose labels look wrong, at the least: "
+        description="share of the rows added or changed since the last audit whose labels look wrong, at the least: "
         "the lower end of its one-sided 95 % interval",
     )
     quarantined: Bounds = Field(Gate(warn=0.01), description="share of all rows read that could not be used")
     class_shift: Bounds = Field(
-        Gate(warn=0.05, fail=0.2), description="share of the train rows that went from one class to another since the audit before"
+        Gate(warn=0.05, fail=0.2), description="share of the train rows that went from one class to another since the last audit"
     )
     accuracy_drop: Bounds = Field(
-        Gate(warn=0.03), description="how much less accurate the model is on an evaluation set than in the audit before; 0.03 = 3 points"
+        Gate(warn=0.03), description="how much less accurate the model is on an evaluation set than in the last audit; 0.03 = 3 points"
     )
     training_problems: Bounds = Field(
         Gate(warn=1), description="1 if the map's model has not learnt the data, or has memorised them; otherwise 0"

@@ -184,7 +184,7 @@ def _experiment_answer(folder: Path) -> ExperimentAnswer:
 
 
 def _since_last_audit(inputs: Mapping[str, Path]) -> SinceLastAudit | None:
-    """Return what changed since the audit before; None for a workspace's first."""
+    """Return what changed since the last audit; None for a workspace's first."""
     import pyarrow.parquet as pq
 
     from cartograph.page.step_results import SinceLastAudit

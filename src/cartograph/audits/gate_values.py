@@ -25,7 +25,7 @@ def suspect_values(noise: pa.Table, changes: pa.Table | None) -> Iterator[GateVa
 
     Args:
         noise: ``schema.NOISE`` of the train set.
-        changes: ``schema.ROW_CHANGES`` since the audit before; None for a first audit.
+        changes: ``schema.ROW_CHANGES`` since the last audit; None for a first audit.
     """
     flagged = noise.filter(noise["flagged"]).sort_by("rank")["uid"]
     yield _share("suspects", flagged.to_pylist(), noise.num_rows, ("looks wrong", "look wrong"), _SUSPECTS_FILE)
@@ -34,7 +34,7 @@ def suspect_values(noise: pa.Table, changes: pa.Table | None) -> Iterator[GateVa
         return
     new = changes.filter(pc.equal(changes["what"], "new suspect"))["uid"]
     rows = flagged.filter(pc.is_in(flagged, value_set=new.combine_chunks())).to_pylist()
-    looks = ("looks wrong that did not in the audit before", "look wrong that did not in the audit before")
+    looks = ("looks wrong that did not in the last audit", "look wrong that did not in the last audit")
     yield _share("new_suspects", rows, noise.num_rows, looks, _CHANGES_FILE)
     changed = changes.filter(pc.is_in(changes["what"], value_set=pa.array(_CHANGED)))["uid"].unique()
     yield _changed_suspects(flagged.filter(pc.is_in(flagged, value_set=changed)).to_pylist(), len(changed))
@@ -42,8 +42,8 @@ def suspect_values(noise: pa.Table, changes: pa.Table | None) -> Iterator[GateVa
 
 def _changed_suspects(uids: list[str], changed: int) -> GateValue:
     if not changed:
-        return GateValue("changed_suspects", 0.0, "No row came or changed since the audit before")
-    looks = ("that came or changed since the audit before looks wrong", "that came or changed since the audit before look wrong")
+        return GateValue("changed_suspects", 0.0, "No row was added or changed since the last audit")
+    looks = ("added or changed since the last audit looks wrong", "added or changed since the last audit look wrong")
     value = _share("changed_suspects", uids, changed, looks, _CHANGES_FILE)
     least = least_share(len(uids), changed)
     return replace(value, value=least, statement=f"{value.statement.removesuffix(')')}; at least {percent(least)} with 95 % confidence)")
@@ -70,7 +70,7 @@ def quarantine_value(metrics: Mapping[str, float], reasons: Mapping[str, int]) -
 
 
 def class_shift_value(comparison: Mapping[str, Any]) -> GateValue:
-    """Return the share of rows that went from one class to another since the audit before.
+    """Return the share of rows that went from one class to another since the last audit.
 
     Args:
         comparison: as in ``data/compare/comparison.json``; empty for a first audit.
@@ -80,7 +80,7 @@ def class_shift_value(comparison: Mapping[str, Any]) -> GateValue:
     value = comparison["numbers"]["class_shift"]
     moved = sorted(comparison["classes"].items(), key=lambda item: -abs(item[1][1] - item[1][0]))
     named = [f"{name} {percent(before)} → {percent(now)}" for name, (before, now) in moved[:_NAMED] if before != now]
-    return GateValue("class_shift", value, f"The classes' shares shifted by {percent(value)} since the audit before", rows=named)
+    return GateValue("class_shift", value, f"The classes' shares shifted by {percent(value)} since the last audit", rows=named)
 
 
 def accuracy_drop_value(comparison: Mapping[str, Any]) -> GateValue:
@@ -92,7 +92,7 @@ def accuracy_drop_value(comparison: Mapping[str, Any]) -> GateValue:
     before, now = comparison.get("before", {}), comparison.get("now", {})
     drops = {name: before[name] - now[name] for name in before if name.endswith(".accuracy") and name in now}
     if not drops:
-        return GateValue("accuracy_drop", None, "No evaluation set that the audit before has too" if comparison else "")
+        return GateValue("accuracy_drop", None, "No evaluation set that the last audit had, too" if comparison else "")
     name = max(drops, key=lambda name: drops[name])
     statement = f"Accuracy on {name.removesuffix('.accuracy')} went from {before[name]:.3f} to {now[name]:.3f}"
     return GateValue("accuracy_drop", drops[name], statement, unit="points")

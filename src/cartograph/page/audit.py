@@ -77,7 +77,7 @@ class Audit:
         bias: what simple models guess before and after it; None where that was not measured.
         experiments: the answers of the experiments that the audit was asked for.
         broken: ``subset``, ``seed`` and ``reason`` of every training of the comparison that broke off.
-        since_last_audit: what changed since the audit before; None for a workspace's first.
+        since_last_audit: what changed since the last audit; None for a workspace's first.
         gates: the outcome of each gate, as in ``data/gates/gates.json``.
         several: the labels where rows have several, those that were audited first: each row of the other tables is then one label of a
             row, and its class id twice the label's number, with 1 added where the row has it; empty where a row has one label.

@@ -134,7 +134,7 @@ class ExperimentAnswer:
 
 @dataclass(frozen=True)
 class SinceLastAudit:
-    """What changed since the audit before.
+    """What changed since the last audit.
 
     Attributes:
         audits: the numbers of that audit and of this one.
@@ -143,7 +143,7 @@ class SinceLastAudit:
         regions: region before -> region now -> rows.
         classes: class -> (share before, share now).
         trend: number of an audit and its numbers, oldest first, this one last.
-        embedded: set -> rows whose vectors by the frozen encoder were ``kept`` from the audit before, and those ``made`` in this one; empty
+        embedded: set -> rows whose vectors by the frozen encoder were ``kept`` from the last audit, and those ``made`` in this one; empty
             without an encoder.
     """
 

@@ -44,12 +44,12 @@ def test_new_and_changed_suspects_are_counted_since_the_audit_before() -> None:
     assert (found["new_suspects"].value, list(found["new_suspects"].rows)) == (0.25, ["'u0'"])
     changed = found["changed_suspects"]
     assert changed.value is not None and 0 < changed.value < 0.5
-    assert changed.statement.startswith("1 of 2 labels that came or changed since the audit before looks wrong (50\u00a0%; at least ")
+    assert changed.statement.startswith("1 of 2 labels added or changed since the last audit looks wrong (50\u00a0%; at least ")
 
 
 def test_without_a_changed_row_no_changed_row_is_a_suspect() -> None:
     found = values(suspect_values(noise([True]), changes()))
-    assert found["changed_suspects"] == GateValue("changed_suspects", 0.0, "No row came or changed since the audit before")
+    assert found["changed_suspects"] == GateValue("changed_suspects", 0.0, "No row was added or changed since the last audit")
 
 
 def test_quarantine_names_the_most_frequent_reasons_first() -> None:
@@ -72,7 +72,7 @@ def test_the_largest_drop_of_accuracy_counts() -> None:
     found = accuracy_drop_value({"before": before, "now": now})
     assert found.value is not None and abs(found.value - 0.1) < 1e-12
     assert found.statement == "Accuracy on b went from 0.800 to 0.700"
-    assert accuracy_drop_value({"before": {"gone.accuracy": 1.0}, "now": {}}).statement == "No evaluation set that the audit before has too"
+    assert accuracy_drop_value({"before": {"gone.accuracy": 1.0}, "now": {}}).statement == "No evaluation set that the last audit had, too"
 
 
 def test_scores_that_cleaning_measurably_lowers_are_counted_and_named() -> None:

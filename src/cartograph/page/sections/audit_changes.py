@@ -1,4 +1,4 @@
-"""What changed since the audit before: rows, labels, suspects, regions, and the numbers of all audits so far."""
+"""What changed since the last audit: rows, labels, suspects, regions, and the numbers of all audits so far."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _lead(since: SinceLastAudit) -> list[str]:
 
 
 def _reused(since: SinceLastAudit) -> str:
-    """Return which vectors of the audit before were used again."""
+    """Return which vectors of the last audit were used again."""
     if not since.embedded:
         return "Every model was trained from scratch, on all rows."
     kept, made = (sum(counts[name] for counts in since.embedded.values()) for name in ("kept", "made"))

@@ -89,7 +89,7 @@ def test_an_accuracy_on_another_set_than_before_is_not_compared(space: Space) ->
     space.fill(SIZE, ["u001"])
     space.write("reports/train.metrics.json", {"other.accuracy": 0.1})
     space.run()
-    assert space.outcome("accuracy_drop") == ("unknown", "No evaluation set that the audit before has too.")
+    assert space.outcome("accuracy_drop") == ("unknown", "No evaluation set that the last audit had, too.")
 
 
 def test_the_second_audit_is_held_against_the_first_and_the_third_against_the_second(space: Space) -> None:
@@ -102,12 +102,12 @@ def test_the_second_audit_is_held_against_the_first_and_the_third_against_the_se
     outcome, sentence = space.outcome("new_suspects")
     assert outcome == "warned"
     assert sentence == (
-        "2 of 44 labels look wrong that did not in the audit before (4.5\u00a0%), at or above the 2 % of `gates.new_suspects.warn`: "
+        "2 of 44 labels look wrong that did not in the last audit (4.5\u00a0%), at or above the 2 % of `gates.new_suspects.warn`: "
         "'u002', 'u041' (all: data/compare/rows.parquet)."
     )
     assert space.outcome("changed_suspects") == (
         "warned",
-        "2 of 5 labels that came or changed since the audit before look wrong (40\u00a0%; at least 7.6\u00a0% with 95 % confidence), "
+        "2 of 5 labels added or changed since the last audit look wrong (40\u00a0%; at least 7.6\u00a0% with 95 % confidence), "
         "at or above the 5 % of `gates.changed_suspects.warn`: 'u002', 'u041' (all: data/compare/rows.parquet).",
     )
     assert space.outcome("accuracy_drop") == (
@@ -127,10 +127,10 @@ def test_suspects_among_new_rows_are_counted_apart_from_those_among_old_rows(spa
     space.fill(SIZE, ["u002"])
     space.run()
     assert space.outcome("new_suspects")[0] == "warned"
-    assert space.outcome("changed_suspects") == ("passed", "No row came or changed since the audit before.")
+    assert space.outcome("changed_suspects") == ("passed", "No row was added or changed since the last audit.")
     space.fill(SIZE + 20, ["u001", "u041"])
     space.run()
-    said = "1 of 20 labels that came or changed since the audit before looks wrong (5\u00a0%; at least 0.3\u00a0% with 95 % confidence)."
+    said = "1 of 20 labels added or changed since the last audit looks wrong (5\u00a0%; at least 0.3\u00a0% with 95 % confidence)."
     assert space.outcome("changed_suspects") == ("passed", said)
 
 
