@@ -19,8 +19,8 @@ from cartograph.data.arrays import Bools, Floats32, Ids, Integers
 
 NEWTON_STEPS, GRADIENT_STEPS = 2, 4
 
-# Elements of one dense array of a block of problems (64 MiB); about ten such arrays live at a time.
-_BLOCK_ELEMENTS = 2**24
+# Elements of one dense array of a block of problems (16 MiB); about ten such arrays live at a time.
+_BLOCK_ELEMENTS = 2**22
 _BLOCK_NONZEROS = 2**21
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from cartograph.schema import dataset_info
 
 Row = str | Sequence[str]
 
-_BUCKETS = 2**20
+_BUCKETS, _BLOCK = 2**20, 20_000
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
@@ -47,17 +48,20 @@ def text_features(rows: Sequence[Row], *, max_features: int = 2**18) -> sparse.c
 
     if len(rows) == 0:
         raise InputError("there are no rows to take features from; give at least one text.")
-    hasher = FeatureHasher(_BUCKETS, input_type="string", dtype=np.float32, alternate_sign=False)
-    counts = sparse.csr_array(hasher.transform(_tokens(fields) for fields in _fields(rows)))
-    if counts.nnz == 0:
+    hasher, fields = FeatureHasher(_BUCKETS, input_type="string", dtype=np.float32, alternate_sign=False), _fields(rows)
+    parts = [hasher.transform(_tokens(texts) for texts in islice(fields, _BLOCK)) for _ in range(0, len(rows), _BLOCK)]
+    frequency = np.zeros(_BUCKETS, np.int64)
+    for part in parts:
+        frequency += np.bincount(part.indices, minlength=_BUCKETS)
+    if not frequency.any():
         raise InputError(
             f"the texts of all {len(rows):,} rows are empty or blank, so no model can distinguish them; check the text columns."
         )
-    frequency = np.bincount(counts.indices, minlength=_BUCKETS)
     kept = np.flatnonzero(frequency >= (2 if (frequency >= 2).any() else 1))
     if len(kept) > max_features:
         kept = np.sort(kept[np.argsort(-frequency[kept], kind="stable")[:max_features]])
-    weighted = TfidfTransformer(sublinear_tf=True).fit_transform(_columns(counts, kept))
+    counts = sparse.vstack([_columns(parts.pop(0), kept) for _ in range(len(parts))], format="csr")
+    weighted = TfidfTransformer(sublinear_tf=True).fit(counts).transform(counts, copy=False)
     return sparse.csr_array(weighted, dtype=np.float32)
 
 
@@ -102,10 +106,11 @@ def set_in_order(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def _columns(counts: sparse.csr_array, kept: Integers) -> sparse.csr_array:
+def _columns(counts: Any, kept: Integers) -> sparse.csr_array:
+    """Return some columns of a sparse matrix, with places of 32 bits, which are enough for blocks and half as large."""
     position = np.full(_BUCKETS, -1, dtype=np.int32)
     position[kept] = np.arange(len(kept), dtype=np.int32)
     column = position[counts.indices]
     used = column >= 0
-    ends = np.concatenate([[0], np.cumsum(used)])[counts.indptr]
+    ends = np.concatenate([[0], np.cumsum(used)])[counts.indptr].astype(np.int32)
     return sparse.csr_array((counts.data[used], column[used], ends), shape=(counts.shape[0], len(kept)))
