@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from cartograph.frames.labels_result import LabelsAudit
     from cartograph.frames.result import FrameAudit
     from cartograph.frames.rows import Rows
+    from cartograph.ingest.canonical import IngestedSet
 
 EVERY_SECONDS = 10.0
+_NAMED = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -126,10 +128,31 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
     _say(f"{counted(len(rows.ingested.examples), 'row')}, {kinds}")
     if aside := len(rows.ingested.quarantine):
         _say(f"{counted(aside, 'row')} of {rows.ingested.rows_read:,} set aside: {reasons_phrase(rows.ingested.quarantine)}")
+    for line in _columns_read(rows.ingested, bool(given.label)):
+        _say(line)
     folder = Path(given.out or f"{Path(given.file).stem}-audit")
     folder.mkdir(parents=True, exist_ok=True)
     _say("training a model, to see how each row is learnt")
     return folder
+
+
+def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
+    """Return what the columns of a table of features were read as, which were not, and which tell the label; nothing of texts."""
+    from cartograph.features.telling import telling_columns, telling_sentence
+    from cartograph.wording import counted, cut, listing
+
+    kinds = [feature.kind for feature in ingested.info.features]
+    if not kinds:
+        return []
+    plurals = {"number": "numbers", "category": "categories", "date": "dates"}
+    held = listing([f"{kinds.count(kind):,} {many if kinds.count(kind) > 1 else kind}" for kind, many in plurals.items() if kind in kinds])
+    lines = [f"{counted(len(kinds), 'column')}: {held}"]
+    if left_out := ingested.left_out:
+        named = listing([f"`{cut(name, 40)}`" for name in left_out[:_NAMED]])
+        more = f", and {len(left_out) - _NAMED:,} more" if len(left_out) > _NAMED else ""
+        lines.append(f"left out, since they name or number the rows or are empty: {named}{more}; name them with --feature to read them")
+    telling = telling_sentence(telling_columns(ingested.examples)) if one_label else ""
+    return [*lines, telling] if telling else lines
 
 
 def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str) -> int:

@@ -253,6 +253,7 @@ def _entry(item: IngestedSet, train: IngestedSet, checks: list[dict[str, Any]]) 
         "classes": item.class_counts,
         "in_train": _in_train(item, train),
         "contradicted": 0 if item.contradicted is None else int(item.contradicted.sum()),
+        "left_out": list(item.left_out),
         "checks": checks,
     }
 

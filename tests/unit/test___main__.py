@@ -42,6 +42,22 @@ def test_what_it_cannot_use_is_an_error_in_a_sentence_and_nothing_is_written(
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
 
 
+def test_it_says_how_a_table_was_read_what_was_left_out_and_which_column_tells_the_label(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f'{row},name {row},"{row % 7},{row % 9}0",$1{row % 3},{"ab"[row % 2]},{"AB"[row % 2]}' for row in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["number,name,share,price,grade,kind", *rows]))
+    assert main(["audit", "rows.csv", "--features", "--label", "kind"]) == 0
+    shown = capsys.readouterr().out
+    assert "3 columns: 2 numbers and 1 category\n" in shown
+    assert "left out, since they name or number the rows or are empty: `number` and `name`; name them with --feature" in shown
+    assert "`grade` alone tells the label of every row, or nearly" in shown
+    page = (tmp_path / "rows-audit/report.html").read_text()
+    assert "`grade` alone tells the label of every row" in page
+    assert "Columns that were not read, since they name or number the rows or are empty: “number” and “name”." in page
+
+
 def test_help_needs_no_heavy_library() -> None:
     code = "import sys, cartograph.__main__ as m; m._parser()\nprint(sorted({'numpy', 'pandas', 'torch', 'pyarrow'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

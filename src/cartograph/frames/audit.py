@@ -190,6 +190,7 @@ def _train(
     measures = map_table(uids, gold, compute_measures(uids, logits, gold))
     counts = {"rows_read": ingested.rows_read, "rows_used": len(ingested.examples), "quarantined": len(ingested.quarantine)}
     entry = {"set": "train", "domain": "train", "files": list(ingested.files), **counts, "classes": ingested.class_counts, "checks": []}
+    entry["left_out"] = list(ingested.left_out)
     page = Audit(
         examples=ingested.examples,
         measures=measures,

@@ -230,6 +230,7 @@ class _Found:
         counts = {"rows_read": ingested.rows_read, "rows_used": len(ingested.examples), "quarantined": len(aside)}
         yeses = dict(zip(self._rows.names, self._rows.given.sum(axis=0).tolist(), strict=True))
         entry = {"set": "train", "domain": "train", "files": list(ingested.files), **counts, "classes": yeses, "checks": []}
+        entry["left_out"] = list(ingested.left_out)
         return Audit(
             examples=_examples(self._rows.examples.take(pa.array(row)), uids, gold + first, classes),
             measures=map_table(uids, gold + first, shown),

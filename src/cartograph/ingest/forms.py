@@ -47,7 +47,8 @@ def form_of(known: pd.Series, kind: Kind) -> str:
     '%d.%m.%Y'
     """
     if kind == "number":
-        return max((POINT, COMMA), key=lambda form: int(numbers(known, form).notna().sum()))
+        by_point = int(numbers(known, POINT).notna().sum())
+        return COMMA if by_point < len(known) and by_point < int(numbers(known, COMMA).notna().sum()) else POINT
     if kind == "date":
         return _date_form(known)
     return ""
@@ -55,17 +56,21 @@ def form_of(known: pd.Series, kind: Kind) -> str:
 
 def numbers(known: pd.Series, form: str) -> pd.Series:
     """Return texts as numbers by a form; NaN where they are none, or not finite."""
-    bare = known.where(~_matches(known, _SIGNED), known.str.replace(_SIGNS, r"\1", regex=True))
-    plain = bare
-    thousands = bare.str.fullmatch(_THOUSANDS[form]).fillna(False).astype(bool)
-    if form == COMMA:
-        plain = bare.where(bare.str.fullmatch(_WITH_COMMA).fillna(False).astype(bool) | thousands)
-    apart = f"[{',' if form == POINT else '.'}{_BLANKS}]"
-    plain = plain.where(~thousands, plain.str.replace(apart, "", regex=True))
-    if form == COMMA:
-        plain = plain.str.replace(",", ".")
-    found = pd.to_numeric(plain, errors="coerce").astype("float64")
+    found = pd.Series(np.nan, known.index) if form == COMMA else pd.to_numeric(known, errors="coerce").astype("float64")
+    rest = found.isna() & known.notna()
+    if rest.any():
+        found[rest] = _spelled(known[rest], form)
     return found.where(np.isfinite(found))
+
+
+def _spelled(known: pd.Series, form: str) -> pd.Series:
+    """Return texts as numbers, without currencies' signs, per cent signs and what is between thousands."""
+    bare = known.where(~known.str.contains(_SIGNED), known.str.replace(_SIGNS, r"\1", regex=True))
+    thousands = bare.str.fullmatch(_THOUSANDS[form])
+    plain = bare.where(~thousands, bare.str.replace(f"[{',' if form == POINT else '.'}{_BLANKS}]", "", regex=True))
+    if form == COMMA:
+        plain = plain.where(plain.str.fullmatch(_WITH_COMMA)).str.replace(",", ".")
+    return pd.to_numeric(plain, errors="coerce").astype("float64")
 
 
 def dates(known: pd.Series, form: str) -> pd.Series:
@@ -78,7 +83,7 @@ def dates(known: pd.Series, form: str) -> pd.Series:
 
 def _date_form(known: pd.Series) -> str:
     most, best = int(dates(known, ISO).notna().sum()), ISO
-    if most == len(known) or not _matches(known, _HAS_DIGIT).any():
+    if most == len(known) or not known.str.contains(_HAS_DIGIT).any():
         return best
     for form in (day + time for time in _TIMES for day in _DAYS):
         found = int(dates(known, form).notna().sum())
@@ -87,7 +92,3 @@ def _date_form(known: pd.Series) -> str:
         if most == len(known):
             break
     return best
-
-
-def _matches(known: pd.Series, pattern: re.Pattern[str]) -> pd.Series:
-    return known.str.contains(pattern).fillna(False).astype(bool)

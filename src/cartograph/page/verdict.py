@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cartograph.features.telling import telling_columns, telling_sentence
 from cartograph.ingest.label_forms import ONE_FORM
 from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import cleaning_lines, sure_enough
@@ -128,6 +129,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         _first_look(audit),
         audit.impossible,
         _label_forms(audit),
+        _telling(audit),
         _criticals(audit),
         _gates(audit),
         cleaning_lines(audit),
@@ -151,6 +153,11 @@ def _label_forms(audit: Audit) -> list[str]:
     return [
         f"Some classes may be the same under different names: {cut(str(check['found']), 500)}." for check in checks if not check["passed"]
     ]
+
+
+def _telling(audit: Audit) -> list[str]:
+    """Return which columns of a table of features tell its labels by themselves, and what that means."""
+    return [] if audit.several or not audit.info.features else [telling_sentence(telling_columns(audit.examples))]
 
 
 def _gates(audit: Audit) -> list[str]:

@@ -15,6 +15,7 @@ from cartograph.wording import count, counted, cut, listing, share
 _DOMAINS = {"train": "train", "id": "in distribution", "ood": "out of distribution"}
 _LONGEST = 200
 _MOST_CLASSES = 6
+_MOST_COLUMNS = 20
 
 
 def validation_section(audit: Audit) -> Section | None:
@@ -30,7 +31,7 @@ def validation_section(audit: Audit) -> Section | None:
     if audit.quarantine.num_rows:
         blocks += [_reasons(audit), _quarantined(audit)]
     failed = sum(not check.passed for check in checks)
-    lead = f"{_outcome(failed, len(checks))} {_unusable(audit)}"
+    lead = f"{_outcome(failed, len(checks))} {_unusable(audit)}{_left_out(sets)}"
     return Section("validation", "Validation", lead, blocks)
 
 
@@ -49,6 +50,16 @@ def _unusable(audit: Audit) -> str:
     read = sum(int(entry["rows_read"]) for entry in audit.validation["sets"])
     were = "was" if number == 1 else "were"
     return f"{counted(number, 'row')} of {count(read)} ({share(number, read)}) could not be used and {were} set aside."
+
+
+def _left_out(sets: Sequence[Mapping[str, Any]]) -> str:
+    """Return which columns of a table were not read as features, as a sentence behind another; empty where all were."""
+    names: list[Any] = next((entry["left_out"] for entry in sets if entry.get("left_out")), [])
+    if not names:
+        return ""
+    shown = listing([f"“{cut(str(name), 60)}”" for name in names[:_MOST_COLUMNS]])
+    more = f", and {count(len(names) - _MOST_COLUMNS)} more" if len(names) > _MOST_COLUMNS else ""
+    return f" Columns that were not read, since they name or number the rows or are empty: {shown}{more}."
 
 
 def _check(name: str, check: Mapping[str, Any]) -> Check:
