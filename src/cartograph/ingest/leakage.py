@@ -184,7 +184,7 @@ def _hashed_grams(texts: Sequence[str]) -> tuple[Array, Integers, Integers]:
     whole = np.arange(len(codes)) < np.repeat(ends - _SHINGLE + 1, lengths)
     grams = np.zeros(max(len(codes) - _SHINGLE + 1, 0), np.uint64)
     for step in range(_SHINGLE):
-        grams = grams * np.uint64(_MIX) + codes[step : len(codes) - _SHINGLE + 1 + step]
+        grams = grams * np.uint64(_MIX) + codes[step : step + len(grams)]
     grams = grams[whole[: len(grams)]]
     filled = np.flatnonzero(counts)
     return (grams ^ (grams >> np.uint64(29))) * np.uint64(_MIX), (np.cumsum(counts) - counts)[filled], filled

@@ -27,6 +27,11 @@ def test_a_row_is_known_by_its_characters_by_its_words_or_nearly() -> None:
     assert found.rows.tolist() == [True, True, True, False, False]
 
 
+@pytest.mark.parametrize("text", ["", "a", "one", "four", "fifth"])
+def test_texts_too_short_for_a_5_gram_are_near_nothing(text: str) -> None:
+    assert near_duplicates(["A dog sleeps in the sun."], [text]).tolist() == [-1]
+
+
 def test_all_fields_of_a_row_count_together() -> None:
     train = pa.table({"one": ["a b c d", "x"], "two": ["e f g h", "y"]})
     other = pa.table({"one": ["a b c d", "a b c d"], "two": ["e f g h", "y"]})
