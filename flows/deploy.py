@@ -39,12 +39,13 @@ def main(
         list[str] | None, typer.Option("--workspace", "-w", help="Workspace to write into prefect.yaml; may be repeated.")
     ] = None,
     cron: Annotated[
-        str | None, typer.Option("--cron", help='When, as a cron expression, e.g. "0 3 * * *"; on request only without it.')
+        str | None, typer.Option("--cron", help='When, as a cron expression, e.g. "0 3 * * *"; without it, only on request.')
     ] = None,
     timezone: Annotated[str, typer.Option("--timezone", help="Time zone of the cron expression.")] = UTC,
-    at_once: Annotated[int | None, typer.Option("--at-once", min=1, help="Audits that the work pool runs at the same time.")] = None,
+    at_once: Annotated[int | None, typer.Option("--at-once", min=1, help="Most audits that the work pool runs at the same time.")] = None,
     gpus: Annotated[
-        int | None, typer.Option("--gpus", min=1, help="Steps on an accelerator at the same time, over all audits; no limit without it.")
+        int | None,
+        typer.Option("--gpus", min=1, help="Most steps on an accelerator at the same time, over all audits; no limit by default."),
     ] = None,
     write_only: Annotated[bool, typer.Option("--write-only", help="Write prefect.yaml, and register nothing.")] = False,
 ) -> None:

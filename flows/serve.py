@@ -28,7 +28,7 @@ def main(
         list[str] | None, typer.Option("--workspace", "-w", help="Workspace to audit; may be repeated. The root by default.")
     ] = None,
     cron: Annotated[
-        str | None, typer.Option("--cron", help='When, as a cron expression, e.g. "0 3 * * *"; on request only without it.')
+        str | None, typer.Option("--cron", help='When, as a cron expression, e.g. "0 3 * * *"; without it, only on request.')
     ] = None,
 ) -> None:
     """Serve the audit of one or more workspaces on a schedule, until stopped; one audit of a workspace at a time."""

@@ -1,4 +1,4 @@
-"""The command line of the steps: run one, list them, make a workspace, write dvc.yaml."""
+"""Make workspaces for your own data, review suspects, match records, and run single steps; `python -m flows.audit` runs a whole audit."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     audit = commands.add_parser("audit", help="audit a file; writes report.html, suspects.csv and cleaned.csv")
     audit.add_argument("file", help="CSV, TSV, JSONL or Parquet, one row per example")
-    audit.add_argument("--text", default=[], action="append", help="the text column; twice for pairs")
+    audit.add_argument("--text", default=[], action="append", help="the text column; give it twice for pairs")
     audit.add_argument("--features", action="store_true", help="a table of features: all other columns are read")
     audit.add_argument("--feature", default=[], action="append", metavar="COLUMN", help="a column of a table of features; repeatable")
     audit.add_argument("--label", default="", help="the label column")
@@ -49,11 +49,13 @@ def _parser() -> argparse.ArgumentParser:
         "--labels",
         default="",
         metavar="COLUMN[,COLUMN…]",
-        help="of rows with several labels: the column of their lists (or names between | ; or commas), or the columns of 0 and 1",
+        help="for rows with several labels: the column that lists them (names separated by | ; or commas), or columns of 0 and 1",
     )
-    audit.add_argument("--out", help="folder for the results; the file's name with -audit where left out")
-    audit.add_argument("--threshold", type=float, default=0.5, help="probability of a wrong label from which on a row is a suspect")
-    audit.add_argument("--seed", type=int, default=13, help="of the training and the folds")
+    audit.add_argument("--out", help="folder for the results (default: the file's name with -audit)")
+    audit.add_argument(
+        "--threshold", type=float, default=0.5, help="rows whose label is wrong with at least this probability are suspects (default: 0.5)"
+    )
+    audit.add_argument("--seed", type=int, default=13, help="seed of the training and of the folds (default: 13)")
     return parser
 
 

@@ -205,7 +205,9 @@ def _summary(first: Mapping[str, Any], metrics: Mapping[str, float], rows: int, 
     name = f"bias.{first['model']}.{first['set'].replace(' ', '_')}"
     found = [metrics.get(f"{name}.{version}") for version in ("full", "random", "filtered")]
     full, chance, left = ("-" if value is None else f"{value:.2f}".removeprefix("0") for value in found)
-    return f"{first['model']} on {first['set']}: {full} of {rows:,} rows, random {kept:,} {chance}, filtered {left}"
+    return (
+        f"{first['model']} on {first['set']}: accuracy {full} trained on {rows:,} rows, {chance} on {kept:,} random, {left} on the filtered"
+    )
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

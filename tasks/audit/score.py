@@ -38,7 +38,7 @@ def run(params: Score, inputs: Inputs, out: Out) -> str:
         summary += ", precision {precision:.2f}, recall {recall:.2f}".format(**metrics)
     summary = summary.replace(" 0.", " .")
     if "give_away.odds_ratio" in metrics:
-        summary += f"; give-away rows filtered, odds ratio {metrics['give_away.odds_ratio']:.1f}"
+        summary += f"; AFLite removing give-away rows: odds ratio {metrics['give_away.odds_ratio']:.1f}"
     return summary
 
 

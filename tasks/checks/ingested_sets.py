@@ -119,7 +119,7 @@ def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_coun
     enough = math.ceil(item.rows_read * (1 - limit))
     checks = [
         Check(
-            "the columns are there",
+            "the columns are present",
             ", ".join((*info.fields, "label", "uid")),
             gxe.ExpectTableColumnsToMatchSet(column_set=columns, exact_match=False),
         ),
@@ -161,7 +161,7 @@ def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_coun
         smallest = gxe.ExpectColumnMinToBeBetween(column=_CLASS_ROWS, min_value=min_class_count, severity=warning)
         checks.append(Check("every class has enough rows", f"at least {min_class_count:,}", smallest))
         one_form = gxe.ExpectColumnValuesToBeInSet(column=_OTHER_FORM, value_set=[False], severity=warning)
-        checks.append(Check(ONE_FORM, "no two alike but for case, blanks or Unicode form", one_form))
+        checks.append(Check(ONE_FORM, "no two that differ only in case, spaces or Unicode form", one_form))
     return checks
 
 

@@ -36,7 +36,7 @@ def expand(
     pool: Annotated[str, typer.Argument(help="File of rows without labels, with the text columns of the train set.")],
     workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default.")] = ".",
     rows: Annotated[int, typer.Option("--rows", min=1, help="Rows on the sheet.")] = 100,
-    file_format: Annotated[str, typer.Option("--format", help="Format of the file; guessed where left out.")] = "",
+    file_format: Annotated[str, typer.Option("--format", help="Format of the file; guessed by default.")] = "",
     out: Annotated[str, typer.Option(help="Where to write the sheet instead.")] = "",
 ) -> None:
     """Write a sheet of what to label next: the rows of a file that are most like the map's ambiguous ones."""

@@ -19,10 +19,10 @@ _NEIGHBOURS = 20
 
 def first_pairs(
     left: Annotated[str, typer.Option(help="Table of records with a column `id`; all other columns are their text.")],
-    right: Annotated[str, typer.Option(help="Table of the records that they are matched with; where left out, the left ones.")] = "",
+    right: Annotated[str, typer.Option(help="Table of the records to match them with; by default the left table itself.")] = "",
     rows: Annotated[int, typer.Option("--rows", min=10, help="Pairs on the sheet.")] = 60,
-    format: Annotated[str, typer.Option(help="csv, tsv, jsonl or parquet; guessed where left out.")] = "",
-    encoding: Annotated[str, typer.Option(help="Encoding of text files; found out where left out.")] = "",
+    format: Annotated[str, typer.Option(help="csv, tsv, jsonl or parquet; guessed by default.")] = "",
+    encoding: Annotated[str, typer.Option(help="Encoding of text files; detected by default.")] = "",
     out: Annotated[str, typer.Option(help="Where to write the sheet.")] = "first-pairs.csv",
 ) -> None:
     """Write a sheet of the first pairs to label, chosen without any label: alike ones, of as many records as there can be."""
@@ -48,7 +48,7 @@ def first_pairs(
     ]
     write_whole(target, write_sheet(COLUMNS, lines))
     say(f"{target}: {len(lines):,} pairs to label, about {time_to_answer(len(lines))} of a person's time.")
-    say("Write 1 into the column label where the two are the same, 0 where they are not; what stays empty is no label.")
+    say("Write 1 into the column label where the two are the same, 0 where they are not; leave cells that you cannot decide empty.")
     say("")
     preset = "records" if right else "one-table"
     options = "".join(f" --{name} {shlex.quote(value)}" for name, value in (("format", format), ("encoding", encoding)) if value)

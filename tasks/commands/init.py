@@ -64,11 +64,13 @@ def init(
     follow: Annotated[
         bool, typer.Option("--follow", help="Audits read newer versions of --table; otherwise they keep to the one read now.")
     ] = False,
-    image: Annotated[str, typer.Option(help="Image column; `image` for a folder of images. There is no text column then.")] = "",
+    image: Annotated[str, typer.Option(help="Image column, instead of a text column; `image` for a folder of images.")] = "",
     features: Annotated[
         bool, typer.Option("--features", help="A table of features: all other columns are read, whether numbers, categories or dates.")
     ] = False,
-    feature: Annotated[list[str], typer.Option(help="A column of a table of features: COL,COL. Repeatable; the others are left out.")] = [],  # noqa: B006
+    feature: Annotated[
+        list[str], typer.Option(help="Columns of a table of features: COL,COL. Repeatable; other columns are ignored.")
+    ] = [],  # noqa: B006
     category: Annotated[list[str], typer.Option(help="A feature whose numbers are codes, not quantities. Repeatable.")] = [],  # noqa: B006
     text_pair: Annotated[str, typer.Option(help="Second text column, for pairs.")] = "",
     option: Annotated[list[str], typer.Option(help="Option column of multiple choice. Repeat for each option.")] = [],  # noqa: B006
@@ -78,41 +80,44 @@ def init(
     format: Annotated[
         str,
         typer.Option(
-            help="csv, tsv, jsonl, parquet, excel, shards, label-first, lines, huggingface, hub, image-folder or arrays; else guessed."
+            help="csv, tsv, jsonl, parquet, excel, shards, label-first, lines, huggingface, hub, image-folder, arrays; guessed by default."
         ),
     ] = "",
     columns: Annotated[
         str,
         typer.Option(
-            help="Columns by position, of files without a header: label,,text, an empty one left out; of a --table: those to read."
+            help="Columns by position, for files without a header: label,,text (an empty name skips one); for a --table: those to read."
         ),
     ] = "",
-    encoding: Annotated[str, typer.Option(help="Encoding of text files; found out where left out.")] = "",
+    encoding: Annotated[str, typer.Option(help="Encoding of text files; detected by default.")] = "",
     label_names: Annotated[
         str, typer.Option(help="File with names for numeric labels: one name per line, lines of label,name, or JSON.")
     ] = "",
-    label_separator: Annotated[str, typer.Option(help="Labels end before it: `:` for COARSE:fine.")] = "",
+    label_separator: Annotated[str, typer.Option(help="Labels end before it: `:` makes COARSE of COARSE:fine.")] = "",
     model: Annotated[
         str,
         typer.Option(
             help="bow, lstm, esim, tiny, probe or transformer; for images cnn or vision; for tables of features mlp. "
-            "Where left out: bow, cnn or mlp."
+            "Default: bow, cnn or mlp."
         ),
     ] = "",
     pretrained: Annotated[
-        str, typer.Option(help="Folder or hub id: the model that transformer and vision start from; else a frozen encoder, for suspects.")
+        str,
+        typer.Option(help="Folder or hub id: the model that transformer and vision start from; otherwise a frozen encoder, for suspects."),
     ] = "",
     preset: Annotated[
         str, typer.Option(help="snli, multinli, qnli or winogrande: the columns, classes and conversions of its files.")
     ] = "",
-    recipe: Annotated[str, typer.Option(help="paper: epochs, batch and rate of the paper for the preset's task, for a transformer.")] = "",
+    recipe: Annotated[
+        str, typer.Option(help="paper: epochs, batch size and learning rate of the paper for the preset's task; for a transformer.")
+    ] = "",
     profile: Annotated[
         str,
         typer.Option(help="quick (the map and the suspects), standard (also what cleaning is worth), or full (also trains on selections)."),
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace the params.yaml of an existing workspace.")] = False,
 ) -> None:
-    """Make a workspace for your own data, and say what was understood of it."""
+    """Make a workspace for your own data, and print how it was understood."""
     folder = new_folder(workspace, force=force)
     _require_one_source(train, database, query, watermark, table)
     if (catalog or follow) and not table:

@@ -68,18 +68,18 @@ def init_pairs(
     label: Annotated[str, typer.Option(help="Column of the label, 1 or 0.")] = "",
     left_table: Annotated[str, typer.Option(help="Table of entities that the left ids name; all columns but `id` are its text.")] = "",
     right_table: Annotated[str, typer.Option(help="Table of entities that the right ids name.")] = "",
-    format: Annotated[str, typer.Option(help="csv, tsv, jsonl or parquet; guessed where left out.")] = "",
+    format: Annotated[str, typer.Option(help="csv, tsv, jsonl or parquet; guessed by default.")] = "",
     columns: Annotated[
         str, typer.Option(help="Columns of the files of pairs by position, where they have no header: qid1,qid2,,is_duplicate.")
     ] = "",
-    encoding: Annotated[str, typer.Option(help="Encoding of text files; found out where left out.")] = "",
+    encoding: Annotated[str, typer.Option(help="Encoding of text files; detected by default.")] = "",
     model: Annotated[str, typer.Option(help="matcher, cosine-bow, cosine-frozen or cosine-bert.")] = "",
     pretrained: Annotated[str, typer.Option(help="Folder or hub id of the encoder, for cosine-frozen, cosine-bert and matcher.")] = "",
     recipe: Annotated[str, typer.Option(help="matcher, or paper: CosineBERT as Mussmann, Jia & Liang 2020 train it.")] = "matcher",
     oracle: Annotated[str, typer.Option(help="Who answers: imputed (the stated labels), or people.")] = "imputed",
     force: Annotated[bool, typer.Option("--force", help="Replace the params.yaml of an existing workspace.")] = False,
 ) -> None:
-    """Make a workspace that collects labels for your own pairs, and say what was understood of them."""
+    """Make a workspace that collects labels for your own pairs, and print how they were understood."""
     folder = new_folder(workspace, force=force)
     if preset not in PRESETS:
         raise InputError(f"--preset {preset}: there is no such preset; there are {', '.join(name for name in PRESETS if name)}.")

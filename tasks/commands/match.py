@@ -49,16 +49,16 @@ class _Sides:
 
 def match(
     workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of the collection.")],
-    left: Annotated[str, typer.Option(help="Table of left records; where left out, the collection's own records are matched.")] = "",
-    right: Annotated[str, typer.Option(help="Table of right records; where left out, the left ones among themselves.")] = "",
+    left: Annotated[str, typer.Option(help="Table of left records; by default the collection's own records are matched.")] = "",
+    right: Annotated[str, typer.Option(help="Table of right records; by default the left ones are matched among themselves.")] = "",
     id: Annotated[str, typer.Option("--id", help="Column that identifies a record; the row number by default.")] = "id",
-    out: Annotated[str, typer.Option(help=f"Where to write: .csv or .parquet; {MATCHES} where left out.")] = "",
+    out: Annotated[str, typer.Option(help=f"Where to write: .csv or .parquet; {MATCHES} by default.")] = "",
     precision: Annotated[
         float,
         typer.Option(
             min=0.0,
             max=1.0,
-            help="Share of the matches to be right, by the dev split or else by probabilities.",
+            help="Share of the matches that should be right, measured on the dev split or else by probabilities.",
         ),
     ] = 0.0,
     threshold: Annotated[float, typer.Option(min=0.0, max=1.0, help="Smallest probability of a match.")] = _THRESHOLD,

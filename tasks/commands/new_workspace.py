@@ -75,7 +75,7 @@ def make(
     more: Mapping[str, Mapping[str, object]] | None = None,
     label_names: str = "",
 ) -> None:
-    """Make a workspace in a folder once its files could be read, and say what was understood of them.
+    """Make a workspace in a folder once its files could be read, and print how they were understood.
 
     Args:
         folder: as ``new_folder`` returns it.

@@ -136,7 +136,7 @@ def test_the_step_writes_them_a_cell_each(material: Material, tmp_path: Path) ->
     }
     assert json.loads((folder / "numbers.json").read_text())["burn_out.confidence.epoch_3"] == pytest.approx(1.0)
     page = (folder / "finding.md").read_text()
-    assert page.startswith("# burn-out: how many epochs until the map is settled?")
+    assert page.startswith("# burn-out: how many epochs until the map no longer changes?")
     assert done.receipt.summary[1:] in page
     said = json.loads((folder / "finding.json").read_text())
     assert (said["name"], said["answer"], said["tables"]) == ("burn-out", done.receipt.summary, ["curve"])

@@ -277,7 +277,7 @@ def test_suspects_sort_filter_and_say_why(opened: Opener, small: Path) -> None:
     expect(section.locator(".filters").get_by_role("status")).to_have_text(f"{number} of {number} rows")
     expect(page.locator(".tile", has_text="Suspects").locator(".value")).to_have_text(str(number))
     first = section.locator("tbody tr").first
-    expect(first).to_contain_text(re.compile(r"the model gave its label .* on average and preferred .*; all 6 epochs disagreed"))
+    expect(first).to_contain_text(re.compile(r"the model gave this label .* on average and preferred .*; all 6 epochs disagreed"))
     suggestion = first.locator("td:nth-child(4) strong").inner_text()
     assert suggestion != first.locator("td:nth-child(3)").inner_text()
     section.get_by_role("button", name="Probability").click()

@@ -136,7 +136,7 @@ def _changed(cleaning: Cleaning, labels: Ids) -> int:
 
 def _reason(best: Arm, score: ArmScore, sure: bool) -> str:
     if best == "original":
-        return "By cross-validation on the train set no way of cleaning is better than the original."
+        return "By cross-validation on the train set, no way of cleaning is better than the original."
     if not sure:
-        return f"By cross-validation on the train set {best}, the best, is within one standard error of the original."
-    return f"By cross-validation on the train set {best} is the best, more than one standard error above the original."
+        return f"By cross-validation on the train set, {best}, the best, is within one standard error of the original."
+    return f"By cross-validation on the train set, {best} is best, more than one standard error above the original."

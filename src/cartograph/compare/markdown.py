@@ -70,12 +70,15 @@ def markdown(comparison: Comparison, train_rows: Mapping[str, int]) -> str:
     """
     summary, differences = comparison.summary.to_pylist(), comparison.differences.to_pylist()
     lines = ["# What cleaning is worth", "", _means(summary, train_rows), ""]
-    lines += ["Mean over seeds ± standard deviation, in per cent. A model that ended at the majority class failed and is in no mean.", ""]
+    lines += [
+        "Mean over seeds ± standard deviation, in per cent. A model that ended at the majority class failed and is left out.",
+        "",
+    ]
     if differences:
         lines += [_differences(differences), ""]
         lines += [
             "Differences in points. The interval is a bootstrap over the rows of the set, the same for all models, and over seeds; one "
-            "that holds 0 shows no difference.",
+            "that contains 0 shows no difference.",
             "",
         ]
     return "\n".join(lines)
@@ -131,4 +134,4 @@ def broken_lines(broken: Sequence[Row]) -> list[str]:
     if not broken:
         return []
     lines = [f"- `{row['subset']}`, seed {row['seed']}: {plain_markdown(row['reason'])}" for row in broken]
-    return ["## Broken off", "", "These trainings failed with an error; they are in no mean.", "", *lines, ""]
+    return ["## Broken off", "", "These trainings failed with an error and are left out of the means.", "", *lines, ""]

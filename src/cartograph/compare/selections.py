@@ -115,9 +115,9 @@ def markdown(comparison: Comparison, chosen: TrainedSelections, metrics: Sequenc
             "",
         ]
     parts += [
-        "Mean over seeds ± standard deviation. ▲, ▼: above or below the random rows, as many, by a paired test at 5 % (bootstrap over the "
+        "Mean over seeds ± standard deviation. ▲, ▼: above or below equally many random rows by a paired test at 5 % (bootstrap over the "
         "rows of the set, the same for all models, and over seeds); nothing is corrected for the number of comparisons. A training that "
-        "ended at the majority class failed and is in no mean.",
+        "ended at the majority class has failed and is left out of the means.",
         "",
         *_best(comparison, chosen, metrics[0]),
         f"## Differences in points of {METRIC_NAMES[metrics[0]]}",

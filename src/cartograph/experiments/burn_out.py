@@ -49,4 +49,4 @@ def run(material: Material) -> Finding:
     return Finding(f"r with the map of all {len(epochs)} epochs reaches {_SETTLED}: {', '.join(parts)}", known, {"curve": table}, figure)
 
 
-EXPERIMENT = Experiment("burn-out", "how many epochs until the map is settled?", run, "App. A.1, Fig. 6")
+EXPERIMENT = Experiment("burn-out", "how many epochs until the map no longer changes?", run, "App. A.1, Fig. 6")

@@ -76,5 +76,5 @@ def _shown(values: list[int | None]) -> str:
 
 
 EXPERIMENT = Experiment(
-    "order", "does learning easy rows first take fewer epochs, and is it better to see ambiguous ones twice?", run, "the reading notes; §4"
+    "order", "does learning easy rows first take fewer epochs, and does it help to see ambiguous rows twice?", run, "§4"
 )

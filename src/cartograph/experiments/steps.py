@@ -58,4 +58,4 @@ def run(material: Material) -> Finding:
     return Finding(answer, {f"steps.{name}": r for name, r in shared.items()}, {"curve": pa.Table.from_pylist(rows)}, figure)
 
 
-EXPERIMENT = Experiment("steps", "is a map of many readings within an epoch another map?", run, "§2.1")
+EXPERIMENT = Experiment("steps", "does reading probabilities many times within an epoch change the map?", run, "§2.1")

@@ -100,14 +100,14 @@ def _changed(audit: Audit) -> str:
     number = sum(by.startswith("recipe ") for by in audit.cleaning.changes["by"].to_pylist())
     if weighted or (sure and not number):
         enough = f"{count(sure)} of them sure enough to drop" if sure else "none of them sure enough to drop"
-        return f", {enough}" + (", and each row is weighted by how likely its label is right" if weighted else "")
+        return f", {enough}" + ("; instead, each row is weighted by how likely its label is right" if weighted else "")
     return f", {count(number) if number else 'none'} of them sure enough to change automatically"
 
 
 def _checked(audit: Audit) -> str:
     failed, critical, total = _failures(audit)
     if not total:
-        return "the data was not checked"
+        return "no checks of the data were run"
     if not failed:
         return f"all {count(total)} checks of the data passed" if total > 1 else "the one check of the data passed"
     return f"{count(failed)} of {counted(total, 'check')} of the data failed ({'none' if not critical else count(critical)} critical)"
@@ -226,8 +226,8 @@ def _rows(audit: Audit) -> Figure:
     other = [f"{domains.count(domain)} {name}" for domain, name in names.items() if domain in domains]
     evaluated = f"; evaluation sets: {listing(other)}" if other else ""
     if audit.several:
-        return Figure("Rows", count(audit.rows // audit.labels_a_row), f"{counted(audit.labels_a_row, 'label')} each, a yes or a no")
-    return Figure("Rows", count(audit.rows), f"{counted(len(audit.info.labels), 'label')}{evaluated}")
+        return Figure("Rows", count(audit.rows // audit.labels_a_row), f"{counted(audit.labels_a_row, 'label')} each, yes or no")
+    return Figure("Rows", count(audit.rows), f"{counted(len(audit.info.labels), 'class', 'classes')}{evaluated}")
 
 
 def _quarantined(audit: Audit) -> Figure:

@@ -291,5 +291,5 @@ def _why(name: Candidate, candidates: Mapping[Candidate, Detector], asked: str) 
     if name == ranked[0]:
         return "the best"
     if name == "committee":
-        return f"whose models never saw the row; the flips, all of easy rows, flatter {ranked[0]}"
+        return f"whose models never saw the row; only easy rows are flipped, which flatters {ranked[0]}"
     return f"as good as {ranked[0]} to within one flip, and preferred to it"

@@ -203,13 +203,13 @@ def _model_says(evidence: Evidence) -> list[str]:
     confidence, correctness = evidence.measures.confidence.tolist(), evidence.measures.correctness.tolist()
     if evidence.in_sample is None:
         return [
-            f"the model gave its label {percent(mu)} on average; it was the first choice in {percent(share)} of the epochs"
+            f"the model gave this label {percent(mu)} on average; it was the first choice in {percent(share)} of the epochs"
             for mu, share in zip(confidence, correctness, strict=True)
         ]
     preferred = _preferred(evidence.in_sample, evidence, "preferred", "more than any other")
     n_epochs = evidence.n_epochs or 1
     return [
-        f"the model gave its label {percent(mu)} on average{rest}; {_disagreeing(n_epochs - round(share * n_epochs), n_epochs)}"
+        f"the model gave this label {percent(mu)} on average{rest}; {_disagreeing(n_epochs - round(share * n_epochs), n_epochs)}"
         for mu, rest, share in zip(confidence, preferred, correctness, strict=True)
     ]
 

@@ -44,10 +44,10 @@ def test_the_sentence_names_what_is_worse_and_asks_for_a_third_seed() -> None:
     found = advice({**LOSS, "metric": "macro_f1", "seeds": 2}, {**NONE, "seeds": 2})
     assert found.sentence == (
         "Recommended: the original rows, since models trained on the cleaned ones are measurably worse (macro F1 on test). "
-        "With 2 seeds the interval says little of other seeds: train with a third (`retrain.seeds`)."
+        "With 2 seeds the interval says little about other seeds: train with a third (`retrain.seeds`)."
     )
     assert advice({**NONE, "seeds": 1}).sentence.endswith(
-        "With one seed the interval says nothing of other seeds: train with three (`retrain.seeds`)."
+        "With one seed the interval says nothing about other seeds: train with three (`retrain.seeds`)."
     )
     assert "seed" not in advice(NONE).sentence
     assert found.content()["worse"] == [["test", "macro_f1"]]

@@ -163,9 +163,9 @@ def evidence(logits: list[list[list[float]]], labels: list[int], names: tuple[st
 def test_reasons_say_what_the_model_thought_epoch_by_epoch() -> None:
     known = evidence([[[0, 0, 4], [0, 0, 4]], [[4, 0, 0], [0, 0, 4]], [[9, 0, 0], [9, 0, 0]]], [0, 0, 0])
     assert reasons(known, committee=True) == [
-        "the model gave its label 1.8\u00a0% on average and preferred neutral (96\u00a0%); all 2 epochs disagreed",
-        "the model gave its label 49\u00a0% on average, more than any other; 1 of 2 epochs disagreed",
-        "the model gave its label over 99.9\u00a0% on average, more than any other; all 2 epochs agreed",
+        "the model gave this label 1.8\u00a0% on average and preferred neutral (96\u00a0%); all 2 epochs disagreed",
+        "the model gave this label 49\u00a0% on average, more than any other; 1 of 2 epochs disagreed",
+        "the model gave this label over 99.9\u00a0% on average, more than any other; all 2 epochs agreed",
     ]
     one = evidence([[[0, 0, 4]], [[4, 0, 0]]], [0, 0])
     assert [reason.split("; ")[1] for reason in reasons(one, committee=False)] == ["its one epoch disagreed", "its one epoch agreed"]
@@ -183,7 +183,7 @@ def test_reasons_quote_the_committee_where_the_detector_read_it() -> None:
 def test_reasons_from_coordinates_state_what_is_assumed() -> None:
     known = Evidence(np.array([0]), ("1", "2"), Measures(np.array([0.004]), np.array([0.1]), np.array([0.0])), None, None, None)
     assert reasons(known, committee=True, assumption="by assumption: so and so") == [
-        "the model gave its label 0.4\u00a0% on average; it was the first choice in 0\u00a0% of the epochs; by assumption: so and so"
+        "the model gave this label 0.4\u00a0% on average; it was the first choice in 0\u00a0% of the epochs; by assumption: so and so"
     ]
 
 

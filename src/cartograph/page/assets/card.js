@@ -9,7 +9,7 @@ function labelLine(item) {
 function suspectLine(item) {
   if (!item.suspicion) return null;
   const { rank, probability, suggested, reason } = item.suspicion;
-  return el("div", { class: "suspicion" }, el("p", {}, `Suspect ${number.format(rank)}: probably `, el("strong", {}, carried.labels[suggested]), `; its label is wrong with a probability of ${write.likelihood(probability)}`), el("p", { class: "note" }, reason));
+  return el("div", { class: "suspicion" }, el("p", {}, `Suspect ${number.format(rank)}: probably `, el("strong", {}, carried.labels[suggested]), `; probability that its label is wrong: ${write.likelihood(probability)}`), el("p", { class: "note" }, reason));
 }
 
 // A row of a table of features: what is unusual for its label first, beside what is usual there.

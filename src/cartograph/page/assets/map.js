@@ -1,11 +1,11 @@
 // The data map: legend, filters, the plane with keyboard and pointer, the tip, and the card of the pinned row.
 
 const ORDERS = [
-  ["hardest first", "by low confidence", (position) => columns.confidence[position]],
-  ["most ambiguous first", "by high variability", (position) => -columns.variability[position]],
-  ["easiest first", "by high confidence", (position) => -columns.confidence[position]],
+  ["hardest first", "hardest first", (position) => columns.confidence[position]],
+  ["most ambiguous first", "most ambiguous first", (position) => -columns.variability[position]],
+  ["easiest first", "easiest first", (position) => -columns.confidence[position]],
 ];
-if (columns.suspect) ORDERS.unshift(["most suspect first", "by suspicion", (position) => suspicions.get(columns.place[position])?.rank ?? (columns.suspect[position] ? 1e7 : 1e8)]);
+if (columns.suspect) ORDERS.unshift(["most suspect first", "most suspect first", (position) => suspicions.get(columns.place[position])?.rank ?? (columns.suspect[position] ? 1e7 : 1e8)]);
 const [LEAST_HEIGHT, MOST_HEIGHT] = [290, 680];
 // Where a row has several labels, each point is one of them: its class is twice the label's number, and one more for a yes.
 const about = (id) => (carried.several && id >= 0 ? id >> 1 : -1);

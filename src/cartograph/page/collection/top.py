@@ -74,7 +74,7 @@ def _by_people(collection: Collection) -> tuple[str, ...]:
         there = f"{count(int(metrics['people.answered']))} of them are answered." if metrics["people.answered"] else ""
         way = (
             f"reports/test-pairs.csv asks about {count(asked)} test pairs, about {time_to_answer(asked)} of a person's time; saved as "
-            f"review/test-pairs.csv with its answers, it takes the place of what nobody has stated. {there}"
+            f"review/test-pairs.csv with its answers, its answers replace the assumption that unstated pairs are negative. {there}"
         ).strip()
         return (_UNSTATED, way) if metrics.get(f"{collection.best}.partly_stated") else (way,)
     before, found = metrics[f"people.untrained.{_MEASURE}"], int(metrics["people.found"])

@@ -89,8 +89,10 @@ def _arms(arms: Mapping[str, Any]) -> Table:
     columns = (
         Column("Way of cleaning"),
         Column("Rows changed", "count", "dropped, relabelled, or counting less than half"),
-        Column("Accuracy", "points", "of linear models, cross-validated on the train set, each row by how likely its label is right"),
-        Column("\u2212 original", "points", "points above the original rows; to choose by, as the real gain is smaller"),
+        Column(
+            "Accuracy", "points", "of linear models, cross-validated on the train set, each row weighted by how likely its label is right"
+        ),
+        Column("\u2212 original", "points", "points above the original rows; used only to choose, since the real gain is smaller"),
         Column("Standard error", "points", "of that difference, paired by rows"),
         Column(
             "Choice",

@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 
 _MEANINGS = {
     "original": "the train set as it was audited",
-    "cleaned": "without the dropped rows, with the new labels",
+    "cleaned": "with rows dropped, relabelled or weighted, as above",
     "random": "a random sample of the original, the same size as cleaned",
 }
 _DRAWN = (

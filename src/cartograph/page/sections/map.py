@@ -26,7 +26,7 @@ def map_section(audit: Audit) -> Section:
     each = f"one of the {counted(audit.rows, 'train row')}"
     if audit.several:
         rows, labels = counted(audit.rows // audit.labels_a_row, "row"), counted(audit.labels_a_row, "label")
-        each = f"one label of a row, a yes or a no: {rows} with {labels} make {count(audit.rows)} points"
+        each = f"one label of a row, yes or no: {rows} with {labels} make {count(audit.rows)} points"
     lead = (
         f"Each point is {each}{sampled}. At the bottom left are labels that the model gave little probability in every epoch, on the right "
         "those about which it changed its mind, and at the top left those it was sure of from the start."

@@ -122,7 +122,7 @@ def _reliability(audit: Audit, score: pa.Table, places: Integers) -> tuple[Chart
     found = [round(float(flipped[own].mean()), 4) if len(own) >= _FEWEST else None for own in rows]
     said = [round(float(given[own].mean()), 4) if len(own) >= _FEWEST else None for own in rows]
     meaning = f"share of flipped labels among the rows with about that probability of a wrong label; points of {_FEWEST} rows or more"
-    series = [Series("flipped", found), Series("probability said", said)]
+    series = [Series("flipped", found), Series("probability given", said)]
     return (Chart("Reliability", meaning, "probability of a wrong label", middles, series, (0.0, 1.0)),)
 
 

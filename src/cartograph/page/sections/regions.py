@@ -28,8 +28,8 @@ def regions_section(audit: Audit) -> Section:
     cards = [_card(audit, name) for name in names if len(audit.members(name))]
     lead = (
         "Hard-to-learn and easy-to-learn rows are among the least and the most confident, and closest to the corner of the map where "
-        "confidence is low or high and variability is 0; the other ones among the most variable rows are ambiguous. The parameters set "
-        "how many rows a region may hold at most, the data decide how many it does."
+        "confidence is low or high and variability is 0; the remaining ones among the most variable rows are ambiguous. The parameters "
+        "limit how many rows a region may hold; the data decide how many it does hold."
     )
     empty = [name for name in names[:3] if not len(audit.members(name))]
     lead += f" No row is {' or '.join(empty)}." if empty else ""

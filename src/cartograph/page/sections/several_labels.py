@@ -23,7 +23,7 @@ def several_labels_section(audit: Audit) -> Section | None:
         Column("Suspects", "count"),
         Column("Should have it", "count", "suspects that do not have it"),
         Column("Should not", "count", "suspects that have it"),
-        Column("Wrong, estimated", meaning="of its yes and no together, with a 95 % interval; — where its rows show too little"),
+        Column("Wrong, estimated", meaning="of all its answers, with a 95 % interval; — where its rows show too little"),
     )
     blocks: list[Block] = [Table("Label by label", columns, [_cells(label) for label in audited])]
     if left_out:
@@ -31,11 +31,11 @@ def several_labels_section(audit: Audit) -> Section | None:
         cells = [(cut(label.name, _LONGEST), label.rows, label.note) for label in left_out]
         blocks.append(Table("Labels that were not audited", why, cells, folded=len(left_out) > _NAMED))
     most = sorted(audited, key=lambda label: -(label.missing + label.surplus))[0]
-    lead = f"{counted(len(audited), 'label')}, each a yes or a no of its own for each row."
+    lead = f"{counted(len(audited), 'label')}, each a separate yes or no for each row."
     if most.missing + most.surplus:
         lead += f" Most suspects: {cut(most.name, _LONGEST)} ({count(most.missing + most.surplus)})."
     if left_out:
-        lead += f" {counted(len(left_out), 'label')} could not be audited, for want of rows of yes or of no."
+        lead += f" {counted(len(left_out), 'label')} could not be audited: too few rows have the label, or too few lack it."
     return Section("labels", "Labels", lead, blocks)
 
 

@@ -39,7 +39,7 @@ _SOURCES = {
     "in-sample": "the mean predicted probabilities of the model behind the map",
     "k-fold": "the mean predicted probabilities of K-fold training, whose models never saw the row",
     "out-of-fold": "the probabilities of quick models that never saw the row",
-    "coordinates": "the probability that the label's own leaves, shared evenly among the others",
+    "coordinates": "the probability that the given label leaves, shared evenly among the others",
 }
 
 

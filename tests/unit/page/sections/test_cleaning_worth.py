@@ -19,7 +19,7 @@ def test_models_are_dots_with_intervals_on_one_scale(audit: Audit) -> None:
     section = cleaning_worth_section(with_versions(audit))
     assert section is not None
     assert section.lead.startswith("Cleaning raised accuracy by ")
-    assert "cleaned (without the dropped rows, with the new labels)" in block_of(section, Dots).note
+    assert "cleaned (with rows dropped, relabelled or weighted, as above)" in block_of(section, Dots).note
     assert "1 of 3 trainings on random ended no better than always naming the largest class: failed" in section.lead
     challenge, validation, differences = block_of(section, Dots).plots
     assert (challenge.title, validation.title) == ("challenge", "validation")

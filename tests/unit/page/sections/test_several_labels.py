@@ -25,8 +25,8 @@ def test_each_label_has_its_counts_and_its_interval(several: Audit) -> None:
     section = several_labels_section(several)
     assert section is not None and several.labels_a_row == 2
     assert section.lead == (
-        "2 labels, each a yes or a no of its own for each row. Most suspects: sea (2). 1 label could not be audited, for want of rows of "
-        "yes or of no."
+        "2 labels, each a separate yes or no for each row. Most suspects: sea (2). 1 label could not be audited: too few rows have the "
+        "label, or too few lack it."
     )
     table, left_out = section.blocks
     assert isinstance(table, Table) and isinstance(left_out, Table)
@@ -35,9 +35,9 @@ def test_each_label_has_its_counts_and_its_interval(several: Audit) -> None:
 
 
 def test_the_page_counts_rows_and_their_labels(several: Audit) -> None:
-    assert "Each point is one label of a row, a yes or a no: 4 rows with 2 labels make 8 points." in map_section(several).lead
+    assert "Each point is one label of a row, yes or no: 4 rows with 2 labels make 8 points." in map_section(several).lead
     rows = verdict(several).figures[0]
-    assert (rows.label, rows.value, rows.note) == ("Rows", "4", "2 labels each, a yes or a no")
+    assert (rows.label, rows.value, rows.note) == ("Rows", "4", "2 labels each, yes or no")
 
 
 def test_suspects_of_several_labels_take_no_decisions_since_no_file_of_them_names_a_label(several: Audit) -> None:
