@@ -152,7 +152,7 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
     if left_out := ingested.left_out:
         named = listing([f"`{cut(name, 40)}`" for name in left_out[:_NAMED]])
         more = f", and {len(left_out) - _NAMED:,} more" if len(left_out) > _NAMED else ""
-        lines.append(f"left out, since they name or number the rows or are empty: {named}{more}; name them with --feature to read them")
+        lines.append(f"left out, since they are identifiers, row numbers or empty: {named}{more}; name them with --feature to read them")
     telling = telling_sentence(telling_columns(ingested.examples)) if one_label else ""
     return [*lines, telling] if telling else lines
 
@@ -172,7 +172,7 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str) -> int:
     )
     _say("")
     _say(f"{report}: the map, the suspects and the reasons; open it in a browser")
-    _say(f"{suspects}: the suspects, most doubtful first")
+    _say(f"{suspects}: the suspects, most suspect first")
     return kept
 
 

@@ -32,7 +32,7 @@ def prune(
         except InputError as error:
             if workspace:
                 raise
-            say(f"{space.relative}: passed over: {error}")
+            say(f"{space.relative}: skipped: {error}")
     if not workspace:
         freed += _list("project", of_project(), remove=remove)
         freed += _cache(remove=remove)
@@ -72,7 +72,7 @@ def _cache(*, remove: bool) -> int:
         return 0
     unused = unused_cache(remove=remove)
     if unused is None:
-        say("DVC's cache: passed over: it is outside the project, and other projects may use it; `dvc gc --projects` considers them.")
+        say("DVC's cache: skipped, since it is outside the project, and other projects may use it; `dvc gc --projects` considers them.")
         return 0
     size, count = unused
     if count:

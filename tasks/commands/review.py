@@ -29,7 +29,9 @@ _SHEET = re.compile(r"b[0-9a-f]{6}")
 
 def review(
     workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default.")] = ".",
-    blind: Annotated[bool, typer.Option("--blind", help="Draw a sheet of suspects and other rows, without labels or predictions.")] = False,
+    blind: Annotated[
+        bool, typer.Option("--blind", help="Write a shuffled sheet of suspects and other rows, without labels or predictions.")
+    ] = False,
     taken: Annotated[
         list[str] | None,
         typer.Option("--import", help="A filled review sheet, a Label Studio export (JSON), or a filled blind sheet (one or two)."),
@@ -37,13 +39,13 @@ def review(
     by: Annotated[str, typer.Option(help="Who filled in the imported file, if it does not say so itself.")] = "",
     out: Annotated[str, typer.Option(help="Where to write the sheet instead.")] = "",
     opened: Annotated[bool, typer.Option("--open", help="Ask about rows one by one on a local page in the browser.")] = False,
-    annotator: Annotated[str, typer.Option(help="With --open: your name; rows that others have decided are asked too.")] = "",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="With --open: the port of the page; a free one by default.")] = 0,
+    annotator: Annotated[str, typer.Option(help="With --open: your name; rows that others have decided are then asked, too.")] = "",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --open: the port of the page; by default any free one.")] = 0,
 ) -> None:
     """Review suspects or pairs on a local page, or write a review sheet, or import a filled one."""
     space = open_workspace(workspace or ".")
     if taken and (blind or out):
-        raise InputError("--import takes a filled sheet in; leave out --blind and --out, which are for writing one.")
+        raise InputError("--import reads a filled sheet; leave out --blind and --out, which are for writing one.")
     if opened and (taken or out or by):
         raise InputError("--open asks on a page; leave out --import, --out and --by (who answers is --annotator).")
     if opened:
@@ -108,7 +110,7 @@ def _write_sheet(space: Workspace, out: str) -> None:
         path.replace(name)
     decided = f" ({len(decisions):,} rows are decided)" if decisions else ""
     say(f"{as_typed(sheet)}: {count:,} suspects to decide on{decided}.")
-    say("Fill in `decision` (keep, drop or relabel), `new_label` where it is relabel, and `by`; leave out what you do not know. Then:")
+    say("Fill in `decision` (keep, drop or relabel), `new_label` where it is relabel, and `by`; leave undecided rows empty. Then:")
     say(f"  python -m tasks review{_option(space)} --import {shlex.quote(as_typed(sheet))} --by NAME")
     say(f"For Label Studio: {as_typed(names[1])} with the configuration {as_typed(names[2])}; import its JSON export in the same way.")
 
@@ -131,7 +133,7 @@ def _draw_blind(space: Workspace, out: str) -> None:
     say(f"{as_typed(sheet)}: {suspects} suspects and {len(key.items) - suspects} other rows, shuffled.")
     say(f"Give each of two annotators a copy; the answer to each row is one of: {', '.join(key.answers)}. Then:")
     say(f"  python -m tasks review{_option(space)} --import ONE.csv --import OTHER.csv")
-    say(f"Keep {as_typed(key_path(space, key.sheet))} from the annotators: it says which rows are which.")
+    say(f"Do not give {as_typed(key_path(space, key.sheet))} to the annotators: it says which rows are which.")
 
 
 def _new(out: str) -> Path:

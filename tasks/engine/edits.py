@@ -126,7 +126,7 @@ def remark_on_edits(workspace: Workspace) -> str | None:
         return None
     parts = [f"{PARAMS} ({_few(keys)})" if keys != [PARAMS] else PARAMS] if keys else []
     what = listing([*parts, *files[:_MOST_NAMED]])
-    return f"{what} changed while this audit ran, which is of what was there when it began; run it again for the new."
+    return f"{what} changed while this audit ran, whose results are of the version at its start; run it again for the new one."
 
 
 def _few(names: Paths | list[str]) -> str:

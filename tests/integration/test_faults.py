@@ -145,7 +145,7 @@ def test_an_edit_while_an_audit_runs_is_no_part_of_it_and_is_said_at_the_end(pro
     project.params(short.replace("60", "3"))
     said = ended(running, 600)
     assert running.returncode == 0, said
-    assert "params.yaml (`train.epochs`) changed while this audit ran, which is of what was there when it began" in said
+    assert "params.yaml (`train.epochs`) changed while this audit ran, whose results are of the version at its start" in said
     assert recorded_epochs(project.path) != 3
     assert "train" in project.executed_by(lambda: project.run("flows.audit"))
     assert recorded_epochs(project.path) == 3

@@ -142,7 +142,9 @@ def test_two_tabs_neither_lose_an_answer_nor_overwrite_one_unasked(browser: Brow
         first.keyboard.press("k")
         at(first, 1)
         second.keyboard.press("d")
-        expect(second.locator("#said")).to_contain_text("answered meanwhile, in another tab or window: keep. Yours, drop, is not saved.")
+        expect(second.locator("#said")).to_contain_text(
+            "answered in the meantime, in another tab or window: keep. Yours, drop, is not saved."
+        )
         assert decided(space) == {"u000 Ann": ("keep", "")}
         second.keyboard.press("r")
         at(second, 1)
@@ -150,7 +152,7 @@ def test_two_tabs_neither_lose_an_answer_nor_overwrite_one_unasked(browser: Brow
         second.keyboard.press("k")
         at(second, 2)
         first.keyboard.press("d")
-        expect(first.locator("#said")).to_contain_text("answered meanwhile")
+        expect(first.locator("#said")).to_contain_text("answered in the meantime")
         first.keyboard.press("Enter")
         at(first, 2)
         first.keyboard.press("k")

@@ -147,7 +147,7 @@ def _answer(means: Sequence[Row], sets: Sequence[str]) -> str:
         learnt = [fraction for fraction in sorted(both) if not own["ambiguous", fraction]["failed"]]
         above = [fraction for fraction in learnt if own["ambiguous", fraction]["mean"] > own["random", fraction]["mean"]]
         where = f"at {', '.join(f'{percent(fraction)}' for fraction in above)}" if above else "at no share"
-        answer.append(f"on {name} ambiguous rows are above as many random ones {where} of {len(both)}")
+        answer.append(f"on {name} ambiguous rows beat equally many random ones {where} ({len(both)} compared)")
     failed = sum(row["failed"] for row in means if row["set"] == sets[0])
     trainings = f"; {failed} trainings ended at the largest class" if failed else ""
     return f"{'; '.join(answer)}{trainings}"

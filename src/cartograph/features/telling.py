@@ -50,16 +50,16 @@ def telling_sentence(names: list[str]) -> str:
     """Return what columns that tell the label mean for an audit; empty where there are none.
 
     >>> telling_sentence(["grade"])
-    '`grade` alone tells the label of every row, or nearly: if it was made from the label, wrong labels cannot be found; leave it out then.'
+    '`grade` alone predicts the label of (nearly) every row: if it was made from the label, wrong labels cannot be found; leave it out.'
     """
     if not names:
         return ""
     shown = listing([f"`{cut(name, _LONGEST)}`" for name in names[:_MOST]])
     more = f" (and {len(names) - _MOST:,} more)" if len(names) > _MOST else ""
     one = len(names) == 1
-    tells = "tells" if one else "each tell"
-    made, out = ("it was made from the label", "leave it out then") if one else ("one was made from the label", "leave it out then")
-    return f"{shown}{more} alone {tells} the label of every row, or nearly: if {made}, wrong labels cannot be found; {out}."
+    predicts = "predicts" if one else "each predict"
+    made = "it was made from the label" if one else "one was made from the label"
+    return f"{shown}{more} alone {predicts} the label of (nearly) every row: if {made}, wrong labels cannot be found; leave it out."
 
 
 def _counts(values: Integers, labels: Integers) -> Integers:

@@ -97,13 +97,13 @@ def audit(
     Args:
         frame: (n_examples, …) one row per example, or the path of a CSV, TSV, JSONL or Parquet file; its index comes back with the results.
         text: the column of the texts, or two columns of pairs.
-        label: the column of the given labels, one a row.
-        labels: of rows with several labels, in place of ``label``: the column of their lists (or of names between ``|``, ``;`` or commas),
+        label: the column of the given labels, one per row.
+        labels: for rows with several labels, instead of ``label``: the column that lists them (or names between ``|``, ``;`` or commas),
             or the columns of 0 and 1, one for each label; then the result is a ``LabelsAudit``.
-        features: for a table of features in place of texts: its columns; True: every column beside the label that can tell rows apart.
+        features: for a table of features instead of texts: its columns; True: every column except the label, identifiers and row numbers.
         vectors: (n_examples, width) of an encoder that has not learnt from these labels; with them far more errors are found.
         epochs: of the training whose dynamics make the map, 2 or more; ``auto``: 8, and more where the model has not learnt then.
-        threshold: probability of a wrong label from which on a row is a suspect, in (0, 1).
+        threshold: rows whose label is wrong with at least this probability are suspects; in (0, 1).
         seed: of the training and the folds; the same seed gives the same result.
 
     Raises:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class LabelsAudit:
-    """What an audit of rows with several labels found; a label of a row is a yes or a no, and each of them may be wrong.
+    """What an audit of rows with several labels found; each label of a row is a yes or no, and any of them may be wrong.
 
     Attributes:
         measures: confidence, variability, correctness and region of every label of every row, and the other measures of the map; indexed
             by the frame's index (or the number of the record in a file) and the label.
-        suspects: yes and no that are probably wrong, the most doubtful first, indexed as the frame: its text, ``label``, ``given`` and
+        suspects: yes and no that are probably wrong, most suspect first, indexed as the frame: its text, ``label``, ``given`` and
             ``suggested`` (yes or no), ``probability`` that the given one is wrong, ``yes``, the probability of yes by models that did not
             see the row, both in [0, 1], and ``reason``.
         labels: label by label: ``rows`` that have it, ``suspects``, of these ``missing`` (no, should be yes) and ``surplus``, how many of

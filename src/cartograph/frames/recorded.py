@@ -47,10 +47,10 @@ def from_dynamics(
         dynamics: a ``DynamicsRecorder``, the folder of its files, or the arrays ``(uids, gold, logits)`` of ``(n_examples,)``,
             ``(n_examples,)`` and ``(n_examples, n_epochs, n_classes)``; uids are strings or whole numbers, NumPy's and tensors' too.
         texts: uid -> text, for the map and the page; without them a row is shown by its uid.
-        labels: (n_classes,) the classes' names; their numbers where left out.
+        labels: (n_classes,) the classes' names; by default their numbers.
         probabilities: (n_examples, n_classes) by models that did not train on the row, in the order of the sorted uids; without them
             there are no suspects, since a model that trained on wrong labels has learnt them.
-        threshold: probability of a wrong label from which on a row is a suspect, in (0, 1).
+        threshold: rows whose label is wrong with at least this probability are suspects; in (0, 1).
 
     Raises:
         InputError: dynamics that cannot be read, names or probabilities that do not fit, or a number out of range.

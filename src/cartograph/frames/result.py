@@ -31,7 +31,7 @@ class FrameAudit:
     Attributes:
         measures: confidence, variability, correctness and region of every row that could be used, and the other measures of the map;
             indexed as the frame, by the number of the record in a file, or by uid for dynamics.
-        suspects: the rows whose label is probably wrong, the most doubtful first: text, label, ``suggested`` label, ``probability`` of a
+        suspects: the rows whose label is probably wrong, most suspect first: text, label, ``suggested`` label, ``probability`` of a
             wrong label, in [0, 1], and ``reason``; indexed likewise.
         wrong: how many labels are wrong, with an interval; None where that cannot be estimated.
         set_aside: the rows that could not be used: ``row``, ``column``, ``value``, ``reason``.
@@ -125,7 +125,9 @@ def check_threshold(threshold: float) -> None:
         InputError: it is not in (0, 1).
     """
     if not 0 < threshold < 1:
-        raise InputError(f"threshold must be in (0, 1), but is {threshold}; it is the probability from which on a row is a suspect.")
+        raise InputError(
+            f"threshold must be in (0, 1), but is {threshold}; rows whose label is wrong with at least this probability are suspects."
+        )
 
 
 def flagged_frame(page: Audit, index: pd.Index, given: pd.DataFrame) -> pd.DataFrame:

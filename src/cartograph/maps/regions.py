@@ -112,9 +112,9 @@ def assign_regions(
     """Give each row one region of the data map, by rank and nearest corner (Swayamdipta et al., EMNLP 2020, §2.2).
 
     Hard-to-learn rows are among the share of lowest confidence and nearest to the corner of confidence 0 and variability 0; easy-to-learn
-    rows are among the share of highest confidence and nearest to the corner of confidence 1 and variability 0; ambiguous rows are the other
-    ones among the share of highest variability; all other rows are unassigned. The corner (variability 0.5, confidence 0.5) is the
-    ambiguous one, and the nearest corner is that of the largest weight (``corner_weights``).
+    rows are among the share of highest confidence and nearest to the corner of confidence 1 and variability 0; ambiguous rows are the
+    remaining ones among the share of highest variability; all other rows are unassigned. The corner (variability 0.5, confidence 0.5) is
+    the ambiguous one, and the nearest corner is that of the largest weight (``corner_weights``).
 
     Each list has round(share · n_examples) rows, half to even. Rows that tie at its end are drawn by lot; the lots are dealt in the order
     of the uids, so the order of the rows does not matter. A selection of the same name (``select``) is the plain list.

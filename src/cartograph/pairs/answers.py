@@ -177,7 +177,7 @@ def answers_in(content: bytes, name: str, task: Task) -> Sheet:
             continue
         before = answers.setdefault(key, (answer, record))
         if before[0] != answer:
-            raise InputError(f"{name} {record.place} answers pair {record.cells['pair']} otherwise than {before[1].place}; correct one.")
+            raise InputError(f"{name} {record.place} answers pair {record.cells['pair']} differently from {before[1].place}; correct one.")
     if unknown:
         more = f", and {len(unknown) - _NAMED:,} more" if len(unknown) > _NAMED else ""
         is_none = "is no answer" if len(unknown) == 1 else "are no answers"

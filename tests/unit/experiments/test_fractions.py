@@ -18,7 +18,7 @@ def test_a_share_at_which_trainings_failed_is_not_called_better() -> None:
         {"strategy": strategy, "fraction": fraction, "easy": 0, "rows": 9, "set": "test", "mean": mean, "sd": None, "failed": failed}
         for strategy, fraction, mean, failed in found
     ]
-    said = "on test ambiguous rows are above as many random ones at 10\u00a0% of 2; 10 trainings ended at the largest class"
+    said = "on test ambiguous rows beat equally many random ones at 10\u00a0% (2 compared); 10 trainings ended at the largest class"
     assert _answer(means, ["test"]) == said
 
 

@@ -59,4 +59,4 @@ def test_features_that_help_are_not_taken_for_labels_and_few_rows_say_nothing() 
 
 def test_the_sentence_names_three_and_counts_the_rest() -> None:
     assert telling_sentence([]) == ""
-    assert telling_sentence(list("abcde")).startswith("`a`, `b` and `c` (and 2 more) alone each tell the label of every row, or nearly:")
+    assert telling_sentence(list("abcde")).startswith("`a`, `b` and `c` (and 2 more) alone each predict the label of (nearly) every row:")

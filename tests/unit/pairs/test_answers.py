@@ -144,7 +144,7 @@ def test_words_that_are_no_answer_are_named(words: tuple[str, ...], kind: type[E
 def test_contradictory_answers_are_named() -> None:
     task, keys = answering()
     twice = filled(task, keys, "yes", "no", "no") + b"\np1,,'=a,b,no,\n"
-    with pytest.raises(InputError, match=r"^s\.csv line 5 answers pair p1 otherwise than line 2; correct one\.$"):
+    with pytest.raises(InputError, match=r"^s\.csv line 5 answers pair p1 differently from line 2; correct one\.$"):
         read_answers(twice, "s.csv", task, keys)
     same = filled(task, keys, "yes", "no", "no") + b"\np1,,'=a,b,yes,\n"
     assert read_answers(same, "s.csv", task, keys).tolist() == [1, 0, 0]

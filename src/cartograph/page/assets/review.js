@@ -12,7 +12,7 @@ async function ask(path, body) {
   try {
     reply = await fetch(path, { cache: "no-store", ...options });
   } catch {
-    throw Object.assign(new Error("The review page's server does not answer: it was ended, or this machine slept. Start it again and open the address that it prints; what was answered before is saved."), { status: 0 });
+    throw Object.assign(new Error("The review page's server does not answer: it was stopped, or this machine was asleep. Start it again and open the address that it prints; earlier answers are saved."), { status: 0 });
   }
   const content = await reply.json().catch(() => ({}));
   if (!reply.ok) throw Object.assign(new Error(content.error ?? `The server refused this (${reply.status}).`), { status: reply.status, now: content.now });
@@ -86,7 +86,7 @@ function panel(title, lines, buttons) {
 const undoButton = () => (now.past.length ? [["u", "undo the last answer", undo]] : []);
 
 function skipped() {
-  panel(`${number.format(now.later.length)} skipped`, ["All others are answered."], [["r", "go through those that were skipped", () => { now.queue = now.later; now.later = []; next(); }], ...undoButton()]);
+  panel(`${number.format(now.later.length)} skipped`, ["All others are answered."], [["r", "go through the skipped ones", () => { now.queue = now.later; now.later = []; next(); }], ...undoButton()]);
 }
 
 async function ended() {
@@ -140,7 +140,7 @@ function conflict(place, wanted, there) {
   const keep = () => { now.answers.set(place, there); now.queue = now.queue.filter((other) => other !== place); next(); };
   const replace = () => { now.dialog = null; answer(wanted, there); };
   now.dialog = { Enter: keep, r: replace };
-  tell(el("p", {}, "This row was answered meanwhile, in another tab or window: ", el("strong", {}, shownAnswer(there)), ". Yours, ", el("strong", {}, shownAnswer(wanted)), ", is not saved."),
+  tell(el("p", {}, "This row was answered in the meantime, in another tab or window: ", el("strong", {}, shownAnswer(there)), ". Yours, ", el("strong", {}, shownAnswer(wanted)), ", is not saved."),
     el("div", { class: "actions" },
       el("button", { type: "button", onclick: keep }, el("kbd", {}, "Enter"), "leave it"),
       el("button", { type: "button", onclick: replace }, el("kbd", {}, "r"), "replace it with yours")));

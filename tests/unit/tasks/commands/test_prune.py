@@ -120,7 +120,7 @@ def test_a_busy_workspace_is_left_alone(space: Workspace, capsys: pytest.Capture
         with pytest.raises(InputError, match="is busy: `an audit`"):
             prune(workspace="workspaces/reviews", remove=True)
         prune(remove=True)
-    assert "workspaces/reviews: passed over: workspace" in capsys.readouterr().out
+    assert "workspaces/reviews: skipped: workspace" in capsys.readouterr().out
     assert stale.exists()
 
 
@@ -179,7 +179,7 @@ def test_a_cache_that_other_projects_may_use_is_left_alone(project: Path, tmp_pa
     assert leftovers.unused_cache(remove=True) is None
     prune(remove=True)
     assert theirs.exists()
-    assert "DVC's cache: passed over: it is outside the project, and other projects may use it" in capsys.readouterr().out
+    assert "DVC's cache: skipped, since it is outside the project, and other projects may use it" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_usage_that_makes_no_sense_is_said(space: Path, tmp_path: Path, capsys: 
     (tmp_path / "b.csv").write_text("item,answer\n")
     (tmp_path / "d.csv").write_text("uid,decision\n")
     expected = {
-        ("--blind", "--import", "x"): "--import takes a filled sheet in",
+        ("--blind", "--import", "x"): "--import reads a filled sheet",
         ("--import", str(tmp_path / "none.csv")): "none.csv is not there; name the file that was filled in.",
         ("--import", str(tmp_path / "b.csv"), "--import", str(tmp_path / "d.csv")): "b.csv is a blind sheet, the other is not",
         ("--import", str(tmp_path / "d.csv"), "--import", str(tmp_path / "d.csv")): "d.csv is named twice",

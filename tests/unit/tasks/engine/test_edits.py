@@ -84,7 +84,7 @@ def test_what_was_edited_is_said_at_the_end(held: Workspace) -> None:
     held.resolve("file:rows.csv").unlink()
     keys = "params.yaml (`double.factor`, `other.b`, `more.c`)"
     said = remark_on_edits(held)
-    assert said is not None and said.startswith(f"{keys} and {held.path / 'rows.csv'} changed while this audit ran, which")
+    assert said is not None and said.startswith(f"{keys} and {held.path / 'rows.csv'} changed while this audit ran, whose")
 
 
 def test_comments_are_no_edits_and_a_broken_file_is(held: Workspace) -> None:
