@@ -4,6 +4,7 @@
 of made-up pairs, audits them step by step with one thread, and prints of each step its seconds, CPU seconds and peak memory,
 and from the second size on the exponent with which CPU seconds grew: 1 is in proportion to the rows. Each step starts a process of its own;
 what an empty one costs is the line `start`, and is subtracted before exponents are taken. Of the trainings of `retrain` two are run.
+`--keep FOLDER` copies the pages there.
 
 The pairs are of three labels: a hypothesis takes words of its premise (entailment), adds others (neutral), or has a word's opposite
 (contradiction); words are as frequent as Zipf says, lengths are SNLI's, three labels of a hundred are wrong. With `--classes` they are
@@ -16,6 +17,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -146,6 +148,8 @@ def costs(rows: int, arguments: argparse.Namespace) -> dict[str, Cost]:
             if step in asked:
                 found[step] = cost
                 tell(step, rows, cost)
+        if arguments.keep is not None:
+            shutil.copytree(project / "reports", arguments.keep / f"{rows}")
     return found
 
 
@@ -171,6 +175,7 @@ def main() -> None:
     parser.add_argument("--without", nargs="+", default=[], help="steps not run, since those asked for do not read them")
     parser.add_argument("--classes", type=int, default=len(LABELS))
     parser.add_argument("--setting", nargs="+", default=[])
+    parser.add_argument("--keep", type=Path, help="a new folder")
     arguments = parser.parse_args()
     print(f"{platform.machine()}, Python {platform.python_version()}, torch {version('torch')}, numpy {version('numpy')}, one thread")
     print(f"{'step':<20}{'rows':>9}{'s':>9}{'CPU s':>9}{'µs/row':>10}{'MB':>9}{'KB/row':>8}")

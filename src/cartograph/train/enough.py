@@ -33,6 +33,7 @@ from cartograph.statistics.metrics import accuracy
 from cartograph.train.fit import fit_files
 from cartograph.train.recipe import Recipe
 from cartograph.train.result import TrainingResult
+from cartograph.train.settling import Settling, gold_shares, of_surest_third
 from cartograph.train.trainer import Progress
 
 MOST_DOUBLINGS = 4
@@ -41,6 +42,9 @@ MOST_STEPS = 6_000
 """A training is not repeated with more optimiser steps than these."""
 MOST_NUMBERS = 30_000_000
 """Nor where its dynamics would have more numbers than these (rows x epochs x classes), of which the map needs several copies in memory."""
+
+SETTLES_FROM = 20_000
+"""From so many rows on a training ends where its map has settled; of fewer rows the epochs left cost seconds."""
 
 _ROWS, _ROWS_OF_MANY = 5_000, 2_000
 _MANY = 200
@@ -119,6 +123,8 @@ def fit_until_learnt(
 ) -> tuple[TrainingResult, list[Attempt]]:
     """Train, and where the model has not learnt its train set, again with twice as many epochs, up to the bounds above.
 
+    The first attempt on many rows ends before its last epoch where the model has learnt and its map has settled (``settling``).
+
     An interrupted call goes on where it stopped. A loss that is no number ends it: more epochs do not help that.
 
     Args:
@@ -142,6 +148,9 @@ def fit_until_learnt(
     attempts = [Attempt(**content) for content in read_json(record)] if record.exists() else []
     with pq.ParquetFile(train) as file:
         rows, classes = file.metadata.num_rows, len(dataset_info(file.schema_arrow).labels)
+    settling = None
+    if rows >= SETTLES_FROM and judged is None:
+        settling = Settling(lambda right, surest: Attempt(0, right, surest, False, True).learnt(simple))
     while True:
         epochs = recipe.epochs * 2 ** len(attempts)
         result = fit_files(
@@ -151,6 +160,7 @@ def fit_until_learnt(
             folder / f"epochs={epochs}",
             processes=processes,
             progress=_after(rows * sum(attempt.epochs for attempt in attempts), progress),
+            settling=settling if not attempts else None,
         )
         attempts.append((judged or attempt_of)(result))
         if attempts[-1].learnt(simple) or not attempts[-1].finite or not may_double(recipe, len(attempts), rows, classes):
@@ -171,9 +181,8 @@ def attempt_of(result: TrainingResult) -> Attempt:
     metrics = result.metrics
     epochs = int(metrics["epochs"])
     last = pq.ParquetFile(epoch_file(result.dynamics, epochs - 1)).read()
-    given = by_blocks(last, lambda logits, gold: softmax(logits.astype(np.float64), axis=1)[np.arange(len(gold)), gold])
     finite = "train.loss" in metrics
-    surest = float(np.sort(given)[-math.ceil(len(given) / 3)]) if finite else 0.0
+    surest = of_surest_third(gold_shares(last)) if finite else 0.0
     return Attempt(epochs, float(metrics["train.accuracy"]), surest, bool(metrics["train.failed"]), finite)
 
 
@@ -188,7 +197,7 @@ def yes_attempt(result: TrainingResult) -> Attempt:
     yes = by_blocks(last, lambda logits, _: softmax(logits.astype(np.float64), axis=1)[:, 1])
     given = last.column("gold").to_numpy() == 1
     finite = "train.loss" in metrics
-    surest = float(np.sort(yes[given])[-math.ceil(given.sum() / 3)]) if finite else 0.0
+    surest = of_surest_third(yes[given]) if finite else 0.0
     return Attempt(epochs, yes_f1(yes >= 0.5, given), surest, bool(metrics["train.failed"]), finite)
 
 

@@ -22,6 +22,7 @@ import torch
 
 from cartograph.data.json_files import read_json
 from cartograph.dynamics.decisions import recorded_uids
+from cartograph.dynamics.epoch_files import epoch_file
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.errors import InputError
 from cartograph.models.base import Classifier, label_matrix
@@ -33,6 +34,7 @@ from cartograph.train.checkpoints import Checkpoints, file_digests
 from cartograph.train.processes import launch, process_count, run_worker
 from cartograph.train.recipe import Recipe
 from cartograph.train.result import Predictions, TrainingResult
+from cartograph.train.settling import Settling
 from cartograph.train.trainer import HELD_OUT, DynamicsTrainer, Progress, Score, Watch
 
 __all__ = ["Recipe", "TrainingResult", "fit", "fit_files"]
@@ -47,6 +49,7 @@ def fit_files(
     processes: int | None = None,
     progress: Progress | None = None,
     held_out: Path | None = None,
+    settling: Settling | None = None,
 ) -> TrainingResult:
     """Train a model on Parquet files (``schema.examples_schema``), in this process or in several.
 
@@ -58,6 +61,7 @@ def fit_files(
         processes: how many share the work; None = one per GPU, at least one.
         progress: called with (rows trained on, rows to train on).
         held_out: as in ``fit``.
+        settling: as in ``fit``; several processes train all epochs.
 
     Raises:
         InputError: as ``fit``; or more processes are asked for than there are GPUs, where they are used.
@@ -69,7 +73,7 @@ def fit_files(
         return TrainingResult(folder)
     tables = {name: pq.ParquetFile(path).read() for name, path in evaluation.items()}
     held = None if held_out is None else pq.ParquetFile(held_out).read()
-    return fit(recipe, pq.ParquetFile(train).read(), tables, folder, progress=progress, held_out=held)
+    return fit(recipe, pq.ParquetFile(train).read(), tables, folder, progress=progress, held_out=held, settling=settling)
 
 
 def fit(
@@ -80,6 +84,7 @@ def fit(
     *,
     progress: Progress | None = None,
     held_out: pa.Table | None = None,
+    settling: Settling | None = None,
 ) -> TrainingResult:
     """Train a model in this process.
 
@@ -94,6 +99,7 @@ def fit(
         progress: called with (rows trained on, rows to train on).
         held_out: rows that are not trained on: the dynamics are theirs in place of the train set's, read after every epoch with
             dropout off; nothing but dynamics is then written.
+        settling: says after each epoch whether the training may end before its last one; None: it does not.
 
     Raises:
         InputError: the recipe names no model that reads such rows, its ``pretrained`` cannot be used, the sets do not go together, the
@@ -104,7 +110,7 @@ def fit(
     if LABEL_SET in train.column_names and (evaluation or held_out is not None or info.options):
         raise InputError("a train set whose rows have several labels is trained on alone; leave out evaluation and held-out sets.")
     with isolated(recipe.seed, cpu_threads(recipe)):
-        return _fit(recipe, info, train, evaluation, Path(folder), progress, held_out)
+        return _fit(recipe, info, train, evaluation, Path(folder), progress, held_out, settling)
 
 
 def cpu_threads(recipe: Recipe, processes: int = 1) -> int:
@@ -120,6 +126,7 @@ def _fit(
     folder: Path,
     progress: Progress | None,
     held_out: pa.Table | None,
+    settling: Settling | None,
 ) -> TrainingResult:
     result = TrainingResult(folder)
     result.dynamics.mkdir(parents=True, exist_ok=True)
@@ -131,6 +138,8 @@ def _fit(
     held = None if held_out is None else model.encode(held_out, dataset_info(held_out.schema))
     history: list[Score] = [] if checkpoint is None else read_json(checkpoint / "history.json")
     recorded = examples if held is None else held
+    if settling is not None:
+        settling.read(pq.ParquetFile(epoch_file(result.dynamics, number)).read() for number in range(epoch + 1))
     watch = Watch(
         recorder=lambda: DynamicsRecorder(
             result.dynamics, start_epoch=epoch + 1, uids=recorded_uids(recorded.uids, recorded.labels).ravel()
@@ -138,6 +147,7 @@ def _fit(
         checkpoints=checkpoints,
         history=history,
         progress=progress,
+        settling=settling,
     )
     trainer = DynamicsTrainer(
         recipe,
@@ -151,7 +161,8 @@ def _fit(
         order=_order(recipe, train),
     )
     torch.set_num_threads(cpu_threads(recipe, trainer.args.world_size))
-    trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    if settling is None or not settling.settled:
+        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     if held is None:
         _finish(recipe, trainer, evaluation, result)
     trainer.accelerator.wait_for_everyone()
@@ -171,7 +182,7 @@ def _finish(recipe: Recipe, trainer: DynamicsTrainer, evaluation: Mapping[str, p
     predictions = {name: Predictions(domains[name], part.uids, part.labels, trainer.predict_logits(part)) for name, part in sets}
     if trainer.args.process_index == 0:
         _save(trainer.model, result.model)
-        result.write(trainer.watch.history or [], predictions, _training(recipe, trainer.model, trainer.args.device.type))
+        result.write(trainer.watch.history or [], predictions, _training(recipe, trainer))
 
 
 def _model(recipe: Recipe, info: DatasetInfo, train: pa.Table, checkpoint: Path | None) -> Classifier:
@@ -188,15 +199,15 @@ def _save(model: Classifier, folder: Path) -> None:
     model.save(folder)
 
 
-def _training(recipe: Recipe, model: Classifier, device: str) -> dict[str, str | int]:
-    parameters = sum(parameter.numel() for parameter in model.parameters())
+def _training(recipe: Recipe, trainer: DynamicsTrainer) -> dict[str, str | int]:
+    parameters = sum(parameter.numel() for parameter in trainer.model.parameters())
     return {
         "model": recipe.model,
         "record": recipe.record,
-        "epochs": recipe.epochs,
+        "epochs": trainer.epoch,
         "source": "trained",
         "parameters": parameters,
-        "device": device,
+        "device": trainer.args.device.type,
     }
 
 

@@ -28,6 +28,7 @@ from cartograph.train.batch_order import BatchOrder, EpochLoader, epoch_batches
 from cartograph.train.checkpoints import Checkpoints
 from cartograph.train.recipe import Recipe
 from cartograph.train.row_adam import RowAdamW
+from cartograph.train.settling import Settling
 
 HELD_OUT = "held_out"
 """The name in a history of rows that are not trained on."""
@@ -47,12 +48,14 @@ class Watch:
         checkpoints: takes the state after every epoch.
         history: ``{"epoch", "set", "loss", "accuracy"}`` of every set after every epoch, appended to.
         progress: called with (rows trained on, rows to train on).
+        settling: says after each epoch whether the training may end; in one process alone.
     """
 
     recorder: Callable[[], DynamicsRecorder] | None = None
     checkpoints: Checkpoints | None = None
     history: list[Score] | None = None
     progress: Progress | None = None
+    settling: Settling | None = None
 
 
 class DynamicsTrainer(Trainer):  # type: ignore[misc]
@@ -150,6 +153,11 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         """Return 0: the number is not read, and counting takes time."""
         return 0
 
+    @property
+    def settled(self) -> bool:
+        """Whether the training may end before its last epoch."""
+        return self.watch.settling is not None and self.watch.settling.settled
+
     def begin_epoch(self) -> None:
         """Seed dropout by (seed, epoch, process), so that an epoch is the same whether or not the training was interrupted before it."""
         seed_everything(self.recipe.seed, self.epoch + 1, self.args.process_index)
@@ -161,7 +169,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
             optimizer.settle()
         if self.recorder is not None:
             self._record_epoch(self.recorder)
-        if self.recipe.evaluate == "epoch" or self.epoch == self.recipe.epochs - 1:
+        if self.recipe.evaluate == "epoch" or self.epoch == self.recipe.epochs - 1 or self.settled:
             for name, examples in self.evaluation.items():
                 logits = self.predict_logits(examples)
                 self._note(name, cross_entropy(logits, examples.labels), accuracy(logits, examples.labels))
@@ -186,6 +194,8 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         if recorded is not None:
             loss, right = by_blocks(recorded, losses), by_blocks(recorded, lambda logits, gold: logits.argmax(axis=1) == gold)
             self._note(name, float(np.mean(loss)), float(np.mean(right)))
+            if self.watch.settling is not None:
+                self.watch.settling.add(recorded)
 
     def _record(self, recorder: DynamicsRecorder, examples: Examples, rows: Integers, logits: torch.Tensor, labels: torch.Tensor) -> None:
         if labels.ndim == 1:
@@ -241,7 +251,13 @@ class _EpochCallback(TrainerCallback):  # type: ignore[misc]
             trainer.watch.progress(done, trainer.recipe.epochs * n_examples)
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self._trainer.end_epoch()
+        trainer = self._trainer
+        trainer.end_epoch()
+        if trainer.settled:
+            control.should_training_stop = True
+            if trainer.watch.progress is not None:
+                whole = trainer.recipe.epochs * len(trainer.examples)
+                trainer.watch.progress(whole, whole)
 
 
 def _arguments(recipe: Recipe, model: Classifier, n_examples: int, folder: Path) -> TrainingArguments:
