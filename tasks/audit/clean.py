@@ -41,7 +41,7 @@ class Clean(Section):
         "auto",
         description="what becomes of suspects: drop-flagged; relabel (to the suggestion where it is sure enough, else drop); down-weight "
         "(every row counts by its probability of a right label); decisions-only (nothing); auto: of these the best by cross-validation "
-        "on the train set. review/decisions.csv goes before",
+        "on the train set. review/decisions.csv takes precedence",
     )
     precision: float = Field(
         0.8, ge=0, le=1, description="suspects are changed without a person where their label is wrong with at least this probability"

@@ -41,7 +41,7 @@ class Evaluate(Section):
     """The section ``evaluate`` of params.yaml."""
 
     metrics: tuple[Literal["accuracy", "macro_f1"], ...] = Field(
-        ("accuracy", "macro_f1"), min_length=1, description="accuracy, macro_f1; the first is the one that the report speaks of"
+        ("accuracy", "macro_f1"), min_length=1, description="accuracy, macro_f1; the first is the report's main metric"
     )
     bootstrap: int = Field(1000, ge=100, le=1_000_000, description="resamples behind each 95 % interval")
     seed: int = Field(13, ge=0, description="seed of the resamples")

@@ -28,13 +28,13 @@ class Fetch(Section):
     """The section ``fetch`` of params.yaml."""
 
     max_megabytes: float = Field(
-        1000, gt=0, description="of a file at a URL, or of the rows of a query or a table, at most; a larger one is not fetched"
+        1000, gt=0, description="largest file at a URL, or result of a query or a table; anything larger is not fetched"
     )
     max_seconds: float = Field(600, gt=0, description="seconds that a query of a database, or reading a lake table, may take")
     follow: bool = Field(
         False,
         description="ask at every audit whether a file at a URL, a query's watermark, or a table's newest version has changed; false: only "
-        "with --force fetch, or where ingest changes, and of a table never: its rows stay those of the version first read",
+        "with --force fetch, or if ingest changes; a table stays at the version first read",
     )
 
 

@@ -41,10 +41,10 @@ class Noise(Section):
     """The section ``noise`` of params.yaml."""
 
     flip_share: float = Field(
-        0.01, gt=0, lt=1, description="share of the rows whose labels are flipped to learn from, out of the easy region"
+        0.01, gt=0, lt=1, description="share of the rows whose labels are flipped to test the detectors, taken from the easy region"
     )
     min_flips: int = Field(
-        16, ge=4, description="fewest flips, where a quarter of the easy region has as many: small sets flip a larger share"
+        16, ge=4, description="fewest flips, if a quarter of the easy region has that many: small sets flip a larger share"
     )
     detector: Literal["auto", "confidence", "measures", "committee"] = Field(
         "auto",

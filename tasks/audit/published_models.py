@@ -155,10 +155,11 @@ def _version(subset: str, models: Sequence[Model], rows: Sequence[Mapping[str, A
     if own:
         metrics["train.accuracy"], measured_on["train.accuracy"] = fmean(own), train_set
     seeds = [model.tags["cartograph.seed"] for model in models]
-    failed = f"; {len(models) - len(learnt)} of them **failed** and are in no mean" if len(learnt) < len(models) else ""
+    failed = f"; {len(models) - len(learnt)} of them **failed** and are left out" if len(learnt) < len(models) else ""
+    trained_on = max((int(model.metrics["rows"]) for model in models if "rows" in model.metrics), default=train_set.profile["num_rows"])
     note = (
         f"Mean of {len(models)} {'model' if len(models) == 1 else 'models'} trained from scratch on the "
-        f"{train_set.profile['num_rows']:,} rows of `{subset}`, seed {', '.join(seeds)}{failed}. "
+        f"{trained_on:,} rows of `{subset}`, seed{'s' * (len(seeds) > 1)} {', '.join(seeds)}{failed}. "
         "`.low` and `.high` are the ends of a 95 % interval."
     )
     tags = {name: value for name, value in models[0].tags.items() if name not in ("cartograph.seed", "cartograph.failed")}

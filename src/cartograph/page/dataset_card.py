@@ -182,7 +182,7 @@ def _wrong(audit: Audit) -> list[str]:
     wrong = record.get("wrong")
     if wrong is not None and record["calibrated"]:
         interval = f"95 % CI {about(wrong['low'])} to {about(wrong['high'])}"
-        return [f"About {about(wrong['expected'])} labels of the original are wrong by estimate ({interval})."]
+        return [f"About {about(wrong['expected'])} labels of the original are estimated to be wrong ({interval})."]
     why = why_unknown(record, audit.rows)
     return [f"How many labels of the original are wrong cannot be estimated: {why}."] if why else []
 
@@ -229,7 +229,7 @@ def _limits(audit: Audit, cleaning: Cleaning, license_name: str | None, language
     advice = None if audit.comparison is None else recommend(audit.comparison.differences)
     lines = [
         "Suspects are found by models: some of the labels that look wrong are right, and wrong labels that models repeat are not found.",
-        f"{counted(len(left), 'suspect')} {'is' if len(left) == 1 else 'are'} in this version under the label given." if left else "",
+        f"{counted(len(left), 'suspect')} {'is' if len(left) == 1 else 'are'} in this version with the label given." if left else "",
         f"Of {counted(len(changes), 'change')}, {count(by_people)} {'was' if by_people == 1 else 'were'} decided by people; the others by "
         "the recipe alone."
         if changes

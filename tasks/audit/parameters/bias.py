@@ -27,7 +27,7 @@ class Bias(Section):
     rows: int | None = Field(
         20_000,
         ge=100,
-        description="train rows that these models learn from at most, drawn at random; neighbours are then looked up of 1,000 random "
+        description="most train rows that these models learn from, drawn at random; neighbours are then looked up for 1,000 random "
         "rows of an evaluation set; null: all of both",
     )
     words: int = Field(10, ge=0, description="most revealing words listed of each label")

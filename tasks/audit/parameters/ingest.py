@@ -109,7 +109,7 @@ class Ingest(Section):
         None, min_length=1, description="a label ends before it (`:` makes DESC of DESC:manner); null: labels are used as they are"
     )
     label_names: dict[Text, Text] = Field(
-        default_factory=dict, description="given label -> class name, where sets name the same classes otherwise"
+        default_factory=dict, description="given label -> class name, where sets name the same classes differently"
     )
     labels: tuple[Text, ...] = Field(
         (), description="class names in the order of their ids; empty: those in train, in numeric or else alphabetical order"
@@ -118,8 +118,8 @@ class Ingest(Section):
     quarantine_limit: float = Field(
         0.05, ge=0, le=1, description="largest share of a set's rows that may be unusable before the audit fails"
     )
-    min_class_count: int = Field(10, ge=1, description="rows; a class of the train set with fewer raises a warning")
-    max_megabytes: float = Field(2000, gt=0, description="of a file, decompressed, at most; of pictures it is not counted")
+    min_class_count: int = Field(10, ge=1, description="a class of the train set with fewer rows raises a warning")
+    max_megabytes: float = Field(2000, gt=0, description="largest file, decompressed; not applied to pictures")
     max_characters: int = Field(10_000, ge=1, description="characters; longer texts raise a warning")
 
     @model_validator(mode="before")

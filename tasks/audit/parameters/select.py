@@ -21,7 +21,7 @@ class Select(Section):
     seed: int = Field(13, ge=0, description="seed of ties, samples and the acquisition model")
     class_balance: bool = Field(False, description="keep equally many rows of each class, as far as there are enough")
     lost_classes: Literal["tell", "refuse"] = Field(
-        "tell", description="if a selection keeps no row of a class: tell (warn), or refuse (an error)"
+        "tell", description="if a selection keeps no row of a class: tell (warn) or refuse (an error)"
     )
     acquisition_share: float = Field(0.01, gt=0, le=1, description="AL strategies: share of the rows that their model is trained on")
     acquisition_epochs: int = Field(20, ge=1, description="AL strategies: passes over that share")

@@ -22,7 +22,7 @@ class Train(Section):
     epochs: int | Literal["auto"] = Field(
         "auto",
         description="passes over the train set; dynamics are recorded in each. auto: 8 (cnn 12, transformer and vision 5), fewer where "
-        "the map of 20,000 rows or more has settled, twice as many, up to 16 times, where the model has not learnt; a number: so many",
+        "the map of 20,000 rows or more has settled, twice as many, up to 16 times, where the model has not learnt; or a number",
     )
     batch_size: int | Literal["auto"] = Field(
         "auto",

@@ -69,7 +69,7 @@ def test_it_counts_rows_before_and_after_and_says_what_was_changed_by_whom(audit
     assert "| yes | no | 1 |" in card
     assert "Decided by: ann (1), recipe relabel (1)." in card
     assert "Of 2 changes, 1 was decided by people" in card
-    assert "1 suspect is in this version under the label given." in card
+    assert "1 suspect is in this version with the label given." in card
     assert "version `cd34` of the train set (SHA-256 of its content: `cd34ff`)" in card
     assert "The class yes lost most: 25" in card
 
