@@ -21,6 +21,9 @@ MISSING, OTHER = 0, 1
 MOST_CATEGORIES = 250
 """Categories of a feature that are kept apart, the most frequent; scikit-learn's trees take 255."""
 
+MANY = 20
+"""Equal rows from which on what is common to them shows, and what nobody recorded of each does not."""
+
 SQUARED_NORM = 10.0
 """Mean squared length of a row of ``sparse_columns``, which suits the usual penalty of a logistic regression."""
 
@@ -148,6 +151,13 @@ def tree_columns(table: pa.Table) -> TreeColumns:
     numbers, ids = encoder.raw(table), encoder.ids(table).astype(np.float64)
     ids = np.where(ids == MISSING, np.nan, ids)
     return TreeColumns(np.concatenate([numbers, ids], axis=1), np.arange(numbers.shape[1] + ids.shape[1]) >= numbers.shape[1])
+
+
+def mostly_alike(columns: TreeColumns) -> bool:
+    """Return whether more than half of the rows are equal to ``MANY`` others or more: few columns, each with a handful of values."""
+    known = np.where(np.isnan(columns.values), np.inf, columns.values)
+    _, kinds, counts = np.unique(known, axis=0, return_inverse=True, return_counts=True)
+    return bool(np.mean(counts[kinds.ravel()] > MANY) > 0.5)
 
 
 def sparse_columns(*tables: pa.Table) -> sparse.csr_array:

@@ -88,6 +88,8 @@ def why_unknown(record: Mapping[str, Any], rows: int) -> str:
     """Return why the number of wrong labels cannot be estimated, as a clause; empty where it can be, or was not asked."""
     if record.get("unknown") == "few rows":
         return f"{counted(rows, 'row')} in so many classes are too few" if rows >= FEWEST_ROWS else f"{counted(rows, 'row')} are too few"
+    if record.get("unknown") == "hard rows":
+        return "even the rows that the models are surest about contradict them, so that hard rows and wrong labels look alike"
     if record.get("unknown") == "much noise":
         return "so many labels contradict the models that hard rows and wrong labels look alike"
     return "the models explain too little of the labels" if record.get("unknown") == "little explained" else ""

@@ -22,7 +22,7 @@ from cartograph.data.folds import assign_folds
 from cartograph.data.kept_logits import WHOLE, KeptShares, Shares
 from cartograph.errors import InputError
 from cartograph.features.simple import simple_features
-from cartograph.features.tables import TreeColumns, dense_columns, tree_columns
+from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike, tree_columns
 from cartograph.features.text import Row, text_features
 from cartograph.schema import dataset_info
 from cartograph.suspects.kept_doubt import kept_doubt
@@ -126,7 +126,8 @@ def committee_scores(
     if not views:
         raise InputError("neither texts nor vectors nor probabilities are given, so no label can be doubted; give one of them.")
     probabilities = combine(views, given, rng)
-    return Committee(probabilities, label_doubt(probabilities, given), tuple(views), fold)
+    doubt = label_doubt(probabilities, given, alike=trees is not None and mostly_alike(trees))
+    return Committee(probabilities, doubt, tuple(views), fold)
 
 
 def _checked_labels(labels: Ids, classes: Sequence[str]) -> Integers:

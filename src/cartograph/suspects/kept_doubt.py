@@ -12,6 +12,7 @@ from scipy import sparse
 
 from cartograph.data.arrays import Floats, Ids, Integers
 from cartograph.data.kept_logits import KeptShares
+from cartograph.suspects.explained import entropy_of, explained_share
 from cartograph.suspects.label_doubt import (
     ANCHOR_ROWS,
     ANCHORS,
@@ -28,8 +29,6 @@ from cartograph.suspects.label_doubt import (
     Doubt,
     Unknown,
     bounds,
-    entropy_of,
-    explained_share,
     lone_rows,
 )
 

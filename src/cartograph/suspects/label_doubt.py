@@ -13,7 +13,8 @@ noise, nearly every row is clear (``CLEAR``); or where at least the classifier e
 the rows that it is surest about contradict it (``CONTRADICTED``). A frozen encoder that reads pairs of sentences, without having learnt
 what one says of the other, meets neither: of SNLI's development set it would call a tenth wrong, and of the fifty rows that it doubts
 most, read blind, three to six were. Where the classifier is several times clearer seen through the noise than the labels let it look
-(``CLEARER``), many labels contradict it evenly: then more is listed than elsewhere (``detector``), but no number is given. Nor is a number
+(``CLEARER``), many labels contradict it evenly: then more is listed than elsewhere (``detector``), but no number is given; nor where the
+labels are less likely as true classes gone wrong than by the classifier itself (``MISFIT``), as where classes overlap. Nor is a number
 estimated from fewer than ``FEWEST_ROWS`` rows, or fewer than ``ROWS_A_CLASS`` to a class: of 300 clean rows in two to six classes it would
 take 2 % for surely wrong, of 300 rows in 77 classes 15 %.
 """
@@ -29,6 +30,7 @@ from cartograph.data.arrays import Bools, Floats, Ids, Integers, Integers32, Rea
 from cartograph.data.kept_logits import KeptShares
 from cartograph.errors import InputError
 from cartograph.statistics.proportion import wilson_interval
+from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
 from cartograph.suspects.through_noise import sharpen
 
 ANCHORS, ANCHOR_ROWS, MOST_ANCHORS = 0.1, 100, 0.3
@@ -54,7 +56,7 @@ NOTHING = 0.05
 FEWEST_ROWS, ROWS_A_CLASS = 500, 20
 """Fewest rows for an estimate, in all and to a class; classes count by the perplexity of the labels, so that rare ones hardly do."""
 
-Unknown = Literal["few rows", "little explained", "much noise"]
+Unknown = Literal["few rows", "little explained", "much noise", "hard rows"]
 """Why the number of wrong labels cannot be estimated."""
 
 PSEUDO_ROWS = 20.0
@@ -101,7 +103,7 @@ class Doubt:
     unknown: Unknown | None = None
 
 
-def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUDO_ROWS) -> Doubt:
+def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUDO_ROWS, alike: bool = False) -> Doubt:
     """Return the doubt about every given label, and an estimate of how many are wrong.
 
     The only row of a class has a doubt of ½ at least: no model can know a class from it, and it may be a slip of the pen.
@@ -113,6 +115,8 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
         labels: given label ids, ``(n_examples,)``.
         pseudo_rows: > 0; rows of even noise at the overall rate that are added to each class's anchors, so that a few hard rows do not
             look like a habit of the annotators.
+        alike: whether most rows are equal to many others in what the models read. However clear they look through the noise, they may
+            differ in what nobody recorded, so that ``CLEAR`` is not enough.
 
     Raises:
         InputError: shapes that do not fit, probabilities that are negative or do not sum to 1, or a label outside the classes.
@@ -130,7 +134,7 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
     unknown: Unknown | None = None
     wrong = None
     if explained < NOTHING:
-        transition, told, noisy = _even(known.shape[1], LEAST), False, False
+        transition, told, noisy, hard = _even(known.shape[1], LEAST), False, False, False
         score = _posterior(known, transition, given)
     else:
         anchors = _anchor_counts(known, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
@@ -138,11 +142,13 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
         true_classes = sharpen(known, given, transition).probabilities(known)
         score = _posterior(true_classes, transition, given)
         contradicted, surest = _rate(anchors)
-        clear = _clear(true_classes)
-        told = clear >= CLEAR or (explained >= EXPLAINED and contradicted <= CONTRADICTED * surest)
-        noisy = explained >= SEEN and clear >= CLEARER * explained
+        clear = clear_share(true_classes)
+        fits = fits_the_labels(known, true_classes, transition, _transition(anchors, 1.0), given, entropy)
+        told = fits and ((clear >= CLEAR and not alike) or (explained >= EXPLAINED and contradicted <= CONTRADICTED * surest))
+        hard = explained >= EXPLAINED and (alike or not fits)
+        noisy = fits and not alike and explained >= SEEN and clear >= CLEARER * explained
     if not told:
-        unknown = "much noise" if noisy and len(given) >= FEWEST_ROWS else "little explained"
+        unknown = "hard rows" if hard else "much noise" if noisy and len(given) >= FEWEST_ROWS else "little explained"
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
     else:
@@ -197,29 +203,6 @@ def check_probabilities(probabilities: Reals, labels: Ids) -> Integers:
             f"row {row + 1} has label id {labels[row]}, but there are probabilities of classes 0 to {probabilities.shape[1] - 1} only."
         )
     return labels.astype(np.intp)
-
-
-def entropy_of(given: Integers) -> float:
-    """Return the entropy of the labels' shares, in nats."""
-    shares = np.bincount(given) / len(given)
-    return -float((shares[shares > 0] * np.log(shares[shares > 0])).sum())
-
-
-def explained_share(own: Floats, entropy: float) -> float:
-    """Return 1 − cross-entropy / entropy of the labels' shares, from the given labels' probabilities, ``(n_examples,)``.
-
-    A single surprise counts for no more than one in a thousand.
-    """
-    own = np.clip(own, 1e-3, None)
-    return 1.0 + float(np.log(own).mean()) / entropy if entropy > 0 else 0.0
-
-
-def _clear(true_classes: Floats) -> float:
-    """Return 1 − mean entropy of the rows / entropy of their mean: 1 where each is surely of one class, 0 where all are alike."""
-    shares = true_classes.mean(axis=0)
-    mean = -float(np.einsum("nc,nc->", true_classes, np.log(np.clip(true_classes, 1e-300, None)))) / len(true_classes)
-    among = -float((shares * np.log(np.clip(shares, 1e-300, None))).sum())
-    return 1.0 - mean / among if among > 0 else 0.0
 
 
 def lone_rows(given: Integers) -> Bools:

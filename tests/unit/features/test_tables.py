@@ -6,7 +6,17 @@ import json
 
 import numpy as np
 
-from cartograph.features.tables import MISSING, OTHER, SQUARED_NORM, TableEncoder, dense_columns, sparse_columns, tree_columns
+from cartograph.features.tables import (
+    MISSING,
+    OTHER,
+    SQUARED_NORM,
+    TableEncoder,
+    TreeColumns,
+    dense_columns,
+    mostly_alike,
+    sparse_columns,
+    tree_columns,
+)
 from cartograph.schema import VALUES
 from tests.training_sets import small_table
 
@@ -60,3 +70,11 @@ def test_trees_read_numbers_as_they_are_and_nothing_where_nothing_is() -> None:
     sizes = [row["size"] for row in train[VALUES].to_pylist()]
     assert np.array_equal(np.isnan(columns.values[:, 0]), [size is None for size in sizes])
     assert np.isnan(columns.values[[row["colour"] is None for row in train[VALUES].to_pylist()], 4]).all()
+
+
+def test_rows_of_a_few_kinds_are_mostly_alike_and_missing_values_are_a_kind_too() -> None:
+    kinds = np.array([[0.0, np.nan], [1.0, np.nan], [1.0, 2.0]])
+    few = TreeColumns(np.repeat(kinds, 30, axis=0), np.array([True, True]))
+    assert mostly_alike(few)
+    assert not mostly_alike(TreeColumns(np.repeat(kinds, 15, axis=0), few.categorical))
+    assert not mostly_alike(tree_columns(small_table(400)))

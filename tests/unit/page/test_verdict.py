@@ -115,5 +115,7 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
     assert verdict(few).sentence.startswith(start)
     weak = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "little explained"}))
     assert "cannot be estimated: the models explain too little of the labels; " in verdict(weak).sentence
+    hard = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "hard rows"}))
+    assert "surest about contradict them, so that hard rows and wrong labels look alike; " in verdict(hard).sentence
     noisy = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "much noise"}))
     assert "so many labels contradict the models that hard rows and wrong labels look alike; " in verdict(noisy).sentence

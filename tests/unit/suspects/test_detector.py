@@ -12,6 +12,7 @@ from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.columns import column_table
 from cartograph.suspects.detector import PREFERRED, PRIOR, DetectorChoice, choose_detector, sigmoid, untested_committee
 from cartograph.suspects.flips import balanced_samples
+from cartograph.suspects.label_doubt import Unknown
 from cartograph.suspects.listing import Evidence
 from tests.label_errors import planted_set, without_committee
 
@@ -132,11 +133,12 @@ def test_rows_that_any_detector_flags_do_not_count_against_the_others() -> None:
 def test_a_committee_that_cannot_tell_how_many_are_wrong_still_ranks_and_is_put_to_the_prior() -> None:
     original, noised, flips, wrong = planted_set()
     known = choose_detector(noised.columns, original.columns, flips.planted, np.random.default_rng(3))
-    for unknown in ("few rows", "little explained"):
+    unknowns: tuple[Unknown, ...] = ("few rows", "hard rows", "little explained")
+    for unknown in unknowns:
         choice = choose_detector(noised.columns, original.columns, flips.planted, np.random.default_rng(3), unknown=unknown)
         assert choice.name == "committee" and not choice.chosen.calibrated
         probability = choice.chosen.probability(original.columns)
-        if unknown == "few rows":  # what the rows themselves show is less than the prior, and is left alone
+        if unknown != "little explained":  # what the rows themselves show is less than the prior, and is left alone
             assert probability.mean() < PRIOR
             np.testing.assert_array_equal(probability, known.chosen.probability(original.columns))
         else:

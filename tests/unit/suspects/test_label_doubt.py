@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from cartograph.data.arrays import Floats, Integers
 from cartograph.errors import InputError
@@ -196,3 +197,29 @@ def test_labels_of_which_many_are_wrong_are_listed_as_the_surest_rows_show_thoug
     assert label_doubt(probabilities[:400], labels[:400]).unknown == "little explained", "too few rows for it"
     hard, clean = flattened(clear=1.5, wrong=0.0)
     assert label_doubt(hard, clean).unknown != "much noise"
+
+
+def test_classes_that_overlap_tell_no_number_though_their_surest_rows_contradict_the_classifier_as_wrong_labels_would() -> None:
+    """Low, middle and high: no row is surely in the middle, so that its surest rows have other labels without a wrong one."""
+    rng = np.random.default_rng(4)
+    place = rng.normal(0, 1.3, 3000)
+    below, above = norm.cdf((-0.8 - place) / 0.5), norm.cdf((place - 0.8) / 0.5)
+    probabilities = np.column_stack([below, norm.cdf((0.8 - place) / 0.5) - below, above])
+    labels = (rng.random((3000, 1)) > probabilities.cumsum(axis=1)).sum(axis=1)
+    found = label_doubt(probabilities, labels)
+    assert (found.unknown, found.wrong) == ("hard rows", None) and found.explained >= EXPLAINED
+    assert (found.score >= 0.5).mean() < 0.05
+    wrong = rng.random(3000) < 0.05
+    clear = np.eye(3)[labels] * 0.85 + 0.05
+    told = label_doubt(clear, np.where(wrong, (labels + 1) % 3, labels))
+    assert told.wrong is not None and told.wrong.low <= wrong.sum() <= told.wrong.high, "flat probabilities alone are no misfit"
+
+
+def test_equal_rows_with_different_labels_are_hard_rather_than_clear_but_for_errors() -> None:
+    rng = np.random.default_rng(6)
+    rate = np.where(np.arange(2000) % 3 == 0, 0.8, 0.1)
+    labels = (rng.random(2000) < rate).astype(np.intp)
+    probabilities = np.column_stack([1 - rate, rate])
+    assert label_doubt(probabilities, labels).wrong is not None, "rows that look so might be of three hundred kinds"
+    found = label_doubt(probabilities, labels, alike=True)
+    assert (found.unknown, found.wrong) == ("hard rows", None)

@@ -139,7 +139,7 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
             "automatically."
         )
     else:
-        most = "at most " if record.get("unknown") == "few rows" else ""
+        most = "at most " if record.get("unknown") in ("few rows", "hard rows") else ""
         sentences.append(
             f"The probabilities assume that {most}{percent(PRIOR)} of the labels are wrong: the number cannot be estimated here, so "
             "nothing is changed automatically."
