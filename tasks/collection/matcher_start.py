@@ -159,20 +159,20 @@ def trained(
     """
     import numpy as np
 
-    from cartograph.pairs.matcher.model import Matcher
     from cartograph.pairs.matcher.scorer import choose
     from cartograph.pairs.tables import keys_of, load_sample
 
     start = read_json(folder / START)
     prior = str(start["prior"])
     learner = text_learner(task, folder)
-    new = own.fit(keys_of(answered, len(task.right)), answered["label"].to_numpy().astype(np.int8), prior, seed, learner)
+    keys, labels = keys_of(answered, len(task.right)), answered["label"].to_numpy().astype(np.int8)
+    new = own.fit(keys, labels, prior, seed, learner)
     path = folder / "sample-dev.parquet"
     if not path.exists():
         _keep(new, "new", earlier, learner, out)
         return new, new, {"model": "new"}
     space, sample = task.space("dev"), load_sample(path)
-    untrained = scorer_of(Matcher(prior), own)
+    untrained = own.calibrated(keys, labels, prior)
     scores = {one: scorer.score(space, sample.keys) for one, scorer in (("untrained", untrained), ("new", new))}
     if earlier is not None and read_json(earlier / "scores.json")["chosen"]["model"] != "untrained":
         scores["earlier"] = np.load(earlier / DEV_SCORES, allow_pickle=False)

@@ -66,8 +66,9 @@ def init_pairs(
     left: Annotated[str, typer.Option(help="Column of the left utterance.")] = "",
     right: Annotated[str, typer.Option(help="Column of the right utterance.")] = "",
     label: Annotated[str, typer.Option(help="Column of the label, 1 or 0.")] = "",
-    left_table: Annotated[str, typer.Option(help="Table of entities that the left ids name; all columns but `id` are its text.")] = "",
+    left_table: Annotated[str, typer.Option(help="Table of entities that the left ids name; all its other columns are its text.")] = "",
     right_table: Annotated[str, typer.Option(help="Table of entities that the right ids name.")] = "",
+    id: Annotated[str, typer.Option("--id", help="Column of the tables of entities that names each.")] = "id",
     format: Annotated[str, typer.Option(help="csv, tsv, jsonl or parquet; guessed by default.")] = "",
     columns: Annotated[
         str, typer.Option(help="Columns of the files of pairs by position, where they have no header: qid1,qid2,,is_duplicate.")
@@ -90,7 +91,7 @@ def init_pairs(
     named = {"left": left, "right": right, "label": label, "columns": by_position(columns), **read_as}
     pairs |= {key: value for key, value in named.items() if value}
     pairs |= {
-        f"{side}_table": _table_entry(path, format or None, encoding or None)
+        f"{side}_table": _table_entry(path, id, format or None, encoding or None)
         for side, path in (("left", left_table), ("right", right_table))
         if path
     }
@@ -140,18 +141,21 @@ def _require_on_disk(path: str) -> None:
         raise InputError(f"{shown(path)} is a URL; a collection reads files on disk: fetch it first, and name the file.")
 
 
-def _table_entry(path: str, format: str | None, encoding: str | None) -> dict[str, Any]:
+def _table_entry(path: str, id: str, format: str | None, encoding: str | None) -> dict[str, Any]:
     from cartograph.read.formats import read
     from cartograph.read.source import Source
 
     _require_on_disk(path)
     encoding = encoding or told_encoding(path, format)
     columns = read(Source(str(on_disk(path)), Path(path).name, format, encoding)).table.column_names
-    if "id" not in columns or len(columns) < 2:
-        raise InputError(f"{path} needs a column `id` and a column of text; its columns are {', '.join(columns)}.")
+    if id not in columns or len(columns) < 2:
+        raise InputError(
+            f"{path} needs a column `{id}` that names each record (--id names another), and a column of text; its columns are "
+            f"{', '.join(columns)}."
+        )
     read_as = {"format": format, "encoding": encoding}
     known = {key: value for key, value in read_as.items() if value}
-    return {"path": stored(path), "id": "id", "text": [column for column in columns if column != "id"], **known}
+    return {"path": stored(path), "id": id, "text": [column for column in columns if column != id], **known}
 
 
 def _read_task(folder: Path, given: Mapping[str, Mapping[str, Any]]) -> tuple[Pairs, BuiltTask, int]:

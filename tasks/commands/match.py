@@ -51,7 +51,9 @@ def match(
     workspace: Annotated[str, typer.Option("--workspace", "-w", help="Folder of the collection.")],
     left: Annotated[str, typer.Option(help="Table of left records; by default the collection's own records are matched.")] = "",
     right: Annotated[str, typer.Option(help="Table of right records; by default the left ones are matched among themselves.")] = "",
-    id: Annotated[str, typer.Option("--id", help="Column that identifies a record; the row number by default.")] = "id",
+    id: Annotated[
+        str, typer.Option("--id", help="Column that names a record: by default as in the collection's tables; row numbers without it.")
+    ] = "",
     out: Annotated[str, typer.Option(help=f"Where to write: .csv or .parquet; {MATCHES} by default.")] = "",
     precision: Annotated[
         float,
@@ -94,6 +96,8 @@ def match(
             found = found.only(np.cumsum(found.probability) >= precision * np.arange(1, len(found.left) + 1))
         write_whole(target, _content(target, _table(found, sides, clusters)))
     _tell(found, least, target, sides, one_to_one)
+    if not matcher.calibrated:
+        say("Fewer than 3 labels of one kind say how alike records that match are: the probabilities are guessed from likeness alone.")
 
 
 def _checked(space: Workspace) -> Encode:
@@ -177,7 +181,9 @@ def _side(path: str, params: Pairs, side: str, id: str) -> tuple[list[str], list
         raise InputError(f"{name}: {len(batch.rejected):,} records cannot be read, the first in row {batch.rejected[0].row}; correct them.")
     values = {column: column_of(batch, column, name) for column in columns}
     texts = [" ".join(part for part in row if part) for row in zip(*values.values(), strict=True)]
-    ids = column_of(batch, id, name) if id in batch.table.column_names else [str(row) for row in batch.rows.to_pylist()]
+    named = id or (table.id if table is not None else "id")
+    has_names = bool(id) or named in batch.table.column_names
+    ids = column_of(batch, named, name) if has_names else [str(row) for row in batch.rows.to_pylist()]
     return texts, ids, values if table is not None else {}
 
 

@@ -53,13 +53,18 @@ class Blocked:
 
     @cached_property
     def scores(self) -> dict[str, Floats]:
-        """Label-free scores by name, in [0, 1]; ``COMBINED`` first."""
-        found: dict[str, Floats] = {}
-        parts: list[Floats] = []
-        for base, (value, columns) in self._bases.items():
-            found[base] = value.astype(np.float64)
-            parts += [found[base], *columns[:, :2].astype(np.float64).T]
-        return {COMBINED: np.clip(np.mean(parts, axis=0), 0.0, 1.0), **found}
+        """Label-free scores by name, in [0, 1]; ``COMBINED`` first.
+
+        It has of each base the similarity and its shares of the best of either record. Between two tables their mean is taken. Within one,
+        where many records have no partner and their best candidate is none, it is the geometric mean: a small similarity stays small.
+        """
+        found = {base: value.astype(np.float64) for base, (value, _) in self._bases.items()}
+        shares = {base: columns[:, :2].astype(np.float64) for base, (_, columns) in self._bases.items()}
+        if self.space.symmetric:
+            combined = np.cbrt(np.mean([value * shares[base].prod(axis=1) for base, value in found.items()], axis=0))
+        else:
+            combined = np.mean([part for base, value in found.items() for part in (value, *shares[base].T)], axis=0)
+        return {COMBINED: np.clip(combined, 0.0, 1.0), **found}
 
     @cached_property
     def whole(self) -> tuple[tuple[str, ...], Floats32]:

@@ -22,6 +22,12 @@ _LEAST = 1e-3
 _PRIOR_LABELS, _PRIOR_SLOPE = 80.0, 10.0
 
 
+def label_free_odds(prior: Floats) -> Floats:
+    """Return the log odds that a label-free score in [0, 1] is taken for before labels say what it means: a guess."""
+    odds: Floats = _PRIOR_SLOPE * (prior - 0.5)
+    return odds
+
+
 @dataclass(frozen=True)
 class Ensemble:
     """Fitted trees.
@@ -48,7 +54,7 @@ class Ensemble:
         share = np.clip(self.forest.total(table), _LEAST, 1 - _LEAST)
         boosted = np.clip(self.boosted.total(table) + self.start, np.log(_LEAST), -np.log(_LEAST))
         trained = (np.log(share / (1 - share)) + boosted) / 2
-        odds: Floats = self.trust * trained + (1 - self.trust) * _PRIOR_SLOPE * (prior - 0.5)
+        odds: Floats = self.trust * trained + (1 - self.trust) * label_free_odds(prior)
         return odds
 
     def arrays(self) -> dict[str, Array]:

@@ -7,6 +7,7 @@ that cannot be had, such as the difference of two prices where one is missing, i
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,9 @@ WHOLE = "text"
 
 _AMOUNT = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_DECIMALS = re.compile(r"\.0+$")
 _NUMERIC_SHARE = 0.8
+_FEWEST_DIGITS = 4
 _LONGEST = 400
 _BLOCK = 262_144
 
@@ -81,9 +84,9 @@ class Features:
 
 
 def _field_columns(name: str, left: Sequence[str], right: Sequence[str], symmetric: bool) -> Iterator[Column]:
-    amounts = _amounts(left), _amounts(right)
-    if amounts[0] is not None and amounts[1] is not None:
-        yield Column(f"{name}: amount", _amount_difference(amounts[0], amounts[1]))
+    one, other = _amounts(left), _amounts(right)
+    if one is not None and other is not None:
+        yield from _number_columns(name, (one, other), ([_plain(value) for value in left], [_plain(value) for value in right]))
         return
     right = left if symmetric else right
     vectors = term_vectors(left, right, words)
@@ -91,6 +94,30 @@ def _field_columns(name: str, left: Sequence[str], right: Sequence[str], symmetr
     by_characters = term_vectors(left, right, characters)
     yield Column(f"{name}: characters", _known(by_characters, by_characters.cosine))
     yield from _text_columns(name, left, right, vectors)
+
+
+def _number_columns(name: str, amounts: tuple[Floats, Floats], written: tuple[list[str], list[str]]) -> Iterator[Column]:
+    """Yield how far numbers lie apart; of numbers that name something first how alike they are written.
+
+    Such as dates, postcodes and accounts, which are of one length: one with a slip of the pen is far off as an amount, another one near.
+    """
+    from rapidfuzz import fuzz
+
+    if _of_one_length([*written[0], *written[1]]):
+        yield Column(f"{name}: digits", _string_similarity(*written, fuzz.ratio, 100))
+    yield Column(f"{name}: amount", _amount_difference(*amounts))
+
+
+def _plain(value: str) -> str:
+    """Return a number as written, without the decimals that software adds to whole ones."""
+    return _DECIMALS.sub("", value.strip().lower())
+
+
+def _of_one_length(written: Sequence[str]) -> bool:
+    """Return whether most numbers that are given are whole, of the same number of digits, and long enough to name something."""
+    given = [value for value in written if value]
+    lengths = Counter(len(value) for value in given if value.isdecimal() and len(value) >= _FEWEST_DIGITS)
+    return max(lengths.values(), default=0) >= _NUMERIC_SHARE * max(len(given), 1)
 
 
 def _text_columns(name: str, left: Sequence[str], right: Sequence[str], vectors: TermVectors) -> Iterator[Column]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from cartograph.data.arrays import Bools, Floats, Floats32, Integers, Integers8
 from cartograph.pairs.matcher.blocked import Blocked
-from cartograph.pairs.matcher.ensemble import FEWEST, Ensemble, fit_ensemble
+from cartograph.pairs.matcher.ensemble import FEWEST, Ensemble, fit_ensemble, label_free_odds
 from cartograph.pairs.matcher.model import Gain, Matcher, probability
 from cartograph.pairs.models.calibration import calibrate
 from cartograph.pairs.pair_space import Keys
@@ -18,7 +18,7 @@ _COSINE_SCALE, _RIDGE = 10.0, 0.5
 
 
 def fit_matcher(pairs: Blocked, keys: Keys, label: Integers8, prior: str, seed: int, held_out_cosine: Floats | None = None) -> Matcher:
-    """Return a matcher trained on labels; the untrained one where either class has fewer than ``FEWEST``.
+    """Return a matcher trained on labels; one that no trees are fitted for where either class has fewer than ``FEWEST``.
 
     Trees are calibrated by a logistic regression on the log odds that trees fitted without a third of the labels give that third. As many
     unlabelled candidates as there are labels, drawn from the nine tenths that are least alike, are presumed negative.
@@ -32,7 +32,7 @@ def fit_matcher(pairs: Blocked, keys: Keys, label: Integers8, prior: str, seed: 
         held_out_cosine: (n,) cosine of each labelled pair under vectors that were learnt without its fold; None where ``pairs`` has no
             learnt vectors. Its weight beside the trees is fitted with the calibration.
     """
-    if min(np.count_nonzero(label == 1), np.count_nonzero(label != 1)) < FEWEST:
+    if _too_few(label):
         return Matcher(prior)
     rng = np.random.default_rng(seed)
     names, table = pairs.whole
@@ -49,6 +49,49 @@ def fit_matcher(pairs: Blocked, keys: Keys, label: Integers8, prior: str, seed: 
         slope, learnt, intercept = _stacked(held_out, held_out_cosine, label)
     gain = _gain(slope * held_out + learnt * cosine, score[places], label == 1, rng)
     return Matcher(prior, names, _fit(table[places], label, presumed, seed), slope, intercept, learnt, gain)
+
+
+def calibrated(pairs: Blocked, keys: Keys, label: Integers8, prior: str) -> Matcher:
+    """Return the matcher that ranks by a label-free score alone, with the probabilities that labels give it.
+
+    Its ranking is that of the score. Where either class has fewer than ``FEWEST`` labels, its probabilities are a guess.
+
+    Args:
+        pairs: the train split's candidates, and the labelled pairs.
+        keys: (n,) of the labelled pairs.
+        label: (n,) 1 = positive.
+        prior: the label-free score.
+    """
+    if _too_few(label):
+        return Matcher(prior)
+    slope, intercept = _smoothed(label_free_odds(pairs.scores[prior][pairs.places(keys)]), label)
+    return Matcher(prior, slope=slope, intercept=intercept)
+
+
+def _smoothed(raw: Floats, label: Integers8) -> tuple[float, float]:
+    """Return slope and intercept of log odds over raw ones by Platt's (1999) regression.
+
+    Its targets are those of one more label of either kind, so that labels which the score parts without a mistake give no certainty.
+    """
+    from scipy.optimize import minimize
+
+    positive = label == 1
+    n_positive = int(np.count_nonzero(positive))
+    target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (len(label) - n_positive + 2))
+    centre, scale = float(raw.mean()), max(float(raw.std()), 1e-6)
+    table = np.stack([(raw - centre) / scale, np.ones(len(raw))], axis=1)
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        odds = table @ weights
+        return float(np.sum(np.logaddexp(0.0, odds) - target * odds)), table.T @ (probability(odds) - target)
+
+    found = minimize(loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B", bounds=[(1e-3, None), (None, None)]).x
+    slope = float(found[0]) / scale
+    return slope, float(found[1]) - slope * centre
+
+
+def _too_few(label: Integers8) -> bool:
+    return bool(min(np.count_nonzero(label == 1), np.count_nonzero(label != 1)) < FEWEST)
 
 
 def _gain(score: Floats, prior: Floats, positive: Bools, rng: np.random.Generator) -> Gain:

@@ -16,7 +16,7 @@ from cartograph.pairs.matcher.records import Records
 from cartograph.pairs.models.learner import UtteranceVectors
 from cartograph.pairs.pair_space import PairSpace
 
-_LIKENESS = ("words in any order", "amount")
+_LIKENESS = ("words in any order", "digits", "amount")
 _LEARNT_NEIGHBOURS = 20
 
 

@@ -14,7 +14,7 @@ from cartograph.data.arrays import Array, Floats
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from cartograph.pairs.matcher.blocked import Blocked
-from cartograph.pairs.matcher.ensemble import Ensemble
+from cartograph.pairs.matcher.ensemble import Ensemble, label_free_odds
 from cartograph.pairs.matcher.features import MISSING
 
 CONFIG, ARRAYS = "matcher.json", "matcher.npz"
@@ -41,12 +41,12 @@ class Matcher:
 
     Attributes:
         prior: the label-free score that it begins from: a name in ``Blocked.scores``.
-        names: features that its trees read, in their order; empty without any training.
-        ensemble: its trees; None without any training.
+        names: features that its trees read, in their order; empty where it ranks by the label-free score alone.
+        ensemble: its trees; None where it has none.
         slope: of the calibration: log odds = slope · raw + learnt · cosine + intercept.
         intercept: of the calibration.
         learnt: weight of the cosine under learnt vectors; 0 without any.
-        gain: on the labels that it was trained on; None without any training, and where it was read from disk.
+        gain: on the labels that it was trained on; None without trees, and where it was read from disk.
     """
 
     prior: str
@@ -59,14 +59,19 @@ class Matcher:
 
     @property
     def trained(self) -> bool:
-        """Whether labels have a part in it."""
+        """Whether its ranking is learnt from labels."""
         return self.ensemble is not None
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether labels have a part in its probabilities."""
+        return self.trained or (self.slope, self.intercept) != (1.0, 0.0)
 
     def score(self, pairs: Blocked) -> Floats:
         """Return (n_pairs,) calibrated log odds of being positive; pairs that blocking does not propose are below all others."""
         prior = pairs.scores[self.prior]
         score, kept = NOT_PROPOSED + prior, np.flatnonzero(pairs.blocked)
-        raw = 10.0 * (prior[kept] - 0.5) if self.ensemble is None else self.ensemble.log_odds(self._read(pairs)[kept], prior[kept])
+        raw = label_free_odds(prior[kept]) if self.ensemble is None else self.ensemble.log_odds(self._read(pairs)[kept], prior[kept])
         score[kept] = self.slope * raw + self.intercept
         if self.learnt:
             score[kept] += self.learnt * pairs.learnt[kept]

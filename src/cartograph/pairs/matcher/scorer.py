@@ -14,7 +14,7 @@ from cartograph.pairs.estimate import Sample, bootstrap_scores, curve
 from cartograph.pairs.matcher.blocked import Blocked
 from cartograph.pairs.matcher.ensemble import FEWEST
 from cartograph.pairs.matcher.features import Features
-from cartograph.pairs.matcher.fitting import fit_matcher
+from cartograph.pairs.matcher.fitting import calibrated, fit_matcher
 from cartograph.pairs.matcher.learnt import learn_vectors
 from cartograph.pairs.matcher.model import Gain, Matcher, probability
 from cartograph.pairs.models.learner import Learner, UtteranceVectors
@@ -61,6 +61,16 @@ class MatcherTask:
             for split, pairs in self.blocked.items()
             if np.array_equal(pairs.space.left, space.left) and np.array_equal(pairs.space.excluded, space.excluded)
         )
+
+    def calibrated(self, keys: Keys, label: Integers8, prior: str) -> MatcherScorer:
+        """Return the matcher that ranks by a label-free score, with the probabilities that labelled pairs of the train split give it.
+
+        Args:
+            keys: (n,) of the pairs.
+            label: (n,) 1 = positive.
+            prior: the label-free score.
+        """
+        return MatcherScorer(calibrated(self.pairs("train", keys), keys, label, prior), self)
 
     def fit(self, keys: Keys, label: Integers8, prior: str, seed: int, learner: Learner | None = None) -> MatcherScorer:
         """Return a matcher trained on labelled pairs of the train split.

@@ -24,6 +24,17 @@ def test_numbers_and_codes_that_differ_are_told_from_those_that_are_missing(tabl
     assert table["price: amount"] == pytest.approx([1 / 10.99, 0.0, MISSING, MISSING])
 
 
+def test_numbers_that_name_something_are_compared_as_they_are_written() -> None:
+    born, age = ["19640225", "19640225", "19781231", ""], ["31", "31", "31", "4"]
+    other, years = ["19640252", "19650225.0", "19781231.00", "19640225"], ["13", "31.0", "32", "5"]
+    features = Features(Records(LEFT, RIGHT, {"born": (born, other), "age": (age, years)}))
+    found = dict(zip(features.names, features.table(np.arange(4), np.arange(4)).T, strict=True))
+    assert found["born: digits"] == pytest.approx([0.875, 0.875, 1.0, MISSING])
+    assert found["born: amount"][0] < 1e-5, "a slip in a date is next to nothing as an amount"
+    kinds = {name: [one.split(": ")[1] for one in features.names if one.startswith(name)] for name in ("born", "age")}
+    assert kinds == {"born": ["digits", "amount"], "age": ["amount"]}
+
+
 def test_equal_texts_have_every_similarity_and_empty_ones_none(table: dict[str, np.ndarray]) -> None:
     for name in ("words", "characters", "characters in order", "words in any order", "best part", "beginning (Jaro–Winkler)", "length"):
         assert table[f"text: {name}"][3] == pytest.approx(1.0)

@@ -10,7 +10,7 @@ import pytest
 from cartograph.errors import InputError
 from cartograph.pairs.matcher.blocked import COMBINED, Blocked, block
 from cartograph.pairs.matcher.features import Features
-from cartograph.pairs.matcher.fitting import fit_matcher
+from cartograph.pairs.matcher.fitting import calibrated, fit_matcher
 from cartograph.pairs.matcher.model import NOT_PROPOSED, Matcher, probability
 from cartograph.pairs.matcher.records import Records
 from cartograph.pairs.pair_space import PairSpace
@@ -71,6 +71,38 @@ def test_too_few_labels_leave_the_label_free_score(pairs: Blocked) -> None:
     assert not matcher.trained
     order = np.argsort(-matcher.score(pairs), kind="stable")
     assert np.array_equal(order, np.argsort(-pairs.scores["words"], kind="stable"))
+
+
+def test_labels_say_what_a_label_free_score_means_though_it_ranks_by_that_score_alone(pairs: Blocked) -> None:
+    score, rng = pairs.scores["words"], np.random.default_rng(2)
+    # Only the most alike are the same: taken as it is, the score says so of many more.
+    label = (score + rng.normal(0, 0.02, len(score)) > np.quantile(score, 0.97)).astype(np.int8)
+    rows = np.argsort(-score)[: len(score) // 3 : 2]
+    matcher = calibrated(pairs, pairs.keys[rows], label[rows], "words")
+    assert matcher.calibrated
+    assert not matcher.trained
+    assert np.array_equal(np.argsort(-matcher.score(pairs), kind="stable"), np.argsort(-score, kind="stable"))
+    asked = probability(matcher.score(pairs))[rows]
+    assert asked.sum() == pytest.approx(label[rows].sum(), abs=1)
+    guess, told = (probability(one.score(pairs)).sum() for one in (Matcher("words"), matcher))
+    assert told == pytest.approx(label.sum(), rel=0.1)
+    assert guess > 2 * label.sum()
+
+
+def test_labels_that_a_score_parts_without_a_mistake_make_it_sure_but_not_certain(pairs: Blocked) -> None:
+    score = pairs.scores["words"]
+    label = (score >= np.quantile(score, 0.97)).astype(np.int8)
+    rows = np.argsort(-score)[: len(score) // 3 : 2]
+    share = probability(calibrated(pairs, pairs.keys[rows], label[rows], "words").score(pairs))[rows]
+    assert share[label[rows] == 1].mean() > 0.9
+    assert share[label[rows] == 0].mean() < 0.05
+    assert 0.95 < share.max() < 1 - 1e-9
+
+
+def test_too_few_labels_say_nothing_of_what_a_score_means(pairs: Blocked) -> None:
+    matcher = calibrated(pairs, pairs.keys[:5], np.array([1, 1, 0, 0, 0], np.int8), "words")
+    assert not matcher.calibrated
+    assert matcher == Matcher("words")
 
 
 def test_what_blocking_does_not_propose_ranks_below_all_it_proposes(pairs: Blocked, features: Features, matcher: Matcher) -> None:

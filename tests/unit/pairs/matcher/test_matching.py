@@ -42,6 +42,16 @@ def test_the_likeliest_pairs_come_first_with_how_alike_their_fields_are() -> Non
     assert reasons[2, 0].endswith("price is missing")
 
 
+def test_dates_are_told_apart_where_people_look() -> None:
+    names, born, others = ["ann", "bob", "cat"], ["19640225", "19781231", "19991010"], ["19640225", "19800704", "19991001"]
+    texts = [[f"{name} {date}" for name, date in zip(names, dates, strict=True)] for dates in (born, others)]
+    found = match_records(Matcher(COMBINED), Records(*texts, {"name": (names, names), "born": (born, others)}), 3, ANY)
+    reasons = dict(zip(zip(found.left.tolist(), found.right.tolist(), strict=True), found.reasons, strict=True))
+    assert reasons[0, 0] == "name 1.00; born 1.00"
+    assert reasons[1, 1] == "name 1.00; born 0.38", "as amounts they differ by less than one in a thousand"
+    assert reasons[2, 2] == "name 1.00; born 0.88"
+
+
 def test_pairs_below_the_least_score_are_left_out() -> None:
     every = match_records(Matcher(COMBINED), records(LEFT, RIGHT), 3, ANY)
     least = float(every.score[1])

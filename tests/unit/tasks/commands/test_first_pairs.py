@@ -12,6 +12,7 @@ import pytest
 
 from cartograph.data.spreadsheet import read_sheet
 from tasks.__main__ import main
+from tasks.collection.pairs import Pairs
 from tasks.engine.running import run_step
 from tasks.engine.workspace import CODE
 from tasks.pipelines import open_workspace, steps_of
@@ -91,7 +92,10 @@ def test_from_two_tables_and_no_label_to_matches(project: Path, capsys: pytest.C
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("name\nx\n", "nameless.csv needs a column `id` that names each record, and columns of text; its columns are name."),
+        (
+            "name\nx\n",
+            "nameless.csv needs a column `id` that names each record (--id names another), and columns of text; its columns are name.",
+        ),
         ("id,name\n1,x\n1,y\n", "nameless.csv row 2: id `1` is there twice"),
         ("id,name\n1,\n2,\n", "no record of nameless.csv has a word in common with one of nameless.csv"),
     ],
@@ -101,3 +105,18 @@ def test_what_makes_no_pairs_is_said(project: Path, capsys: pytest.CaptureFixtur
     assert main(["first-pairs", "--left", "nameless.csv"]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
     assert not (project / "first-pairs.csv").exists()
+
+
+def test_tables_may_call_the_names_of_their_records_otherwise(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, side in zip("ab", shops(np.random.default_rng(4), 40), strict=True):
+        path = table(project / f"{name}.csv", side)
+        path.write_text(path.read_text(encoding="utf-8").replace("id,", "rec_id,", 1), encoding="utf-8")
+    assert main(["first-pairs", "--left", "a.csv", "--right", "b.csv", "--rows", "20"]) == 2
+    assert "needs a column `id` that names each record (--id names another)" in " ".join(capsys.readouterr().err.split())
+    assert main(["first-pairs", "--left", "a.csv", "--right", "b.csv", "--rows", "20", "--id", "rec_id"]) == 0
+    said = capsys.readouterr().out
+    answer(project / "first-pairs.csv", is_same)
+    assert main(" ".join(said.split("Then: python -m tasks ")[1].split()).split()) == 0
+    params = open_workspace(project / "workspaces/matching").settings.of(Pairs)
+    assert params.left_table is not None
+    assert (params.left_table.id, params.left_table.text) == ("rec_id", ("name", "price"))
