@@ -105,7 +105,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(found.measures))} of all yes and no)"
     kept = _end(found, folder, part)
     done = (
-        f"{counted(found.corrections, 'label')} put right that are most surely wrong"
+        f"{counted(found.corrections, 'label')} put right, the most surely wrong"
         if found.corrections
         else "unchanged: no label is surely wrong"
     )

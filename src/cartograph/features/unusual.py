@@ -11,7 +11,7 @@ from cartograph.schema import LABEL, VALUES, Feature, dataset_info
 from cartograph.wording import counted, cut, share
 
 FAR = 0.05
-"""Share of a label's rows; a value that fewer have, or that fewer lie beyond, is unusual."""
+"""Share of a label's rows; a number that fewer lie beyond, or a category as rare as those of fewer together, is unusual."""
 
 _LONGEST = 60
 
@@ -19,8 +19,9 @@ _LONGEST = 60
 def rarity(table: pa.Table) -> Floats:
     """Return of each value the share of rows of the same label that are as far out, (n_rows, n_features); lower = more unusual.
 
-    Of a number or date: twice the share beyond it, on its side of the median; equal shares are told apart by the distance. Of a category,
-    and of a missing value: the share that has it too.
+    Of a number or date: twice the share beyond it, on its side of the median; equal shares are told apart by the distance. Of a category:
+    the share that has it, or another that is no more frequent, so that none of a thousand cities is unusual where each is rare; missing is
+    a category too. Of a missing number or date: the share that misses it too.
 
     Args:
         table: a set (``schema.examples_schema``) of a table of features.
@@ -40,7 +41,10 @@ def _shares(column: pa.ChunkedArray, feature: Feature) -> Floats:
     """Return the shares of one label's rows."""
     if feature.kind == "category":
         codes = np.unique(np.array(["" if value is None else f"={value}" for value in column.to_pylist()]), return_inverse=True)[1]
-        return np.bincount(codes)[codes] / len(codes)
+        counts = np.bincount(codes)
+        ordered = np.sort(counts)
+        as_rare: Floats = ordered.cumsum()[np.searchsorted(ordered, counts, side="right") - 1] / len(codes)
+        return as_rare[codes]
     values = pc.cast(pc.cast(column, pa.int64()) if feature.kind == "date" else column, pa.float64()).to_numpy(zero_copy_only=False)
     known = np.sort(values[~np.isnan(values)])
     missing = 1.0 - len(known) / max(len(values), 1)

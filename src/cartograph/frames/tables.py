@@ -18,7 +18,8 @@ from cartograph.frames.result import FrameAudit
 def write_tables(found: FrameAudit | LabelsAudit, folder: Path) -> tuple[Path, int]:
     """Write ``suspects.csv`` and ``cleaned.csv``, and ``set-aside.csv`` where rows were set aside.
 
-    A cell that would be a formula gets an apostrophe in front. ``suspects.csv`` begins with the number of the row; ``cleaned.csv`` has the
+    A cell that would be a formula gets an apostrophe in front, and of texts' suspects one that a spreadsheet would rewrite; the numbers and
+    dates of a table of features stay as they are. ``suspects.csv`` begins with the number of the row; ``cleaned.csv`` has the
     columns of the data and nothing else.
 
     Args:
@@ -34,7 +35,8 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path) -> tuple[Path, i
         name for name in ("probability", "yes") if name in found.suspects and (name == "probability" or isinstance(found, LabelsAudit))
     ]
     shown = found.suspects.assign(**{name: found.suspects[name].round(4) for name in rounded})
-    path.write_bytes(write_sheet(["row", *shown.columns], [[_cell(value) for value in row] for row in shown.itertuples()]))
+    cells = [[_cell(value) for value in row] for row in shown.itertuples()]
+    path.write_bytes(write_sheet(["row", *shown.columns], cells, plain=bool(found._page.info.features)))
     cleaned = found.cleaned()
     (folder / "cleaned.csv").write_bytes(_data(cleaned))
     if len(found.set_aside):

@@ -101,7 +101,10 @@ def format_of(path: str, name: str | None = None) -> str:
     if b"\t" in start.split(b"\n", 1)[0]:
         return "tsv"
     known = ", ".join(READERS | IMAGE_READERS)
-    raise InputError(f"the format of {name or path} cannot be guessed from its name or content; set `format` to one of {known}.")
+    raise InputError(
+        f"the format of {name or path} cannot be guessed from its name or content; name it by its format (`.csv`), or set `format` to one "
+        f"of {known}."
+    )
 
 
 def _kind(source: Source) -> str:

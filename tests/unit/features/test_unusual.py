@@ -35,6 +35,14 @@ def test_what_few_rows_of_the_label_have_is_unusual() -> None:
     assert np.argsort(share[7])[:2].tolist() in ([0, 1], [1, 0])
 
 
+def test_a_rare_category_is_unusual_only_where_the_others_are_frequent() -> None:
+    values = [{"size": 1.0, "colour": f"shade {row // 2}", "seen": DAY} for row in range(100)]
+    frequent = [{"size": 1.0, "colour": "red" if row > 1 else "blue", "seen": DAY} for row in range(100)]
+    share = rarity(table(info_of("table"), {FEATURES: ["x"] * 200, VALUES: [*values, *frequent]}, [0] * 100 + [1] * 100))
+    assert (share[:100, 1] == 1).all()
+    assert (share[100:102, 1] == 0.02).all() and (share[102:, 1] == 1).all()
+
+
 def test_values_as_they_are_shown() -> None:
     sizes, colours, days = shown_values(made())
     assert (sizes[7], colours[7], days[7]) == ("9", "blue", "2024-03-01") and sizes[103] == ""

@@ -55,6 +55,20 @@ def test_no_cell_is_a_formula(folder: Path, name: str) -> None:
         assert all(record.cells["review"].startswith(FORMULA) for record in sheet)
 
 
+def test_numbers_and_dates_of_a_table_of_features_are_read_back_as_what_they_are(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    kinds = rng.integers(0, 2, 300)
+    columns = {"change": -kinds - rng.random(300).round(3), "seen": "2024-01-31", "mark": "=1+1", "kind": np.where(kinds, "up", "down")}
+    frame = pd.DataFrame(columns)
+    frame.loc[:14, "kind"] = np.where(kinds[:15], "down", "up")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    write_tables(audit(tmp_path / "rows.csv", features=True, label="kind", epochs=2, threshold=0.1), tmp_path / "out")
+    suspects = pd.read_csv(tmp_path / "out/suspects.csv")
+    assert len(set(suspects["row"]) & set(range(1, 16))) > 10
+    assert suspects["change"].tolist() == frame["change"][suspects["row"] - 1].tolist()
+    assert set(suspects["seen"]) == {"2024-01-31"} and set(suspects["mark"]) == {"'=1+1"}
+
+
 def test_lists_are_written_as_json(tmp_path: Path) -> None:
     rows = [{"text": f"text {number} of {'ab'[number % 2]}", "label": "xy"[number % 2], "marks": ["a", "é"]} for number in range(40)]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
