@@ -14,12 +14,15 @@ two early choices (which trees, and features of rivals), and once more in a run 
 label-free score was raised and the rule of one standard error was added. Its test numbers are therefore not held out. Nothing was tuned on
 WikiQA, measured with one seed; an encoder such as MiniLM was not measured. Choosing labels by uncertainty does not help on amazon_google.
 
-Data: amazon_google (entity tables and given splits) and WikiQA, read from CARTOGRAPH_DATA or ../shared/data, and generated questions.
+Data: amazon_google (entity tables and given splits) and WikiQA, read from CARTOGRAPH_DATA or ../shared/data, and generated questions. A
+folder in --data is a task of one's own: a.csv, b.csv unless it is one table (a column `id`, the others text), and pairs.csv (left_id,
+right_id, label) with all matches; splits are drawn.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import platform
 import sys
@@ -62,14 +65,21 @@ NEIGHBOURS = 50
 
 
 def task_of(name: str, rows: int) -> Task:
-    """Return one of the three tasks, read as `init-pairs` reads it."""
+    """Return one of the three tasks, or that of a folder, read as `init-pairs` reads it."""
     if name == "questions":
         params = Pairs(rows=rows)
         from tasks.collection.pairs import _built_in_task
 
         return _built_in_task(params)[0].task
     content: dict[str, Any] = {"source": "files"}
-    if name == "wikiqa":
+    if Path(name).is_dir():
+        sides = [Path(name) / file for file in ("a.csv", "b.csv") if (Path(name) / file).exists()]
+        content |= {"train": [str(Path(name) / "pairs.csv")]} | PRESETS["records" if len(sides) > 1 else "one-table"]
+        for side, path in zip(("left_table", "right_table"), sides, strict=False):
+            with path.open(encoding="utf-8", newline="") as file:
+                text = [column for column in next(csv.reader(file)) if column != "id"]
+            content[side] = {"path": str(path), "text": text}
+    elif name == "wikiqa":
         content |= {split: [str(DATA / f"wikiqa/WikiQA-{split}.tsv")] for split in ("train", "dev", "test")} | PRESETS["wikiqa"]
     else:
         files = {"train": "train", "dev": "valid", "test": "test"}
@@ -170,6 +180,7 @@ def learner_of(task: Task, width: int | None) -> Learner | None:
 def compare(name: str, seeds: list[int], arms: list[str], encoder: str | None, neighbours: int, rows: int, rounds: list[int]) -> None:
     """Print everything about one task."""
     started, task = time.perf_counter(), task_of(name, rows)
+    name = Path(name).name
     vectors = None
     if encoder:
         from cartograph.pairs.models.untrained import untrained_encoder_vectors

@@ -24,7 +24,7 @@ def _matches(collection: Collection) -> Section | None:
     if not collection.matches:
         return None
     lead = (
-        "The trained matcher is kept. The first command lists the matches among these records, the likeliest first, in "
+        "The matcher of the last round is kept. The first command lists the matches among these records, the likeliest first, in "
         "reports/matches.csv: both ids, both texts, the probability, and how alike each field is. The second matches other tables with "
         "the same columns."
     )

@@ -63,6 +63,7 @@ def test_a_round_never_ends_with_a_model_that_is_worse_on_dev(project: Path) -> 
     assert encoded["test.positives_proposed"] + encoded["test.positives_lost"] == positives
     page = (space.path / "reports/report.html").read_text(encoding="utf-8")
     assert "Where the matches are" in page
+    assert "The matcher of the last round is kept." in page, "which may rank by likeness alone"
     assert "--clusters writes reports/matches.csv, each with its probability." in page
     assert "would bring cannot be estimated yet: a curve of 2 rounds says nothing about the next labels; it takes 4." in page
     assert "Without any label its average precision is" in page
