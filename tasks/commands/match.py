@@ -86,7 +86,7 @@ def match(
         folder = _model(space)
         sides = _tables(space, encode, left, right, id) if left else _own(space, encode)
         asked, partly = float(logit(np.clip(threshold, 1e-12, 1 - 1e-12))), partly_stated(space.settings)
-        least = Threshold(0.0 if precision else asked) if partly else _threshold(space, folder, precision, asked)
+        least = Threshold(0.0 if precision else asked) if partly else _threshold(space, folder, precision, asked, len(sides.records.right))
         matcher, learnt = load_matcher(folder / "model", sides.records)
         with progress("match", "records") as update:
             found = match_records(matcher, sides.records, encode.neighbours, least.score, encoder=sides.encoder, learnt=learnt, tell=update)
@@ -195,16 +195,16 @@ def _encoded(records: Records, encode: Encode) -> UtteranceVectors:
         return untrained_encoder_vectors(str(local or encode.pretrained), records.left, records.right, encode.device, update)
 
 
-def _threshold(space: Workspace, folder: Path, precision: float, least: float) -> Threshold:
-    """Return from which log odds on a pair is a match, and how precise that is on the dev split.
+def _threshold(space: Workspace, folder: Path, precision: float, least: float, matched: int) -> Threshold:
+    """Return from which log odds on a pair is a match, and how precise that is by the dev split among so many right records.
 
     Raises:
         InputError: a precision is asked for that no threshold reaches, or without a dev split to measure it on.
     """
     import numpy as np
 
-    from cartograph.pairs.matcher.matching import Threshold, threshold_at, threshold_for
-    from cartograph.pairs.tables import load_sample
+    from cartograph.pairs.matcher.matching import Threshold, among_more, threshold_at, threshold_for
+    from cartograph.pairs.tables import load_sample, load_task
 
     path = space.resolve(ENCODED) / "sample-dev.parquet"
     if not path.exists() or not (folder / DEV_SCORES).exists():
@@ -217,6 +217,7 @@ def _threshold(space: Workspace, folder: Path, precision: float, least: float) -
             f"{folder} was made from other data or parameters than {path.parent}; run `python -m flows.collect --workspace {space.typed}` "
             "again first."
         )
+    sample = among_more(sample, len(load_task(space.resolve(PAIRS)).space("dev").right), matched)
     if not precision:
         return threshold_at(sample, scores, least)
     found = threshold_for(sample, scores, precision)

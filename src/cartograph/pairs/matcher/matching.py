@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -136,6 +136,21 @@ class Threshold:
     precision: float = float("nan")
     recall: float = float("nan")
     positives: int = 0
+
+
+def among_more(sample: Sample, measured: int, matched: int) -> Sample:
+    """Return a split's sample as it stands for a match in which each record has more candidates: its negatives represent more pairs.
+
+    A record has as many partners among all records as in a split that parts no positive pair, but meets more others that look like one:
+    a threshold that is precise in a quarter of a table is less so in the whole.
+
+    Args:
+        sample: of the split.
+        measured: right records of the split.
+        matched: right records of the match; where they are fewer, the sample stays as it is.
+    """
+    share = max(1.0, matched / max(measured, 1))
+    return replace(sample, weight=np.where(sample.kind == POSITIVE, 1.0, share) * sample.weight)
 
 
 def threshold_at(sample: Sample, scores: Array, least: float) -> Threshold:

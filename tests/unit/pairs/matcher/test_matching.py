@@ -10,7 +10,7 @@ from cartograph.pairs.estimate import POSITIVE, RANDOM, Sample
 from cartograph.pairs.matcher.blocked import COMBINED, block
 from cartograph.pairs.matcher.features import Features
 from cartograph.pairs.matcher.fitting import fit_matcher
-from cartograph.pairs.matcher.matching import Matches, match_records, one_to_one, threshold_at, threshold_for
+from cartograph.pairs.matcher.matching import Matches, among_more, match_records, one_to_one, threshold_at, threshold_for
 from cartograph.pairs.matcher.model import Matcher, _numbered
 from cartograph.pairs.matcher.records import Records
 from cartograph.pairs.pair_space import PairSpace
@@ -131,3 +131,13 @@ def test_a_given_threshold_says_what_it_gives() -> None:
     above = threshold_at(SAMPLE, SCORE, 9.0)
     assert np.isnan(above.precision)
     assert above.recall == 0.0
+
+
+def test_where_records_meet_more_others_a_threshold_is_less_precise() -> None:
+    whole = among_more(SAMPLE, 10, 40)
+    assert whole.weight.tolist() == [1, 4, 1, 16, 1]
+    at, apart = threshold_at(whole, SCORE, 2.5), threshold_at(SAMPLE, SCORE, 2.5)
+    assert (at.precision, apart.precision) == pytest.approx((2 / 6, 2 / 3))
+    assert at.recall == apart.recall
+    assert threshold_for(whole, SCORE, 0.6) != threshold_for(SAMPLE, SCORE, 0.6)
+    assert among_more(SAMPLE, 40, 10).weight.tolist() == SAMPLE.weight.tolist()
