@@ -274,7 +274,7 @@ def _tell(found: Matches, least: Threshold, target: Path, sides: _Sides, unique:
     if least.positives:
         right = f"{100 * least.precision:.1f} % of the matches are right and " if least.precision == least.precision else ""
         say(
-            f"Judging by the collection's dev split, at this probability, {right}{100 * least.recall:.1f} % of its {least.positives:,} true pairs "
-            "are found"
+            f"Judging by the collection's dev split, at this probability, {right}{100 * least.recall:.1f} % of its "
+            f"{least.positives:,} true pairs are found"
             f"{'; with one partner each, more are right and fewer are found' if unique else ''}. Other records may differ."
         )
