@@ -102,7 +102,8 @@ def audit(
             or the columns of 0 and 1, one for each label; then the result is a ``LabelsAudit``.
         features: for a table of features instead of texts: its columns; True: every column except the label, identifiers and row numbers.
         vectors: (n_examples, width) of an encoder that has not learnt from these labels; with them far more errors are found.
-        epochs: of the training whose dynamics make the map, 2 or more; ``auto``: 8, and more where the model has not learnt then.
+        epochs: of the training whose dynamics make the map, 2 or more; ``auto``: 8, more where the model has not
+            learnt then, and fewer where the map of 20,000 rows or more has settled.
         threshold: rows whose label is wrong with at least this probability are suspects; in (0, 1).
         seed: of the training and the folds; the same seed gives the same result.
 
