@@ -32,7 +32,7 @@ def test_sound_data_passes_everything(tmp_path: Path) -> None:
     assert validation["passed"] is True
     assert [entry["set"] for entry in validation["sets"]] == ["train", "dev"]
     for entry in validation["sets"]:
-        numbers = ["rows_read", "rows_used", "quarantined", "classes", "in_train", "contradicted"]
+        numbers = ["rows_read", "rows_used", "quarantined", "classes", "in_train", "contradicted", "left_out"]
         assert list(entry) == ["set", "domain", "files", *numbers, "checks"]
         for one in entry["checks"]:
             assert list(one) == KEYS
