@@ -52,6 +52,7 @@ def validate_cleaning(original: pa.Table, cleaned: pa.Table, changes: pa.Table, 
         "classes": {name: counts[number] for number, name in enumerate(info.labels)},
         "in_train": None,
         "contradicted": None,
+        "left_out": [],
         "checks": found,
     }
     reasons = Counter(change["by"] for change in changes.to_pylist() if change["what"] == "drop")
