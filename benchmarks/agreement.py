@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--encoder", default="")
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
-    told = []
+    pages = []
     with tempfile.TemporaryDirectory() as name:
         project = Path(name)
         environment = copy_project(project, "ingest: {source: planted-nli}\n")
@@ -97,11 +97,11 @@ def main() -> None:
             path.write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
             subprocess.run([sys.executable, "-c", _RUN, space], cwd=project, env=environment, check=True)
             page = (project / space / "data/ablate/agreement/finding.md").read_text(encoding="utf-8")
-            told.append(f"{source}, model {arguments.model}\n\n{page}")
+            pages.append(f"{source}, model {arguments.model}\n\n{page}")
             if arguments.output:
                 figure = (project / space / "data/ablate/agreement/agreement.png").read_bytes()
                 arguments.output.with_name(f"{arguments.output.stem}-{source}.png").write_bytes(figure)
-    text = "\n".join(told)
+    text = "\n".join(pages)
     print(text)
     if arguments.output:
         arguments.output.write_text(text, encoding="utf-8")

@@ -81,14 +81,14 @@ def main() -> None:
         params["ablate"] |= dict(zip(("other_model", "other_pretrained"), beside, strict=True))
         (space / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
         subprocess.run([sys.executable, "-c", _RUN], cwd=project, env=environment, check=True)
-        told = [f"{arguments.data}, model {arguments.model}\n"]
+        pages = [f"{arguments.data}, model {arguments.model}\n"]
         for experiment in params["ablate"]["experiments"]:
             folder = space / "data/ablate" / experiment
-            told.append((folder / "finding.md").read_text(encoding="utf-8"))
+            pages.append((folder / "finding.md").read_text(encoding="utf-8"))
             if arguments.output:
                 figure = arguments.output.with_name(f"{arguments.output.stem}-{experiment}.png")
                 figure.write_bytes((folder / f"{experiment}.png").read_bytes())
-        text = "\n".join(told)
+        text = "\n".join(pages)
     print(text)
     print(f"{time.perf_counter() - started:.0f} s", file=sys.stderr)
     if arguments.output:

@@ -19,7 +19,7 @@ _LONGEST = 60
 def rarity(table: pa.Table) -> Floats:
     """Return of each value the share of rows of the same label that are as far out, (n_rows, n_features); lower = more unusual.
 
-    Of a number or date: twice the share beyond it, on its side of the median; equal shares are told apart by the distance. Of a category:
+    Of a number or date: twice the share beyond it, on its side of the median; equal shares are ordered by the distance. Of a category:
     the share that has it, or another that is no more frequent, so that none of a thousand cities is unusual where each is rare; missing is
     a category too. Of a missing number or date: the share that misses it too.
 

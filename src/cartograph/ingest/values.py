@@ -98,7 +98,7 @@ def _shown(known: Sequence[pd.Series], features: Sequence[Feature]) -> list[str]
 
 
 def _quoted(text: str) -> str:
-    """Return a name or value so that it can be told where it ends."""
+    """Return a name or value so that its end is visible."""
     return text if _PLAIN.match(text) else json.dumps(text, ensure_ascii=False)
 
 

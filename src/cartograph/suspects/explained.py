@@ -8,7 +8,7 @@ from cartograph.data.arrays import Floats, Integers
 
 MISFIT, _SURELY = 0.01, 2.0
 """Loss of likelihood, as a share of the labels' entropy, of so many standard errors at least, that shows that labels do not go wrong as the
-surest rows have it: those rows are hard as well, and no number can be told from them. Of texts with planted errors (none, 5 and 20 %, in
+surest rows have it: those rows are hard as well, and no number follows from them. Of texts with planted errors (none, 5 and 20 %, in
 four ways) none lost more than .002; tables whose classes overlap lost .01 to .1, and of those up to four times the wrong labels were
 estimated."""
 

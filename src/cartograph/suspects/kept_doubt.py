@@ -49,11 +49,11 @@ def kept_doubt(shares: KeptShares, labels: Ids, *, pseudo_rows: float = PSEUDO_R
     anchors, rate = _anchors(shares, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
     contradicted = max(rate[0] / rate[1], LEAST)
     if explained < NOTHING:
-        told, score = False, _posterior(shares, given, None, LEAST, pseudo_rows)
+        estimated, score = False, _posterior(shares, given, None, LEAST, pseudo_rows)
     else:
         score = _posterior(shares, given, anchors, contradicted, pseudo_rows)
-        told = _clear(shares, contradicted, entropy) >= CLEAR or (explained >= EXPLAINED and contradicted <= CONTRADICTED)
-    if not told:
+        estimated = _clear(shares, contradicted, entropy) >= CLEAR or (explained >= EXPLAINED and contradicted <= CONTRADICTED)
+    if not estimated:
         unknown = "little explained"
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"

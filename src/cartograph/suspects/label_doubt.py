@@ -134,7 +134,7 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
     unknown: Unknown | None = None
     wrong = None
     if explained < NOTHING:
-        transition, told, noisy, hard = _even(known.shape[1], LEAST), False, False, False
+        transition, estimated, noisy, hard = _even(known.shape[1], LEAST), False, False, False
         score = _posterior(known, transition, given)
     else:
         anchors = _anchor_counts(known, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
@@ -144,10 +144,10 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
         contradicted, surest = _rate(anchors)
         clear = clear_share(true_classes)
         fits = fits_the_labels(known, true_classes, transition, _transition(anchors, 1.0), given, entropy)
-        told = fits and ((clear >= CLEAR and not alike) or (explained >= EXPLAINED and contradicted <= CONTRADICTED * surest))
+        estimated = fits and ((clear >= CLEAR and not alike) or (explained >= EXPLAINED and contradicted <= CONTRADICTED * surest))
         hard = explained >= EXPLAINED and (alike or not fits)
         noisy = fits and not alike and explained >= SEEN and clear >= CLEARER * explained
-    if not told:
+    if not estimated:
         unknown = "hard rows" if hard else "much noise" if noisy and len(given) >= FEWEST_ROWS else "little explained"
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"

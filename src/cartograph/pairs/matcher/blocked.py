@@ -147,7 +147,7 @@ def block(space: PairSpace, n_left: int, features: Features, k: int, tell: Calla
     parts += [nearest_vectors(space, left, right, k) for left, right in features.vectors.values()]
     keys = np.unique(np.concatenate(parts))
 
-    def told(pairs: int) -> None:
+    def advance(pairs: int) -> None:
         tell(whole - records + records * pairs // max(len(keys), 1), whole)
 
-    return Blocked(space, n_left, keys, np.ones(len(keys), bool), features.names, features.table(*space.pairs(keys), told))
+    return Blocked(space, n_left, keys, np.ones(len(keys), bool), features.names, features.table(*space.pairs(keys), advance))
