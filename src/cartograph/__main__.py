@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from unicodedata import category
 
-from cartograph.errors import CartographError, InputError
+from cartograph.errors import CartographError, InputError, NoColumnError
 
 if TYPE_CHECKING:
     from cartograph.frames.labels_result import LabelsAudit
     from cartograph.frames.result import FrameAudit
-    from cartograph.frames.rows import Rows
+    from cartograph.frames.rows import FileForm, Rows
     from cartograph.ingest.canonical import IngestedSet
 
 EVERY_SECONDS = 10.0
 _NAMED = 5
+_WAY_OUT = "Name the texts with --text and the labels with --label; a table of features is read with --features."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,15 +42,19 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     audit = commands.add_parser("audit", help="audit a file; writes report.html, suspects.csv and cleaned.csv")
     audit.add_argument("file", help="CSV, TSV, JSONL or Parquet, one row per example")
-    audit.add_argument("--text", default=[], action="append", help="the text column; give it twice for pairs")
+    audit.add_argument("--text", default=[], action="append", help="the text column (default: text); give it twice for pairs")
     audit.add_argument("--features", action="store_true", help="a table of features: all other columns are read")
     audit.add_argument("--feature", default=[], action="append", metavar="COLUMN", help="a column of a table of features; repeatable")
-    audit.add_argument("--label", default="", help="the label column")
+    audit.add_argument("--label", default="", help="the label column (default: label)")
     audit.add_argument(
         "--labels",
         default="",
         metavar="COLUMN[,COLUMN…]",
         help="for rows with several labels: the column that lists them (names separated by | ; or commas), or columns of 0 and 1",
+    )
+    audit.add_argument("--encoding", default="", help="of a text file that is not UTF-8; found out by default where that can be")
+    audit.add_argument(
+        "--columns", default="", metavar="NAME[,NAME…]", help="names of the columns by position, for a file without a header line"
     )
     audit.add_argument("--out", help="folder for the results (default: the file's name with -audit)")
     audit.add_argument(
@@ -60,24 +65,30 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _audit(given: argparse.Namespace) -> None:
+    if not given.file:
+        raise InputError("FILE is empty; name the file to audit.")
+    if given.seed < 0:
+        raise InputError(f"--seed must be 0 or more, but is {given.seed}.")
+    if sum(map(bool, (given.text, given.features, given.feature))) > 1:
+        raise InputError("name the texts with --text, or read a table of features with --features, or some of its columns with --feature.")
+    if given.label and given.labels:
+        raise InputError("name the label column with --label, or with --labels where a row has several labels; not both.")
+    try:
+        (_audit_labels if given.labels else _audit_one_label)(given)
+    except NoColumnError as error:
+        if (given.text or given.features or given.feature) and (given.label or given.labels):
+            raise
+        raise InputError(f"{error} {_WAY_OUT}") from error
+
+
+def _audit_one_label(given: argparse.Namespace) -> None:
     from cartograph.frames.audit import audit_rows
     from cartograph.frames.result import check_threshold
     from cartograph.frames.rows import read_rows
     from cartograph.wording import counted, share
 
-    if not given.file:
-        raise InputError("FILE is empty; name the file to audit.")
-    if given.seed < 0:
-        raise InputError(f"--seed must be 0 or more, but is {given.seed}.")
     check_threshold(given.threshold)
-    if sum(map(bool, (given.text, given.features, given.feature))) != 1:
-        raise InputError("name the texts with --text, or read a table of features with --features, or some of its columns with --feature.")
-    if bool(given.label) == bool(given.labels):
-        raise InputError("name the label column with --label, or with --labels where a row has several labels; one of the two.")
-    if given.labels:
-        _audit_labels(given)
-        return
-    rows = read_rows(given.file, given.text, given.label, given.features or given.feature)
+    rows = read_rows(given.file, _texts(given), given.label or "label", given.features or given.feature, _form(given))
     folder = _begin(given, rows, f"{len(rows.ingested.info.labels):,} classes")
     found = audit_rows(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
     examples = rows.ingested.examples
@@ -90,10 +101,12 @@ def _audit(given: argparse.Namespace) -> None:
 
 def _audit_labels(given: argparse.Namespace) -> None:
     from cartograph.frames.label_rows import read_label_rows
+    from cartograph.frames.result import check_threshold
     from cartograph.frames.several_labels import audit_labels
     from cartograph.wording import counted, cut, listing, share
 
-    rows = read_label_rows(given.file, given.text, _label_columns(given), given.features or given.feature)
+    check_threshold(given.threshold)
+    rows = read_label_rows(given.file, _texts(given), _label_columns(given), given.features or given.feature, _form(given))
     folder = _begin(given, rows.rows, counted(len(rows.names), "label"))
     if rows.sets.empty:
         _say(f"{counted(rows.sets.empty, 'row')} with an empty cell in `{rows.columns[0]}`: read as having none of the labels")
@@ -114,12 +127,32 @@ def _audit_labels(given: argparse.Namespace) -> None:
 
 def _label_columns(given: argparse.Namespace) -> str | list[str]:
     """Return the one column of lists, or the columns of 0 and 1; a comma in a column's name is written with a backslash before it."""
-    import re
-
-    names = [name.replace("\\,", ",").strip() for name in re.split(r"(?<!\\),", given.labels)]
+    names = _listed(given.labels)
     if not all(names):
         raise InputError(f"--labels {given.labels} has an empty name; name one column of lists, or columns of 0 and 1 between commas.")
     return names[0] if len(names) == 1 else names
+
+
+def _listed(names: str) -> list[str]:
+    import re
+
+    return [name.replace("\\,", ",").strip() for name in re.split(r"(?<!\\),", names)]
+
+
+def _texts(given: argparse.Namespace) -> list[str]:
+    return given.text or ([] if given.features or given.feature else ["text"])
+
+
+def _form(given: argparse.Namespace) -> FileForm:
+    """Return how the file is read; of a text file that is not UTF-8 its encoding is said, where it is not given."""
+    from cartograph.frames.rows import FileForm
+    from cartograph.read.formats import guessed_encoding
+
+    columns = tuple(_listed(given.columns)) if given.columns else ()
+    if given.encoding or (found := guessed_encoding(Path(given.file))) is None:
+        return FileForm(given.encoding, columns)
+    _say(f"{Path(given.file).name} is not UTF-8; it is read as {found} (another: --encoding NAME)")
+    return FileForm(found, columns)
 
 
 def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
@@ -160,7 +193,7 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
 def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str) -> int:
     """Write the results and say what was found; return how many rows ``cleaned.csv`` has."""
     from cartograph.frames.tables import write_tables
-    from cartograph.wording import about
+    from cartograph.wording import labels_wrong
 
     report = found.report(folder / "report.html")
     suspects, kept = write_tables(found, folder)
@@ -168,7 +201,7 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str) -> int:
     _say(
         f"{part}; how many labels are wrong cannot be estimated from these rows"
         if wrong is None
-        else f"{part}; about {about(wrong.expected)} labels are wrong (95 % CI {about(wrong.low)} to {about(wrong.high)})"
+        else f"{part}; {labels_wrong(wrong.expected, wrong.low, wrong.high)}"
     )
     _say("")
     _say(f"{report}: the map, the suspects and the reasons; open it in a browser")

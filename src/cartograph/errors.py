@@ -16,6 +16,10 @@ class InputError(CartographError):
     """The input (a file, a row, a parameter, a folder) cannot be used as it is."""
 
 
+class NoColumnError(InputError):
+    """A file has no column of that name."""
+
+
 class CellError(CartographError):
     """Cells of a step failed, each alone: everything else was done, and says what it is without."""
 

@@ -61,6 +61,17 @@ def about(number: float) -> str:
     return f"{round(number, -digits):,.0f}"
 
 
+def labels_wrong(expected: float, low: float, high: float) -> str:
+    """Return an estimate of how many labels are wrong, with its 95 % interval.
+
+    >>> labels_wrong(11.2, 2, 204).replace(chr(160), " "), labels_wrong(1.1, 0, 56).replace(chr(160), " ")
+    ('about 11 labels are wrong (95 % CI 2 to 200)', 'about 1 label is wrong (95 % CI 0 to 56)')
+    """
+    number = about(expected)
+    what = "label is" if number == "1" else "labels are"
+    return f"about {number} {what} wrong (95{_SPACE}% CI {about(low)} to {about(high)})"
+
+
 def share(part: int, whole: int) -> str:
     """Return a share of a count in per cent.
 

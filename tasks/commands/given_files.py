@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import lzma
 import os
 import re
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +178,7 @@ def _entry(given: str, preset: str) -> Entry:
 
 def _with_encoding(entry: Entry) -> Entry:
     """Return an entry with the encoding of a file that is not UTF-8, as it was guessed, which is printed."""
-    from cartograph.read.formats import local_paths
+    from cartograph.read.formats import guessed_encoding, local_paths
     from cartograph.read.hub import PREFIX
     from cartograph.read.remote import is_remote
 
@@ -195,23 +193,10 @@ def _with_encoding(entry: Entry) -> Entry:
     return entry
 
 
-def guessed_encoding(path: Path, format: str | None = None) -> str | None:
-    """Return the encoding of a text file that is not UTF-8; None of any other file, and of one that is UTF-8 but for some lines."""
-    from cartograph.read.encodings import first_fault, guess, is_utf8_but_for_some_lines
-    from cartograph.read.formats import TEXTS, format_of, there
-
-    file = str(path)
-    try:
-        if not there(file) or not path.is_file() or (format or format_of(file)) not in TEXTS:
-            return None
-        return None if first_fault(file, "utf-8") is None or is_utf8_but_for_some_lines(file) else guess(file)
-    except (InputError, OSError, EOFError, ValueError, lzma.LZMAError, zlib.error):
-        # Its reader says what is wrong with it.
-        return None
-
-
 def told_encoding(path: str, format: str | None = None) -> str | None:
     """Return the encoding of a text file that is not UTF-8, as it was guessed, which is printed; None where there is nothing to guess."""
+    from cartograph.read.formats import guessed_encoding
+
     found = guessed_encoding(on_disk(path), format)
     if found:
         say(f"{Path(path).name} is not UTF-8; it is read as {found}.")

@@ -21,7 +21,19 @@ from cartograph.__main__ import main
         ),
         (["rows.csv", "--text", "review", "--label", "kind", "--threshold", "2"], "threshold must be in (0, 1)"),
         (["rows.csv", "--text", "review", "--label", "kind", "--seed", "-1"], "--seed must be 0 or more, but is -1."),
-        (["rows.csv", "--label", "kind"], "name the texts with --text, or read a table of features with --features"),
+        (
+            ["rows.csv"],
+            "rows.csv has no column `text`; its columns are review, kind. Name the texts with --text and the labels with --label; a table",
+        ),
+        (["rows.csv", "--text", "review"], "has no column `label`; its columns are review, kind. Name the texts with --text and"),
+        (
+            ["rows.csv", "--text", "review", "--label", "kind", "--labels", "kind"],
+            "with --labels where a row has several labels; not both.",
+        ),
+        (
+            ["rows.csv", "--text", "review", "--label", "kind", "--encoding", "klingon"],
+            "`klingon` is not a text encoding; set `encoding` to",
+        ),
         (["rows.csv", "--text", "review", "--features", "--label", "kind"], "name the texts with --text, or read a table of features"),
         (["", "--text", "review", "--label", "kind"], "FILE is empty; name the file to audit."),
         (["rows.csv", "--text", "review", "--label", "kind", "--out", "rows.csv"], "rows.csv cannot be read or written: File exists."),
@@ -61,3 +73,27 @@ def test_it_says_how_a_table_was_read_what_was_left_out_and_which_column_tells_t
 def test_help_needs_no_heavy_library() -> None:
     code = "import sys, cartograph.__main__ as m; m._parser()\nprint(sorted({'numpy', 'pandas', 'torch', 'pyarrow'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_a_bare_command_reads_text_and_label_in_whatever_encoding_the_file_is_and_its_page_says_how_to_make_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{'schön' if row % 2 else 'übel'} und Nummer {row % 7};{'gut' if row % 2 else 'schlecht'}" for row in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["text;label", *lines]), encoding="cp1252")
+    assert main(["audit", "rows.csv"]) == 0
+    assert "rows.csv is not UTF-8; it is read as cp1252 (another: --encoding NAME)\n60 rows, 2 classes\n" in capsys.readouterr().out
+    assert "cartograph audit rows.csv --text text --label label --encoding cp1252" in (tmp_path / "rows-audit/report.html").read_text()
+    assert "schön und Nummer" in (tmp_path / "rows-audit/cleaned.csv").read_text(encoding="utf-8-sig")
+
+
+def test_a_file_without_a_header_has_its_columns_named_by_position(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{row},{'a good film' if row % 2 else 'a bad film'} number {row % 7},{'good' if row % 2 else 'bad'}" for row in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    assert main(["audit", "rows.csv"]) == 2
+    assert "`--columns ,text,label` in `init` and `cartograph audit`" in capsys.readouterr().err
+    assert main(["audit", "rows.csv", "--columns", ",text,label"]) == 0
+    assert "60 rows, 2 classes\n" in capsys.readouterr().out

@@ -24,6 +24,7 @@ from cartograph.data.folds import assign_folds
 from cartograph.data.parquet import write_parquet
 from cartograph.dynamics.epoch_files import Dynamics, read_dynamics
 from cartograph.errors import InputError
+from cartograph.frames.command import command_of
 from cartograph.frames.label_rows import read_label_rows
 from cartograph.frames.labels_result import LabelsAudit
 from cartograph.frames.result import FrameAudit, check_threshold, flagged_frame
@@ -151,8 +152,10 @@ def audit_rows(
     order = np.argsort(examples[UID].to_numpy(zero_copy_only=False).astype(object), kind="stable")
     by_uid = examples.take(pa.array(order))
     own = None if vectors is None else _own_vectors(vectors, rows)[order]
+    texts = () if rows.asked else rows.columns[:-1]
+    command = command_of(rows, texts, rows.columns[-1], threshold=threshold, seed=seed, epochs=epochs, vectors=vectors is not None)
     with tempfile.TemporaryDirectory() as folder:
-        page, dynamics = _train(rows.ingested, Path(folder), epochs, seed, progress)
+        page, dynamics = _train(rows.ingested, Path(folder), epochs, seed, progress, command)
     found = _find_suspects(by_uid, dynamics, own, threshold, seed)
     place = rows.places[order]
     page = replace(page, examples=by_uid, suspects=found[0])
@@ -171,7 +174,7 @@ def _own_vectors(vectors: npt.ArrayLike, rows: Rows) -> Floats32:
 
 
 def _train(
-    ingested: IngestedSet, folder: Path, epochs: int | Literal["auto"], seed: int, progress: Progress | None
+    ingested: IngestedSet, folder: Path, epochs: int | Literal["auto"], seed: int, progress: Progress | None, command: str
 ) -> tuple[Audit, Dynamics]:
     """Train as the step `train` does; return the page's part of it, rows as ingested, and the dynamics, rows by uid."""
     train = folder / "train.parquet"
@@ -206,7 +209,7 @@ def _train(
         still=None,
         how_made=HowMade(
             name=ingested.files[0],
-            command=f"cartograph audit {ingested.files[0]}",
+            command=command,
             parameters={"train": recipe.to_json()},
             suspects="suspects.csv",
         ),

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from cartograph.data.arrays import Bools, Integers
 from cartograph.errors import InputError
-from cartograph.frames.rows import Rows, asked_features, opened, text_names
+from cartograph.frames.rows import FileForm, Rows, asked_features, opened, text_names
 from cartograph.ingest.canonical import RawSet, ingest
 from cartograph.ingest.columns import Columns, File
 from cartograph.ingest.label_sets import Fault, LabelSets, label_sets, names_of
@@ -119,7 +119,11 @@ class LabelRows:
 
 
 def read_label_rows(
-    data: pd.DataFrame | str | Path, text: str | Sequence[str], labels: str | Sequence[str], features: bool | Sequence[str] = False
+    data: pd.DataFrame | str | Path,
+    text: str | Sequence[str],
+    labels: str | Sequence[str],
+    features: bool | Sequence[str] = False,
+    form: FileForm = FileForm(),  # noqa: B008
 ) -> LabelRows:
     """Read a frame or a file whose rows have several labels; what cannot be used is set aside with its reason.
 
@@ -128,6 +132,7 @@ def read_label_rows(
         text: the text column, or the two of pairs; empty of a table of features.
         labels: the column of lists or of separated names, or the columns of 0 and 1 (``ingest.label_sets``).
         features: of a table of features its columns; True: every column beside the labels that can be one.
+        form: how a file is read.
 
     Raises:
         InputError: a file that cannot be read, a column that is missing, cells that are no labels, no label that can be audited, too
@@ -139,7 +144,7 @@ def read_label_rows(
     asked = asked_features(names, features)
     if twice := sorted({*columns} & {*names, *asked}):
         raise InputError(f"column `{twice[0]}` is named as a label and as what is read of a row; name it once.")
-    file, given = opened(data, names, asked, columns)
+    file, given = opened(data, names, asked, columns, form)
     missing = [name for name in columns if name not in file.batch.table.column_names]
     if missing:
         there = ", ".join(file.batch.table.column_names)
@@ -148,7 +153,8 @@ def read_label_rows(
     sets = label_sets({name: list(own[name]) for name in columns}, file.name)
     ingested = _ingested(file, sets, columns, names, asked)
     read = [feature.name for feature in ingested.info.features] or names
-    rows = Rows(given, ingested, file, tuple(read), file.batch.rows.to_numpy())
+    kind = None if isinstance(data, pd.DataFrame) else form
+    rows = Rows(given, ingested, file, tuple(read), file.batch.rows.to_numpy(), asked, kind)
     return _with_audited(LabelRows(rows, columns, sets, np.empty(0, dtype=np.int64), {}))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +18,25 @@ from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
 from cartograph.ingest.columns import ALL, Columns, File
 from cartograph.ingest.labels import Labelling
 from cartograph.read.arrow import raw_columns
-from cartograph.read.formats import read
+from cartograph.read.formats import guessed_encoding, read
 from cartograph.read.source import Batch, Source
 from cartograph.schema import ROW
 
-_NO_LABEL = "no label"
+
+@dataclass(frozen=True)
+class FileForm:
+    """How a file is read.
+
+    Attributes:
+        encoding: of a text file; empty to find it out.
+        columns: names by position of a file without a header, an empty name for a column that is left out.
+    """
+
+    encoding: str = ""
+    columns: tuple[str, ...] = ()
+
+
+_AS_IT_IS = FileForm()
 
 
 @dataclass(frozen=True)
@@ -34,6 +49,8 @@ class Rows:
         file: the source of both.
         columns: the names of the text columns, or of the features, and last of the label column.
         numbers: the number in the file of each row of ``given``.
+        asked: the columns of a table of features as they were asked for; ``ALL`` for every one, none of texts.
+        form: how the file was read; None of a frame.
     """
 
     given: pd.DataFrame
@@ -41,6 +58,8 @@ class Rows:
     file: File
     columns: tuple[str, ...]
     numbers: Integers
+    asked: tuple[str, ...] = ()
+    form: FileForm | None = None
 
     @property
     def places(self) -> Integers:
@@ -75,7 +94,13 @@ class Rows:
         return chosen.assign(**{self.columns[-1]: changed})
 
 
-def read_rows(data: pd.DataFrame | str | Path, text: str | Sequence[str], label: str, features: bool | Sequence[str] = False) -> Rows:
+def read_rows(
+    data: pd.DataFrame | str | Path,
+    text: str | Sequence[str],
+    label: str,
+    features: bool | Sequence[str] = False,
+    form: FileForm = _AS_IT_IS,
+) -> Rows:
     """Read a frame or a file as the step `ingest` does: what cannot be used is set aside with its reason, not refused.
 
     Args:
@@ -83,19 +108,21 @@ def read_rows(data: pd.DataFrame | str | Path, text: str | Sequence[str], label:
         text: the text column, or the two of pairs; empty of a table of features.
         label: the label column.
         features: of a table of features its columns; True: every column beside the label that can be one.
+        form: how a file is read.
 
     Raises:
         InputError: a file that cannot be read, a column that is missing, fewer than two classes, or no row that can be used.
     """
     names = text_names(text)
     asked = asked_features(names, features)
-    file, given = opened(data, names, asked, (label,))
+    file, given = opened(data, names, asked, (label,), form)
     train = RawSet("train", "train", (file,))
     (found,) = ingest([train], Columns(tuple((name,) for name in names), (), (label,), features=asked), Labelling(None, {}, (), ("-",)))
     if len(found.info.labels) < 2:
         raise InputError(f"column {label!r} holds {len(found.info.labels)} class in {found.rows_read:,} rows; a model needs two classes.")
     names = [feature.name for feature in found.info.features] or names
-    return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy())
+    own = None if isinstance(data, pd.DataFrame) else form
+    return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy(), asked, own)
 
 
 def text_names(text: str | Sequence[str]) -> list[str]:
@@ -117,7 +144,9 @@ def asked_features(names: Sequence[str], features: bool | Sequence[str]) -> tupl
     return asked
 
 
-def opened(data: pd.DataFrame | str | Path, names: Sequence[str], asked: Sequence[str], labels: Sequence[str]) -> tuple[File, pd.DataFrame]:
+def opened(
+    data: pd.DataFrame | str | Path, names: Sequence[str], asked: Sequence[str], labels: Sequence[str], form: FileForm
+) -> tuple[File, pd.DataFrame]:
     """Return a frame or a file as a source of the step `ingest`, and its rows as they were given.
 
     Args:
@@ -125,12 +154,16 @@ def opened(data: pd.DataFrame | str | Path, names: Sequence[str], asked: Sequenc
         names: the text columns.
         asked: the columns of a table of features; ``ALL``: every column beside the labels.
         labels: the label columns.
+        form: how a file is read; a warning says which encoding was found out.
 
     Raises:
         InputError: a file that cannot be read, or a column of a frame that is missing.
     """
     if not isinstance(data, pd.DataFrame):
-        batch = read(Source(str(data), Path(data).name))
+        found = None if form.encoding else guessed_encoding(Path(data))
+        if found:
+            warnings.warn(f"{Path(data).name} is not UTF-8; it is read as {found}.", stacklevel=4)
+        batch = read(Source(str(data), Path(data).name, encoding=form.encoding or found, columns=form.columns))
         return File(Path(data).name, batch), batch.table.to_pandas().set_index(batch.rows.to_numpy())
     if asked:
         data = data.set_axis(data.columns.map(str), axis=1)

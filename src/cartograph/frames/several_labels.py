@@ -23,6 +23,7 @@ from cartograph.data.parquet import write_parquet
 from cartograph.dynamics.decisions import NAMES, decision_places
 from cartograph.dynamics.epoch_files import Dynamics, read_dynamics
 from cartograph.errors import InputError
+from cartograph.frames.command import command_of
 from cartograph.frames.label_rows import LabelRows
 from cartograph.frames.labels_result import LabelsAudit
 from cartograph.frames.result import FrameAudit, flagged_frame
@@ -83,7 +84,9 @@ def audit_labels(
     doubts = several_doubts(reading, given, names, seed)
     uids = examples[UID].to_numpy(zero_copy_only=False).astype(object)
     row, label = np.divmod(decision_places(uids, len(names)), len(names))
-    found = _Found(rows, dynamics, doubts, row, label, threshold, trained | {"history": history}, seed)
+    texts = () if rows.rows.asked else rows.rows.columns
+    command = command_of(rows.rows, texts, rows.columns, threshold=threshold, seed=seed, epochs=epochs, vectors=vectors is not None)
+    found = _Found(rows, dynamics, doubts, row, label, threshold, trained | {"history": history}, seed, command)
     page = found.page()
     labels = _labels_table(page)
     return LabelsAudit(
@@ -148,13 +151,14 @@ class _Found:
         threshold: float,
         trained: dict[str, Any],
         seed: int,
+        command: str,
     ) -> None:
         self._rows, self._dynamics, self._doubts = rows, dynamics, doubts
         self._row, self._label, self._threshold, self._trained = row, label, threshold, trained
         self._measures = compute_measures(dynamics.uids, dynamics.logits, dynamics.gold)
         self._how_made = HowMade(
             name=rows.rows.file.name,
-            command=f"cartograph audit {rows.rows.file.name}",
+            command=command,
             parameters={"audit": {"seed": seed, "threshold": threshold}},
             suspects="suspects.csv",
         )

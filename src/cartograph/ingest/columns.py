@@ -11,7 +11,7 @@ from difflib import get_close_matches
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cartograph.errors import InputError
+from cartograph.errors import InputError, NoColumnError
 from cartograph.ingest.headers import names_by_position
 from cartograph.ingest.nested import column_at
 from cartograph.ingest.values import table_columns
@@ -216,11 +216,12 @@ def _found(file: File, alternatives: Alternatives) -> str:
     guess = next((f"; did you mean `{column}`?" for column in there if near and column.lower() == near[0]), ".")
     columns = f"its columns are {', '.join(there)}{guess}" if there else "none of its columns is text that can be read."
     if names := names_by_position(file.batch.table):
-        raise InputError(
+        raise NoColumnError(
             f"{file.name} has no column {wanted}; its first line looks like data ({', '.join(repr(cut(name, 30)) for name in there)}). "
-            f"Name the columns by position: {names} in `columns`, `--columns {names}` in `init`; an empty name leaves a column out."
+            f"Name the columns by position: {names} in `columns`, `--columns {names}` in `init` and `cartograph audit`; an empty name "
+            "leaves a column out."
         )
-    raise InputError(f"{file.name} has no column {wanted}; {columns}")
+    raise NoColumnError(f"{file.name} has no column {wanted}; {columns}")
 
 
 def _annotators(file: File, alternatives: Alternatives) -> pa.ChunkedArray:

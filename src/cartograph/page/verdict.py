@@ -65,7 +65,9 @@ def _doubt(audit: Audit) -> str:
             what = counted(number, "label" if audit.several else "row")
             sure = f"{what} {'is a suspect' if number == 1 else 'are suspects'}{_changed(audit)}"
             low, high = about(wrong["low"]), about(wrong["high"])
-            return f"About {about(wrong['expected'])} of {counted(audit.rows, 'label')} are wrong (95\u00a0% CI {low} to {high}); {sure}"
+            some = about(wrong["expected"])
+            are = "is" if some == "1" else "are"
+            return f"About {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}); {sure}"
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
             unknown = f"how many are wrong cannot be estimated: {why}"

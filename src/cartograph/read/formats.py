@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import lzma
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from cartograph.errors import InputError
 from cartograph.read import arrays, delimited, excel, hub, huggingface, image_folder, jsonl, label_first, lines, parquet, shards, squad, wsc
 from cartograph.read.compression import open_bytes, suffix_of
 from cartograph.read.delimited import WRONG_NUMBER
+from cartograph.read.encodings import first_fault, guess, is_utf8_but_for_some_lines
 from cartograph.read.opening import too_large
 from cartograph.read.remote import is_remote
 from cartograph.read.source import MEGABYTE, Batch, Rejected, Source, join, without_long_cells
@@ -118,6 +121,18 @@ def there(path: str) -> bool:
         return Path(path).exists()
     except (OSError, ValueError):
         return False
+
+
+def guessed_encoding(path: Path, format: str | None = None) -> str | None:
+    """Return the encoding of a text file that is not UTF-8; None of any other file, and of one that is UTF-8 but for some lines."""
+    file = str(path)
+    try:
+        if not there(file) or not path.is_file() or (format or format_of(file)) not in TEXTS:
+            return None
+        return None if first_fault(file, "utf-8") is None or is_utf8_but_for_some_lines(file) else guess(file)
+    except (InputError, OSError, EOFError, ValueError, lzma.LZMAError, zlib.error):
+        # Its reader says what is wrong with it.
+        return None
 
 
 def _batches(kind: str, source: Source) -> Iterator[Batch]:

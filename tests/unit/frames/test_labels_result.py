@@ -57,7 +57,7 @@ def test_columns_of_0_and_1_are_named_between_commas(
     ("arguments", "message"),
     [
         (["--label", "tags", "--labels", "tags"], "name the label column with --label, or with --labels where a row has several labels"),
-        ([], "name the label column with --label, or with --labels"),
+        ([], "films.csv has no column `label`; its columns are text, tags. Name the texts with --text and the labels"),
         (["--labels", "tags,"], "--labels tags, has an empty name"),
         (["--labels", "tag"], "films.csv has no column `tag`, which was named as a label; its columns are text, tags."),
     ],

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from cartograph.errors import InputError
-from cartograph.frames.rows import read_rows
+from cartograph.frames.rows import FileForm, read_rows
 
 FRAME = pd.DataFrame({"text": ["a", None, "c", "d"], "label": [1, 0, 0, 1], "more": [[1], [2], [3], [4]]}, index=[7, 7, 9, 10])
 
@@ -71,3 +71,12 @@ def test_a_table_of_features_is_read_by_all_its_columns_or_by_those_that_are_nam
         read_rows(frame, "job", "y", features=True)
     with pytest.raises(InputError, match="the frame has no column 'jobs'"):
         read_rows(frame, (), "y", features=["jobs"])
+
+
+def test_a_file_that_is_not_utf8_is_read_as_what_it_is_which_a_warning_says(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("text,label\nschön,x\nübel,y\n", encoding="cp1252")
+    with pytest.warns(UserWarning, match=r"rows\.csv is not UTF-8; it is read as cp1252\."):
+        rows = read_rows(file, "text", "label")
+    assert rows.ingested.examples["text"].to_pylist() == ["schön", "übel"]
+    assert read_rows(file, "text", "label", form=FileForm("latin-1")).form == FileForm("latin-1")

@@ -21,7 +21,7 @@ from cartograph.schema import UID
 from cartograph.statistics.proportion import f1_interval
 from cartograph.suspects.detector import PRIOR
 from cartograph.suspects.figures import RANGES, shares
-from cartograph.wording import about, count, counted, cut, percent, probability, share
+from cartograph.wording import count, counted, cut, labels_wrong, percent, probability, share
 
 MOST_LISTED = 1000
 """Most suspects in a table; the others are in the files."""
@@ -128,7 +128,7 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
     if record.get("calibrated"):
         wrong = record["wrong"]
         sentences.append(
-            f"About {about(wrong['expected'])} labels are wrong (95\u00a0% CI {about(wrong['low'])} to {about(wrong['high'])}): the "
+            f"A{labels_wrong(wrong['expected'], wrong['low'], wrong['high'])[1:]}: the "
             "committee's models never saw the row they score, and the rows they are surest about show how often labels go wrong. If errors "
             "gather on hard rows, there are more."
         )
