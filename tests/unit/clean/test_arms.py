@@ -94,3 +94,23 @@ def test_too_few_rows_are_not_compared() -> None:
         "rows": 0,
         "arms": {},
     }
+
+
+def test_of_many_classes_the_models_that_choose_have_learnt_them() -> None:
+    rng = np.random.default_rng(3)
+    classes, each = 40, 40
+    truth = np.repeat(np.arange(classes), each)
+    words = np.where(
+        rng.random((len(truth), 6)) < 0.6, truth[:, None] * 5 + rng.integers(0, 5, (len(truth), 6)), rng.integers(0, 200, (len(truth), 6))
+    )
+    counts = np.zeros((len(truth), 200), np.float32)
+    np.add.at(counts, (np.repeat(np.arange(len(truth)), 6), words.ravel()), 0.4)
+    wrong = rng.random(len(truth)) < 0.05
+    given = np.where(wrong, (truth + 7) % classes, truth)
+    everything, labels = np.ones(len(truth), bool), given.astype(np.int32)
+    arms: dict[Arm, Cleaning] = {
+        "original": Cleaning(everything, labels, CHANGES.empty_table(), 0, ()),
+        "drop": Cleaning(~wrong, labels, CHANGES.empty_table(), 0, ()),
+    }
+    choice = choose_arm(sparse.csr_array(counts), given, classes, np.where(wrong, 0.05, 0.98), arms, rng)
+    assert choice.scores["original"].accuracy > 0.7, "not .1, as where each model starts from the small share of its class"
