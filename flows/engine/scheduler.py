@@ -1,12 +1,13 @@
-"""All steps submitted to Prefect, each once, to wait for its upstream steps; and two things to wait for that Prefect does not have.
+"""All steps submitted to Prefect, each once, to wait for its upstream steps; and three things to wait for that Prefect does not have.
 
 Prefect schedules: a task begins once everything in its ``wait_for`` has completed, and its graph draws that list as edges. An audit
-needs two more things in that list:
+needs three more things in that list:
 
 - A free accelerator. Prefect's concurrency limits are kept on its server and hold for all flow runs; one for each audit would have to be
   made there first and removed after it. Here a task waits for one of those that its own flow has.
 - A cell that has run, whether it failed or not. Prefect's ``allow_failure`` also goes on after a task that did not run because something
   before it failed, and its reader would then take what an earlier audit left there.
+- A step for whose page somebody waits, before what is large and is not needed for that page.
 
 Retries and lost processes are in ``step_task`` and ``runners``.
 """
@@ -98,7 +99,10 @@ def run_steps(
         before[step.name] = names.union(*(before[name] for name in names))
         first = partial(record, [other for other in steps if other.name in before[step.name]]) if step.hints.needs_versions else None
         waits = [EndedCell(futures[other.name]) if other.leaves_failure else futures[other.name] for other in steps if other.name in names]
-        slot = FreeSlot(slots, place, waits[0].task_run_id if waits else uuid4()) if step.hints.resources == "gpu" else None
+        own = waits[0].task_run_id if waits else uuid4()
+        if step.hints.resources == "gpu":
+            waits += [Gone(futures[other.name], own) for other in steps[:place] if other.hints.awaited and other.name not in names]
+        slot = FreeSlot(slots, place, own) if step.hints.resources == "gpu" else None
         force = forced(step)
         compute = partial(runner.run, partial(run_named, steps_of, step.name, workspace, force=force))
         run = as_task(step, workspace, compute, force=force, first=first)
@@ -199,6 +203,19 @@ class FreeSlot(_Awaited):
         if self._taken:
             self._taken = False
             self._slots.give_back()
+
+
+class Gone(_Awaited):
+    """A step that goes first, however it ends: nothing of it is read. It adds nothing to Prefect's graph, as ``FreeSlot``."""
+
+    def __init__(self, other: PrefectFuture[Any], task_run_id: UUID) -> None:
+        super().__init__(task_run_id)
+        self._other = other
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait for its task."""
+        self._other.wait(timeout)
+        self._final_state = Completed(data={})
 
 
 class EndedCell(_Awaited):

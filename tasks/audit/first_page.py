@@ -10,7 +10,7 @@ from tasks.audit.page_content import LIBRARIES, map_inputs, read_audit
 from tasks.audit.parameters.report import Report
 from tasks.audit.plan import goes_on_after_suspects
 from tasks.audit.report import PAGE as WHOLE
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Hints, Inputs, Out, Step
 
 PAGE = "reports/first-look.html"
 MOST_POINTS = 2_000
@@ -46,4 +46,5 @@ STEP = Step(
     reads=_DECIDE,
     libraries=("cartograph", *LIBRARIES),
     when=goes_on_after_suspects,
+    hints=Hints(awaited=True),
 )

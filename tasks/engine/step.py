@@ -130,6 +130,7 @@ class Hints:
         always: whether an audit runs it even where it is fresh, because it looks at what changes without any file here.
         needs_versions: whether what ran before it must be recorded in dvc.lock first, because it reports those versions.
         environment: environment variables that decide where its result goes.
+        awaited: whether somebody waits for its page: steps that use an accelerator and come later in the order let it go first.
     """
 
     resources: Literal["cpu", "gpu"] = "cpu"
@@ -138,6 +139,7 @@ class Hints:
     always: Callable[[Settings], bool] = field(default=_never)
     needs_versions: bool = False
     environment: Paths = ()
+    awaited: bool = False
 
 
 @dataclass(frozen=True)

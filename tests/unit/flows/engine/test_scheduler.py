@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Lock
+from time import sleep
 from typing import Any
 from uuid import uuid4
 
@@ -207,6 +208,21 @@ def test_of_the_steps_that_wait_for_an_accelerator_the_first_in_the_dag_gets_it(
             pass
         slots.give_back()
     assert order == [1, 2, 3]
+
+
+@pytest.mark.parametrize("end", [None, InputError("the page cannot be made.")])
+def test_a_step_that_is_large_lets_the_page_that_somebody_waits_for_go_first(end: CartographError | None, threads: Threads) -> None:
+    suspects, waiting = Event(), Event()
+    threads.ends["suspects"] = lambda: waiting.set() or (suspects.wait(5) and completed())
+    threads.ends["filter"] = lambda: (_ for _ in ()).throw(AssertionError("began first")) if not suspects.is_set() else completed()
+    if end is not None:
+        threads.ends["page"] = ended_with(end)
+    with ThreadPoolExecutor(1) as beside:
+        beside.submit(lambda: (waiting.wait(5), sleep(0.1), suspects.set()))
+        page = step("page", "suspects", hints=Hints(awaited=True))
+        run(step("rows"), step("suspects", "rows"), page, step("vectors", "rows"), step("filter", "vectors", hints=GPU))
+    assert threads.ran[-1] == "filter", "however the page ended"
+    assert ("page", "filter") not in threads.edges(), "nothing of it is read, so Prefect's graph has no edge"
 
 
 def test_what_comes_before_a_step_that_reports_versions_is_recorded_when_it_runs(threads: Threads) -> None:
