@@ -87,6 +87,7 @@ def _run(space: Workspace, force: Sequence[str], runner: Runner) -> None:
             followed.rest()
             commit(done, space)
 
+        followed.begin(steps, [step.name for step in steps if not {step.name, step.section}.isdisjoint(force)])
         ended = run_steps(steps_of, space, runner, forced, record, followed.ended)
         followed.failed = ended.error is not None
     error = ended.error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -21,6 +21,7 @@ from tasks.audit.publication import begun_at, metrics_of, read_publication, writ
 from tasks.audit.published_models import cleaned_dataset, filtered_dataset, read_models, read_trials, read_versions
 from tasks.audit.published_tables import NOISE, write_findings
 from tasks.engine.lock import is_held
+from tasks.engine.receipt import fresh
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import Workspace
 from tasks.publishing.begun_run import BegunRun, LiveNumbers, mark_killed
@@ -117,7 +118,7 @@ def mark_left(workspace: Workspace) -> None:
 
 
 class FollowedAudit:
-    """MLflow follows an audit while it runs: its run begins with the first step that has to run, and gets each step's numbers as it ends.
+    """MLflow follows an audit while it runs: its run begins with it if a step has to run, and gets each step's numbers as it ends.
 
     Leaving it marks the run FAILED, or KILLED where Ctrl-C or a signal ended the audit, unless ``failed`` was set to False.
 
@@ -141,6 +142,16 @@ class FollowedAudit:
         if self._live is not None:
             stopped = kind is not None and not issubclass(kind, Exception)
             self._live.close(None if not self.failed else "KILLED" if stopped else "FAILED")
+
+    def begin(self, steps: Sequence[Step], forced: Collection[str]) -> None:
+        """Begin the run now if any of the audit's steps has to run; none is begun where all are fresh.
+
+        Args:
+            steps: of the audit.
+            forced: names of those that run even where they are fresh.
+        """
+        if self._live is not None:
+            self._live.begin(lambda: any(step.name in forced or fresh(step, self._workspace) is None for step in steps))
 
     def ended(self, step: Step, executed: bool) -> None:
         """Send a step's numbers; those of steps that did not have to run wait for the first that had to."""

@@ -13,6 +13,7 @@ from tasks.audit.ingest import columns_of
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.parameters.measure import Measure
 from tasks.audit.parameters.train import Train
+from tasks.audit.publish import mark_left
 from tasks.audit.recipes import recipe_of
 from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.engine.whole_files import write_whole
@@ -48,6 +49,7 @@ def expand(
     from cartograph.selection.expand import expand as ranked
 
     space = open_workspace(workspace or ".")
+    mark_left(space)
     params = _checked(space)
     sheet = _unused(Path(out).expanduser() if out else space.resolve(SHEET), bool(out))
     with space.lock("python -m tasks expand"):

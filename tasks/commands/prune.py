@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cartograph.errors import InputError
+from tasks.audit.publish import mark_left
 from tasks.commands.leftovers import Leftover, of_project, of_workspace, unused_cache
 from tasks.engine.workspace import project_root
 from tasks.pipelines import all_workspaces, open_workspace
@@ -26,6 +27,7 @@ def prune(
     """List files that no later audit would use, with their sizes; with --remove, delete them."""
     freed = 0
     for space in [open_workspace(workspace)] if workspace else all_workspaces():
+        mark_left(space)
         try:
             with space.lock("python -m tasks prune"):
                 freed += _list(space.relative, of_workspace(space), remove=remove)

@@ -13,6 +13,7 @@ import typer
 from cartograph.data.json_files import json_text
 from cartograph.errors import InputError
 from tasks.audit import clean
+from tasks.audit.publish import mark_left
 from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.commands.dvc_yaml import write as write_dvc_yaml
 from tasks.engine.whole_files import write_whole
@@ -44,6 +45,7 @@ def review(
 ) -> None:
     """Review suspects or pairs on a local page, or write a review sheet, or import a filled one."""
     space = open_workspace(workspace or ".")
+    mark_left(space)
     if taken and (blind or out):
         raise InputError("--import reads a filled sheet; leave out --blind and --out, which are for writing one.")
     if opened and (taken or out or by):

@@ -1,4 +1,4 @@
-"""MLflow: the run of an audit that is still running. It is begun with the first step that runs, and publishing makes it whole.
+"""MLflow: the run of an audit that is still running. It begins with the audit where a step has to run, and publishing makes it whole.
 
 An audit that ends otherwise marks its run FAILED or KILLED. One that was killed outright cannot: the next command that looks does.
 """
@@ -6,7 +6,7 @@ An audit that ends otherwise marks its run FAILED or KILLED. One that was killed
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -108,7 +108,7 @@ class LiveNumbers:
         since: when the audit began, in seconds since 1970; None: now.
 
     Attributes:
-        begun: whether there was anything to write yet.
+        begun: whether the run is begun, or about to be.
     """
 
     def __init__(self, begun: BegunRun, experiment: str, since: float | None) -> None:
@@ -118,6 +118,18 @@ class LiveNumbers:
         self._run: str | None = None
         self._given_up = False
         self.begun = False
+
+    def begin(self, needed: Callable[[], bool]) -> None:
+        """Have the run begun, soon, if it is needed; that is looked at beside the audit too, since it may read large files."""
+
+        def look() -> None:
+            with suppress(Exception):  # What is wrong is said by the step that it concerns.
+                if not self.begun and needed():
+                    self.begun = True
+                    self._safely({})
+
+        with suppress(RuntimeError):
+            self._writer.submit(look)
 
     def add(self, numbers: Mapping[str, float]) -> None:
         """Have a step's numbers written, soon."""

@@ -26,6 +26,7 @@ from cartograph.data.subsets import take_subset
 from cartograph.errors import InputError
 from cartograph.page.document import plain_page
 from cartograph.page.verdict import Verdict
+from tasks.__main__ import main
 from tasks.audit import evaluate, publish, retrain
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.plan import retrained_models
@@ -311,6 +312,24 @@ def test_an_audit_that_runs_has_a_run_with_the_numbers_so_far_which_publishing_m
     assert [run.info.run_id for run in audit.runs()] == [whole.info.run_id], "the same audit is the same run"
 
 
+def test_a_run_is_there_from_the_audits_start_if_a_step_has_to_run_and_otherwise_there_is_none(
+    audit: Audit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publish, "fresh", lambda step, space: None if step.name in stale else object())
+    kept = audit.workspace.path / KEPT_PARAMS
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text("ingest: {}")
+    for stale, forced, running in (((), (), []), (("report",), (), ["RUNNING"]), ((), ("noise",), ["RUNNING"])):
+        audit.workspace = replace(audit.workspace, snapshot=Snapshot(f"token {stale}{forced}", {}, {}))
+        followed = publish.FollowedAudit(audit.workspace)
+        followed.begin(steps(), forced)
+        followed.rest()
+        assert [run.info.status for run in audit.runs()] == running, "before any step has ended"
+        followed.failed = False
+        followed.__exit__()
+        assert audit.runs() == [], "nothing was published"
+
+
 @pytest.mark.parametrize("killed", [True, False])
 def test_an_audit_that_was_killed_or_failed_leaves_no_second_run(audit: Audit, killed: bool) -> None:
     followed = begin(audit, "first")
@@ -345,6 +364,13 @@ def test_a_run_is_left_alone_while_somebody_holds_its_workspace(audit: Audit) ->
         publish.mark_left(looking)
         assert audit.runs()[0].info.status == "RUNNING"
     publish.mark_left(looking)
+    assert audit.runs()[0].info.status == "KILLED"
+
+
+@pytest.mark.parametrize("command", [("prune",), ("review",), ("expand", "more.csv")])
+def test_every_command_on_an_audit_sees_that_it_was_killed(command: tuple[str, ...], audit: Audit) -> None:
+    begin(audit)
+    main([*command, "--workspace", str(audit.workspace.path)])
     assert audit.runs()[0].info.status == "KILLED"
 
 
