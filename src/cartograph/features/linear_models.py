@@ -43,9 +43,9 @@ def out_of_fold_logistic(
         fold: fold ids from 0 on, ``(n_examples,)``.
         penalties: factors of half the squared weights, beside the *sum* of the rows' log losses; > 0, higher = smoother.
         weights: of the rows' log losses, ≥ 0, ``(n_examples,)``; None: 1 each. A row of weight 0 is scored, and taught nothing by.
-        even: whether each model starts from even odds, not from its class's share of the rows. From the share of a rare class the first step
-            goes too far: of 10 of Banking77's classes models with a penalty of 0.1 are right on .86 of the rows, even ones on .95; of all
-            77 on .08 and .83. As members of a committee the others find errors as well or better.
+        even: whether each model starts from even odds, not from its class's share of the rows. From the share of a rare class the first
+            step goes too far: on 10 of Banking77's classes models with a penalty of 0.1 are right on .86 of the rows, those that start
+            even on .95; on all 77 on .08 and .83. In a committee those that start from the shares find errors as well or better.
 
     Scores are log odds of each class against the rest, centred per row; higher = more likely.
     """
