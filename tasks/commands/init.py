@@ -97,7 +97,7 @@ def init(
     model: Annotated[
         str,
         typer.Option(
-            help="bow, lstm, esim, tiny, probe or transformer; for images cnn or vision; for tables of features mlp. "
+            help="bow, lstm, esim, tiny, probe or transformer; for images cnn or vision; for tables of features mlp or boosting. "
             "Default: bow, cnn or mlp."
         ),
     ] = "",

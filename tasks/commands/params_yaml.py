@@ -17,6 +17,7 @@ RECIPES: dict[str, dict[str, object]] = {
     "tiny": {"learning_rate": 0.001},
     "probe": {},
     "mlp": {"learning_rate": 0.003},
+    "boosting": {"learning_rate": 0.2},
     "cnn": {"learning_rate": 0.002},
     "vision": {"batch_size": 32, "learning_rate": 0.00005},
     "transformer": {"batch_size": 32, "learning_rate": 0.00002},

@@ -13,6 +13,7 @@ from transformers import TrainerCallback
 
 from cartograph.data.arrays import Array, Bools
 from cartograph.dynamics.recorder import DynamicsRecorder
+from cartograph.errors import InputError
 from cartograph.models.encoded import Examples
 from cartograph.models.isolation import isolated, seed_everything
 from cartograph.models.registry import model_class
@@ -92,6 +93,8 @@ def _trainer(
     recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], folder: Path, watch: Watch, order: BatchOrder | None = None
 ) -> DynamicsTrainer:
     info = dataset_info(train.schema)
+    if model_class(recipe.model).by_stages:
+        raise InputError(f"the experiment needs a model that is trained by an optimiser's steps, but `{recipe.model}` grows by stages.")
     seed_everything(recipe.seed)
     model = model_class(recipe.model).create(info, train, max_length=recipe.max_length, pretrained=recipe.pretrained)
     evaluated = {name: model.encode(table, dataset_info(table.schema)) for name, table in sorted(evaluation.items())}

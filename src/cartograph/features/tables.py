@@ -92,12 +92,17 @@ class TableEncoder:
         """Return the numbers as they are, ``(n_rows, n_numbers)``; NaN where missing."""
         return _raw_numbers(table, self.features)[0]
 
+    def straight(self, table: pa.Table) -> Floats:
+        """Return the numbers put to their median and scaled, not bent, ``(n_rows, n_numbers)``; NaN where missing."""
+        centre, scale = (np.array([getattr(number, name) for number in self.numbers]) for name in ("centre", "scale"))
+        straight: Floats = (self.raw(table) - centre) * scale
+        return straight
+
     def scaled(self, table: pa.Table) -> Floats32:
         """Return the numbers within ±3, and a column of 0 and 1 for each that may be missing."""
-        raw = self.raw(table)
-        lost = np.isnan(raw)
-        centre, scale = (np.array([getattr(number, name) for number in self.numbers]) for name in ("centre", "scale"))
-        straight = np.where(lost, 0.0, (np.nan_to_num(raw) - centre) * scale)
+        straight = self.straight(table)
+        lost = np.isnan(straight)
+        straight[lost] = 0.0
         bent = straight / np.sqrt(1.0 + (straight / _SOFT) ** 2)
         flags = lost[:, [number.missing for number in self.numbers]]
         return np.concatenate([bent, flags], axis=1).astype(np.float32)

@@ -47,6 +47,7 @@ class Classifier(nn.Module, ABC):
         pads: whether a batch costs what its longest row costs, so that rows of like length belong together.
         mixed_precision: whether it trains well in bf16 on a GPU.
         learning_rate: a peak rate of AdamW to start from.
+        by_stages: whether it is trained by adding trees, stage by stage (``train.stages``), not by an optimiser's steps.
         most_threads: more CPU threads than these do not make it faster; 0 = no such bound.
         accepts_loss_kwargs: read by Hugging Face's Trainer, which must not pass its own arguments through.
         task: ``single``, ``pair``, ``choice``, ``image`` or ``table``.
@@ -58,6 +59,7 @@ class Classifier(nn.Module, ABC):
     pads: ClassVar[bool] = False
     mixed_precision: ClassVar[bool] = False
     learning_rate: ClassVar[float]
+    by_stages: ClassVar[bool] = False
     most_threads: ClassVar[int] = 0
     accepts_loss_kwargs: ClassVar[bool] = False
     task: str

@@ -21,7 +21,10 @@ IMAGE_MODELS = {
     "cnn": "small convolutional network over pixels, from scratch",
     "vision": "pretrained classifier of images from a local folder or the hub",
 }
-TABLE_MODELS = {"mlp": "perceptron over numbers and embedded categories, from scratch"}
+TABLE_MODELS = {
+    "mlp": "perceptron over numbers and embedded categories, from scratch",
+    "boosting": "gradient-boosted trees over numbers and categories, a few more in each epoch",
+}
 MODELS = TEXT_MODELS | IMAGE_MODELS | TABLE_MODELS
 """Name -> what it is; known without loading torch."""
 
@@ -51,6 +54,7 @@ def model_class(name: str) -> type[Classifier]:
     """
     if name not in MODELS:
         raise InputError(f"no model is called `{name}`; known: {', '.join(MODELS)}.")
+    from cartograph.models.boosting import Boosting
     from cartograph.models.bow import Bow
     from cartograph.models.cnn import Cnn
     from cartograph.models.esim import Esim
@@ -71,5 +75,6 @@ def model_class(name: str) -> type[Classifier]:
         "cnn": Cnn,
         "vision": Vision,
         "mlp": Mlp,
+        "boosting": Boosting,
     }
     return classes[name]

@@ -2,14 +2,13 @@
 
 Everything is written below one folder, which a killed training finds again: ``dynamics/epoch=N.parquet``, ``checkpoints/``, and at
 the end what ``cartograph.train.result.TrainingResult`` lists. A training that resumes continues after its last complete epoch and, on a
-CPU, ends in the same bytes as one that was never interrupted.
+CPU, ends in the same bytes as one that was never interrupted. Boosted trees begin again (``cartograph.train.stages``).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import sys
 from collections.abc import Mapping
 from functools import partial
@@ -35,6 +34,7 @@ from cartograph.train.processes import launch, process_count, run_worker
 from cartograph.train.recipe import Recipe
 from cartograph.train.result import Predictions, TrainingResult
 from cartograph.train.settling import Settling
+from cartograph.train.stages import fit_stages
 from cartograph.train.trainer import HELD_OUT, DynamicsTrainer, Progress, Score, Watch
 
 __all__ = ["Recipe", "TrainingResult", "fit", "fit_files"]
@@ -67,7 +67,7 @@ def fit_files(
         InputError: as ``fit``; or more processes are asked for than there are GPUs, where they are used.
         CartographError: a process of several ended otherwise; the message has its last words.
     """
-    number = process_count(recipe, processes)
+    number = 1 if model_class(recipe.model).by_stages else process_count(recipe, processes)
     if number > 1:
         launch(recipe, train, evaluation, folder, number, progress, held_out)
         return TrainingResult(folder)
@@ -110,6 +110,9 @@ def fit(
     if LABEL_SET in train.column_names and (evaluation or held_out is not None or info.options):
         raise InputError("a train set whose rows have several labels is trained on alone; leave out evaluation and held-out sets.")
     with isolated(recipe.seed, cpu_threads(recipe)):
+        if model_class(recipe.model).by_stages:
+            result, threads = TrainingResult(Path(folder)), cpu_threads(recipe)
+            return fit_stages(recipe, train, evaluation, result, threads=threads, progress=progress, held_out=held_out, settling=settling)
         return _fit(recipe, info, train, evaluation, Path(folder), progress, held_out, settling)
 
 
@@ -181,7 +184,7 @@ def _finish(recipe: Recipe, trainer: DynamicsTrainer, evaluation: Mapping[str, p
     sets = trainer.evaluation.items()
     predictions = {name: Predictions(domains[name], part.uids, part.labels, trainer.predict_logits(part)) for name, part in sets}
     if trainer.args.process_index == 0:
-        _save(trainer.model, result.model)
+        result.save_model(trainer.model)
         result.write(trainer.watch.history or [], predictions, _training(recipe, trainer))
 
 
@@ -191,12 +194,6 @@ def _model(recipe: Recipe, info: DatasetInfo, train: pa.Table, checkpoint: Path 
         return kind.resume(checkpoint, recipe.pretrained)
     seed_everything(recipe.seed)
     return kind.create(info, train, max_length=recipe.max_length, pretrained=recipe.pretrained)
-
-
-def _save(model: Classifier, folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    model.save(folder)
 
 
 def _training(recipe: Recipe, trainer: DynamicsTrainer) -> dict[str, str | int]:

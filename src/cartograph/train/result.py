@@ -18,6 +18,7 @@ from cartograph.data.arrays import Floats32, Integers, Objects
 from cartograph.data.json_files import read_json, write_json
 from cartograph.data.parquet import write_parquet
 from cartograph.dynamics.epoch_files import by_blocks, dynamics_table, epoch_file
+from cartograph.models.base import Classifier
 from cartograph.schema import HISTORY
 from cartograph.statistics.chance import beats_chance
 from cartograph.statistics.metrics import accuracy, macro_f1
@@ -91,6 +92,12 @@ class TrainingResult:
         """
         content: dict[str, float] = read_json(self.folder / "metrics.json")
         return content
+
+    def save_model(self, model: Classifier) -> None:
+        """Write the model's folder; what was there goes."""
+        shutil.rmtree(self.model, ignore_errors=True)
+        self.model.mkdir()
+        model.save(self.model)
 
     def write(self, history: Sequence[Mapping[str, Any]], predictions: Mapping[str, Predictions], training: Mapping[str, Any]) -> None:
         """Write everything but the dynamics and the model, which are there already."""

@@ -17,7 +17,8 @@ class Train(Section):
         "bow",
         description="bow (hashed n-grams), lstm or esim (over words, from scratch), tiny (a small RoBERTa made from the data), "
         "probe (a head on a frozen encoder; see embed), transformer (a pretrained encoder); for images cnn (a small convolutional network) "
-        "or vision (a pretrained classifier of images); for tables of features mlp (over numbers and embedded categories)",
+        "or vision (a pretrained classifier of images); for tables of features mlp (over numbers and embedded "
+        "categories) or boosting (gradient-boosted trees, a few more in each epoch)",
     )
     epochs: int | Literal["auto"] = Field(
         "auto",
@@ -29,7 +30,7 @@ class Train(Section):
         description="rows per optimiser step. auto: 64; of bow 128 from 128,000 train rows on, 256 from 256,000 on; of mlp 16 below "
         "4,000, 256 from 128,000 on",
     )
-    learning_rate: float = Field(0.005, gt=0, description="peak learning rate of AdamW")
+    learning_rate: float = Field(0.005, gt=0, description="peak learning rate of AdamW; of boosting the rate of each stage, 0.2")
     schedule_epochs: int = Field(0, ge=0, description="epochs over which the rate falls to 0, where more than are trained; 0: those")
     seed: int = Field(13, ge=0, description="seed of initial weights and order")
     record: Literal["train_pass", "epoch_end"] = Field(

@@ -17,7 +17,7 @@ _MEANING = "If one word or half of the input predicts the label, a model can be 
 _PAPERS = (("full", "full"), ("random", "full"), ("filtered", "filtered"))
 _NAMES = {"linear": "linear model on words", "max-pmi": "most revealing word alone"}
 _NAMES_OF_IMAGES = {"linear": "linear model on pixels", "cnn": "convolutional network", "vision": "pretrained network"}
-_NAMES_OF_TABLES = {"linear": "linear model on columns", "mlp": "perceptron"}
+_NAMES_OF_TABLES = {"linear": "linear model on columns", "mlp": "perceptron", "boosting": "boosted trees"}
 _NO_WORDS = "{} have no words: so what single words and parts of the input give away is not measured."
 
 

@@ -13,6 +13,7 @@ from cartograph.wording import count, counted, probability
 _RECORD = {
     "train_pass": "while training on the batch, before its update (costs nothing extra)",
     "epoch_end": "in an extra pass at the end of each epoch, dropout (random switching off of units) off",
+    "stages": "after the trees that each epoch adds",
 }
 _DOMAINS = {"train": "train", "id": "in distribution", "ood": "out of distribution"}
 

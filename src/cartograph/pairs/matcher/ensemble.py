@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cartograph.data.arrays import Array, Floats, Floats32, Integers8
-from cartograph.pairs.matcher.trees import Trees
+from cartograph.features.tree_arrays import Trees
 
 FEWEST = 3
 """Fewest labels of either class that trees are fitted on."""

@@ -30,3 +30,8 @@ def test_the_epochs_that_were_tried_are_listed(audit: Audit) -> None:
     assert facts["Epochs tried"].startswith("8 (accuracy 0.25), 16 (accuracy 0.70): restarted each time")
     assert facts["Simple models, on rows they were not trained on"] == "accuracy 0.65"
     assert "Epochs tried" not in dict(block_of(training_section(audit), Facts).facts)
+
+
+def test_of_boosted_trees_it_is_said_when_probabilities_are_read(audit: Audit) -> None:
+    facts = block_of(training_section(replace(audit, training=audit.training | {"record": "stages"})), Facts)
+    assert dict(facts.facts)["Probabilities read"] == "after the trees that each epoch adds"
