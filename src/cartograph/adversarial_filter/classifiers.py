@@ -53,7 +53,7 @@ class JointLogistic:
         keep_bytes: features of a round that take more are read in blocks at each pass; as much again may be gathered.
     """
 
-    def __init__(self, penalty: float = 1.0, device: Device = "auto", tolerance: float = 5e-3, keep_bytes: int = 2**31) -> None:
+    def __init__(self, penalty: float = 1.0, device: Device = "auto", tolerance: float = 3e-3, keep_bytes: int = 2**31) -> None:
         self._penalty, self._device, self._tolerance, self._keep_bytes = penalty, device, tolerance, keep_bytes
         self._last: Weights | None = None
 

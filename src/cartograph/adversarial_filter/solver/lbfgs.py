@@ -24,7 +24,8 @@ _MEMORY = 8
 _ARMIJO = 1e-4
 _SHRINK = 0.3
 _MOST_HALVINGS = 12
-_FLOAT_NOISE = 2e-7
+FLOAT_NOISE = 2e-7
+"""Rounding of a mean of float32 losses, as a share of it."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,17 @@ class Minimum:
     Attributes:
         points: (n_problems, size).
         passes: evaluations of the objective, each of all problems that still moved.
-        unconverged: problems that stopped at ``most_passes``, or where float32 shows no further descent above the tolerance.
+        unconverged: numbers of the problems that stopped at ``most_passes``, or whose values show no further descent above the tolerance.
     """
 
     points: Tensor
     passes: int
-    unconverged: int
+    unconverged: Tensor
 
 
-def minimise(objective: Objective, start: Tensor, precondition: Precondition, *, tolerance: float, most_passes: int) -> Minimum:
+def minimise(
+    objective: Objective, start: Tensor, precondition: Precondition, *, tolerance: float, most_passes: int, noise: float = FLOAT_NOISE
+) -> Minimum:
     """Minimise each problem from its own start.
 
     Args:
@@ -52,11 +55,13 @@ def minimise(objective: Objective, start: Tensor, precondition: Precondition, *,
         tolerance: a problem is done when its preconditioned gradient norm, sqrt(g' H g), which bounds how far its value can still
             fall (half the square of it, where H is the inverse Hessian), is at most this.
         most_passes: bound on evaluations.
+        noise: rounding of a value, as a share of it: a step may rise by so much.
     """
     points, active = start.clone(), torch.arange(len(start), device=start.device)
     value, gradient = objective(points, active)
     history = _History()
-    passes, stuck = 1, 0
+    passes = 1
+    stuck = []
     while len(active) and passes < most_passes:
         eased = precondition(gradient)
         moving = _dot(gradient, eased) > tolerance**2
@@ -70,15 +75,15 @@ def minimise(objective: Objective, start: Tensor, precondition: Precondition, *,
         uphill = slope >= 0
         if uphill.any():
             direction[uphill], slope[uphill] = -eased[uphill], -_dot(gradient, eased)[uphill]
-        found = _line_search(objective, points[active], value, gradient, direction, slope, active)
+        found = _line_search(objective, points[active], value, gradient, direction, slope, active, noise)
         passes += found.passes
         history.add(found.points - points[active], found.gradient - gradient, precondition)
         points[active], value, gradient = found.points, found.value, found.gradient
         if not found.moved.all():
-            stuck += int((~found.moved).sum())
+            stuck.append(active[~found.moved])
             active, value, gradient = active[found.moved], value[found.moved], gradient[found.moved]
             history.keep(found.moved)
-    return Minimum(points, passes, len(active) + stuck)
+    return Minimum(points, passes, torch.cat([*stuck, active]).sort().values)
 
 
 @dataclass
@@ -91,14 +96,14 @@ class _Found:
 
 
 def _line_search(
-    objective: Objective, points: Tensor, value: Tensor, gradient: Tensor, direction: Tensor, slope: Tensor, active: Tensor
+    objective: Objective, points: Tensor, value: Tensor, gradient: Tensor, direction: Tensor, slope: Tensor, active: Tensor, share: float
 ) -> _Found:
     """Go along each direction as far as its value falls enough: the whole step first, then less where it must be."""
     length = torch.ones_like(value)
     trial = points + direction
     reached, slope_there = objective(trial, active)
     passes = 1
-    noise = _FLOAT_NOISE * value.abs()
+    noise = share * value.abs()
     short = reached > value + _ARMIJO * length * slope.double() + noise
     for _ in range(_MOST_HALVINGS):
         if not short.any():

@@ -1,4 +1,7 @@
-"""The objective of many logistic regressions on one matrix: masked, all rows for all partitions, or gathered, each one's own rows."""
+"""The objective of many logistic regressions on one matrix: masked, all rows for all partitions, or gathered, each one's own rows.
+
+Both take ``about``: a centre, about which rows are taken in bfloat16 (``halves``), or None for float32.
+"""
 
 from __future__ import annotations
 
@@ -8,52 +11,53 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cartograph.adversarial_filter.solver.halves import Product, halved
 from cartograph.adversarial_filter.solver.problem import Problem, at_once
 from cartograph.data.arrays import Bools
 
 Objective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
 _EXCLUDED = -1e30
+_TINY = 1e-30
 
 
-def masked(given: Problem, train: Bools, smooth: Tensor) -> Objective:
+def masked(given: Problem, train: Bools, smooth: Tensor, about: Tensor | None = None) -> Objective:
     """Return the objective that multiplies the whole matrix with all partitions' weights, and counts each one's own rows."""
     mask = torch.from_numpy(train).to(given.device)
     labels = torch.from_numpy(given.labels).to(given.device)
     absent = absent_classes(given, train)
     sizes = mask.sum(dim=0)
+    kept = None if about is None or given.resident is None else halved(given.resident, about)
 
     def objective(points: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
         weights = points.reshape(len(points), -1, given.columns)
-        columns = side_by_side(weights)
+        product = Product(side_by_side(weights), about)
         every = len(numbers) == mask.shape[1]
         own = None if absent is None else absent if every else absent[:, numbers]
 
         def work(blocks: Iterator[tuple[slice, Tensor]]) -> tuple[Tensor, Tensor]:
             value = torch.zeros(len(points), dtype=torch.float64, device=given.device)
-            gradient = torch.zeros_like(columns)
+            gradient = product.nothing()
             for part, block in blocks:
-                used = (mask[part] if every else mask[part][:, numbers]).to(block.dtype)
-                scores = torch.addmm(columns[-1], block, columns[:-1]).reshape(len(block), given.columns, -1)
-                loss, residual = _loss(scores, labels[part], own)
+                used = (mask[part] if every else mask[part][:, numbers]).float()
+                rows = block if about is None else halved(block, about) if kept is None else kept[part]
+                loss, residual = _loss(product.scores(rows).reshape(len(rows), given.columns, -1), labels[part], own)
                 value += (loss * used).sum(dim=0).double()
-                residual = (residual * used[:, None]).reshape(len(block), -1)
-                gradient[:-1].addmm_(block.T, residual)
-                gradient[-1] += residual.sum(dim=0)
+                gradient += product.back(rows, (residual * used[:, None]).reshape(len(rows), -1))
             return value, gradient
 
-        found = given.each_part(columns.shape[1], work)
+        found = given.each_part(given.columns * len(points), work)
         value, gradient = sum_of([part[0] for part in found]), sum_of([part[1] for part in found])
-        back = gradient.reshape(-1, given.columns, len(points)).permute(2, 0, 1) / sizes[numbers, None, None]
+        back = gradient.T.reshape(-1, given.columns, len(points)).permute(2, 0, 1) / sizes[numbers, None, None]
         return _with_penalty(value / sizes[numbers], back, weights, smooth[numbers])
 
     return objective
 
 
-def gathered(given: Problem, train: Bools, smooth: Tensor) -> Objective:
+def gathered(given: Problem, train: Bools, smooth: Tensor, about: Tensor | None = None) -> Objective:
     """Return the objective that multiplies each partition's own rows with its own weights."""
     own = [np.flatnonzero(column) for column in train.T]
-    blocks = [given.take(rows) for rows in own]
+    blocks = [given.take(rows) if about is None else halved(given.take(rows), about) for rows in own]
     labels = [torch.from_numpy(given.labels[rows]).to(given.device) for rows in own]
     absent = absent_classes(given, train)
 
@@ -66,12 +70,11 @@ def gathered(given: Problem, train: Bools, smooth: Tensor) -> Objective:
         def work(places: range) -> None:
             for place in places:
                 block = blocks[asked[place]]
-                scores = torch.addmm(weights[place, -1], block, weights[place, :-1])[:, :, None]
+                product = Product(weights[place], about)
                 own = None if absent is None else absent[:, asked[place], None]
-                loss, residual = _loss(scores, labels[asked[place]], own)
+                loss, residual = _loss(product.scores(block)[:, :, None], labels[asked[place]], own)
                 value[place] = loss.sum() / len(block)
-                gradient[place, :-1] = block.T @ residual[:, :, 0] / len(block)
-                gradient[place, -1] = residual[:, :, 0].sum(dim=0) / len(block)
+                gradient[place] = product.back(block, residual[:, :, 0]).T / len(block)
 
         at_once(work, given.spans(len(asked)))
         return _with_penalty(value, gradient, weights, smooth[numbers])
@@ -88,14 +91,14 @@ def _loss(scores: Tensor, labels: Tensor, absent: Tensor | None) -> tuple[Tensor
     if absent is not None:
         scores = scores + absent
     each = torch.arange(len(labels), device=scores.device)
-    top = scores.amax(dim=1, keepdim=True)
-    scores = scores - top
-    gold = scores[each, labels]
-    scores.exp_()
-    total = scores.sum(dim=1, keepdim=True)
-    scores /= total
-    scores[each, labels] -= 1.0
-    return total[:, 0].log_() - gold, scores
+    probability = torch.softmax(scores, dim=1)
+    gold = probability[each, labels]
+    loss = gold.log().neg_()
+    if (gold < _TINY).any():
+        # So improbable a label that float32 has no number for it: its scores still say how much so.
+        loss = torch.where(gold < _TINY, torch.logsumexp(scores, dim=1) - scores[each, labels], loss)
+    probability[each, labels] -= 1.0
+    return loss, probability
 
 
 def _with_penalty(value: Tensor, gradient: Tensor, weights: Tensor, smooth: Tensor) -> tuple[Tensor, Tensor]:

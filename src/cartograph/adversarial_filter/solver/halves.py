@@ -1,0 +1,82 @@
+"""Products of rows and weight columns: in float32, or in bfloat16 on processors that multiply such numbers several times as fast.
+
+A number of bfloat16 has 8 significant bits. Of rows about their mean, rounding moves each value by .2 % at most, at random, and a sum over
+thousands of rows far less than those rows' own chance does, so that an optimum found with such products gives the same predictions (what is
+left of the difference, ``benchmarks/aflite.py`` prints). The weights stay in float32, sums too, and a classifier that does not converge so
+goes on in float32.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cartograph.adversarial_filter.solver.problem import Problem
+
+HALF_NOISE = 3e-4
+"""Rounding of a mean of losses from such products, as a share of it."""
+
+_WORTH = 2**21
+_CENTRE_ROWS = 4_096
+_BLOCK = 2**14
+
+
+def centre(given: Problem) -> Tensor | None:
+    """Return the mean of some rows, ``(d,)``, about which to take them in bfloat16; None where float32 is as fast."""
+    if given.device.type != "cpu" or len(given.rows) * given.features.shape[1] < _WORTH or not multiplies_halves():
+        return None
+    step = max(1, len(given.rows) // _CENTRE_ROWS)
+    return given.take(np.arange(0, len(given.rows), step)).mean(dim=0)
+
+
+def multiplies_halves() -> bool:
+    """Return whether this processor has instructions for products of bfloat16."""
+    known = torch.cpu.get_capabilities()
+    return bool(known.get("avx512_bf16") or known.get("amx_bf16"))
+
+
+def halved(rows: Tensor, about: Tensor) -> Tensor:
+    """Return rows (n, d) less ``about`` (d,) in bfloat16."""
+    found = torch.empty(rows.shape, dtype=torch.bfloat16, device=rows.device)
+    for start in range(0, len(rows), _BLOCK):
+        found[start : start + _BLOCK] = rows[start : start + _BLOCK] - about
+    return found
+
+
+class Product:
+    """Scores of rows, and gradients from the scores' derivatives.
+
+    Args:
+        columns: (d + 1, k) weights; the last row is the intercepts.
+        about: (d,) what rows given in bfloat16 are less of; None where rows are given as they are, in float32.
+    """
+
+    def __init__(self, columns: Tensor, about: Tensor | None) -> None:
+        # Rows of weights against rows of features: the other way round, products of few columns take four times as long.
+        self._weights, self._shift, self._about = columns[:-1].T.contiguous(), columns[-1], about
+        self._rest: Tensor | None = None
+        if about is not None:
+            self._shift = self._shift + self._weights @ about
+            whole, self._weights = self._weights, self._weights.bfloat16()
+            # What rounding takes off the weights moves every row's score the same way: it is added back.
+            self._rest = (whole - self._weights).bfloat16()
+
+    def scores(self, rows: Tensor) -> Tensor:
+        """Return (n, k), float32."""
+        found = torch.nn.functional.linear(rows, self._weights).float().add_(self._shift)
+        return found if self._rest is None else found.add_(torch.nn.functional.linear(rows, self._rest))
+
+    def back(self, rows: Tensor, residual: Tensor) -> Tensor:
+        """Return the sum over rows of their derivatives by score (n, k) times the rows, intercept last, ``(k, d + 1)``, float32."""
+        found = self.nothing()
+        sums = residual.sum(dim=0)
+        found[:, :-1] = residual.to(rows.dtype).T @ rows
+        found[:, -1] = sums
+        if self._about is not None:
+            found[:, :-1] += sums[:, None] * self._about
+        return found
+
+    def nothing(self) -> Tensor:
+        """Return zeros in the shape of ``back``."""
+        return torch.zeros(len(self._weights), self._weights.shape[1] + 1, device=self._weights.device)
