@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cartograph.wording import cut, percent
@@ -14,13 +15,15 @@ if TYPE_CHECKING:
     from cartograph.ingest.canonical import IngestedSet
     from cartograph.schema import Feature
 
+_MOST_CLASSES = 12
+
 
 def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
     """Print what was understood of the sets, the train set first."""
     for item in sets:
         domain = {"train": "", "id": ", in distribution", "ood": ", out of distribution"}[item.info.domain]
         say(f"{item.info.name}: {len(item.examples):,} rows from {', '.join(item.files)}{domain}")
-        say(f"  classes  {', '.join(f'{_short(name)} {count:,}' for name, count in item.class_counts.items())}")
+        say(f"  classes  {_classes(item.class_counts)}")
         for feature in item.info.features if item.info.domain == "train" else ():
             say(f"  {_short(feature.name)}  {_values(item, feature)}")
         if item.left_out and item.info.domain == "train":
@@ -33,6 +36,16 @@ def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
     for row in sets[0].examples.slice(0, 3).to_pylist():
         content = [row["uid"]] if info.images else [row[name] for name in info.fields]
         say(f"  {_short(info.labels[row['label']])}: {' | '.join(map(_short, content))}")
+
+
+def _classes(counts: Mapping[str, int]) -> str:
+    """Return the classes with their rows; of many how many they are, the largest and the smallest."""
+    named = [f"{_short(name)} {rows:,}" for name, rows in counts.items()]
+    if len(named) <= _MOST_CLASSES:
+        return ", ".join(named)
+    ordered = sorted(counts, key=lambda name: -counts[name])
+    first, last = ([f"{_short(name)} {counts[name]:,}" for name in part] for part in (ordered[:3], ordered[-3:]))
+    return f"{len(counts):,}, from {', '.join(first)} to {', '.join(last)}"
 
 
 def say_what_is_set_aside(quarantine: pa.Table, read: int, limit: float, what: str) -> None:

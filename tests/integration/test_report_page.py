@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -576,3 +577,32 @@ def test_of_several_labels_the_map_of_one_is_chosen_and_no_decision_is_asked_for
     page.locator(".narrowing").get_by_label("Given").select_option("no")
     assert 0 < yes < 120 and drawn(page) == 120 - yes
     assert page.locator("#suspects .suspects-table").count() == 1 and not page.locator(".decide").count()
+
+
+def test_long_class_names_break_between_their_words_and_a_phone_shows_them_all(opened: Opener, tmp_path: Path) -> None:
+    kinds = ("card_payment_not_recognised", "balance_not_updated_after_bank_transfer")
+    frame = pd.DataFrame({"text": [f"{'card paid' if row % 2 else 'bank sum'} {row % 9} today" for row in range(80)]})
+    frame["label"] = [kinds[row % 2 == 0] if row not in (10, 31) else kinds[row % 2] for row in range(80)]
+    audit(frame, text="text", label="label", epochs=2, threshold=0.2).report(tmp_path / "report.html")
+    page = opened(tmp_path / "report.html", width=390, height=844)
+    row = page.locator("[role=tabpanel] tbody tr").first
+    for title in ("Given label", "Model's label", "Confidence"):
+        cell = row.locator(f'td[data-title="{title}"]')
+        box = cell.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+        assert cell.evaluate("(cell) => getComputedStyle(cell, '::before').content").startswith(f'"{title}')
+    wide = opened(tmp_path / "report.html", width=1440)
+    label = wide.locator("[role=tabpanel] tbody tr").first.locator("td").nth(2)
+    assert label.locator("wbr").count() >= 3
+    lines = """(cell) => { const lines = []; const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+        while (walk.nextNode()) { const range = document.createRange(); range.selectNode(walk.currentNode);
+            lines.push(range.getClientRects().length); } return lines; }"""
+    assert set(label.evaluate(lines)) == {1}, "no part between two breaks is torn"
+
+
+def test_what_stands_in_backticks_in_a_sections_lead_is_code(opened: Opener, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"size": [row % 7 for row in range(60)], "grade": ["ab"[row % 2] for row in range(60)]})
+    audit(frame.assign(kind=frame["grade"].str.upper()), features=True, label="kind", epochs=2).report(tmp_path / "report.html")
+    page = opened(tmp_path / "report.html")
+    expect(page.locator(".top code", has_text="grade").first).to_be_attached()
+    assert not [lead for lead in page.locator(".lead, .further, h1").all_inner_texts() if "`" in lead]

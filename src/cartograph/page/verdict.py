@@ -214,14 +214,13 @@ def _start(audit: Audit) -> list[str]:
     if not len(rows):
         return []
     mean = probability(float(audit.confidence[rows].mean()))
-    other = (
-        ""
-        if audit.disagreeing is None
-        else f", and it preferred another for {count(int(np.count_nonzero(audit.disagreeing[rows])))} of them"
-    )
-    return [
-        f"Start with the {counted(len(rows), 'hard-to-learn row')}: the model gave their labels a probability of {mean} on average{other}."
-    ]
+    if len(rows) == 1:
+        other = ", and it preferred another" if audit.disagreeing is not None and audit.disagreeing[rows[0]] else ""
+        return [f"Start with the one hard-to-learn row: the model gave its label a probability of {mean}{other}."]
+    other = ""
+    if audit.disagreeing is not None:
+        other = f", and it preferred another for {count(int(np.count_nonzero(audit.disagreeing[rows])))} of them"
+    return [f"Start with the {count(len(rows))} hard-to-learn rows: the model gave their labels a probability of {mean} on average{other}."]
 
 
 def _rows(audit: Audit) -> Figure:

@@ -54,7 +54,7 @@ function download() {
 function decisionButtons(suspect) {
   const { place, suggested } = suspect;
   const button = (what, label, text) => {
-    const node = el("button", { type: "button", class: "decide", onclick: () => decide(place, what, label) }, text);
+    const node = el("button", { type: "button", class: "decide", onclick: () => decide(place, what, label) }, soft(text));
     return { node, what, label };
   };
   const given = columns.label[positions.get(place)];

@@ -15,6 +15,12 @@ function fill(node, attributes, children) {
 const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG_SPACE, tag), attributes, children);
 
+// A name that may break after its _ / . : and -, rather than within a word.
+const soft = (name) => (name ?? "").split(/(?<=[_/.:-])/).flatMap((part, place) => (place ? [el("wbr"), part] : [part]));
+
+// A sentence; what stands between backticks in it is code.
+const prose = (text) => text.split(/`([^`]+)`/).map((part, place) => (place % 2 ? el("code", {}, part) : part));
+
 const number = new Intl.NumberFormat("en-GB");
 
 // A proportion in per cent, as `percent` in wording.py writes it.

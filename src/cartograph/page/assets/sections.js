@@ -11,9 +11,9 @@ function regionCard(region) {
 }
 
 function exampleItem(item) {
-  const other = item.disagrees ? [", model's label ", el("strong", {}, item.predicted)] : [];
+  const other = item.disagrees ? [", model's label ", el("strong", {}, soft(item.predicted))] : [];
   const button = el("button", { type: "button", class: "opener", onclick: () => showOnMap(item.position, button) }, excerpt(item));
-  return el("li", {}, button, el("p", { class: "note" }, "given label ", el("strong", {}, item.label), other, `, confidence ${write.probability(item.confidence)}`));
+  return el("li", {}, button, el("p", { class: "note" }, "given label ", el("strong", {}, soft(item.label)), other, `, confidence ${write.probability(item.confidence)}`));
 }
 
 function checkRow(check) {
@@ -63,7 +63,7 @@ function sectionOf(section) {
   const heading = `${section.id}-heading`;
   return el("section", { id: section.id, "aria-labelledby": heading },
     el("h2", { id: heading }, section.title),
-    section.lead ? el("p", { class: "lead" }, section.lead) : null,
+    section.lead ? el("p", { class: "lead" }, prose(section.lead)) : null,
     section.why ? el("p", { class: "why" }, `Not available. ${section.why}`) : null,
     section.blocks.map((block) => draw[block.kind](block)));
 }

@@ -57,7 +57,7 @@ function sortable({ caption, columns: shown, items, lines, first = null, folds =
 }
 
 function cells(item, shown) {
-  return shown.map((column) => el("td", { class: [column.number ? "number" : "", column.class ?? ""].join(" ").trim() || null }, column.cell(item)));
+  return shown.map((column) => el("td", { class: [column.number ? "number" : "", column.class ?? ""].join(" ").trim() || null, "data-title": column.title }, column.cell(item)));
 }
 
 // The meanings of the columns, beneath their table; columns of one meaning together.
@@ -73,6 +73,7 @@ const marked = { code: (value) => el("code", {}, write.code(value)), picture: (v
 function valueTable(block) {
   const shown = block.columns.map((column, index) => ({
     title: column.title,
+    class: column.cell === "text" && block.cells.some((item) => (item[index] ?? "").length > 48) ? "prose" : null,
     number: ["count", "probability", "share", "points"].includes(column.cell),
     value: (item) => item[index],
     cell: (item) => (marked[column.cell] ?? write[column.cell])(item[index]),
@@ -95,12 +96,12 @@ function rowColumns(ranks) {
   const shown = [
     { title: "Rank", number: true, value: (item) => ranks.get(item.position), cell: (item) => number.format(ranks.get(item.position)) },
     { title: contentName, class: pictured ? "pictured" : "wide", value: (item) => wordsOf(item).join(" "), cell: (item) => item.opener },
-    { title: "Given label", value: (item) => item.label, cell: (item) => item.label },
+    { title: "Given label", value: (item) => item.label, cell: (item) => soft(item.label) },
     { title: "Confidence", number: true, value: (item) => item.confidence, cell: (item) => write.probability(item.confidence) },
     { title: "Variability", number: true, value: (item) => item.variability, cell: (item) => write.probability(item.variability) },
     { title: "Correctness", number: true, value: (item) => item.correctness, cell: (item) => write.probability(item.correctness) },
   ];
-  const model = { title: "Model's label", value: (item) => item.predicted, cell: (item) => (item.disagrees ? el("strong", {}, item.predicted) : item.predicted ?? "") };
+  const model = { title: "Model's label", value: (item) => item.predicted, cell: (item) => (item.disagrees ? el("strong", {}, soft(item.predicted)) : soft(item.predicted)) };
   if (columns.predicted) shown.splice(3, 0, model);
   return shown;
 }
@@ -171,8 +172,8 @@ function suspectTable(block) {
   const shown = [
     { title: "Rank", number: true, value: (item) => item.suspicion.rank, cell: (item) => number.format(item.suspicion.rank) },
     { title: contentName, class: pictured ? "pictured" : "wide", value: (item) => wordsOf(item).join(" "), cell: (item) => item.opener },
-    { title: "Label", value: (item) => item.label, cell: (item) => item.label },
-    { title: "Suggestion", value: (item) => item.suggested, cell: (item) => ["→\u00a0", el("strong", {}, item.suggested)] },
+    { title: "Label", value: (item) => item.label, cell: (item) => soft(item.label) },
+    { title: "Suggestion", value: (item) => item.suggested, cell: (item) => ["→\u00a0", el("strong", {}, soft(item.suggested))] },
     { title: "Probability", number: true, value: (item) => item.suspicion.probability, cell: (item) => write.likelihood(item.suspicion.probability) },
     { title: "Decide", value: (item) => decided.places.get(item.suspicion.place)?.what ?? null, cell: (item) => decisionButtons(item.suspicion) },
     { title: "Why", class: "why-so", value: (item) => item.suspicion.reason, cell: (item) => item.suspicion.reason },
@@ -183,7 +184,7 @@ function suspectTable(block) {
 
 function tabbed(lists) {
   const name = fresh("tab");
-  const panels = lists.map((list, index) => el("div", { role: "tabpanel", id: `${name}-panel-${index}`, "aria-labelledby": `${name}-${index}`, class: "panel" },
+  const panels = lists.map((list, index) => el("div", { role: "tabpanel", id: `${name}-panel-${index}`, "aria-labelledby": `${name}-${index}`, class: "panel rows-table" },
     el("h3", { class: "print-only" }, list.name), rowTable(list)));
   const tabs = lists.map((list, index) => el("button", { type: "button", role: "tab", id: `${name}-${index}`, "aria-controls": `${name}-panel-${index}`, onclick: () => show(index), onkeydown: move }, list.name));
 

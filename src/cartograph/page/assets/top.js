@@ -7,15 +7,15 @@ function figureTile(figure) {
 // The first line says the most important; the others open beneath it, at once where there is room for them.
 function furtherLines(lines) {
   if (!lines.length) return null;
-  if (lines.length === 1) return el("p", { class: "lead" }, lines[0]);
-  return el("details", { class: "further", open: true }, el("summary", {}, lines[0], el("span", { class: "note" }, ` (${lines.length - 1} more)`)), lines.slice(1).map((line) => el("p", { class: "lead" }, line)));
+  if (lines.length === 1) return el("p", { class: "lead" }, prose(lines[0]));
+  return el("details", { class: "further", open: true }, el("summary", {}, prose(lines[0]), el("span", { class: "note" }, ` (${lines.length - 1} more)`)), lines.slice(1).map((line) => el("p", { class: "lead" }, prose(line))));
 }
 
 function header() {
   const { sentence, lines, figures } = content.verdict;
   return el("header", { class: "top" },
     el("p", { class: "name" }, content.kind, el("span", {}, content.name)),
-    el("h1", {}, sentence),
+    el("h1", {}, prose(sentence)),
     furtherLines(lines),
     el("dl", { class: "tiles" }, figures.map(figureTile)));
 }

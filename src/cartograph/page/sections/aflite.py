@@ -23,7 +23,7 @@ _SOURCES = {
     "finetuned": "the vectors of a model trained on {held_back} held-back rows",
     "file": "your own file",
 }
-_LONGEST_NAME = 40
+_LONGEST_NAME = 60
 
 
 def aflite_section(audit: Audit) -> Section | None:

@@ -30,7 +30,7 @@ def gates_section(audit: Audit) -> Section | None:
         Column("Found"),
     )
     lead = f"{_summary(audit)} They are set in the section `gates` of params.yaml."
-    return Section("gates", "Gates", lead, (Table("Gates", columns, cells),))
+    return Section("gates", "Gates", lead, (Table("Each gate", columns, cells),))
 
 
 def _summary(audit: Audit) -> str:

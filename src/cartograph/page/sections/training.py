@@ -75,7 +75,8 @@ def _accuracy(audit: Audit, sets: list[str]) -> Table:
             "mean over the labels of F1, the harmonic mean of precision and recall: rare labels count as much as frequent ones",
         ),
     )
-    return Table("After the last epoch", columns, cells)
+    filled = [place for place in range(len(columns)) if any(line[place] not in (None, "") for line in cells)]
+    return Table("After the last epoch", [columns[place] for place in filled], [[line[place] for place in filled] for line in cells])
 
 
 def _facts(audit: Audit) -> list[tuple[str, str]]:

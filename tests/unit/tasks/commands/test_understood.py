@@ -21,3 +21,12 @@ def test_long_texts_and_what_a_terminal_would_obey_are_shown_short_and_plain(
     first = next(line for line in said if line.startswith("  bad: word0"))
     assert len(first) < 120 and first.endswith("…")
     assert not any("\x1b" in line for line in said)
+
+
+def test_many_classes_are_counted_and_the_largest_and_smallest_named(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"text {number} of {row},class_{number:02d}" for number in range(40) for row in range(number + 3)]
+    workspace_for(write_csv(tmp_path / "many.csv", "text,label", *rows), text="text", label="label")
+    said = capsys.readouterr().out.splitlines()
+    assert "  classes  40, from class_39 42, class_38 41, class_37 40 to class_02 5, class_01 4, class_00 3" in said
