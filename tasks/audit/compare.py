@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from pydantic import Field
 
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
+from cartograph.wording import counted
 from tasks.audit.parameters.ingest import Ingest
 from tasks.engine.step import Hints, Inputs, Out, Step
 
@@ -60,6 +62,7 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
 def _record(inputs: Mapping[str, Path], settings: Settings) -> Record:
     import pyarrow.parquet as pq
 
+    from cartograph.audits.columns import column_summaries
     from cartograph.audits.record import Record, record_rows
 
     noise = pq.read_table(inputs["data/noise"] / "noise.parquet") if "data/noise" in inputs else None
@@ -70,8 +73,10 @@ def _record(inputs: Mapping[str, Path], settings: Settings) -> Record:
             numbers |= read_json(inputs[name])
     sets = settings.of(Ingest).evaluation
     wanted = (*_FOLLOWED, *(f"region.{region}.share" for region in _regions()), *(f"{name}.accuracy" for name in sorted(sets)))
-    rows = record_rows(pq.read_table(inputs[ROWS]), measures, noise)
-    return Record(rows, {"rows": rows.num_rows, **{name: numbers[name] for name in wanted if name in numbers}})
+    examples = pq.read_table(inputs[ROWS])
+    rows = record_rows(examples, measures, noise)
+    followed = {name: numbers[name] for name in wanted if name in numbers}
+    return Record(rows, {"rows": rows.num_rows, **followed}, columns=column_summaries(examples))
 
 
 def _regions() -> tuple[str, ...]:
@@ -109,7 +114,8 @@ def read_record(folder: Path, name: str = "record") -> Record | None:
         facts = read_json(folder / f"{name}.json")
         rows = pq.read_table(folder / f"{name}.parquet")
         numbers, earlier = ({**facts["numbers"]}, tuple({**one} for one in facts["earlier"]))
-        record = Record(rows.cast(RECORD), numbers, int(facts["number"]), earlier)
+        columns = tuple({**one} for one in facts.get("columns", ()))
+        record = Record(rows.cast(RECORD), numbers, int(facts["number"]), earlier, columns)
         # Earlier versions wrote no digest.
         return record if facts == record.facts() or facts.keys() == {"number", "numbers", "earlier"} else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError, pa.ArrowException):
@@ -123,6 +129,7 @@ def comparison_content(changes: AuditChanges, before: Record, now: Record) -> di
         "numbers": changes.numbers(),
         "regions": changes.regions,
         "classes": {name: list(shares) for name, shares in changes.classes.items()},
+        "columns": [asdict(column) for column in changes.columns],
         "before": dict(before.numbers),
         "now": dict(now.numbers),
     }
@@ -132,7 +139,9 @@ def summary_line(changes: AuditChanges) -> str:
     """Return what changed in a line."""
     counts = changes.counts
     parts = [f"{counts[f'rows.{what}']:,} {what}" for what in ("added", "removed", "edited", "relabelled") if counts[f"rows.{what}"]]
-    return f"{', '.join(parts) or 'the same rows'}; suspects +{counts['suspects.new']:,} -{counts['suspects.gone']:,}"
+    drifted = sum(bool(column.why) for column in changes.columns)
+    columns = f"; {counted(drifted, 'column')} drifted" if drifted else ""
+    return f"{', '.join(parts) or 'the same rows'}; suspects +{counts['suspects.new']:,} -{counts['suspects.gone']:,}{columns}"
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
@@ -146,7 +155,7 @@ STEP = Step(
     params=Compare,
     inputs=_inputs,
     outputs=(DATA, METRICS),
-    libraries=("numpy", "pandas", "pyarrow"),
+    libraries=("numpy", "pandas", "pyarrow", "scipy"),
     reads=("ingest",),
     hints=Hints(persistent=(DATA,)),
 )

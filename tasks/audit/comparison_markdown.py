@@ -28,6 +28,10 @@ def comparison_markdown(name_before: str, name_now: str, before: Record, now: Re
         f"{counts['rows.moved']:,} rows changed region. The classes shifted by {percent(changes.class_shift)}. "
         f"The maps are {changes.map.distance:.3f} apart (energy distance, 0 = the same; p = {changes.map.p:.3f})."
     )
+    if changes.columns:
+        from cartograph.audits.columns import drift_sentence
+
+        parts.append(drift_sentence(changes.columns, plain_markdown))
     rows = changes.rows.to_pylist()
     for what in ("new suspect", "relabelled"):
         found = [row for row in rows if row["what"] == what]

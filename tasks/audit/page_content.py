@@ -187,6 +187,7 @@ def _since_last_audit(inputs: Mapping[str, Path]) -> SinceLastAudit | None:
     """Return what changed since the last audit; None for a workspace's first."""
     import pyarrow.parquet as pq
 
+    from cartograph.audits.columns import ColumnDrift
     from cartograph.page.step_results import SinceLastAudit
 
     if SINCE not in inputs or not (inputs[SINCE] / "comparison.json").exists():
@@ -201,6 +202,7 @@ def _since_last_audit(inputs: Mapping[str, Path]) -> SinceLastAudit | None:
         classes={name: tuple(shares) for name, shares in comparison["classes"].items()},
         trend=list(zip(range(record["number"] - len(numbers) + 1, record["number"] + 1), numbers, strict=True)),
         embedded=read_json(inputs[EMBEDDED])["sets"] if EMBEDDED in inputs else {},
+        columns=tuple(ColumnDrift(**column) for column in comparison.get("columns", ())),
     )
 
 

@@ -1,4 +1,4 @@
-"""What changed from one audit to another: rows, labels, suspects, regions, classes, and the map as a whole."""
+"""What changed from one audit to another: rows, labels, suspects, regions, classes, columns of features, and the map as a whole."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from cartograph.audits.columns import ColumnDrift, column_drift
 from cartograph.audits.record import Record
 from cartograph.data.arrays import Array, Bools, Integers
 from cartograph.maps.distance import MOST_POINTS, MapDistance, map_distance
@@ -69,6 +70,7 @@ class AuditChanges:
         regions: region before -> region now -> number of rows that both audits have.
         classes: class -> (share before, share now).
         map: distance of the two maps.
+        columns: of two tables of features every column, those that drifted first.
     """
 
     rows: pa.Table
@@ -76,6 +78,7 @@ class AuditChanges:
     regions: Mapping[str, Mapping[str, int]]
     classes: Mapping[str, tuple[float, float]]
     map: MapDistance
+    columns: tuple[ColumnDrift, ...] = ()
 
     @property
     def class_shift(self) -> float:
@@ -83,8 +86,12 @@ class AuditChanges:
         return 0.5 * sum(abs(now - before) for before, now in self.classes.values())
 
     def numbers(self) -> dict[str, float]:
-        """Return the counts, the class shift and the distance of the maps, by name."""
-        return {**self.counts, "class_shift": self.class_shift, "map.distance": self.map.distance, "map.p": self.map.p}
+        """Return the counts, the class shift, the distance of the maps and that of the columns, by name."""
+        numbers = {**self.counts, "class_shift": self.class_shift, "map.distance": self.map.distance, "map.p": self.map.p}
+        if self.columns:
+            numbers["columns.drifted"] = sum(bool(column.why) for column in self.columns)
+            numbers["columns.distance"] = max(column.distance or 0.0 for column in self.columns)
+        return numbers
 
 
 def audit_changes(before: Record, now: Record, rng: np.random.Generator) -> AuditChanges:
@@ -128,8 +135,9 @@ def audit_changes(before: Record, now: Record, rng: np.random.Generator) -> Audi
         "suspects.removed": removed_suspects,
         "suspects.still": int((was & is_now).sum()),
     }
+    columns = column_drift(before.columns, now.columns)
     changes = pa.concat_tables(parts).sort_by([("what", "ascending"), (UID, "ascending")])
-    return AuditChanges(changes, counts, _crossed(kept_old, kept_new), _class_shares(old, new), _distance(old, new, rng))
+    return AuditChanges(changes, counts, _crossed(kept_old, kept_new), _class_shares(old, new), _distance(old, new, rng), columns)
 
 
 def _array(table: pa.Table, name: str) -> Array:

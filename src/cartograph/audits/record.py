@@ -1,4 +1,6 @@
-"""What an audit leaves for the next one to be compared with: a row each, without its texts, and the numbers of the whole."""
+"""What an audit leaves for the next one to be compared with: a row each, without its texts, the numbers of the whole, and a summary of each
+column of a table of features.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cartograph.audits.columns import Summary
 from cartograph.data.content import content_keys
 from cartograph.errors import InputError
 from cartograph.schema import LABEL, RECORD, UID, dataset_info
@@ -28,12 +31,14 @@ class Record:
         numbers: name -> number: what is followed from audit to audit.
         number: 1 for a workspace's first audit; the next one that differs is 2.
         earlier: the numbers of the audits before it, oldest first, at most ``MOST_REMEMBERED``.
+        columns: of a table of features, as ``audits.columns.column_summaries`` makes them.
     """
 
     rows: pa.Table
     numbers: Mapping[str, float]
     number: int = 1
     earlier: tuple[Mapping[str, float], ...] = ()
+    columns: tuple[Summary, ...] = ()
 
     @property
     def identity(self) -> str:
@@ -54,13 +59,19 @@ class Record:
 
     def facts(self) -> dict[str, Any]:
         """Return all but the rows as JSON values, and a digest of them and the rows: what was damaged since is not taken for an audit."""
-        facts = {"number": self.number, "numbers": dict(self.numbers), "earlier": [dict(numbers) for numbers in self.earlier]}
+        facts: dict[str, Any] = {
+            "number": self.number,
+            "numbers": dict(self.numbers),
+            "earlier": [dict(numbers) for numbers in self.earlier],
+        }
+        if self.columns:
+            facts["columns"] = [dict(summary) for summary in self.columns]
         content = json.dumps([self.identity, facts], sort_keys=True)
         return facts | {"digest": hashlib.sha256(content.encode()).hexdigest()}
 
     def after(self, previous: Record) -> Record:
         """Return this record as the one that follows ``previous``."""
-        return Record(self.rows, self.numbers, previous.number + 1, previous.trend[-MOST_REMEMBERED:])
+        return Record(self.rows, self.numbers, previous.number + 1, previous.trend[-MOST_REMEMBERED:], self.columns)
 
 
 def record_rows(examples: pa.Table, measures: pa.Table, noise: pa.Table | None) -> pa.Table:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cartograph.audits.columns import ColumnDrift
 from cartograph.compare.selections import TrainedSelections
 from cartograph.compare.versions import Comparison
 
@@ -145,6 +146,7 @@ class SinceLastAudit:
         trend: number of an audit and its numbers, oldest first, this one last.
         embedded: set -> rows whose vectors by the frozen encoder were ``kept`` from the last audit, and those ``made`` in this one; empty
             without an encoder.
+        columns: of a table of features every column, those that drifted first.
     """
 
     audits: tuple[int, int]
@@ -154,6 +156,7 @@ class SinceLastAudit:
     classes: Mapping[str, tuple[float, float]]
     trend: Sequence[tuple[int, Mapping[str, float]]]
     embedded: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    columns: Sequence[ColumnDrift] = ()
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cartograph.audits.columns import FAR, MISSING, UNSEEN, drift_sentence
 from cartograph.data.images import shown_fields
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
@@ -16,7 +17,7 @@ from cartograph.page.row_blocks import RowList, RowTables
 from cartograph.page.sections.suspects import suspect_table
 from cartograph.page.step_results import SinceLastAudit
 from cartograph.schema import REGIONS, UID
-from cartograph.wording import count, counted, cut, listing, probability, share
+from cartograph.wording import count, counted, cut, listing, percent, probability, share
 
 _LONGEST = 200
 _PICTURE_SIDE = 32
@@ -35,7 +36,7 @@ def audit_changes_section(audit: Audit) -> Section | None:
     lists = _lists(audit, since)
     if lists:
         blocks.append(RowTables(lists))
-    blocks += [table for table in (_relabelled(audit, since), _regions(since), _classes(since)) if table is not None]
+    blocks += [table for table in (_relabelled(audit, since), _columns(since), _regions(since), _classes(since)) if table is not None]
     charts = _trend(since.trend)
     if charts:
         blocks.append(Charts(charts))
@@ -57,6 +58,8 @@ def _lead(since: SinceLastAudit) -> list[str]:
         + f", {count(still)} still {'is' if still == 1 else 'are'}, {count(gone)} no longer {'is' if gone == 1 else 'are'}"
         + (f", and {count(away)} went with their rows." if away else ".")
     )
+    if since.columns:
+        lines.append(drift_sentence(since.columns))
     moved, kept = int(counts["rows.moved"]), int(counts["rows.now"] - counts["rows.added"])
     if kept:
         lines.append(f"{counted(moved, 'row')} of the {count(kept)} that both audits have ({share(moved, kept)}) changed region.")
@@ -124,6 +127,30 @@ def _texts(audit: Audit, uids: Sequence[str]) -> dict[str, str]:
     rows = audit.examples.filter(pc.is_in(audit.examples[UID], value_set=pa.array(uids, pa.string())))
     shown = zip(rows[UID].to_pylist(), *shown_fields(rows, audit.info, _PICTURE_SIDE), strict=True)
     return {uid: fields[0] if audit.info.images else cut(" | ".join(fields), _LONGEST) for uid, *fields in shown}
+
+
+def _columns(since: SinceLastAudit) -> Table | None:
+    """Return every column of a table of features, those that drifted first; folded where none did."""
+    if not since.columns:
+        return None
+    cells: list[Sequence[Cell]] = [
+        (cut(column.name, 60), ", ".join(column.why), column.distance, *column.usual, *column.missing, column.unseen)
+        for column in since.columns
+    ]
+    far = f"values {FAR:g} apart, {percent(MISSING)} of the rows more or fewer missing, or {percent(UNSEEN)} in new categories"
+    drifted = f"what moved far ({far}), and farther than by chance in one of a hundred audits"
+    apart = "0 = the same values: Kolmogorov-Smirnov distance of numbers and dates, total variation of categories"
+    columns = (
+        Column("Column"),
+        Column("Drifted", meaning=drifted),
+        Column("Distance", "probability", apart),
+        Column("Usual before", meaning="the middle number or date, or the most frequent category"),
+        Column("Usual now"),
+        Column("Missing before", "share"),
+        Column("Missing now", "share"),
+        Column("New categories", "share", "rows with a category that was not there before"),
+    )
+    return Table("Columns before and now", columns, cells, folded=not any(column.why for column in since.columns))
 
 
 def _regions(since: SinceLastAudit) -> Table:

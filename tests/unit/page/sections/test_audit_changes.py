@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 
+from cartograph.audits.columns import ColumnDrift
 from cartograph.page.audit import Audit
+from cartograph.page.blocks import Table
 from cartograph.page.chart_blocks import Charts
 from cartograph.page.row_blocks import RowTables, SuspectTable
 from cartograph.page.sections.audit_changes import _relabelled, audit_changes_section
@@ -29,6 +33,22 @@ def test_the_section_lists_changed_rows_and_the_trend(audit: Audit) -> None:
     charts = block_of(section, Charts)
     accuracy = next(chart for chart in charts.charts if chart.title == "Accuracy")  # type: ignore[attr-defined]
     assert (list(accuracy.x), list(accuracy.series[0].values)) == ([4.0, 5.0], [0.7, 0.6])
+
+
+def test_columns_that_drifted_are_named_and_tabled(audit: Audit) -> None:
+    drifted = ColumnDrift("<age>", "number", 0.25, (0.0, 0.125), ("38", "52"), None, ("38 in the middle, now 52",))
+    same = ColumnDrift("job", "category", 0.05, (0.0, 0.0), ("clerk", "clerk"), 0.0, ())
+    second = with_earlier_audit(audit)
+    assert second.since_last_audit is not None
+    for columns, folded, sentence in (
+        ((drifted, same), False, "1 of 2 columns drifted: `<age>` (38 in the middle, now 52). 1 row of the 7"),
+        ((same,), True, "1 no longer is. No column drifted. 1 row"),
+    ):
+        section = audit_changes_section(replace(second, since_last_audit=replace(second.since_last_audit, columns=columns)))
+        assert section is not None and sentence in " ".join(section.lead.split())
+        table = next(block for block in section.blocks if isinstance(block, Table) and block.caption == "Columns before and now")
+        assert table.folded is folded and table.cells[-1] == ("job", "", 0.05, "clerk", "clerk", 0.0, 0.0, 0.0)
+        assert all(len(row) == len(table.columns) for row in table.cells)
 
 
 def test_relabelled_rows_are_shown_as_pictures() -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from cartograph.errors import GateError
-from cartograph.schema import MEASURES
+from cartograph.schema import FEATURES, MEASURES, VALUES, Feature, dataset_info, examples_schema
 from tasks.audit import compare, gates
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
@@ -132,6 +134,29 @@ def test_suspects_among_new_rows_are_counted_apart_from_those_among_old_rows(spa
     space.run()
     said = "1 of 20 labels added or changed since the last audit looks wrong (5\u00a0%; at least 0.3\u00a0% with 95 % confidence)."
     assert space.outcome("changed_suspects") == ("passed", said)
+
+
+def test_the_columns_of_a_table_are_compared_with_those_of_the_audit_before(space: Space) -> None:
+    def fill(shift: float, suspects: list[str]) -> None:
+        space.fill(SIZE, suspects)
+        by_hand = pq.read_table(space.path / "data/ingest/train.parquet")
+        drawn = np.random.default_rng(1).normal(size=SIZE)
+        info = dataclasses.replace(dataset_info(by_hand.schema), task="table", text=(FEATURES,), features=(Feature("age", "number"),))
+        columns = {name: by_hand[name] for name in by_hand.column_names if name != "text"}
+        columns |= {FEATURES: [""] * SIZE, VALUES: [{"age": float(value + shift)} for value in drawn]}
+        schema = examples_schema(info)
+        save(pa.table({name: columns[name] for name in schema.names}, schema=schema), space.path / "data/ingest/train.parquet")
+
+    fill(0.0, ["u001"])
+    space.run()
+    fill(0.0, ["u002"])
+    assert "drifted" not in space.run()[0]
+    assert space.read("reports/compare.metrics.json")["columns.drifted"] == 0
+    fill(3.0, ["u003"])
+    assert space.run()[0].endswith("; 1 column drifted")
+    metrics, [column] = space.read("reports/compare.metrics.json"), space.read("data/compare/comparison.json")["columns"]
+    assert metrics["columns.drifted"] == 1 and metrics["columns.distance"] == column["distance"] > 0.8
+    assert column["name"] == "age" and "in the middle, now" in column["why"][0]
 
 
 def test_the_same_audit_again_is_no_new_audit(space: Space) -> None:

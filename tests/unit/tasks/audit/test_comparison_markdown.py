@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
@@ -35,3 +37,16 @@ def test_long_lists_are_cut() -> None:
     now = record([(f"u{number:03}", str(number), "dog", False) for number in range(50)])
     text = comparison_markdown("a", "b", before, now, audit_changes(before, now, np.random.default_rng(1)))
     assert "u019 (cat → dog), and 30 more." in text and "u020" not in text
+
+
+def test_columns_that_drifted_are_named_as_text() -> None:
+    sides = [record([("a", "1", "cat", False)]), record([("a", "1", "cat", False)])]
+    summary = {"name": "a*b*", "kind": "number", "rows": 900, "missing": 0}
+    known = [{**summary, "values": [0.0, number], "shares": [0.2, 1.0]} for number in (1.0, 2.0)]
+    before, now = (replace(side, columns=(column,)) for side, column in zip(sides, known, strict=True))
+    changes = audit_changes(before, now, np.random.default_rng(1))
+    text = comparison_markdown("a", "b", before, now, changes)
+    assert "the same rows; suspects +0 -0; 1 column drifted." in text
+    assert "The only column drifted: a\\*b\\* (1 in the middle, now 2)." in text
+    assert (changes.numbers()["columns.drifted"], changes.numbers()["columns.distance"]) == (1, 0.8)
+    assert "columns.drifted" not in audit_changes(*sides, np.random.default_rng(1)).numbers()
