@@ -76,7 +76,7 @@ def _accuracy(audit: Audit, sets: list[str]) -> Table:
         ),
     )
     filled = [place for place in range(len(columns)) if any(line[place] not in (None, "") for line in cells)]
-    return Table("After the last epoch", [columns[place] for place in filled], [[line[place] for place in filled] for line in cells])
+    return Table("After the last epoch", [columns[place] for place in filled], [tuple(line[place] for place in filled) for line in cells])
 
 
 def _facts(audit: Audit) -> list[tuple[str, str]]:

@@ -14,7 +14,13 @@ from tests.page_audits import block_of, set_entry
 def test_accuracy_has_an_interval_on_sets_of_known_size(audit: Audit) -> None:
     sets = [set_entry("train", "train", []), set_entry("dev", "id", [])]
     table = block_of(training_section(replace(audit, validation={"sets": sets, "quarantine": {}})), Table)
-    assert table.cells == [("train", "train", 8, 0.75, None, None), ("dev", "in distribution", 8, 0.625, "0.31 to 0.86", None)]
+    assert table.cells == [("train", "train", 8, 0.75, None), ("dev", "in distribution", 8, 0.625, "0.31 to 0.86")]
+    assert [column.title for column in table.columns][-1] == "95 % interval", "no macro F1 is known"
+
+
+def test_a_train_set_alone_has_no_columns_that_are_of_other_sets(audit: Audit) -> None:
+    section = training_section(replace(audit, validation={"sets": [set_entry("train", "train", [])], "quarantine": {}}))
+    assert [column.title for column in block_of(section, Table).columns] == ["Set", "Domain", "Rows", "Accuracy"]
 
 
 def test_an_imported_map_says_why_there_is_no_curve(audit: Audit) -> None:
