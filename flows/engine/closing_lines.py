@@ -6,15 +6,17 @@ import os
 import sys
 from pathlib import Path
 
+from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
 from tasks.audit.gates import came_to_gates, findings
 from tasks.audit.ingested_sets import is_built_in
 from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.publish import RUN
 from tasks.audit.report import PAGE as REPORT
 from tasks.collection.report import WAITING as WAITING_PAGE
 from tasks.engine.workspace import Workspace, project_root
 from tasks.presentation import console
-from tasks.publishing.tracking_uri import tracking_uri, viewer
+from tasks.publishing.tracking_uri import runs_page, shown, tracking_uri, viewer
 
 INTERRUPTED, TERMINATED = 130, 143
 """The exit codes after Ctrl-C and SIGTERM, as shells have them."""
@@ -33,9 +35,22 @@ def print_places(space: Workspace, error: CartographError | None) -> None:
     if report.exists():
         console.say(f"Report     {report.relative_to(project_root())}")
     if not waiting and getattr(space.settings.get("publish"), "enabled", False):
-        console.say(f"Compare    {viewer(tracking_uri())}")
+        _print_runs(space)
     if not waiting and report.exists() and space.settings.find(Ingest) is not None:
         _print_next(space)
+
+
+def _print_runs(space: Workspace) -> None:
+    """Print how the runs are looked at in MLflow: the command that serves them, and their address."""
+    uri = tracking_uri()
+    try:
+        published = read_json(space.state / RUN)
+        address = runs_page(published["server"], published["experiment"]) if published["server"] == shown(uri) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        address = None
+    lines = [viewer(uri)] if address is None else [address] if address.startswith(shown(uri)) else [viewer(uri), address]
+    for place, line in enumerate(lines):
+        console.say(f"{'' if place else 'Compare':<10} {line}")
 
 
 def _print_next(space: Workspace) -> None:

@@ -32,6 +32,15 @@ def viewer(uri: str) -> str:
     return f"mlflow ui --backend-store-uri {shlex.quote('sqlite:///mlflow.db' if uri == own else shown(uri))}"
 
 
+def runs_page(server: str, experiment: str) -> str:
+    """Return the address of an experiment's runs, on a server or where ``viewer`` shows a database.
+
+    It names MLflow's mode: by itself MLflow 3.17 opens every experiment on its page of traces, whatever kind the experiment says it is.
+    """
+    place = server.rstrip("/") if server.startswith(("http://", "https://")) else LOCAL_VIEWER
+    return f"{place}/#/experiments/{experiment}/runs?workflowType=machine_learning"
+
+
 def sqlite_file(uri: str) -> Path | None:
     """Return the file of a SQLite tracking URI (``sqlite:///relative`` or ``sqlite:////absolute``), else None."""
     path = uri.removeprefix("sqlite:///").partition("?")[0]

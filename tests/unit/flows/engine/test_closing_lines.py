@@ -1,0 +1,40 @@
+"""What is said at the end: where the runs are looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cartograph.data.json_files import write_json
+from flows.engine import closing_lines
+from tasks.audit.publish import RUN, Publish
+from tasks.engine.workspace import project_root
+from tests.workspaces import make_workspace
+
+RUNS = "/#/experiments/7/runs?workflowType=machine_learning"
+
+
+@pytest.mark.parametrize(
+    ("uri", "server", "said"),
+    [
+        (None, "own", ["Compare    mlflow ui --backend-store-uri sqlite:///mlflow.db", f"           http://127.0.0.1:5000{RUNS}"]),
+        ("https://ann:secret@mlflow.example", "https://mlflow.example", [f"Compare    https://mlflow.example{RUNS}"]),
+        ("https://mlflow.example", "https://elsewhere.example", ["Compare    https://mlflow.example"]),
+        (None, None, ["Compare    mlflow ui --backend-store-uri sqlite:///mlflow.db"]),
+    ],
+)
+def test_the_address_of_the_runs_follows_the_command_that_serves_them(
+    uri: str | None, server: str | None, said: list[str], project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(closing_lines, "came_to_gates", lambda space, error: True)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    if uri is not None:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    space = make_workspace(project, publish=Publish())
+    if server is not None:
+        write_json(
+            space.state / RUN, {"server": f"sqlite:///{project_root() / 'mlflow.db'}" if server == "own" else server, "experiment": "7"}
+        )
+    closing_lines.print_places(space, None)
+    assert capsys.readouterr().out.splitlines()[1:] == said
