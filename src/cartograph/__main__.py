@@ -185,7 +185,10 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
     if left_out := ingested.left_out:
         named = listing([f"`{cut(name, 40)}`" for name in left_out[:_NAMED]])
         more = f", and {len(left_out) - _NAMED:,} more" if len(left_out) > _NAMED else ""
-        lines.append(f"left out, since they are identifiers, row numbers or empty: {named}{more}; name them with --feature to read them")
+        lines.append(
+            f"left out, since they are identifiers, row numbers, empty or marked as no features: {named}{more}; "
+            "name them with --feature to read them"
+        )
     telling = telling_sentence(telling_columns(ingested.examples)) if one_label else ""
     return [*lines, telling] if telling else lines
 

@@ -220,6 +220,19 @@ def test_a_refusal_names_what_solves_it(name: str, project: Path, tmp_path: Path
     assert not (project / "workspaces" / "odd").exists()
 
 
+def test_the_header_of_orange_says_what_columns_hold(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f"{20 + at % 30}\t{at % 3}\tperson {at % 7}\t{at % 5}\t{label}\n" for at, label in enumerate(LABELS))
+    header = "age\tdegree\tname\told label\tis good\ncontinuous\t0 1 2\tstring\td\tdiscrete\n\t\tmeta\tclass\tclass\n"
+    given = text_file("rows.tab", header + rows)(tmp_path)
+    init("workspaces/odd", [given], features=True, label="is good")
+    said = capsys.readouterr().out
+    assert f"classes  bad {COUNT // 2}, good {COUNT // 2}" in said
+    assert "age  numbers, 20 to 49" in said and "degree  3 categories" in said
+    assert "left out  name, old label" in said
+    with pytest.raises(InputError, match="has no column `label`; its header says that `old label` is the class: use `--label 'old label'`"):
+        init("workspaces/other", [given], features=True)
+
+
 def test_a_record_that_spans_lines_is_numbered_as_before(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     with path.open("w", encoding="utf-8", newline="") as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -221,6 +222,9 @@ def _found(file: File, alternatives: Alternatives) -> str:
             f"Name the columns by position: {names} in `columns`, `--columns {names}` in `init` and `cartograph audit`; an empty name "
             "leaves a column out."
         )
+    if named := [name for name, what in file.batch.stated.items() if what == "class"]:
+        use = f"use `--label {shlex.quote(named[0])}`"
+        raise NoColumnError(f"{file.name} has no column {wanted}; its header says that `{named[0]}` is the class: {use}.")
     raise NoColumnError(f"{file.name} has no column {wanted}; {columns}")
 
 

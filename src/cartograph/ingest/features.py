@@ -16,7 +16,7 @@ def with_kinds(files: Sequence[File], columns: Columns) -> Columns:
     """Return the columns of a table of features with what each holds (``Columns.kinds``).
 
     Of all columns those are left out that identify a row or say nothing of it: without a value, numbered from row to row, a different
-    name in most rows, lists and images.
+    name in most rows, lists and images; and those that a file's header leaves out, or names as a class beside the label.
 
     Args:
         files: of the train set.
@@ -31,13 +31,14 @@ def with_kinds(files: Sequence[File], columns: Columns) -> Columns:
     names = _all(files) if everything else columns.features
     if not everything and (wrong := sorted(taken & set(names))):
         raise InputError(f"`{wrong[0]}` is named as a feature and as label, uid, annotators or group; leave it out of the features.")
+    stated = {name: what for file in files for name, what in file.batch.stated.items()}
     kinds, left_out = [], []
     for name in names:
         if name in taken:
             continue
         texts = pa.chunked_array([chunk for file in files for chunk in texts_of(file, (name,)).chunks], pa.string())
-        feature = feature_of(name, texts, named=name in columns.categories)
-        if everything and says_nothing(texts, feature):
+        feature = feature_of(name, texts, named=name in columns.categories or stated.get(name) in ("category", "class"))
+        if everything and (stated.get(name) in ("left out", "class") or says_nothing(texts, feature)):
             left_out.append(name)
         else:
             kinds.append(feature)

@@ -1,4 +1,4 @@
-"""CSV and TSV: a header line, then one record per line; a record with another number of fields is rejected."""
+"""CSV and TSV: a header line (Orange's: three), then one record per line; a record with another number of fields is rejected."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ import pyarrow as pa
 
 from cartograph.data.csv_cells import MAX_CELL, csv_reader
 from cartograph.errors import InputError
+from cartograph.read import orange
 from cartograph.read.encodings import NOT_DECODED, broken_byte, printable
 from cartograph.read.opening import open_text
+from cartograph.read.orange import Stated
 from cartograph.read.source import BATCH_ROWS, TOO_LONG, Batch, Rejected, Source, distinct
 
 WRONG_NUMBER = "wrong number of fields"
@@ -49,11 +51,10 @@ class _Lines:
         self.taken.append(line)
         return line
 
-    def peek(self) -> str:
-        """Return the next line without taking it; empty at the end."""
-        if not self._returned:
-            self._returned.extend(islice(self._file, 1))
-        return self._returned[0] if self._returned else ""
+    def peek(self, ahead: int = 0) -> str:
+        """Return the next line, or one further ahead, without taking it; empty at the end."""
+        self._returned.extend(islice(self._file, max(ahead + 1 - len(self._returned), 0)))
+        return self._returned[ahead] if len(self._returned) > ahead else ""
 
     def give_back(self) -> str:
         """Keep the first line of the broken record, give back the rest, and return the kept one."""
@@ -64,12 +65,13 @@ class _Lines:
 
 @dataclass(frozen=True)
 class _Layout:
-    """How a file is delimited, and its header as written."""
+    """How a file is delimited, its header as written, and what that says of columns beside their names."""
 
     delimiter: str
     quoting: str
     columns: tuple[str, ...]
     header: str
+    stated: Mapping[str, Stated]
 
 
 def _read(source: Source, delimiter: str | None, *, quoting: str) -> Iterator[Batch]:
@@ -87,7 +89,19 @@ def _opened(source: Source, lines: _Lines, delimiter: str | None, quoting: str) 
     except (TypeError, ValueError) as error:
         raise InputError(f"{source.name}: delimiter {delimiter!r} must be a single character.") from error
     columns = _stated(source, lines) if source.columns else _header(source, reader)
-    return _Layout(delimiter, quoting, columns, "".join(lines.taken)), reader
+    found = _stated_of(columns, lines) if delimiter == "\t" and not source.columns else {}
+    return _Layout(delimiter, quoting, columns, "".join(lines.taken), found), reader
+
+
+def _stated_of(columns: tuple[str, ...], lines: _Lines) -> Mapping[str, Stated]:
+    """Return what two more lines of a header say of the columns, and take them; nothing where they are rows."""
+    types, flags = (lines.peek(ahead) for ahead in (0, 1))
+    found = orange.stated(columns, *(line.rstrip("\r\n").split("\t") for line in (types, flags))) if flags else None
+    if found is None:
+        return {}
+    for _ in range(2):
+        next(lines)
+    return found
 
 
 def rewrite(source: Source, kind: str, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
@@ -154,7 +168,7 @@ def _batches(layout: _Layout, reader: Iterator[list[str]], lines: _Lines) -> Ite
         records = [record for _, record in chunk if not isinstance(record, Rejected)]
         rows = [number for number, record in chunk if not isinstance(record, Rejected)]
         rejected = tuple(record for _, record in chunk if isinstance(record, Rejected))
-        yield Batch(_table(layout.columns, records), pa.array(rows, pa.int64()), rejected, _merged(rows, records, layout))
+        yield Batch(_table(layout.columns, records), pa.array(rows, pa.int64()), rejected, _merged(rows, records, layout), layout.stated)
 
 
 def _merged(numbers: list[int], records: list[list[str]], layout: _Layout) -> tuple[int, ...]:

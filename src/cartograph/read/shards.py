@@ -67,7 +67,7 @@ def read(source: Source) -> Iterator[Batch]:
 def _moved(batch: Batch, start: int) -> Batch:
     rows = pa.array(batch.rows.to_numpy() + start)
     rejected = tuple(Rejected(record.row + start, record.reason, record.detail, record.record) for record in batch.rejected)
-    return Batch(batch.table, rows, rejected, tuple(number + start for number in batch.merged))
+    return Batch(batch.table, rows, rejected, tuple(number + start for number in batch.merged), batch.stated)
 
 
 @contextmanager

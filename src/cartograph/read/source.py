@@ -8,14 +8,15 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.data.csv_cells import MAX_CELL
+from cartograph.read.orange import Stated
 
 BATCH_ROWS, BATCH_ROWS_OF_IMAGES = 50_000, 1_000
 MAX_COLUMNS = 4096
@@ -98,12 +99,14 @@ class Batch:
         rejected: the records in between that could not be read.
         merged: numbers of the records with a quoted cell that holds a whole line of as many fields: a quote that was never meant to
             begin a cell may have swallowed the end of a line.
+        stated: what the file's header says of columns; empty where it has names alone.
     """
 
     table: pa.Table
     rows: pa.Array
     rejected: tuple[Rejected, ...] = ()
     merged: tuple[int, ...] = ()
+    stated: Mapping[str, Stated] = field(default_factory=dict)
 
 
 def distinct(names: Sequence[str]) -> list[str]:
@@ -137,7 +140,7 @@ def without_long_cells(batch: Batch) -> Batch:
     ]
     kept = pa.array([place not in too_long for place in range(len(rows))], pa.bool_())
     everything = sorted([*batch.rejected, *rejected], key=lambda record: record.row)
-    return Batch(batch.table.filter(kept), batch.rows.filter(kept), tuple(everything), batch.merged)
+    return Batch(batch.table.filter(kept), batch.rows.filter(kept), tuple(everything), batch.merged, batch.stated)
 
 
 def join(batches: list[Batch]) -> Batch:
@@ -159,6 +162,7 @@ def join(batches: list[Batch]) -> Batch:
         rows=pa.concat_arrays([batch.rows for batch in batches]),
         rejected=tuple(record for batch in batches for record in batch.rejected),
         merged=tuple(number for batch in batches for number in batch.merged),
+        stated={name: what for batch in batches for name, what in batch.stated.items()},
     )
 
 

@@ -33,7 +33,9 @@ def test_columns_that_were_not_read_are_named(audit: Audit) -> None:
     sets = [{**set_entry("train", "train", [check_of("x")]), "left_out": ["name", "row <1>"]}]
     section = validation_section(replace(audit, validation={"passed": True, "sets": sets, "quarantine": {}}))
     assert section is not None
-    assert section.lead.endswith("Columns that were not read, since they are identifiers, row numbers or empty: “name” and “row <1>”.")
+    assert section.lead.endswith(
+        "Columns that were not read, since they are identifiers, row numbers, empty or marked as no features: “name” and “row <1>”."
+    )
 
 
 def test_quarantine_is_counted_by_reason_and_shows_each(audit: Audit) -> None:
