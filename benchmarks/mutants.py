@@ -1,12 +1,14 @@
 """Defects put into the code on purpose, one at a time, and whether the tests notice: which survived, and the score.
 
-`python benchmarks/mutants.py [part of a path]` works on a copy of the project in a temporary folder, with all or those of some files:
-those that once survived, and others at the places where a wrong record could begin: measures, the solver, label doubt, receipts, locks,
-snapshots, escapes, and the choice of rows.
+`python benchmarks/mutants.py [part of a path] [--draw 60 --seed 1]` works on a copy of the project in a temporary folder: with all listed
+here, or those of some files; or with so many drawn by lot (`mutant_draw.py`) at the places where a wrong record could begin: measures,
+selections, the solver, label doubt, the estimate, receipts, locks, escapes, flows. Each is tried with the tests of its own module,
+and where those do not notice, with those of its whole package. What survives of a draw may change nothing that can be seen: look.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -14,6 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
+
+import mutant_draw
 
 ROOT = Path(__file__).resolve().parent.parent
 UNIT = "tests/unit"
@@ -119,37 +123,78 @@ MUTANTS = (
 )
 
 
+def fails(copy: Path, file: str, text: str, tests: str) -> bool:
+    """Return whether the tests fail, or do not end, with a file that says this."""
+    path = copy / file
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(copy / "src"), str(copy)]), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", *tests.split()]
+    try:
+        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, check=False, timeout=900)
+    except subprocess.TimeoutExpired:
+        return True
+    finally:
+        path.write_text(whole, encoding="utf-8")
+    # 2: a module that the tests import does not even load.
+    if done.returncode not in (0, 1, 2):
+        raise SystemExit(f"{tests}: pytest ended with {done.returncode}: {done.stdout.decode()[-2000:]}")
+    return done.returncode != 0
+
+
 def notices(copy: Path, mutant: Mutant) -> bool:
     """Return whether the tests fail with the mutant in place."""
-    path = copy / mutant.file
-    whole = path.read_text(encoding="utf-8")
+    whole = (copy / mutant.file).read_text(encoding="utf-8")
     if mutant.before not in whole:
         raise SystemExit(f"{mutant.file} has no {mutant.before!r} any more; correct the mutant.")
-    path.write_text(whole.replace(mutant.before, mutant.after), encoding="utf-8")
-    environment = os.environ | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *mutant.tests.split()]
-    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, check=False, timeout=900)
-    path.write_text(whole, encoding="utf-8")
-    if done.returncode not in (0, 1):
-        raise SystemExit(f"{mutant.tests}: pytest ended with {done.returncode}: {done.stdout.decode()[-2000:]}")
-    return done.returncode == 1
+    return fails(copy, mutant.file, whole.replace(mutant.before, mutant.after), mutant.tests)
+
+
+def try_listed(copy: Path, parts: list[str]) -> tuple[int, int]:
+    """Print what becomes of each listed mutant; return how many are noticed, and how many there are."""
+    chosen = [mutant for mutant in MUTANTS if all(part in mutant.file for part in parts)]
+    killed = 0
+    for mutant in chosen:
+        noticed = notices(copy, mutant)
+        killed += noticed
+        print(f"{'killed  ' if noticed else 'SURVIVED'} {mutant.file}: {' '.join(mutant.before.split())[:70]}", flush=True)
+    return killed, len(chosen)
+
+
+def try_drawn(copy: Path, parts: list[str], number: int, seed: int) -> tuple[int, int]:
+    """Print what becomes of mutants drawn by lot; return how many are noticed, and how many there are."""
+    changes = [change for change in mutant_draw.drawn(copy, number, seed) if all(part in change.file for part in parts)]
+    killed = 0
+    for change in changes:
+        whole = (copy / change.file).read_text(encoding="utf-8")
+        text = whole[: change.start] + change.after + whole[change.stop :]
+        module = Path(change.file.removeprefix("src/cartograph/"))
+        own, package = Path(UNIT) / module.parent / f"test_{module.name}", Path(UNIT) / module.parent
+        noticed = any(fails(copy, change.file, text, str(tests)) for tests in (own, package) if (copy / tests).exists())
+        killed += noticed
+        line = whole.splitlines()[change.line - 1].strip()
+        changed = f"{whole[change.start : change.stop].strip()[:40]!r} -> {change.after.strip()!r}"
+        print(
+            f"{'killed  ' if noticed else 'SURVIVED'} {change.file}:{change.line}: {changed} in {' '.join(line.split())[:90]}", flush=True
+        )
+    return killed, len(changes)
 
 
 def main() -> None:
-    chosen = [mutant for mutant in MUTANTS if all(part in mutant.file for part in sys.argv[1:])]
-    survived = []
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", help="parts of the paths of the files to change")
+    parser.add_argument("--draw", type=int, help="so many mutants by lot")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "project"
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
         for name in filter(None, listed.split("\0")):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, copy / name)
-        for mutant in chosen:
-            killed = notices(copy, mutant)
-            print(f"{'killed  ' if killed else 'SURVIVED'} {mutant.file}: {' '.join(mutant.before.split())[:70]}", flush=True)
-            survived += [] if killed else [mutant]
-    print(f"{len(chosen) - len(survived)} of {len(chosen)} killed")
-    if survived:
+        tried = try_drawn(copy, given.parts, given.draw, given.seed) if given.draw else try_listed(copy, given.parts)
+    print("{} of {} killed".format(*tried))
+    if tried[0] < tried[1]:
         raise SystemExit(1)
 
 
