@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import os
 import random
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,6 +21,7 @@ from transformers.utils import logging as transformers_logging
 from cartograph.errors import InputError
 
 _ONE_AT_A_TIME = threading.Lock()
+_LOOKED_FOR = "lomo_optim"
 _VARIABLES = ("ACCELERATE_", "CUBLAS_WORKSPACE_CONFIG", "TORCHDYNAMO_")
 
 
@@ -31,7 +34,7 @@ def isolated(seed: int, threads: int) -> Iterator[None]:
     computes the same bytes as one in the main thread.
     """
     with _ONE_AT_A_TIME, ExitStack() as stack:
-        for part in (_generators(), _environment(), _threads(threads), _determinism(), _silence(), _accelerate()):
+        for part in (_generators(), _environment(), _threads(threads), _determinism(), _silence(), _accelerate(), _known_absent()):
             stack.enter_context(part)
         seed_everything(seed)
         yield
@@ -150,3 +153,16 @@ def _accelerate() -> Iterator[None]:
 def _forget_accelerate() -> None:
     AcceleratorState._reset_state(reset_partial_state=True)
     GradientState._reset_state()
+
+
+@contextmanager
+def _known_absent() -> Iterator[None]:
+    """Have the import system remember that a package is not installed: accelerate looks for it on the disk twice a step."""
+    absent = _LOOKED_FOR not in sys.modules and importlib.util.find_spec(_LOOKED_FOR) is None
+    if absent:
+        sys.modules[_LOOKED_FOR] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        if absent:
+            del sys.modules[_LOOKED_FOR]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import torch
@@ -34,6 +35,7 @@ HELD_OUT = "held_out"
 """The name in a history of rows that are not trained on."""
 
 _MOST_NORM = 1.0
+_ALIVE: WeakSet[Trainer] = WeakSet()
 
 Progress = Callable[[int, int], None]
 Score = dict[str, Any]
@@ -102,6 +104,13 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         self.add_callback(_EpochCallback(self))
         self.recorder = self.watch.recorder() if self.watch.recorder else None
 
+    def create_accelerator_and_postprocess(self) -> None:
+        """Make the accelerator: one that collects the whole process's garbage before the first step only if a training before left any."""
+        super().create_accelerator_and_postprocess()
+        if not _ALIVE:
+            self.accelerator.free_memory = lambda *objects: list(objects)
+        _ALIVE.add(self)
+
     def get_train_dataloader(self) -> EpochLoader:
         """Return this process's share of the batches."""
         pieces, rank, processes = self.recipe.gradient_accumulation, self.args.process_index, self.args.world_size
@@ -148,6 +157,10 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
             total = (self._weights * functional.cross_entropy(logits, labels, reduction="none")).sum()
         mean: torch.Tensor = total / num_items_in_batch
         return mean
+
+    def _get_grad_norm(self, model: torch.nn.Module, grad_norm: Any = None) -> Any:
+        """Return the norm that gradients had before they were cut; None where the optimiser cuts them itself and nobody reads it."""
+        return super()._get_grad_norm(model, grad_norm) if self.args.max_grad_norm > 0 or self.recipe.live else None
 
     def floating_point_ops(self, inputs: dict[str, Any]) -> int:
         """Return 0: the number is not read, and counting takes time."""

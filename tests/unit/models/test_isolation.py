@@ -1,0 +1,27 @@
+"""The global state of a training."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+import pytest
+
+from cartograph.models import isolation
+from cartograph.models.isolation import isolated
+
+
+def test_a_package_that_is_not_there_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolation, "_LOOKED_FOR", "nowhere_to_be_found")
+    with isolated(1, 1):
+        assert sys.modules["nowhere_to_be_found"] is None
+        assert importlib.util.find_spec("nowhere_to_be_found") is None
+    assert "nowhere_to_be_found" not in sys.modules
+
+
+def test_a_package_that_is_there_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolation, "_LOOKED_FOR", "antigravity")
+    sys.modules.pop("antigravity", None)
+    with isolated(1, 1):
+        assert "antigravity" not in sys.modules
+        assert importlib.util.find_spec("antigravity") is not None
