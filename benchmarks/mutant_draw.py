@@ -42,8 +42,7 @@ FILES = (
 )
 """Where a wrong record could begin: measures, selections, the solver, label doubt, the estimate, receipts, locks, escapes and flows."""
 
-_COMPARED = {"Lt": "<=", "LtE": "<", "Gt": ">=", "GtE": ">", "Eq": "!=", "NotEq": "==", "In": "not in", "NotIn": "in", "Is": "is not"}
-_COMPARED["IsNot"] = "is"
+_COMPARED = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.In: "not in", ast.Is: "is not"}
 _COUNTED = {"Add": ("+", "-"), "Sub": ("-", "+"), "Mult": ("*", "/"), "Div": ("/", "*")}
 
 
@@ -91,10 +90,10 @@ def _changes(root: Path, file: str) -> Iterator[Change]:
         return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
 
     for node in _meant(ast.parse(text)):
-        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARED:
             between = (span(node.left)[1], span(node.comparators[0])[0])
             if b"(" not in whole[slice(*between)] and b")" not in whole[slice(*between)]:
-                yield change(*between, f" {_COMPARED[type(node.ops[0]).__name__]} ", node.lineno)
+                yield change(*between, f" {_COMPARED[type(node.ops[0])]} ", node.lineno)
         elif isinstance(node, ast.BinOp) and type(node.op).__name__ in _COUNTED:
             before, after = _COUNTED[type(node.op).__name__]
             start, stop = span(node.left)[1], span(node.right)[0]
