@@ -33,8 +33,8 @@ def test_the_address_of_the_runs_follows_the_command_that_serves_them(
         monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
     space = make_workspace(project, publish=Publish())
     if server is not None:
-        write_json(
-            space.state / RUN, {"server": f"sqlite:///{project_root() / 'mlflow.db'}" if server == "own" else server, "experiment": "7"}
-        )
+        own = f"sqlite:///{project_root() / 'mlflow.db'}"
+        space.state.mkdir()
+        write_json(space.state / RUN, {"server": own if server == "own" else server, "experiment": "7"})
     closing_lines.print_places(space, None)
     assert capsys.readouterr().out.splitlines()[1:] == said
