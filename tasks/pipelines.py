@@ -39,6 +39,13 @@ from tasks.engine.edits import take_snapshot
 from tasks.engine.snapshot import PARAMS
 from tasks.engine.step import Step
 from tasks.engine.workspace import Workspace, project_root, read_workspace
+from tasks.labels import clean as labels_clean
+from tasks.labels import gates as labels_gates
+from tasks.labels import ingest as labels_ingest
+from tasks.labels import measure as labels_measure
+from tasks.labels import noise as labels_noise
+from tasks.labels import publish as labels_publish
+from tasks.labels import train as labels_train
 
 _AUDITED: tuple[Step, ...] = (
     fetch.STEP,
@@ -68,6 +75,30 @@ STEPS = (*_AUDITED, publish.step([step for step in _AUDITED if step is not first
 """The steps of an audit, in order."""
 
 
+_OF_LABELS: tuple[Step, ...] = (
+    fetch.STEP,
+    labels_ingest.STEP,
+    labels_train.STEP,
+    labels_measure.STEP,
+    labels_noise.STEP,
+    labels_clean.STEP,
+    compare_audits.STEP,
+    labels_gates.STEP,
+    report.STEP,
+)
+
+LABELS_STEPS = (*_OF_LABELS, labels_publish.step(_OF_LABELS))
+"""The steps of an audit whose rows have several labels, in order."""
+
+LABELS_SECTIONS = {step.name: step.params for step in LABELS_STEPS}
+
+
+def has_several_labels(content: Mapping[str, Any]) -> bool:
+    """Return whether a params.yaml with this content is of an audit whose rows have several labels."""
+    ingest = content.get(labels_ingest.STEP.name)
+    return isinstance(ingest, labels_ingest.Ingest) or (isinstance(ingest, Mapping) and labels_ingest.KEY in ingest)
+
+
 def collection(settings: Settings) -> tuple[Step, ...]:
     """Return the steps of a collection of pairs: as many rounds as its settings say."""
     return (pairs.STEP, encode.STEP, *rounds.rounds(settings), compare.STEP, collection_report.STEP, publish_collection.STEP)
@@ -84,13 +115,21 @@ COLLECTION_SECTIONS: dict[str, type[Section]] = {
 
 
 def sections(content: Mapping[str, Any]) -> dict[str, type[Section]]:
-    """Return the models of a params.yaml's sections: those of a collection where it has the section ``collect``, else those of an audit."""
-    return COLLECTION_SECTIONS if COLLECTION in content else {step.name: step.params for step in STEPS}
+    """Return the models of a params.yaml's sections.
+
+    Those of a collection where it has the section ``collect``, of an audit with several labels a row where ``ingest`` says so, else those
+    of an audit.
+    """
+    if COLLECTION in content:
+        return COLLECTION_SECTIONS
+    return LABELS_SECTIONS if has_several_labels(content) else {step.name: step.params for step in STEPS}
 
 
 def pipeline(settings: Settings) -> tuple[Step, ...]:
-    """Return the steps that are declared for such settings: those of an audit, or of a collection of pairs."""
-    return collection(settings) if COLLECTION in settings else STEPS
+    """Return the steps that are declared for such settings: those of an audit, with one label a row or several, or of a collection."""
+    if COLLECTION in settings:
+        return collection(settings)
+    return LABELS_STEPS if has_several_labels(settings) else STEPS
 
 
 def steps_of(settings: Settings) -> tuple[Step, ...]:

@@ -23,7 +23,7 @@ ORDER = (
     ),
     "cartograph.__main__",
     "cartograph",
-    *(f"tasks.{name}" for name in ("presentation", "engine", "checks", "publishing", "audit", "collection")),
+    *(f"tasks.{name}" for name in ("presentation", "engine", "checks", "publishing", "audit", "labels", "collection")),
     *(f"tasks.{name}" for name in ("pipelines", "paper", "reviewing", "commands", "__main__")),
     "flows.engine",
     "flows",

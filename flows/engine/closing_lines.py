@@ -10,7 +10,7 @@ from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
 from tasks.audit.gates import came_to_gates, findings
 from tasks.audit.ingested_sets import is_built_in
-from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.ingest import Sources
 from tasks.audit.publish import RUN
 from tasks.audit.report import PAGE as REPORT
 from tasks.collection.report import WAITING as WAITING_PAGE
@@ -36,7 +36,7 @@ def print_places(space: Workspace, error: CartographError | None) -> None:
         console.say(f"Report     {report.relative_to(project_root())}")
     if not waiting and getattr(space.settings.get("publish"), "enabled", False):
         _print_runs(space)
-    if not waiting and report.exists() and space.settings.find(Ingest) is not None:
+    if not waiting and report.exists() and space.settings.find(Sources) is not None:
         _print_next(space)
 
 

@@ -34,8 +34,22 @@ RECIPES: dict[Arm, Recipe] = {"original": "decisions-only", "drop": "drop-flagge
 SHEET, TASKS, CONFIGURATION = "reports/review.csv", "reports/review.labelstudio.json", "reports/review.labelstudio.xml"
 
 
-class Clean(Section):
-    """The section ``clean`` of params.yaml: what happens to suspects that nobody decided about, and how far cleaning may go."""
+class CleanSection(Section):
+    """What every section ``clean`` says: what happens to suspects that nobody decided about, and how far cleaning may go."""
+
+    recipe: str = "decisions-only"
+    precision: float = Field(
+        0.8, ge=0, le=1, description="suspects are changed without a person where their label is wrong with at least this probability"
+    )
+    max_class_change: float = Field(
+        0.5, ge=0, description="part of a class's rows by which cleaning may shrink or grow it, else the audit fails"
+    )
+    review_limit: int = Field(500, ge=0, description="most suspects on the review sheet")
+    seed: int = Field(13, ge=0, description="seed of the random subset that the cleaned one is compared with, and of the blind check")
+
+
+class Clean(CleanSection):
+    """The section ``clean`` of params.yaml."""
 
     recipe: Literal["auto", "drop-flagged", "relabel", "down-weight", "decisions-only"] = Field(
         "auto",
@@ -43,15 +57,7 @@ class Clean(Section):
         "(every row counts by its probability of a right label); decisions-only (nothing); auto: of these the best by cross-validation "
         "on the train set. review/decisions.csv takes precedence",
     )
-    precision: float = Field(
-        0.8, ge=0, le=1, description="suspects are changed without a person where their label is wrong with at least this probability"
-    )
     relabel_above: float = Field(0.9, ge=0, le=1, description="recipe relabel: the suggestion is taken where its probability is above this")
-    max_class_change: float = Field(
-        0.5, ge=0, description="part of a class's rows by which cleaning may shrink or grow it, else the audit fails"
-    )
-    review_limit: int = Field(500, ge=0, description="most suspects on the review sheet")
-    seed: int = Field(13, ge=0, description="seed of the random subset that the cleaned one is compared with, and of the blind check")
 
 
 def run(params: Clean, inputs: Inputs, out: Out) -> str:
@@ -169,7 +175,7 @@ def require_sheet_saved(space: Workspace, decisions: dict[str, Decision], exampl
 
 
 def write_review(
-    params: Clean, examples: pa.Table, noise: pa.Table, decisions: dict[str, Decision], sheet: Path, tasks: Path, configuration: Path
+    params: CleanSection, examples: pa.Table, noise: pa.Table, decisions: dict[str, Decision], sheet: Path, tasks: Path, configuration: Path
 ) -> int:
     """Write the suspects that are still to decide on as a sheet and as Label Studio tasks; return how many there are."""
     from cartograph.clean import label_studio

@@ -12,7 +12,7 @@ from pydantic import Field
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
 from cartograph.wording import counted
-from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.ingest import Sources
 from tasks.engine.step import Hints, Inputs, Out, Step
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _record(inputs: Mapping[str, Path], settings: Settings) -> Record:
     for name in inputs:
         if name.endswith(".metrics.json"):
             numbers |= read_json(inputs[name])
-    sets = settings.of(Ingest).evaluation
+    sets = [name for name in settings.of(Sources).sets() if name != "train"]
     wanted = (*_FOLLOWED, *(f"region.{region}.share" for region in _regions()), *(f"{name}.accuracy" for name in sorted(sets)))
     examples = pq.read_table(inputs[ROWS])
     rows = record_rows(examples, measures, noise)

@@ -13,7 +13,7 @@ from pydantic import Field
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
 from tasks.audit.parameters.files import FileEntry
-from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.ingest import Sources
 from tasks.audit.sources import FETCHED, check_sum, fetched_name
 from tasks.engine.digest import digest_path
 from tasks.engine.step import Hints, Inputs, Out, Step
@@ -60,9 +60,9 @@ def remote_entries(settings: Settings) -> list[FileEntry]:
     from cartograph.read.formats import local_paths
     from cartograph.read.remote import is_remote
 
-    ingest = settings.of(Ingest)
+    ingest = settings.of(Sources)
     found: dict[str, FileEntry] = {}
-    for _, entries in ingest.sets().values() if ingest.source == "files" else ():
+    for _, entries in () if ingest.is_built_in else ingest.sets().values():
         for entry in entries:
             for path in filter(is_remote, local_paths(entry.path)):
                 found.setdefault(path, entry if entry.asked else FileEntry(path=path, sha256=entry.sha256))
@@ -160,8 +160,8 @@ def _read_record(folder: Path) -> Mapping[str, dict[str, Any]]:
 
 def is_wanted(settings: Settings) -> bool:
     """Return whether an audit has a file at a URL, a query, or a lake table."""
-    ingest = settings.of(Ingest)
-    return ingest.source == "files" and any("://" in entry.path for _, files in ingest.sets().values() for entry in files)
+    ingest = settings.of(Sources)
+    return not ingest.is_built_in and any("://" in entry.path for _, files in ingest.sets().values() for entry in files)
 
 
 STEP = Step(

@@ -54,7 +54,7 @@ def run(params: Ingest, inputs: Mapping[str, Path], out: Out) -> str:
     raw_sets, truth = read_sets(params, inputs)
     sets = ingest(raw_sets, columns_of(params), labelling_of(params))
     quarantine = pa.concat_tables([item.quarantine for item in sets])
-    _check_quarantine(params, sets, quarantine, out)
+    check_quarantine(params.quarantine_limit, sets, quarantine, out)
     validation = validate(
         sets,
         limit=params.quarantine_limit,
@@ -67,7 +67,7 @@ def run(params: Ingest, inputs: Mapping[str, Path], out: Out) -> str:
         write_parquet(item.examples, folder / f"{item.info.name}.parquet")
     write_parquet(quarantine, folder / "quarantine.parquet")
     write_json(folder / "validation.json", validation, sort_keys=False)
-    write_json(out["reports/ingest.metrics.json"], _metrics(sets, validation))
+    write_json(out["reports/ingest.metrics.json"], ingest_metrics(sets, validation))
     if truth is not None:
         write_parquet(truth, out["data/truth"] / "truth.parquet")
     return f"{len(sets[0].examples):,} rows, {len(sets[0].info.labels)} classes, {len(quarantine):,} quarantined"
@@ -142,25 +142,31 @@ def _built_in(params: Ingest) -> tuple[list[RawSet], pa.Table]:
     return raw_sets, corpus.truth
 
 
-def _check_quarantine(params: Ingest, sets: Sequence[IngestedSet], quarantine: pa.Table, out: Out) -> None:
+def check_quarantine(limit: float, sets: Sequence[IngestedSet], quarantine: pa.Table, out: Out) -> None:
+    """Check that no more than this share of a set's rows is set aside; else these rows are left beside the outputs.
+
+    Raises:
+        GateError: there are more.
+    """
     import pyarrow.parquet as pq
 
     from cartograph.ingest.canonical import reasons_phrase
 
     for item in sets:
         share = len(item.quarantine) / item.rows_read
-        if share > params.quarantine_limit:
+        if share > limit:
             out.failed.mkdir(parents=True, exist_ok=True)
             path = out.failed / "quarantine.parquet"
             pq.write_table(quarantine, path)
             raise GateError(
                 f"{item.info.name}: {len(item.quarantine):,} of {item.rows_read:,} rows ({percent(share)}) cannot be used, more than the "
-                f"{percent(params.quarantine_limit)} of `ingest.quarantine_limit`: {reasons_phrase(item.quarantine)}. They are listed in "
+                f"{percent(limit)} of `ingest.quarantine_limit`: {reasons_phrase(item.quarantine)}. They are listed in "
                 f"{path}."
             )
 
 
-def _metrics(sets: Sequence[IngestedSet], validation: dict[str, Any]) -> dict[str, float]:
+def ingest_metrics(sets: Sequence[IngestedSet], validation: dict[str, Any]) -> dict[str, float]:
+    """Return what was ingested in numbers."""
     quarantined = sum(len(item.quarantine) for item in sets)
     failed = sum(not check["passed"] for entry in validation["sets"] for check in entry["checks"])
     return {

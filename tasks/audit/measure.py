@@ -37,8 +37,20 @@ _SHOWN = 3
 
 def run(params: Measure, inputs: Inputs, out: Out) -> str:
     """Write the measures, the burn-out curve, the densities, the metrics and the map; return the cuts of the regions as one line."""
-    import numpy as np
     import pyarrow.parquet as pq
+
+    rows = pq.read_table(inputs[_ROWS], columns=["uid", "label", "source"]).sort_by("uid")
+    imported = (inputs[_DYNAMICS] / "coordinates.parquet").is_file()
+    uids, gold, measures, curve = _from_coordinates(params, inputs, rows) if imported else _from_dynamics(params, inputs, rows)
+    regions = write_map(params, out, uids, gold, measures, curve, title_of(rows, inputs[_DYNAMICS] / "training.json"))
+    return in_words(regions, imported)
+
+
+def write_map(
+    params: Measure, out: Out, uids: np.ndarray, gold: np.ndarray, measures: Measures, curve: BurnOut | None, title: str
+) -> Regions:
+    """Write all that the step leaves of measured rows; return their regions."""
+    import numpy as np
     from pyarrow.csv import write_csv
 
     from cartograph.data.parquet import write_parquet
@@ -47,9 +59,6 @@ def run(params: Measure, inputs: Inputs, out: Out) -> str:
     from cartograph.maps.regions import assign_regions
     from cartograph.maps.table import burn_out_table, density_table, map_metrics, map_table
 
-    rows = pq.read_table(inputs[_ROWS], columns=["uid", "label", "source"]).sort_by("uid")
-    imported = (inputs[_DYNAMICS] / "coordinates.parquet").is_file()
-    uids, gold, measures, curve = _from_coordinates(params, inputs, rows) if imported else _from_dynamics(params, inputs, rows)
     shares = {"easy": params.easy, "ambiguous": params.ambiguous, "hard": params.hard}
     regions = assign_regions(uids, measures.confidence, measures.variability, **shares, rng=np.random.default_rng(params.seed))
     table = map_table(uids, gold, measures, regions)
@@ -57,10 +66,10 @@ def run(params: Measure, inputs: Inputs, out: Out) -> str:
     write_parquet(burn_out_table(curve), out[_TABLES] / "burn_out.parquet")
     write_csv(density_table(table), out[_TABLES] / "densities.csv")
     write_json(out[_METRICS], map_metrics(measures, regions))
-    figure = data_map(table, max_points=params.max_points, seed=params.seed, title=_title(rows, inputs[_DYNAMICS] / "training.json"))
+    figure = data_map(table, max_points=params.max_points, seed=params.seed, title=title)
     for name in _FIGURES:
         save_figure(figure, out[name])
-    return _summary(regions, imported)
+    return regions
 
 
 def _from_dynamics(params: Measure, inputs: Inputs, rows: pa.Table) -> tuple[np.ndarray, np.ndarray, Measures, BurnOut]:
@@ -147,7 +156,8 @@ def _some(uids: list[str]) -> str:
     return ", ".join(repr(uid) for uid in uids[:_SHOWN]) + (", …" if len(uids) > _SHOWN else "")
 
 
-def _title(rows: pa.Table, training: Path) -> str:
+def title_of(rows: pa.Table, training: Path) -> str:
+    """Return what stands above the still map: the sources, the model, its epochs."""
     sources = sorted(set(rows.column("source").to_pylist()))
     facts = read_json(training) if training.is_file() else {}
     dataset = sources[0] if len(sources) == 1 else f"{sources[0]} + {len(sources) - 1} more"
@@ -155,7 +165,8 @@ def _title(rows: pa.Table, training: Path) -> str:
     return " · ".join(str(part) for part in (dataset, facts.get("model"), epochs) if part)
 
 
-def _summary(regions: Regions, imported: bool) -> str:
+def in_words(regions: Regions, imported: bool) -> str:
+    """Return the cuts of the regions as one line."""
     from cartograph.maps.regions import AMBIGUOUS, EASY, HARD
 
     easy, hard, varied = (regions.cuts[name].value for name in (EASY, HARD, AMBIGUOUS))
@@ -169,12 +180,15 @@ def _short(value: float) -> str:
     return f"{value:.3f}".lstrip("0") if value < 0.9995 else "1"
 
 
+OUTPUTS = (_TABLES, _METRICS, *_FIGURES)
+PLOTS = {f"{_TABLES}/densities.csv": _DENSITIES, _FIGURES[0]: {}}
+
 STEP = Step(
     name="measure",
     run=run,
     params=Measure,
     inputs=(_ROWS, _DYNAMICS),
-    outputs=(_TABLES, _METRICS, *_FIGURES),
+    outputs=OUTPUTS,
     libraries=("matplotlib", "numpy", "pyarrow"),
-    hints=Hints(plots={f"{_TABLES}/densities.csv": _DENSITIES, _FIGURES[0]: {}}),
+    hints=Hints(plots=PLOTS),
 )

@@ -23,7 +23,17 @@ if TYPE_CHECKING:
     from cartograph.compare.versions import Comparison
     from cartograph.data.arrays import Floats
     from cartograph.page.audit import Audit
-    from cartograph.page.step_results import Aflite, Bias, Cleaning, ExperimentAnswer, HowMade, Selections, SinceLastAudit, Suspects
+    from cartograph.page.step_results import (
+        Aflite,
+        Bias,
+        Cleaning,
+        ExperimentAnswer,
+        HowMade,
+        LabelFound,
+        Selections,
+        SinceLastAudit,
+        Suspects,
+    )
 
 COMPARED = "data/evaluate"
 NOISE = "data/noise"
@@ -100,8 +110,22 @@ def read_audit(params: Report, inputs: Mapping[str, Path], workspace: Workspace)
         broken=read_json(inputs[COMPARED] / "broken.json") if COMPARED in inputs else (),
         since_last_audit=_since_last_audit(inputs),
         gates=read_json(inputs[GATES] / "gates.json")["gates"] if GATES in inputs else (),
+        several=_several(inputs),
         limits=Limits(params.examples, params.listed, params.text_characters, max_points=measure.max_points, seed=measure.seed),
     )
+
+
+def _several(inputs: Mapping[str, Path]) -> list[LabelFound]:
+    """Return what was found label by label; nothing where rows have one label."""
+    from cartograph.page.step_results import LabelFound
+
+    path = inputs[NOISE] / "labels.json" if NOISE in inputs else None
+    if path is None or not path.exists():
+        return []
+    return [
+        LabelFound(one["name"], one["rows"], one["missing"], one["surplus"], one["wrong"] and tuple(one["wrong"]), one["note"])
+        for one in read_json(path)
+    ]
 
 
 def _score(inputs: Mapping[str, Path], measures: pa.Table) -> pa.Table | None:

@@ -68,8 +68,8 @@ def searches_rate(settings: Settings) -> bool:
 
 def needs_encoder(settings: Settings) -> bool:
     """Return whether anything in an audit reads vectors of a frozen encoder."""
-    train, bias = settings.of(Train), settings.find(Bias)
-    trains_probe = train.model == "probe" and (train.dynamics is None or trains_besides_map(settings))
+    train, bias = settings.find(Train), settings.find(Bias)
+    trains_probe = train is not None and train.model == "probe" and (train.dynamics is None or trains_besides_map(settings))
     bias_trains_probe = is_filtered(settings) and bias is not None and "probe" in bias.models
     embed = settings.find(Embed)
     has_encoder = embed is not None and embed.pretrained is not None

@@ -181,6 +181,9 @@ def _datasets(workspace: Workspace, folder: Path) -> Iterator[Dataset]:
     from cartograph.schema import dataset_info
 
     for name in ingested_sets(workspace.settings):
+        # Where rows have several labels, the data set is the rows, not each label of each.
+        own = folder / "rows.parquet"
+        name = f"{Path(name).parent}/{own.name}" if own.exists() else name
         table = pq.read_table(folder / Path(name).name)
         info = dataset_info(table.schema)
         train = info.domain == "train"

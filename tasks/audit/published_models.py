@@ -80,6 +80,11 @@ def read_trials(inputs: Mapping[str, Path], publication: Publication) -> tuple[M
 
 def cleaned_dataset(workspace: Workspace, inputs: Mapping[str, Path]) -> Dataset | None:
     """Return the cleaned train set; None where the audit cleans nothing."""
+    import pyarrow.parquet as pq
+
+    rows = inputs["data/clean"] / "rows.parquet" if "data/clean" in inputs else None
+    if rows is not None and rows.exists():
+        return dataset_of(workspace, pq.read_table(rows), workspace.name, "cleaned", _FILES["cleaned"])
     return _train_set(workspace, inputs, "cleaned") if "data/clean" in inputs else None
 
 

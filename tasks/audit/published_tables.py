@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cartograph.config import Settings
 from cartograph.data.json_files import read_json
 from tasks.audit.clean import DECISIONS, decisions_in
-from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.ingest import Sources
 from tasks.audit.parameters.tables import Tables
 from tasks.audit.plan import selection_file
 from tasks.engine.workspace import Workspace, project_root
@@ -57,7 +57,7 @@ def _sources(settings: Settings) -> list[Query | LakeTable]:
     """Return the queries and tables that the audit's rows come from."""
     from cartograph.read.lakes import LakeTable
 
-    ingest = settings.of(Ingest)
-    entries = [entry for _, files in ingest.sets().values() for entry in files] if ingest.source == "files" else []
+    ingest = settings.of(Sources)
+    entries = [] if ingest.is_built_in else [entry for _, files in ingest.sets().values() for entry in files]
     asked = [entry.asked for entry in entries]
     return [one.below(project_root()) if isinstance(one, LakeTable) else one for one in asked if one is not None]

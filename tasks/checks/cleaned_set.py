@@ -31,6 +31,7 @@ def validate_cleaning(original: pa.Table, cleaned: pa.Table, changes: pa.Table, 
         findings in the form of ``validate``'s, for the one set ``cleaned``; dropped rows count as its quarantine.
     """
     from cartograph.clean.cleaning import class_changes
+    from cartograph.ingest.set_record import set_record
     from cartograph.schema import dataset_info
 
     info = dataset_info(original.schema)
@@ -41,20 +42,16 @@ def validate_cleaning(original: pa.Table, cleaned: pa.Table, changes: pa.Table, 
     shifts = class_changes(original, cleaned)
     found.append(_class_finding(shifts, bound, run))
     counts = Counter(cleaned["label"].to_pylist())
-    dropped = len(original) - len(cleaned)
-    entry = {
-        "set": "cleaned",
-        "domain": "train",
-        "files": list(files),
-        "rows_read": len(original),
-        "rows_used": len(cleaned),
-        "quarantined": dropped,
-        "classes": {name: counts[number] for number, name in enumerate(info.labels)},
-        "in_train": None,
-        "contradicted": None,
-        "left_out": [],
-        "checks": found,
-    }
+    entry = set_record(
+        "cleaned",
+        "train",
+        files=files,
+        read=len(original),
+        used=len(cleaned),
+        aside=len(original) - len(cleaned),
+        classes={name: counts[number] for number, name in enumerate(info.labels)},
+        checks=found,
+    )
     reasons = Counter(change["by"] for change in changes.to_pylist() if change["what"] == "drop")
     quarantine = {f"dropped by {by}": count for by, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))}
     return {"passed": all(one["passed"] for one in found), "sets": [entry], "quarantine": quarantine}

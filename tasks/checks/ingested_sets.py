@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,15 @@ _MERGED = "[may be several rows]"
 _CONTRADICTS, _REPEATS, _IN_TRAIN = "[contradicts another row]", "[repeats an earlier row]", "[also in train]"
 
 
-def validate(sets: Sequence[IngestedSet], *, limit: float, min_class_count: int, max_characters: int, docs: Path) -> dict[str, Any]:
+def validate(
+    sets: Sequence[IngestedSet],
+    *,
+    limit: float,
+    min_class_count: int,
+    max_characters: int,
+    docs: Path,
+    several: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
     """Check every set as it was read, before rows were set aside; write the pages and return the findings.
 
     Args:
@@ -40,6 +48,7 @@ def validate(sets: Sequence[IngestedSet], *, limit: float, min_class_count: int,
         min_class_count: rows that each class of the train set should have.
         max_characters: length that a text should not exceed.
         docs: folder of the pages; replaced.
+        several: where the rows of the one set have several labels, label -> rows that have it; ``raw`` then has their names as one label.
 
     Returns:
         the content of validation.json: ``passed`` (no critical check failed), ``sets`` with their ``checks``, and ``quarantine``.
@@ -47,22 +56,24 @@ def validate(sets: Sequence[IngestedSet], *, limit: float, min_class_count: int,
     import pandas as pd
 
     from cartograph.ingest.identity import normalised_texts
+    from cartograph.ingest.set_record import ingested_record
 
     run = runner(_WHERE)
     train_keys = normalised_texts(sets[0].raw, sets[0].info.fields)
     entries, pages, train_values = [], {}, pd.DataFrame()
     for item in sets:
-        frame = _frame(item, train_keys)
+        frame = _frame(item, train_keys, several=several is not None)
         if item.info.features:
             titles = _titles([feature.name for feature in item.info.features], (*frame.columns, *item.info.fields))
             values = feature_frame(item, titles)
             train_values = values if item.info.domain == "train" else train_values
             frame = pd.concat([frame, values], axis=1)
-        checks = _checks(item, frame, limit, min_class_count, max_characters)
+        checks = _checks(item, frame, limit, min_class_count, max_characters, several=several is not None)
         if item.info.features:
             checks += feature_checks(item, train_values, titles)
         result = run(item.info.name, frame, checks)
-        entries.append(_entry(item, sets[0], [_finding(check, one, item) for check, one in by_check(checks, result)]))
+        findings = [_finding(check, one, item) for check, one in by_check(checks, result)]
+        entries.append(ingested_record(item, findings, classes=several, in_train=_in_train(item, sets[0])))
         pages[item.info.name] = _page(result)
     data_docs.write(docs, pages, entries)
     passed = all(check["passed"] for entry in entries for check in entry["checks"] if check["severity"] == "critical")
@@ -72,7 +83,7 @@ def validate(sets: Sequence[IngestedSet], *, limit: float, min_class_count: int,
     return {"passed": passed, "sets": entries, "quarantine": dict(sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])))}
 
 
-def _frame(item: IngestedSet, train_keys: pd.Series) -> pd.DataFrame:
+def _frame(item: IngestedSet, train_keys: pd.Series, *, several: bool) -> pd.DataFrame:
     """Return the set as read, with what the checks need beside each row."""
     import numpy as np
 
@@ -86,7 +97,7 @@ def _frame(item: IngestedSet, train_keys: pd.Series) -> pd.DataFrame:
         frame[name] = keys
         frame[_SIDE], frame[_ONE_COLOUR] = sizes_of(item.raw[name])[:, :2].min(axis=1), are_of_one_colour(item.raw[name])
     frame = frame.rename(columns=_titles(item.info.fields))
-    labels = frame["label"].where(frame["label"].isin(item.info.labels))
+    labels = frame["label"] if several else frame["label"].where(frame["label"].isin(item.info.labels))
     place = item.raw["source"].to_pandas().astype("str") + " row " + item.raw["row"].to_pandas().astype("str")
     frame[_WHERE] = frame["uid"].where(item.used, place)
     frame[_CLASS_ROWS] = labels.map(labels.value_counts()).astype("float64")
@@ -107,7 +118,9 @@ def _titles(fields: Sequence[str], taken: Sequence[str] = ("label", "uid")) -> d
     return titles
 
 
-def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_count: int, max_characters: int) -> list[Check]:
+def _checks(
+    item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_count: int, max_characters: int, *, several: bool
+) -> list[Check]:
     import great_expectations.expectations as gxe
     from great_expectations.expectations.metadata_types import FailureSeverity
 
@@ -136,28 +149,28 @@ def _checks(item: IngestedSet, frame: pd.DataFrame, limit: float, min_class_coun
     flags = [(_REPEATS, "rows do not repeat others"), (_CONTRADICTS, f"equal {held} have equal labels")]
     flags += [(_MERGED, "quotes swallow no ends of rows")] if item.merged.any() else []
     flags += [(_IN_TRAIN, f"{held} are not in the train set too")] if info.domain != "train" else []
-    checks += [
+    found = [
         Check("labels are not null", most, gxe.ExpectColumnValuesToNotBeNull(column="label", mostly=usual)),
         Check(
             "labels are known",
             f"{known}; {most} others",
             gxe.ExpectColumnValuesToBeInSet(column="label", value_set=list(info.labels), mostly=usual),
         ),
+    ]
+    checks += [] if several else found
+    checks += [
         Check("uids are not null", most, gxe.ExpectColumnValuesToNotBeNull(column="uid", mostly=usual)),
         Check("uids are unique", most, gxe.ExpectColumnValuesToBeUnique(column="uid", mostly=usual)),
-        Check(
-            "every class occurs",
-            known,
-            gxe.ExpectColumnDistinctValuesToContainSet(column="label", value_set=list(info.labels), severity=warning),
-        ),
-        *(
-            Check(words, "none", gxe.ExpectColumnValuesToBeInSet(column=name, value_set=[False], severity=warning))
-            if name == _MERGED
-            else Check(words, few, gxe.ExpectColumnValuesToBeInSet(column=name, value_set=[False], mostly=rare, severity=warning))
-            for name, words in flags
-        ),
     ]
-    if info.domain == "train":
+    every = gxe.ExpectColumnDistinctValuesToContainSet(column="label", value_set=list(info.labels), severity=warning)
+    checks += [] if several else [Check("every class occurs", known, every)]
+    checks += [
+        Check(words, "none", gxe.ExpectColumnValuesToBeInSet(column=name, value_set=[False], severity=warning))
+        if name == _MERGED
+        else Check(words, few, gxe.ExpectColumnValuesToBeInSet(column=name, value_set=[False], mostly=rare, severity=warning))
+        for name, words in flags
+    ]
+    if info.domain == "train" and not several:
         smallest = gxe.ExpectColumnMinToBeBetween(column=_CLASS_ROWS, min_value=min_class_count, severity=warning)
         checks.append(Check("every class has enough rows", f"at least {min_class_count:,}", smallest))
         one_form = gxe.ExpectColumnValuesToBeInSet(column=_OTHER_FORM, value_set=[False], severity=warning)
@@ -240,22 +253,6 @@ def _found(check: Check, content: dict[str, Any], item: IngestedSet, unexpected:
     if "observed_value" in content:
         return "text" if content["observed_value"] in ("str", "string", "object") else str(content["observed_value"])
     return f"{unexpected:,} of {rows:,} ({percent(unexpected / max(rows, 1))})" if unexpected else "none"
-
-
-def _entry(item: IngestedSet, train: IngestedSet, checks: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "set": item.info.name,
-        "domain": item.info.domain,
-        "files": list(item.files),
-        "rows_read": item.rows_read,
-        "rows_used": len(item.examples),
-        "quarantined": len(item.quarantine),
-        "classes": item.class_counts,
-        "in_train": _in_train(item, train),
-        "contradicted": 0 if item.contradicted is None else int(item.contradicted.sum()),
-        "left_out": list(item.left_out),
-        "checks": checks,
-    }
 
 
 def _in_train(item: IngestedSet, train: IngestedSet) -> dict[str, int] | None:

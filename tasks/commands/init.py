@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -28,6 +29,7 @@ from tasks.commands.given_files import (
 from tasks.commands.new_workspace import make, new_folder
 from tasks.commands.params_yaml import encoder
 from tasks.commands.presets import preset_keys, recipe_keys
+from tasks.commands.several_labels import make_for_labels, refuse_other_options
 from tasks.engine.workspace import Workspace, project_root
 from tasks.presentation.console import say
 
@@ -75,6 +77,13 @@ def init(
     text_pair: Annotated[str, typer.Option(help="Second text column, for pairs.")] = "",
     option: Annotated[list[str], typer.Option(help="Option column of multiple choice. Repeat for each option.")] = [],  # noqa: B006
     label: Annotated[str, typer.Option(help="Label column; a+b+c: the majority of several.")] = "label",
+    labels: Annotated[
+        list[str],
+        typer.Option(
+            help="For rows with several labels: the column that lists them (or names between | ; or commas), or columns of 0 and 1: "
+            "COL,COL. Repeatable."
+        ),
+    ] = [],  # noqa: B006
     uid: Annotated[str, typer.Option(help="Column that identifies a row.")] = "",
     annotators: Annotated[str, typer.Option(help="Column with the annotators' labels.")] = "",
     format: Annotated[
@@ -140,6 +149,15 @@ def init(
         ingest["train"] = [query_entry(query, database, watermark)]
     if table:
         ingest["train"] = [table_entry(table, catalog, by_position(columns), follow=follow)]
+    if labels:
+        refuse_other_options(
+            {"--eval": evaluation, "--label": label != "label", "--label-names": label_names, "--label-separator": label_separator}
+            | {"--annotators": annotators, "--image": image, "--option": option, "--model": model, "--pretrained": pretrained}
+            | {"--recipe": recipe, "--preset": preset, "--profile": profile}
+        )
+        columns_of_labels = [name for given in labels for name in listed_names(given)]
+        make_for_labels(folder, columns_of_labels, ingest, follow=bool(watermark or follow))
+        return _say_next(folder)
     if preset:
         ingest |= _keys_of_preset(preset, text=text, label=label, uid=uid, annotators=annotators, options=option)
         ingest |= dict.fromkeys(("uid", "annotators")) | _columns_in_every_file(ingest)
@@ -153,6 +171,10 @@ def init(
     if watermark or follow:
         more["fetch"] = {"follow": True}
     make(folder, ingest, train_keys, profile, more, label_names)
+    _say_next(folder)
+
+
+def _say_next(folder: Path) -> None:
     relative = folder.relative_to(project_root()).as_posix()
     say("Next, either of:")
     say(f"  python -m flows.audit --workspace {shlex.quote(relative)}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from cartograph.data.json_files import read_json
 from cartograph.errors import InputError
-from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.ingest import Sources
 from tasks.engine.dvc_turn import dvc_turn
 from tasks.engine.receipt import fingerprint, fresh, read_receipt
 from tasks.engine.step import Step
@@ -84,8 +84,8 @@ def _checkpoints(space: Workspace, steps: dict[str, Step]) -> Iterator[Leftover]
 
 def _data_docs(space: Workspace) -> Iterator[Leftover]:
     """Yield validation pages of sets that the audit no longer has; all of them where it has none."""
-    ingest = space.settings.find(Ingest)
-    sets = {"index", "train", *ingest.evaluation} if ingest is not None else set()
+    ingest = space.settings.find(Sources)
+    sets = {"index", *ingest.sets()} if ingest is not None else set()
     pages = [path for path in _below(space.path / _DATA_DOCS) if path.suffix != ".html" or path.stem not in sets]
     yield from _leftover("Data Docs", "pages of sets that this audit does not have", pages)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cartograph.config import Settings, load_settings
+from cartograph.config import Settings, load_settings, read_yaml
 from cartograph.errors import InputError
 from cartograph.wording import cut
-from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.ingest import Ingest, Sources
 from tasks.audit.sources import FETCHED
 from tasks.commands.dvc_yaml import write
 from tasks.commands.label_names import names_of
@@ -22,7 +22,7 @@ from tasks.commands.profiles import keys_of_profile
 from tasks.commands.understood import say_what_was_read
 from tasks.engine.lock import hold
 from tasks.engine.workspace import STATE, Workspace, project_root
-from tasks.pipelines import STEPS, open_workspace
+from tasks.pipelines import open_workspace, sections
 from tasks.presentation.console import say
 
 if TYPE_CHECKING:
@@ -89,30 +89,45 @@ def make(
         InputError: a file or column is missing, or there is no such profile.
     """
     content = render({"ingest": ingest, "train": train, **(more or {}), **keys_of_profile(profile)})
-    params = _validate(content, folder)
+    params = validated(content, folder).of(Ingest)
     with tempfile.TemporaryDirectory() as fetched:
         sets = _read_sets(params, Path(fetched))
         if label_names:
             names = names_of(label_names, sets[0].info.labels)
             ingest = {**ingest, "label_names": names, "labels": [names[label] for label in sets[0].info.labels]}
             content = render({"ingest": ingest, "train": train, **(more or {}), **keys_of_profile(profile)})
-            params = _validate(content, folder)
+            params = validated(content, folder).of(Ingest)
             sets = _read_sets(params, Path(fetched))
-        with made_whole(folder):
-            (folder / "params.yaml").write_text(content, encoding="utf-8")
-            write(open_workspace(folder))
-            _keep_fetched(Path(fetched), folder)
+        write_workspace(folder, content, Path(fetched))
     say_what_was_read(params, sets)
+    say_what_was_made(folder)
+
+
+def write_workspace(folder: Path, content: str, fetched: Path) -> None:
+    """Write a workspace's params.yaml and dvc.yaml, and take over what was fetched to read its rows."""
+    with made_whole(folder):
+        (folder / "params.yaml").write_text(content, encoding="utf-8")
+        write(open_workspace(folder))
+        _keep_fetched(fetched, folder)
+
+
+def say_what_was_made(folder: Path) -> None:
+    """Print which files a new workspace has."""
     relative = folder.relative_to(project_root()).as_posix()
     say(f"Made {relative}/params.yaml and {relative}/dvc.yaml.")
 
 
-def _validate(content: str, folder: Path) -> Ingest:
+def validated(content: str, folder: Path) -> Settings:
+    """Return the settings of a params.yaml that is to stand in a folder.
+
+    Raises:
+        InputError: a parameter is wrong.
+    """
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "params.yaml"
         path.write_text(content, encoding="utf-8")
         try:
-            return load_settings(path, {step.name: step.params for step in STEPS}).of(Ingest)
+            return load_settings(path, sections(read_yaml(path)))
         except InputError as error:
             raise InputError(str(error).replace(str(path), str(folder / "params.yaml"))) from error
 
@@ -120,16 +135,21 @@ def _validate(content: str, folder: Path) -> Ingest:
 def _read_sets(params: Ingest, fetched: Path) -> list[IngestedSet]:
     """Return the sets; what stands at URLs or in databases is fetched into a folder first."""
     from cartograph.ingest.canonical import ingest
-    from tasks.audit import fetch
     from tasks.audit.ingest import columns_of, inputs_of, labelling_of, read_sets
+
+    raw_sets, _ = read_sets(params, fetched_inputs(params, inputs_of, fetched))
+    return ingest(raw_sets, columns_of(params), labelling_of(params))
+
+
+def fetched_inputs(params: Sources, inputs_of: Callable[[Settings], tuple[str, ...]], fetched: Path) -> dict[str, Path]:
+    """Return where the files stand that a section ``ingest`` names, by declared name; what is not here is fetched into a folder first."""
+    from tasks.audit import fetch
 
     space = Workspace(project_root(), Settings({"ingest": params}))
     entries = fetch.remote_entries(space.settings)
     if entries:
         fetch.fetch_all(entries, fetched, fetch.Fetch(), known=fetched)
-    inputs = {name: fetched / name if name.startswith(FETCHED) else space.resolve(name) for name in inputs_of(space.settings)}
-    raw_sets, _ = read_sets(params, inputs)
-    return ingest(raw_sets, columns_of(params), labelling_of(params))
+    return {name: fetched / name if name.startswith(FETCHED) else space.resolve(name) for name in inputs_of(space.settings)}
 
 
 def _keep_fetched(fetched: Path, folder: Path) -> None:

@@ -18,7 +18,8 @@ from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.commands.dvc_yaml import write as write_dvc_yaml
 from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace, as_typed
-from tasks.pipelines import open_workspace
+from tasks.labels.clean import require_own_answers
+from tasks.pipelines import has_several_labels, open_workspace
 from tasks.presentation.console import say
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def review(
     mark_left(space)
     if taken and (blind or out):
         raise InputError("--import reads a filled sheet; leave out --blind and --out, which are for writing one.")
+    if blind and has_several_labels(space.settings):
+        raise InputError("--blind asks which one label a row has, and these rows have several; leave it out to review the suspects.")
     if opened and (taken or out or by):
         raise InputError("--open asks on a page; leave out --import, --out and --by (who answers is --annotator).")
     if opened:
@@ -107,7 +110,7 @@ def _write_sheet(space: Workspace, out: str) -> None:
         sheet, *_ = names = [space.resolve(name) for name in (clean.SHEET, clean.TASKS, clean.CONFIGURATION)]
     sheet.parent.mkdir(parents=True, exist_ok=True)
     written = [path.with_name(path.name + ".tmp") for path in names]
-    count = clean.write_review(space.settings.of(clean.Clean), examples, noise, decisions, *written)
+    count = clean.write_review(space.settings.of(clean.CleanSection), examples, noise, decisions, *written)
     for path, name in zip(written, names, strict=True):
         path.replace(name)
     decided = f" ({len(decisions):,} rows are decided)" if decisions else ""
@@ -189,6 +192,8 @@ def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict
             new += read_decisions(content, name, given, labels, by)
     if not new:
         raise InputError(f"{next(iter(contents))} holds no decision; fill in the column `decision` with keep, drop or relabel.")
+    if has_several_labels(space.settings):
+        require_own_answers(new, examples)
     path = _decisions_file(space)
     old = read_decisions(path.read_bytes(), clean.DECISIONS, given, labels) if path else []
     every = merge_decisions(old, new)

@@ -24,18 +24,23 @@ def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
         domain = {"train": "", "id": ", in distribution", "ood": ", out of distribution"}[item.info.domain]
         say(f"{item.info.name}: {len(item.examples):,} rows from {', '.join(item.files)}{domain}")
         say(f"  classes  {_classes(item.class_counts)}")
-        for feature in item.info.features if item.info.domain == "train" else ():
-            say(f"  {_short(feature.name)}  {_values(item, feature)}")
-        if item.left_out and item.info.domain == "train":
-            say(f"  left out  {', '.join(map(_short, item.left_out))}: no column for a model; name it with --feature if it is one")
-        for name in () if item.info.features else item.info.fields:
-            say(f"  {name}  {(_sizes if name in item.info.images else _lengths)(item, name)}")
+        say_fields(item)
         say_what_is_set_aside(item.quarantine, item.rows_read, params.quarantine_limit, "audit")
     info = sets[0].info
     say("First rows of train:")
     for row in sets[0].examples.slice(0, 3).to_pylist():
         content = [row["uid"]] if info.images else [row[name] for name in info.fields]
         say(f"  {_short(info.labels[row['label']])}: {' | '.join(map(_short, content))}")
+
+
+def say_fields(item: IngestedSet) -> None:
+    """Print what the texts, images or features of a set are like."""
+    for feature in item.info.features if item.info.domain == "train" else ():
+        say(f"  {_short(feature.name)}  {_values(item, feature)}")
+    if item.left_out and item.info.domain == "train":
+        say(f"  left out  {', '.join(map(_short, item.left_out))}: no column for a model; name it with --feature if it is one")
+    for name in () if item.info.features else item.info.fields:
+        say(f"  {name}  {(_sizes if name in item.info.images else _lengths)(item, name)}")
 
 
 def _classes(counts: Mapping[str, int]) -> str:

@@ -24,7 +24,7 @@ from tasks.engine.workspace import CODE
 
 PACKAGES = {"cartograph": CODE / "src", "tasks": CODE}
 
-_STEPS = ("tasks/audit", "tasks/collection")
+_STEPS = ("tasks/audit", "tasks/labels", "tasks/collection")
 """Packages whose modules count one by one: each is a step, or what a few of them share."""
 
 _PRESENTATION = "tasks/presentation"

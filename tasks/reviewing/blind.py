@@ -26,7 +26,7 @@ def drawn_sheet(space: Workspace, tables: tuple[pa.Table, pa.Table]) -> tuple[Ke
     """
     import numpy as np
 
-    return draw(*tables, np.random.default_rng(space.settings.of(clean.Clean).seed))
+    return draw(*tables, np.random.default_rng(space.settings.of(clean.CleanSection).seed))
 
 
 def key_path(space: Workspace, sheet: str) -> Path:

@@ -16,6 +16,8 @@ from tasks.audit import clean
 from tasks.audit.epochs import DYNAMICS, label_probabilities
 from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace
+from tasks.labels.clean import own_answers
+from tasks.pipelines import has_several_labels
 from tasks.reviewing.questions import PICTURE_SIDE, brief_hold, require_unchanged, shown_rows
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ class SuspectQuestions:
         self._places = flagged_rows(self._noise)
         self._uids: list[str] = self._noise[UID].take(self._places).to_pylist()
         self._given, self._labels = clean.given_labels(self._examples)
+        self._several = has_several_labels(space.settings)
         self._path = space.resolve(clean.DECISIONS)
         self._turn, self._finding = Lock(), Lock()
 
@@ -72,7 +75,7 @@ class SuspectQuestions:
             "name": self._space.name,
             "annotator": self._annotator,
             "count": len(self._uids),
-            "labels": list(self._labels),
+            "labels": [] if self._several else list(self._labels),
             "answers": answers,
             "empty": "This audit lists no suspects: there is nothing to review.",
             "next": f"python -m flows.audit{_option(self._space)}",
@@ -175,6 +178,8 @@ class SuspectQuestions:
             return Decision(uid, answer, None, by, comment)
         if not answer.startswith(_RELABEL) or label not in self._labels:
             raise InputError(f"{answer[:80]!r} is no answer; expected keep, drop, or `relabel` with one of the classes.")
+        if self._several and label not in (own := own_answers(self._given[uid], self._labels)):
+            raise InputError(f"{answer[:80]!r} is about another label than the question; expected {' or '.join(own)}.")
         if label == self._given[uid]:
             return Decision(uid, "keep", None, by, comment)
         return Decision(uid, "relabel", label, by, comment)
@@ -201,6 +206,8 @@ class SuspectQuestions:
 
     def _keys(self, suspect: Suspect) -> list[str]:
         """Return the classes that the keys 1 to 9 give: all of few, else the suggestion and what such rows are most often mistaken for."""
+        if self._several:
+            return list(own_answers(suspect.given, self._labels))
         if len(self._labels) <= _KEYS:
             return list(self._labels)
         likely = [name for name, _ in self._confusions.get(suspect.given, Counter()).most_common()]

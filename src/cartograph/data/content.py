@@ -9,13 +9,15 @@ from typing import Any
 import pyarrow as pa
 
 from cartograph.data.images import image_digests, sizes_of
-from cartograph.schema import ANNOTATOR_LABELS, LABEL, UID, WEIGHT, dataset_info
+from cartograph.schema import ANNOTATOR_LABELS, LABEL, LABEL_SET, UID, WEIGHT, dataset_info
 
 _BLOCK = 50_000
 
 
 def content_digest(table: pa.Table) -> str:
     """Return the SHA-256 of the rows' content: uid, texts, images' pixels, the label's name, annotators' labels; 64 hexadecimal digits.
+
+    Where rows have several labels, the names of these count in place of the label.
 
     The order of the rows, the ids behind the label names, the files that the rows came from and how Parquet stores them do
     not count; a row's weight does, where rows are weighted.
@@ -27,7 +29,8 @@ def content_digest(table: pa.Table) -> str:
         ValueError: the table was not written by the ingest step.
     """
     info = dataset_info(table.schema)
-    names = [UID, *info.fields, LABEL, *(name for name in (ANNOTATOR_LABELS, WEIGHT) if name in table.column_names)]
+    label = LABEL_SET if LABEL_SET in table.column_names else LABEL
+    names = [UID, *info.fields, label, *(name for name in (ANNOTATOR_LABELS, WEIGHT) if name in table.column_names)]
     hasher = hashlib.sha256(_canonical([info.task, names]))
     rows = table.select(names).sort_by(UID)
     for start in range(0, rows.num_rows, _BLOCK):
@@ -35,7 +38,11 @@ def content_digest(table: pa.Table) -> str:
         for name in names:
             column = block.column(name)
             values = (image_digests(column) if name in info.images else column).to_pylist()
-            hasher.update(_canonical([info.labels[value] for value in values] if name == LABEL else values))
+            if name == LABEL:
+                values = [info.labels[value] for value in values]
+            elif name == LABEL_SET:
+                values = [[own for own, has in zip(info.labels, value, strict=True) if has] for value in values]
+            hasher.update(_canonical(values))
     return hasher.hexdigest()
 
 
@@ -65,7 +72,11 @@ def profile(table: pa.Table) -> dict[str, Any]:
     import pyarrow.compute as pc
 
     info = dataset_info(table.schema)
-    counts = {entry["values"]: entry["counts"] for entry in table.column(LABEL).value_counts().to_pylist()}
+    if LABEL_SET in table.column_names:
+        has = table.column(LABEL_SET).combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(-1, len(info.labels))
+        counts = dict(enumerate(has.sum(axis=0).tolist()))
+    else:
+        counts = {entry["values"]: entry["counts"] for entry in table.column(LABEL).value_counts().to_pylist()}
     described: dict[str, Any] = {
         "num_rows": table.num_rows,
         "classes": {label: counts.get(number, 0) for number, label in enumerate(info.labels)},

@@ -31,6 +31,7 @@ from cartograph.frames.result import FrameAudit, check_threshold, flagged_frame
 from cartograph.frames.rows import Rows, read_rows
 from cartograph.frames.several_labels import audit_labels
 from cartograph.ingest.canonical import IngestedSet
+from cartograph.ingest.set_record import ingested_record
 from cartograph.maps.measures import compute_measures, gold_probabilities
 from cartograph.maps.table import map_table
 from cartograph.models.registry import batch_for, model_class
@@ -192,15 +193,12 @@ def _train(
     dynamics = read_dynamics(fitted.dynamics)
     uids, gold, logits = dynamics
     measures = map_table(uids, gold, compute_measures(uids, logits, gold))
-    counts = {"rows_read": ingested.rows_read, "rows_used": len(ingested.examples), "quarantined": len(ingested.quarantine)}
-    entry = {"set": "train", "domain": "train", "files": list(ingested.files), **counts, "classes": ingested.class_counts, "checks": []}
-    entry["left_out"] = list(ingested.left_out)
     page = Audit(
         examples=ingested.examples,
         measures=measures,
         probabilities=gold_probabilities(uids, logits, gold),
         history=pq.read_table(fitted.folder / "history.parquet"),
-        validation={"passed": True, "sets": [entry], "quarantine": ingested.reasons},
+        validation={"passed": True, "sets": [ingested_record(ingested)], "quarantine": ingested.reasons},
         quarantine=ingested.quarantine,
         training=fitted.training | {"learning": learning.content()},
         metrics={"train": fitted.metrics | learning.metrics()},

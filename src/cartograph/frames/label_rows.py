@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from cartograph.clean.label_cells import corrected_cells
 from cartograph.data.arrays import Bools, Integers
 from cartograph.errors import InputError
 from cartograph.frames.rows import FileForm, Rows, asked_features, opened, text_names
-from cartograph.ingest.canonical import RawSet, ingest
-from cartograph.ingest.columns import Columns, File
-from cartograph.ingest.label_sets import Fault, LabelSets, label_sets, names_of
-from cartograph.ingest.labels import Labelling
-from cartograph.schema import LABEL_SET, QUARANTINE, dataset_info, examples_schema
-from cartograph.suspects.several_labels import FOLDS
-from cartograph.wording import counted
-
-MOST_LABELS, MOST_DECISIONS = 500, 3_000_000
-"""Labels, and labels times rows, that are audited at once."""
-
-_ONE = "row"
+from cartograph.ingest.columns import Columns
+from cartograph.ingest.label_rows import auditable, ingest_label_rows, require_label_column, with_label_sets
+from cartograph.ingest.label_sets import LabelSets, label_sets
 
 
 @dataclass(frozen=True)
@@ -73,13 +63,7 @@ class LabelRows:
     @cached_property
     def examples(self) -> pa.Table:
         """The rows by uid (``schema.examples_schema``), with the column ``schema.LABEL_SET``."""
-        table = self.rows.ingested.examples.take(pa.array(self.order))
-        info = replace(dataset_info(table.schema), labels=self.names)
-        flat = pa.array(self.given.astype(bool).ravel())
-        table = pa.Table.from_arrays([column.combine_chunks() for column in table.columns], schema=examples_schema(info))
-        return table.append_column(
-            pa.field(LABEL_SET, pa.list_(pa.bool_(), len(self.names)), nullable=False), _lists(flat, len(self.names))
-        )
+        return with_label_sets(self.rows.ingested.examples.take(pa.array(self.order)), self.names, self.given)
 
     def corrected(self, turned: Bools) -> pd.DataFrame:
         """Return the rows in their own order with all their columns, some of their labels turned into the opposite.
@@ -89,33 +73,15 @@ class LabelRows:
         Args:
             turned: (n_examples, n_labels) which of the audited labels of the rows by uid.
         """
-        kept = self.rows.given.iloc[np.sort(self.places)]
+        places = np.sort(self.places)
+        kept = self.rows.given.iloc[places]
         whole = np.zeros(self.sets.given.shape, dtype=bool)
         whole[np.ix_(self.places, self.audited)] = turned
-        changed = whole[np.sort(self.places)]
-        if not changed.any():
-            return kept
+        cells = {name: kept[name].tolist() for name in self.columns}
+        changed = corrected_cells(self.sets, cells, places.tolist(), whole[places])
         if self.sets.form == "columns":
-            columns = {
-                name: self._cells(name, label, changed[:, label]) for label, name in enumerate(self.columns) if changed[:, label].any()
-            }
-            return kept.assign(**columns)
-        ((name),) = self.columns
-        lists = [self._rewritten(cell, row) if row.any() else cell for cell, row in zip(kept[name], changed, strict=True)]
-        return kept.assign(**{name: pd.Series(lists, index=kept.index, dtype=object)})
-
-    def _cells(self, name: str, label: int, turned: Bools) -> list[Any]:
-        cells, given = self.rows.given[name].iloc[np.sort(self.places)].tolist(), self.sets.given[np.sort(self.places), label]
-        spelled = {value: cells[int(np.flatnonzero(given == value)[0])] for value in (False, True)}
-        return [spelled[not yes] if other else cell for cell, yes, other in zip(cells, given.tolist(), turned.tolist(), strict=True)]
-
-    def _rewritten(self, cell: Any, turned: Bools) -> Any:
-        had = names_of(cell, self.sets.separator)
-        changes = [self.sets.names[label] for label in np.flatnonzero(turned)]
-        left = [name for name in had if name not in changes] + [name for name in changes if name not in had]
-        if self.sets.form == "separated":
-            return self.sets.separator.join(left)
-        return json.dumps(left, ensure_ascii=False) if isinstance(cell, str) else left
+            return kept.assign(**changed)
+        return kept.assign(**{name: pd.Series(column, index=kept.index, dtype=object) for name, column in changed.items()})
 
 
 def read_label_rows(
@@ -145,71 +111,14 @@ def read_label_rows(
     if twice := sorted({*columns} & {*names, *asked}):
         raise InputError(f"column `{twice[0]}` is named as a label and as what is read of a row; name it once.")
     file, given = opened(data, names, asked, columns, form)
-    missing = [name for name in columns if name not in file.batch.table.column_names]
-    if missing:
-        there = ", ".join(file.batch.table.column_names)
-        raise InputError(f"{file.name} has no column `{missing[0]}`, which was named as a label; its columns are {there}.")
+    for name in columns:
+        require_label_column(file, name)
     own = given if isinstance(data, pd.DataFrame) else file.batch.table.select(columns).to_pydict()
     sets = label_sets({name: list(own[name]) for name in columns}, file.name)
-    ingested = _ingested(file, sets, columns, names, asked)
+    chosen = Columns(tuple((name,) for name in names), (), (), features=asked)
+    ingested = ingest_label_rows((file,), sets, columns, chosen)
     read = [feature.name for feature in ingested.info.features] or names
     kind = None if isinstance(data, pd.DataFrame) else form
     rows = Rows(given, ingested, file, tuple(read), file.batch.rows.to_numpy(), asked, kind)
-    return _with_audited(LabelRows(rows, columns, sets, np.empty(0, dtype=np.int64), {}))
-
-
-def _ingested(file: File, sets: LabelSets, columns: Sequence[str], names: Sequence[str], asked: Sequence[str]) -> Any:
-    """Return the rows whose labels can be read in canonical form, as rows of one class, and the others in quarantine."""
-    table, one = file.batch.table, "labels"
-    while one in table.column_names:
-        one += "_"
-    sound = np.ones(len(table), dtype=bool)
-    sound[[fault.place for fault in sets.faults]] = False
-    if not sound.any():
-        first = sets.faults[0]
-        raise InputError(f"{file.name}: none of its {len(table):,} rows can be used: {first.reason} in column `{first.column}`.")
-    plain = table.drop_columns(list(columns)).append_column(one, pa.array([_ONE] * len(table)))
-    batch = replace(file.batch, table=plain.filter(pa.array(sound)), rows=file.batch.rows.filter(pa.array(sound)))
-    chosen = Columns(tuple((name,) for name in names), (), (one,), features=tuple(asked))
-    (found,) = ingest([RawSet("train", "train", (File(file.name, batch),))], chosen, Labelling(None, {}, (_ONE,), ()))
-    quarantine = pa.concat_tables([found.quarantine, _set_aside(file, sets.faults)]).sort_by("row")
-    return replace(found, rows_read=found.rows_read + len(sets.faults), quarantine=quarantine)
-
-
-def _set_aside(file: File, faults: Sequence[Fault]) -> pa.Table:
-    places = pa.array([fault.place for fault in faults], pa.int64())
-    records, numbers = file.batch.table.take(places).to_pylist(), file.batch.rows.take(places).to_pylist()
-    entries = [
-        {"set": "train", "file": file.name, "row": number, "record": json.dumps(record, ensure_ascii=False, default=str)}
-        | {"column": fault.column, "value": fault.value, "reason": fault.reason}
-        for fault, record, number in zip(faults, records, numbers, strict=True)
-    ]
-    return pa.Table.from_pylist(entries, QUARANTINE)
-
-
-def _with_audited(read: LabelRows) -> LabelRows:
-    """Return the rows with the labels that can be audited, and of each other one why it cannot."""
-    used = read.sets.given[read.rows.places]
-    yes = used.sum(axis=0)
-    no = len(used) - yes
-    left_out = {
-        name: f"{'yes' if have < have_not else 'no'} in {counted(min(have, have_not), 'row')}, of {FOLDS} that are needed"
-        for name, have, have_not in zip(read.sets.names, yes.tolist(), no.tolist(), strict=True)
-        if min(have, have_not) < FOLDS
-    }
-    audited = np.flatnonzero(np.minimum(yes, no) >= FOLDS)
-    if not len(audited):
-        raise InputError(
-            f"none of {counted(len(read.sets.names), 'label')} can be audited: each needs {FOLDS} rows with it and {FOLDS} without; "
-            f"of `{read.sets.names[0]}` {yes[0]:,} of {len(used):,} rows are yes."
-        )
-    if len(audited) > MOST_LABELS or len(audited) * len(used) > MOST_DECISIONS:
-        raise InputError(
-            f"{len(audited):,} labels of {len(used):,} rows are more than are audited at once ({MOST_LABELS} labels, {MOST_DECISIONS:,} "
-            "labels times rows); name fewer label columns, or audit a part of the rows."
-        )
-    return replace(read, audited=audited, left_out=left_out)
-
-
-def _lists(flat: pa.Array, width: int) -> pa.Array:
-    return pa.FixedSizeListArray.from_arrays(flat, width)
+    audited, left_out = auditable(sets.names, sets.given[rows.places])
+    return LabelRows(rows, columns, sets, audited, left_out)

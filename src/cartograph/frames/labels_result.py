@@ -15,6 +15,7 @@ from cartograph.frames.label_rows import LabelRows
 from cartograph.frames.result import PRECISION, FrameAudit, write_page
 from cartograph.page.audit import Audit
 from cartograph.suspects.label_doubt import WrongLabels
+from cartograph.suspects.label_listing import known_labels
 from cartograph.suspects.several_labels import SeveralDoubts
 from cartograph.wording import counted
 
@@ -108,9 +109,8 @@ class LabelsAudit:
 
     @property
     def _sure(self) -> Bools:
-        known = [doubt.wrong is not None or self.wrong is not None for doubt in self._doubts.labels]
         flagged = self._doubts.score >= max(PRECISION, float(self._page.suspects.record["threshold"]) if self._page.suspects else 0.0)
-        sure: Bools = flagged & np.array(known)
+        sure: Bools = flagged & known_labels(self._doubts)
         return sure
 
     def _repr_html_(self) -> str:

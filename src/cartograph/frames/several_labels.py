@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from cartograph.data.arrays import Floats32, Integers
 from cartograph.data.parquet import write_parquet
+from cartograph.dynamics.decision_rows import decision_classes, decision_rows
 from cartograph.dynamics.decisions import NAMES, decision_places
 from cartograph.dynamics.epoch_files import Dynamics, read_dynamics
 from cartograph.errors import InputError
@@ -27,28 +28,21 @@ from cartograph.frames.command import command_of
 from cartograph.frames.label_rows import LabelRows
 from cartograph.frames.labels_result import LabelsAudit
 from cartograph.frames.result import FrameAudit, flagged_frame
+from cartograph.ingest.set_record import ingested_record
 from cartograph.maps.measures import Measures, compute_measures, gold_probabilities
 from cartograph.maps.table import map_table
-from cartograph.models.registry import batch_for, model_class
 from cartograph.page.audit import Audit
 from cartograph.page.step_results import HowMade, LabelFound, Suspects
-from cartograph.schema import LABEL, LABEL_SET, ROW, SOURCE, UID, VALUES, DatasetInfo, dataset_info, examples_schema
-from cartograph.suspects.committee import Committee, Reading, reading_of
-from cartograph.suspects.detector import untested_committee
+from cartograph.schema import LABEL_SET, UID
+from cartograph.suspects.committee import Reading, reading_of
 from cartograph.suspects.figures import EXPERIMENT
 from cartograph.suspects.label_doubt import Doubt
-from cartograph.suspects.listing import Evidence, mean_probabilities, suspects_table
+from cartograph.suspects.label_listing import decision_suspects, wrong_of
 from cartograph.suspects.record import committee_record
 from cartograph.suspects.several_labels import SeveralDoubts, several_doubts
-from cartograph.train.enough import fit_until_learnt, yes_attempt, yes_simple
-from cartograph.train.fit import fit_files
-from cartograph.train.recipe import Recipe
+from cartograph.train.label_sets import fit_labels, least_f1, not_learnt, usual_recipe
 from cartograph.train.result import TrainingResult
 from cartograph.train.trainer import Progress
-from cartograph.wording import counted, percent
-
-_NEARLY = 0.95
-"""Part of the simple models' F1 that the model must reach on its own rows, read while dropout is on: F1 counts few errors for much."""
 
 
 def audit_labels(
@@ -121,21 +115,11 @@ def _train(
     """Train one model of all labels; return it, the dynamics of its decisions, and what is wrong with the training, in a sentence."""
     train = folder / "train.parquet"
     write_parquet(examples, train)
-    model = "mlp" if dataset_info(examples.schema).features else "bow"
-    recipe = Recipe(model=model, learning_rate=model_class(model).learning_rate, seed=seed, batch_size=batch_for(model, len(examples)))
-    simple = None if reading.data is None else _NEARLY * yes_simple(reading.data, given, seed)
-    if epochs == "auto":
-        fitted, attempts = fit_until_learnt(recipe, simple, train, {}, folder / "training", progress=progress, judged=yes_attempt)
-    else:
-        fitted = fit_files(replace(recipe, epochs=epochs), train, {}, folder / "training", progress=progress)
-        attempts = [yes_attempt(fitted)]
-    sentence = ""
-    if not attempts[-1].learnt(simple):
-        sentence = (
-            f"The model has not learnt these labels: after {counted(attempts[-1].epochs, 'epoch')} it finds the labels of the rows that it "
-            f"trains on with an F1 of {percent(attempts[-1].accuracy)}. Its map says little; the suspects are found by other models."
-        )
-    return fitted, read_dynamics(fitted.dynamics), sentence
+    recipe, least = usual_recipe(examples, seed), least_f1(reading.data, given, seed)
+    if epochs != "auto":
+        recipe = replace(recipe, epochs=epochs)
+    fitted, attempts = fit_labels(recipe, least, train, folder / "training", auto=epochs == "auto", progress=progress)
+    return fitted, read_dynamics(fitted.dynamics), not_learnt(attempts, least)
 
 
 class _Found:
@@ -165,7 +149,7 @@ class _Found:
 
     def page(self) -> Audit:
         """Return the page of all labels: a class for the no and the yes of each."""
-        classes = tuple(f"{name}: {answer}" for name in self._rows.names for answer in NAMES)
+        classes = decision_classes(self._rows.names)
         page = self._audit(np.arange(len(self._row)), 2 * self._label.astype(np.int32), classes, self._dynamics.uids, self._doubts.together)
         return replace(page, several=self._several(page))
 
@@ -223,20 +207,13 @@ class _Found:
             }
         )
         yes, score = self._doubts.probabilities[row, label], self._doubts.score[row, label]
-        shares = np.stack([1.0 - yes, yes], axis=1)
-        committee = Committee(shares, replace(doubt, score=score), (), np.zeros(len(row), dtype=np.int64))
-        evidence = Evidence(gold, NAMES, measures, mean_probabilities(logits), logits.shape[1], committee)
-        table = suspects_table(uids, untested_committee(evidence.columns, None), evidence, shares, threshold=self._threshold)
-        suggested = pa.array(table["suggested"].to_numpy() + first, pa.int32())
-        table = table.set_column(table.schema.get_field_index("suggested"), table.schema.field("suggested"), suggested)
+        table = decision_suspects(uids, gold, first, measures, logits, yes, score, doubt, self._threshold)
         shown = replace(measures, predicted=None if measures.predicted is None else measures.predicted + first)
         ingested, aside = self._rows.rows.ingested, self._rows.rows.ingested.quarantine
-        counts = {"rows_read": ingested.rows_read, "rows_used": len(ingested.examples), "quarantined": len(aside)}
         yeses = dict(zip(self._rows.names, self._rows.given.sum(axis=0).tolist(), strict=True))
-        entry = {"set": "train", "domain": "train", "files": list(ingested.files), **counts, "classes": yeses, "checks": []}
-        entry["left_out"] = list(ingested.left_out)
+        entry = ingested_record(ingested, classes=yeses)
         return Audit(
-            examples=_examples(self._rows.examples.take(pa.array(row)), uids, gold + first, classes),
+            examples=decision_rows(self._rows.examples.take(pa.array(row)), uids, classes, gold + first),
             measures=map_table(uids, gold + first, shown),
             probabilities=gold_probabilities(uids, logits, gold),
             validation={"passed": True, "sets": [entry], "quarantine": ingested.reasons},
@@ -252,23 +229,10 @@ class _Found:
     def _several(self, page: Audit) -> list[LabelFound]:
         label, gold, number = self._label[page.flagged], self._dynamics.gold[page.flagged], len(self._rows.names)
         missing, surplus = (np.bincount(label[gold == answer], minlength=number).tolist() for answer in (0, 1))
-        found = []
-        for place, (name, doubt) in enumerate(zip(self._rows.names, self._doubts.labels, strict=True)):
-            wrong = None if doubt.wrong is None else (doubt.wrong.expected, doubt.wrong.low, doubt.wrong.high)
-            found.append(LabelFound(name, int(self._rows.given[:, place].sum()), missing[place], surplus[place], wrong))
+        rows, wrong = self._rows.given.sum(axis=0).tolist(), wrong_of(self._doubts.labels)
+        found = [LabelFound(name, rows[place], missing[place], surplus[place], wrong[place]) for place, name in enumerate(self._rows.names)]
         used = dict(zip(self._rows.sets.names, self._rows.sets.given[self._rows.places].sum(axis=0).tolist(), strict=True))
         return found + [LabelFound(name, used[name], note=note) for name, note in self._rows.left_out.items()]
-
-
-def _examples(table: pa.Table, uids: Any, labels: Any, classes: tuple[str, ...]) -> pa.Table:
-    """Return the rows of some decisions as a set: under the decisions' names and classes."""
-    before = dataset_info(table.schema)
-    info = DatasetInfo("train", "train", before.task, before.text, (), classes, (), before.features)
-    schema = examples_schema(info)
-    own: dict[str, Any] = {UID: pa.array(uids, pa.string()), LABEL: pa.array(labels, pa.int32())}
-    kept = (*info.fields, *([VALUES] if info.features else []), SOURCE, ROW)
-    own |= {name: table[name].combine_chunks() for name in kept}
-    return pa.Table.from_arrays([own[name] for name in schema.names], schema=schema)
 
 
 def _labels_table(page: Audit) -> pd.DataFrame:

@@ -192,6 +192,7 @@ def texts_of(file: File, alternatives: Alternatives) -> pa.ChunkedArray:
         way = f"name another column, or one item of it: `{name}.0`" if held == "lists" else "name another column"
         if held == "lists":
             way += f"; rows with several labels are audited by `cartograph audit FILE --text COLUMN --labels {name}`"
+            way += f", in a workspace made with `init --labels {name}`"
         raise InputError(f"column `{name}` of {file.name} holds {held}, expected one text or label per row; {way}.")
     return column.cast(pa.string())
 

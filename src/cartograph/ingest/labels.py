@@ -68,7 +68,7 @@ def classes(names: pa.ChunkedArray, labelling: Labelling) -> tuple[str, ...]:
             f"the label column of train has {len(names_in_use):,} different values in {labelled:,} rows, such as "
             f"{', '.join(repr(name) for name in sorted(names_in_use)[:3])}; expected the names of a few classes: name another column in "
             "`ingest.label`, or cut the labels with `ingest.label_separator`; rows with several labels each are audited by "
-            "`cartograph audit FILE --text COLUMN --labels COLUMN`."
+            "`cartograph audit FILE --text COLUMN --labels COLUMN`, in a workspace made with `init --labels COLUMN`."
         )
     return tuple(sorted(names_in_use, key=_natural))
 

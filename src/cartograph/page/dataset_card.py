@@ -63,7 +63,7 @@ def dataset_card(audit: Audit, columns: pa.Schema, *, license_name: str | None =
         _content(audit, audit.cleaning, columns),
         _provenance(audit, audit.cleaning),
         _found(audit),
-        _changed(audit.cleaning),
+        _changed(audit.cleaning, several=bool(audit.several)),
         _worth(audit),
         _limits(audit, audit.cleaning, license_name, languages),
     )
@@ -96,7 +96,10 @@ def _summary(audit: Audit, cleaning: Cleaning) -> str:
     kinds = Counter(feature.kind for feature in audit.info.features)
     features = listing([counted(number, kind, _KINDS[kind]) for kind, number in kinds.items()])
     described = f", each described by {features}" if kinds else ""
-    return f"# {name}, cleaned\n\n{made}, in {counted(len(audit.info.labels), 'class', 'classes')}{described}."
+    classes = f"in {counted(len(audit.info.labels), 'class', 'classes')}"
+    if audit.several:
+        classes = f"each with {counted(audit.labels_a_row, 'label')}, yes or no"
+    return f"# {name}, cleaned\n\n{made}, {classes}{described}."
 
 
 def _content(audit: Audit, cleaning: Cleaning, columns: pa.Schema) -> str:
@@ -134,14 +137,19 @@ def _meaning(audit: Audit, column: str) -> str:
         return "identifies the row"
     if column == WEIGHT:
         return "how much the row counts in training, 1 on average"
-    labels = audit.how_made.parameters.get("ingest", {}).get("label") or [LABEL]
+    ingest = audit.how_made.parameters.get("ingest", {})
+    if column in ingest.get("label_columns", ()):
+        return "the labels, after cleaning" if len(ingest["label_columns"]) == 1 else "a label, after cleaning"
+    labels = ingest.get("label") or [LABEL]
     return "what the models are shown" if column in audit.info.fields else "the label, after cleaning" if column in labels else ""
 
 
 def _provenance(audit: Audit, cleaning: Cleaning) -> str:
     version, made_by = cleaning.version, audit.how_made.versions.get("cartograph")
     sources = pc.value_counts(audit.examples[SOURCE].combine_chunks()).to_pylist()
-    listed = [[_text(one["values"]), count(one["counts"])] for one in sorted(sources, key=lambda one: str(one["values"]))]
+    listed = [
+        [_text(one["values"]), count(one["counts"] // audit.labels_a_row)] for one in sorted(sources, key=lambda one: str(one["values"]))
+    ]
     facts = [
         f"- Made from version `{version['parent']}` of the train set (SHA-256 of its content: `{version['parent_digest']}`).",
         f"- This version is `{version['version']}` (`{version['digest']}`): the same rows with the same labels always give this version.",
@@ -152,7 +160,8 @@ def _provenance(audit: Audit, cleaning: Cleaning) -> str:
 
 
 def _found(audit: Audit) -> str:
-    lines = [f"- Of {counted(audit.rows, 'usable row')}, {_suspects(audit)}."]
+    held = f", each with {counted(audit.labels_a_row, 'label')}" if audit.several else ""
+    lines = [f"- Of {counted(audit.rows // audit.labels_a_row, 'usable row')}{held}, {_suspects(audit)}."]
     lines += [f"- {_text(line, 300)}" for line in _wrong(audit)]
     unusable = audit.quarantine.num_rows
     left_out = f"{counted(unusable, 'row')} could not be used, and {'is' if unusable == 1 else 'are'} in no version{_reasons(audit)}"
@@ -171,6 +180,9 @@ def _suspects(audit: Audit) -> str:
     if audit.suspects is None:
         return "suspects were not looked for"
     number = len(audit.flagged)
+    if audit.several:
+        looks = "label that a row has or lacks looks" if number == 1 else "labels that rows have or lack look"
+        return f"{count(number)} {looks} wrong ({share(number, audit.rows)})"
     return f"{count(number)} {'has a label that looks' if number == 1 else 'have labels that look'} wrong ({share(number, audit.rows)})"
 
 
@@ -195,14 +207,17 @@ def _reasons(audit: Audit) -> str:
     return f": {', '.join(shown)}" if shown else ""
 
 
-def _changed(cleaning: Cleaning) -> str:
+def _changed(cleaning: Cleaning, *, several: bool) -> str:
     version = cleaning.version
     head = "## What was changed"
     weighted = "Every row has a weight: the probability that its label is right, divided by the mean." if version.get("weighted") else ""
     changes = cleaning.changes.to_pylist()
     if not changes:
         return "\n\n".join(filter(None, [head, "No row was dropped and no label changed.", weighted]))
-    done = f"{counted(version['dropped'], 'row')} dropped, {count(version['relabelled'])} relabelled."
+    relabelled = (
+        f"{counted(version['relabelled'], 'label')} changed between yes and no" if several else f"{count(version['relabelled'])} relabelled"
+    )
+    done = f"{counted(version['dropped'], 'row')} dropped, {relabelled}."
     kinds = Counter((change["from"], change["to"]) for change in changes)
     cells = [
         [_text(before), "dropped" if after is None else _text(after), count(number)]

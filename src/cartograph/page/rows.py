@@ -49,8 +49,10 @@ def carried_rows(audit: Audit, drawn: Integers, listed: set[int], allowance: int
 
 def _shared_texts(audit: Audit, places: Integers, listed: Bools, allowance: int) -> dict[str, Any]:
     """Return the texts of rows that have several labels, once each, and which of them each label's row has."""
-    of_row = np.asarray(audit.examples[ROW].to_numpy())[places]
-    _, first, which = np.unique(of_row, return_index=True, return_inverse=True)
+    sources = pc.dictionary_encode(audit.examples[SOURCE]).combine_chunks().indices.to_numpy()
+    of_row = np.stack([sources, audit.examples[ROW].to_numpy()], axis=1)[places]
+    _, first, which = np.unique(of_row, axis=0, return_index=True, return_inverse=True)
+    which = which.ravel()
     any_listed = np.zeros(len(first), dtype=bool)
     np.logical_or.at(any_listed, which, listed)
     return {"texts": _texts(audit, places[first], any_listed, allowance - 8 * len(places)), "text": column(which.astype(np.uint32))}

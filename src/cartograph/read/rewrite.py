@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cartograph.errors import InputError
 from cartograph.read import delimited, jsonl, label_first
 from cartograph.read.arrow import class_names
 from cartograph.read.compression import open_bytes, suffix_of
-from cartograph.read.formats import format_of
+from cartograph.read.formats import format_of, read
 from cartograph.read.source import Source
 
 _SUFFIXES = {"csv": ".csv", "tsv": ".tsv", "jsonl": ".jsonl", "label-first": ".txt"}
@@ -49,6 +52,60 @@ def rewrite(source: Source, column: str, kept: Mapping[int, str | None], path: P
         raise InputError(
             f"{source.name}: a new label cannot be written as {encoding} ({error.object[error.start : error.end]!r})."
         ) from error
+
+
+def rewrite_columns(source: Source, kept: Sequence[int], cells: Mapping[str, Sequence[str]], path: Path) -> bool:
+    """Write a copy of a CSV or TSV file with some of its records and new cells in some columns; return whether the source is such a file.
+
+    Args:
+        source: any source.
+        kept: numbers of the records that stay (as in ``Batch.rows``), ascending.
+        cells: column -> the cells of these records; a record in which none differs is kept byte for byte.
+        path: of the copy.
+
+    Raises:
+        InputError: a new cell cannot be written in the source's encoding.
+    """
+    kind = source.format or format_of(source.path, source.name)
+    if kind not in ("csv", "tsv"):
+        return False
+    before = read(source)
+    places = pc.index_in(pa.array(kept, pa.int64()), value_set=before.rows)
+    # Each pass writes the cells of one column; the first leaves out the other records.
+    for place, name in enumerate([*cells] or before.table.column_names[:1]):
+        own = before.table[name].take(places).to_pylist()
+        new = {number: None if after == old else after for number, old, after in zip(kept, own, cells.get(name, own), strict=True)}
+        step = path.with_name(f"{path.name}.{place}")
+        rewrite(source, name, new, step)
+        if place:
+            Path(source.path).unlink()
+        source, kept = replace(source, path=str(step), format=kind), range(1, len(kept) + 1)
+    Path(source.path).rename(path)
+    return True
+
+
+def parquet_columns(source: Source, kept: Sequence[int], cells: Mapping[str, Sequence[Any]]) -> pa.Table | None:
+    """Return some rows of a Parquet file with all columns as they are typed there, with new cells in some columns.
+
+    Args:
+        source: any source.
+        kept: numbers of the records that stay, in their order.
+        cells: column -> the cells of these records, lists or texts.
+
+    Returns:
+        the rows, or None where the source is no Parquet file, or new cells do not fit their column.
+    """
+    if (source.format or format_of(source.path, source.name)) != "parquet":
+        return None
+    table = pq.read_table(source.path).take(pa.array([number - 1 for number in kept], pa.int64()))
+    try:
+        for name, own in cells.items():
+            place = table.schema.get_field_index(name)
+            field = table.schema.field(place)
+            table = table.set_column(place, field, pa.array(own).cast(field.type))
+    except (KeyError, IndexError, pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        return None
+    return table
 
 
 def _parts(source: Source, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:

@@ -23,11 +23,12 @@ from cartograph.data.folds import assign_folds
 from cartograph.dynamics.decisions import NAMES
 from cartograph.errors import InputError
 from cartograph.features.tables import mostly_alike
+from cartograph.ingest.label_rows import FEWEST
 from cartograph.suspects.committee import Committee, Reading, committee_scores
 from cartograph.suspects.detector import prior_offset, sigmoid
 from cartograph.suspects.label_doubt import FEWEST_ROWS, NOTHING, Doubt, Unknown, WrongLabels, label_doubt
 
-FOLDS = 5
+FOLDS = FEWEST
 """Folds of each label, in which its yes and its no are spread evenly; a label needs as many of both."""
 
 _ROWS = 20_000

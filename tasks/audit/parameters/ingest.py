@@ -62,7 +62,20 @@ Evaluation = Annotated[EvaluationSet, BeforeValidator(_domain)]
 """An evaluation set; for the built-in corpus its domain alone."""
 
 
-class Ingest(Section):
+class Sources(Section):
+    """What every section ``ingest`` says: where the rows of which sets come from."""
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the audited data comes with the project, so that the errors planted in it are known."""
+        return False
+
+    def sets(self) -> dict[str, tuple[Domain, tuple[FileEntry, ...]]]:
+        """Return set name -> (domain, files): ``train`` first, then the evaluation sets by name."""
+        raise NotImplementedError
+
+
+class Ingest(Sources):
     """The section ``ingest`` of params.yaml."""
 
     source: Literal["planted-nli", "digits", "breast-cancer", "wine", "digits-table", "files"] = Field(
@@ -181,6 +194,11 @@ class Ingest(Section):
             raise ValueError(f"`source: {self.source}` is a table of features; leave `features` and `text` out")
         if self.source == "digits" and self.image != ("image",):
             raise ValueError("`source: digits` has the image column `image`; leave `image` and `text` out")
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the audited data comes with the project, so that the errors planted in it are known."""
+        return self.source != "files"
 
     @property
     def usual(self) -> FileEntry:

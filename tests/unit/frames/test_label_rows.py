@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from cartograph.errors import InputError
-from cartograph.frames.label_rows import MOST_LABELS, read_label_rows
+from cartograph.frames.label_rows import read_label_rows
+from cartograph.ingest.label_rows import MOST_LABELS
 from cartograph.models.base import label_matrix
 from cartograph.schema import dataset_info
 from tests.label_sets import WORDS, film_frame

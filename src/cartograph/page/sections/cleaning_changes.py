@@ -33,7 +33,8 @@ def cleaning_changes_section(audit: Audit) -> Section | None:
         blocks.append(_arms(audit.cleaning.arms))
     if changes:
         blocks += [_by_class(audit, changes), _listed(audit, changes)]
-    return Section("changes", "What changed", _lead(audit.cleaning.version, changes), blocks)
+    lead = _lead_of_labels if audit.several else _lead
+    return Section("changes", "What changed", lead(audit.cleaning.version, changes), blocks)
 
 
 def _lead(version: Mapping[str, Any], changes: Sequence[Mapping[str, Any]]) -> str:
@@ -51,12 +52,23 @@ def _lead(version: Mapping[str, Any], changes: Sequence[Mapping[str, Any]]) -> s
     ]
     summary = f"{' and '.join(done)}: {count(version['parent_rows'])} rows became {count(version['rows'])}, version {version['version']}."
     more = " Each row counts by how likely its label is right." if weighted else ""
-    more += (
-        f" The table has the first {count(MOST_LISTED)} changes, those by people first, then the most suspect."
-        if len(changes) > MOST_LISTED
-        else ""
-    )
-    return f"{summary}{more}"
+    return f"{summary}{more}{_of_more(changes)}"
+
+
+def _lead_of_labels(version: Mapping[str, Any], changes: Sequence[Mapping[str, Any]]) -> str:
+    """Return what changed where rows have several labels, and what such an audit leaves out."""
+    done = [f"{counted(version['relabelled'], 'label')} changed between yes and no"] * bool(version["relabelled"])
+    done += [f"{counted(version['dropped'], 'row')} dropped by people"] * bool(version["dropped"])
+    rows, named = counted(version["rows"], "row"), f"the cleaned version {version['version']} has"
+    summary = f"{', '.join(done)}: {named} {rows}." if done else f"Nothing: {named} the {rows} of the original, with their labels."
+    left_out = "Selections, filters and models retrained on them are for rows with one label, so there are none here."
+    return f"{summary} {left_out}{_of_more(changes)}"
+
+
+def _of_more(changes: Sequence[Mapping[str, Any]]) -> str:
+    if len(changes) <= MOST_LISTED:
+        return ""
+    return f" The table has the first {count(MOST_LISTED)} changes, those by people first, then the most suspect."
 
 
 def _facts(cleaning: Cleaning) -> list[tuple[str, str]]:

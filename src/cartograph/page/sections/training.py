@@ -87,7 +87,8 @@ def _facts(audit: Audit) -> list[tuple[str, str]]:
     facts.append(("Epochs", count(int(training.get("epochs", 0)))))
     learning = training.get("learning", {})
     if len(learning.get("attempts", ())) > 1:
-        tried = [f"{count(each['epochs'])} (accuracy {probability(each['accuracy'])})" for each in learning["attempts"]]
+        word = "F1" if audit.several else "accuracy"
+        tried = [f"{count(each['epochs'])} ({word} {probability(each['accuracy'])})" for each in learning["attempts"]]
         facts.append(("Epochs tried", f"{', '.join(tried)}: restarted each time with twice as many, until the model had learnt"))
     if learning.get("simple_accuracy") is not None:
         facts.append(("Simple models, on rows they were not trained on", f"accuracy {probability(learning['simple_accuracy'])}"))

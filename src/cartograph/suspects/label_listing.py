@@ -1,0 +1,61 @@
+"""The suspects among the labels of rows that have several: which yes and no are probably wrong, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from cartograph.data.arrays import Bools, Floats, Ids, Integers
+from cartograph.data.kept_logits import Logits
+from cartograph.dynamics.decisions import NAMES
+from cartograph.maps.measures import Measures, Uids
+from cartograph.suspects.committee import Committee
+from cartograph.suspects.detector import untested_committee
+from cartograph.suspects.label_doubt import Doubt
+from cartograph.suspects.listing import Evidence, mean_probabilities, suspects_table
+from cartograph.suspects.several_labels import SeveralDoubts
+
+
+def decision_suspects(
+    uids: Uids,
+    given: Ids,
+    first: Integers,
+    measures: Measures,
+    logits: Logits,
+    yes: Floats,
+    score: Floats,
+    doubt: Doubt,
+    threshold: float,
+) -> pa.Table:
+    """Return ``schema.NOISE`` of decisions, each array ``(n_decisions, …)``.
+
+    Args:
+        uids: of the decisions.
+        given: 0 or 1.
+        first: the class of a no to the decision's label, where that of a yes is the next.
+        measures: of their map.
+        logits: of no and yes, ``(n_decisions, n_epochs, 2)``.
+        yes: probability of a yes by models that did not see the row.
+        score: probability that the given answer is wrong.
+        doubt: of these decisions as one set.
+        threshold: probability from which on one is a suspect.
+    """
+    shares = np.stack([1.0 - yes, yes], axis=1)
+    committee = Committee(shares, replace(doubt, score=score), (), np.zeros(len(given), dtype=np.int64))
+    evidence = Evidence(given, NAMES, measures, mean_probabilities(logits), logits.shape[1], committee)
+    table = suspects_table(uids, untested_committee(evidence.columns, None), evidence, shares, threshold=threshold)
+    suggested = pa.array(table["suggested"].to_numpy() + first, pa.int32())
+    return table.set_column(table.schema.get_field_index("suggested"), table.schema.field("suggested"), suggested)
+
+
+def known_labels(doubts: SeveralDoubts) -> Bools:
+    """Return of which labels it is known how many answers are wrong, of their own or of all together, ``(n_labels,)``."""
+    return np.array([doubt.wrong is not None or doubts.together.wrong is not None for doubt in doubts.labels])
+
+
+def wrong_of(doubts: Sequence[Doubt]) -> list[tuple[float, float, float] | None]:
+    """Return of each label how many of its answers are wrong, with both ends of an interval; None where that cannot be estimated."""
+    return [None if doubt.wrong is None else (doubt.wrong.expected, doubt.wrong.low, doubt.wrong.high) for doubt in doubts]

@@ -1,0 +1,64 @@
+"""`init --labels`: a workspace for rows with several labels, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cartograph.errors import InputError
+from tasks.commands.init import init
+from tasks.pipelines import LABELS_STEPS, open_workspace, steps_of
+from tests.label_sets import WORDS, film_frame
+
+
+@pytest.fixture
+def films(project: Path) -> str:
+    frame, _ = film_frame(60)
+    frame.to_csv(project / "films.csv", index=False)
+    return str(project / "films.csv")
+
+
+def test_a_workspace_is_made_and_said_how_it_was_understood(films: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    init("workspaces/films", [films], labels=["tags"])
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "train: 60 rows from films.csv"
+    assert said[1].startswith("  labels  love ") and all(name in said[1] for name in WORDS)
+    assert said[-2:] == ["  python -m flows.audit --workspace workspaces/films", "  dvc repro workspaces/films/dvc.yaml"]
+    space = open_workspace(project / "workspaces/films")
+    assert [step.name for step in steps_of(space.settings)] == [step.name for step in LABELS_STEPS if step.name != "fetch"]
+    stages = yaml.safe_load((space.path / "dvc.yaml").read_text())["stages"]
+    assert list(stages) == [step.name for step in steps_of(space.settings)]
+    assert "workspaces/films/reports/suspects.csv" in stages["noise"]["outs"]
+
+
+def test_columns_of_0_and_1_are_named_with_commas(project: Path) -> None:
+    frame, _ = film_frame(60)
+    frame.drop(columns="tags").join(frame["tags"].str.get_dummies("|")[list(WORDS)]).to_csv(project / "films.csv", index=False)
+    init("workspaces/films", [str(project / "films.csv")], labels=["war,sea", "love"])
+    params = yaml.safe_load((project / "workspaces/films/params.yaml").read_text())
+    assert params["ingest"]["label_columns"] == ["war", "sea", "love"]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"evaluation": ["dev=dev.csv"]}, "--eval does not go with --labels: rows with several labels are audited alone; leave it out"),
+        ({"label": "other"}, "--label does not go with --labels"),
+        ({"profile": "full"}, "--profile does not go with --labels: selections, filters and retrained models need one label a row"),
+        ({"model": "tiny"}, "--model does not go with --labels"),
+    ],
+)
+def test_options_for_rows_with_one_label_are_refused(films: str, project: Path, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        init("workspaces/films", [films], labels=["tags"], **more)
+    assert not (project / "workspaces/films").exists()
+
+
+def test_nothing_is_made_where_no_label_can_be_audited(project: Path) -> None:
+    (project / "films.csv").write_text("text,tags\n" + "".join(f"t{row},a{row}\n" for row in range(30)))
+    with pytest.raises(InputError, match="none of 30 labels can be audited"):
+        init("workspaces/films", [str(project / "films.csv")], labels=["tags"])
+    assert not (project / "workspaces/films").exists()

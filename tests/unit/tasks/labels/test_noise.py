@@ -1,0 +1,43 @@
+"""The suspects of rows with several labels: they are the planted errors, and those of the audit in memory."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+
+import cartograph
+from cartograph.data.json_files import read_json
+from tests.label_sets import WORDS
+from tests.unit.tasks.labels.conftest import ROWS, LabelAudit
+
+
+def suspects(films: LabelAudit) -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(films.space.resolve("reports/suspects.csv").read_bytes()))
+
+
+def test_suspects_are_the_planted_errors(films: LabelAudit) -> None:
+    found = suspects(films)
+    truth = pd.DataFrame(np.array(["no", "yes"])[films.truth], columns=list(WORDS), index=np.arange(1, ROWS + 1))
+    right = [truth.loc[row, label] == suggested for row, label, suggested in found[["row", "label", "suggested"]].itertuples(index=False)]
+    assert len(found) > 40 and np.mean(right) > 0.9
+    assert found["probability"].is_monotonic_decreasing and (found["given"] != found["suggested"]).all()
+
+
+def test_the_audit_in_memory_finds_the_same(films: LabelAudit) -> None:
+    found = suspects(films)
+    other = cartograph.audit(films.space.path.parent.parent / "films.csv", text="text", labels=list(WORDS), epochs=6).suspects
+    assert list(zip(found["row"], found["label"], strict=True)) == list(zip(other.index, other["label"], strict=True))
+    assert found["probability"].tolist() == other["probability"].round(4).tolist()
+
+
+def test_each_label_has_its_numbers(films: LabelAudit) -> None:
+    found = suspects(films)
+    labels = read_json(films.space.resolve("data/noise/labels.json"))
+    assert [label["name"] for label in labels] == list(WORDS)
+    for label in labels:
+        own = found[found["label"] == label["name"]]
+        assert (label["missing"], label["surplus"]) == ((own["given"] == "no").sum(), (own["given"] == "yes").sum())
+    metrics = read_json(films.space.resolve("reports/noise.metrics.json"))
+    assert metrics["suspects"] == len(found) == sum(metrics[f"suspects.{name}"] for name in WORDS)
