@@ -15,6 +15,7 @@ import pytest
 from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.errors import InputError
 from cartograph.models.boosting import STAGES
+from cartograph.models.last_layer import penultimate_features
 from cartograph.schema import LABEL, LABEL_SET, examples_schema
 from cartograph.train.checkpoints import file_digests
 from cartograph.train.fit import fit
@@ -132,3 +133,11 @@ def test_rows_of_several_labels_are_refused(tmp_path: Path) -> None:
     several = small_table().append_column(LABEL_SET, pa.array([[True, False]] * 60, pa.list_(pa.bool_(), 2)))
     with pytest.raises(InputError, match="model `boosting` reads one label per row"):
         fit(RECIPE, several, {}, tmp_path)
+
+
+def test_vectors_of_the_last_layer_are_what_each_tree_says(tmp_path: Path) -> None:
+    result = fit(RECIPE, small_table(), {}, tmp_path)
+    vectors = penultimate_features("boosting", result.model, {"train": small_table(), "held": HELD})
+    assert vectors["train"].shape == (60, 3 * STAGES) and vectors["held"].shape == (30, 3 * STAGES)
+    margins = np.diff(infer(RECIPE, result.model, HELD).logits[0], axis=1)[:, 0]
+    assert np.corrcoef(vectors["held"].sum(axis=1), margins)[0, 1] > 0.999
