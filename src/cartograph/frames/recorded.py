@@ -38,7 +38,7 @@ def from_dynamics(
     *,
     texts: Mapping[Any, str] | None = None,
     labels: Sequence[str] = (),
-    probabilities: npt.ArrayLike | None = None,
+    probabilities: npt.ArrayLike | Mapping[Any, npt.ArrayLike] | pd.DataFrame | None = None,
     threshold: float = 0.5,
 ) -> FrameAudit:
     """Make the map of a training that recorded its dynamics, and find suspects where there are probabilities to find them with.
@@ -48,8 +48,9 @@ def from_dynamics(
             ``(n_examples,)`` and ``(n_examples, n_epochs, n_classes)``; uids are strings or whole numbers, NumPy's and tensors' too.
         texts: uid -> text, for the map and the page; without them a row is shown by its uid.
         labels: (n_classes,) the classes' names; by default their numbers.
-        probabilities: (n_examples, n_classes) by models that did not train on the row, in the order of the sorted uids; without them
-            there are no suspects, since a model that trained on wrong labels has learnt them.
+        probabilities: by models that did not train on the row, uid -> (n_classes,), or a data frame with the uids as its index; or
+            (n_examples, n_classes) in the order of the uids sorted as text. Without them there are no suspects, since a model that
+            trained on wrong labels has learnt them.
         threshold: rows whose label is wrong with at least this probability are suspects; in (0, 1).
 
     Raises:
@@ -85,7 +86,7 @@ def from_dynamics(
     if probabilities is None:
         empty = given.iloc[:0].assign(suggested=[], probability=[], reason=[])
         return FrameAudit(by_row, empty, None, aside, page, None)
-    shares = _shares(probabilities, found.logits.shape[::2])
+    shares = _shares(_in_order(probabilities, found.uids.tolist()), found.logits.shape[::2])
     doubt = label_doubt(shares, found.gold)
     committee = Committee(shares, doubt, (), np.zeros(len(shares), dtype=np.int64))
     evidence = Evidence(found.gold, names, measures, mean_probabilities(found.logits), found.logits.shape[1], committee)
@@ -126,6 +127,24 @@ def _uids(given: Any) -> pa.Array:
     if uids.null_count:
         raise InputError(f"uids must be strings or whole numbers, but {counted(uids.null_count, 'uid')} of {len(uids):,} is None.")
     return uids
+
+
+def _in_order(probabilities: Any, uids: Sequence[str]) -> Any:
+    """Return probabilities that come with their uids in the order of these; others as they are."""
+    if isinstance(probabilities, pd.DataFrame):
+        keys, values = probabilities.index.tolist(), list(probabilities.to_numpy())
+    elif isinstance(probabilities, Mapping):
+        keys, values = list(probabilities), list(probabilities.values())
+    else:
+        return probabilities
+    known = dict(zip(_uids(keys).to_pylist(), values, strict=True))
+    missing = [uid for uid in uids if uid not in known]
+    if missing:
+        raise InputError(
+            f"probabilities have no row for {counted(len(missing), 'uid')} of {len(uids):,}, the first of them {missing[0]!r}; give one "
+            "for each recorded uid."
+        )
+    return [known[uid] for uid in uids]
 
 
 def _shares(probabilities: npt.ArrayLike, shape: tuple[int, ...]) -> Floats:

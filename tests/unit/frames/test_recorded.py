@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -49,9 +50,21 @@ def test_probabilities_by_models_that_did_not_see_the_row_find_suspects(tmp_path
     assert "text of r0000" in found.report(tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+def test_probabilities_with_their_uids_may_come_in_any_order() -> None:
+    rng = np.random.default_rng(2)
+    shares = rng.dirichlet([1, 1], 40)
+    by_text = np.argsort(np.arange(40).astype(str))
+    expected = from_dynamics((np.arange(40), GOLD, LOGITS), probabilities=shares[by_text], threshold=0.01).suspects
+    given = rng.permutation(40)
+    for own in (dict(zip(given.tolist(), shares[given], strict=True)), pd.DataFrame(shares[given], index=given)):
+        pd.testing.assert_frame_equal(from_dynamics((np.arange(40), GOLD, LOGITS), probabilities=own, threshold=0.01).suspects, expected)
+    assert len(expected) > 10
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"probabilities": {0: [0.5, 0.5]}}, "probabilities have no row for 39 uids of 40, the first of them '1'; give one for each"),
         ({"labels": ["a"]}, "labels names 1 classes, but the logits have 2"),
         ({"threshold": 0.0}, r"threshold must be in \(0, 1\)"),
         ({"dynamics": ([1, 1], [0, 1], np.zeros((2, 2, 2)))}, "uid '1' names more than one row"),
