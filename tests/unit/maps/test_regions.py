@@ -92,6 +92,9 @@ def test_lines_on_the_map_part_the_regions(case: tuple[list[str], np.ndarray, np
     measures = Measures(confidence=confidence, variability=variability, correctness=confidence)
     lines = region_lines(map_table(uids, np.zeros(len(uids), np.int32), measures, regions))
     assert set(lines) == {name for name in (EASY, AMBIGUOUS, HARD) if regions.count(name)}
+    # Where the ambiguous corner is as near as the hard one, and as the easy one.
+    assert all(1 - c == pytest.approx(3 * v) for v, c in lines.get(HARD, [])[1:])
+    assert all(c == pytest.approx(3 * v) for v, c in lines.get(EASY, [])[1:])
     for name, c, v in zip(regions.names, confidence, variability, strict=True):
         for other, sign in ((HARD, 1), (EASY, -1)):
             if other in lines:

@@ -117,6 +117,26 @@ def test_features_in_blocks_give_the_same_weights() -> None:
     assert torch.allclose(one, other, atol=1e-3)
 
 
+def test_a_partition_never_predicts_a_class_that_it_did_not_see() -> None:
+    features, labels = correlated(600, 6, 3)
+    train = random_splits(600, 200, 4, (2,)) & (labels != 2)[:, None]
+    given = problem(features, np.arange(600), labels, 3, "cpu", keep_bytes=2**30)
+    # Weights to start from that know the class well: nothing in the partitions' own rows would move them.
+    start = fit(given, np.ones((600, 1), bool)).coefficients[0]
+    right = correct_predictions(given, train, fit(given, train, start=start))
+    assert right[labels == 2].max() == 0
+    assert right[labels != 2].mean() > 1
+
+
+def test_partitions_that_do_not_converge_are_counted_over_all_parts() -> None:
+    features, labels = correlated(900, 10, 3)
+    train = random_splits(900, 100, 5, (2,))
+    given = problem(features, np.arange(900), labels, 3, "cpu", keep_bytes=2**30)
+    for room in (0, 2**30):
+        weights = fit(given, train, most_passes=1, tolerance=1e-9, gather_bytes=room)
+        assert (weights.unconverged, weights.passes) == (5, 1)
+
+
 def test_no_more_rows_are_gathered_than_there_is_room_for() -> None:
     features, labels = correlated(1_000, 10, 3)
     train = random_splits(1_000, 100, 5, (2,))
