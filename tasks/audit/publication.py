@@ -24,6 +24,8 @@ from tasks.publishing.records import DIGEST_CHARACTERS, STEP_NAME, Dataset, Publ
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from cartograph.page.step_results import LabelFound
+
 _REPORT = "reports/report.html"
 _TABLES = {
     "data/clean": ("cleaned.parquet", "changes.parquet"),
@@ -132,9 +134,18 @@ def _interactive(workspace: Workspace, inputs: Mapping[str, Path], points: int) 
         window=(0, 0),
         still=None,
         how_made=HowMade(workspace.name, ""),
+        several=_several(inputs["data/ingest"]),
         limits=Limits(text_characters=_TEXT_CHARACTERS, max_points=points, seed=workspace.settings.of(Measure).seed),
     )
     return map_page(audit)
+
+
+def _several(folder: Path) -> list[LabelFound]:
+    """Return the labels where rows have several; none where they have one."""
+    from cartograph.page.step_results import LabelFound
+
+    path = folder / "labels.json"
+    return [LabelFound(one["name"], one["rows"], note=one["note"]) for one in read_json(path)] if path.exists() else []
 
 
 def _note(name: str, metrics: Mapping[str, float], datasets: tuple[Dataset, ...], report: Path | None) -> str:
@@ -142,11 +153,12 @@ def _note(name: str, metrics: Mapping[str, float], datasets: tuple[Dataset, ...]
     from cartograph.schema import REGIONS
 
     audited = datasets[0].profile
+    kinds = f"with {len(audited['classes'])} labels each" if "answers" in metrics else f"in {len(audited['classes'])} classes"
     shares = [(region, metrics[f"region.{region}.share"]) for region in REGIONS if f"region.{region}.share" in metrics]
     regions = ", ".join(f"{region} {percent(share)}" for region, share in shares)
     lines = [
         *verdict_markdown(report),
-        f"Audit of `{name}`: {audited['num_rows']:,} train rows in {len(audited['classes'])} classes.",
+        f"Audit of `{name}`: {audited['num_rows']:,} train rows {kinds}.",
         f"Regions: {regions}." if regions else "",
         "Validation passed." if metrics.get("validation.passed") else "**Validation failed.**",
         "The report is the artifact `report.html`, the data map `data_map.html`.",

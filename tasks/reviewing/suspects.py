@@ -60,6 +60,7 @@ class SuspectQuestions:
         self._given, self._labels = clean.given_labels(self._examples)
         self._several = has_several_labels(space.settings)
         self._path = space.resolve(clean.DECISIONS)
+        self._found: dict[int | None, NearestRows] = {}
         self._turn, self._finding = Lock(), Lock()
 
     def overview(self) -> dict[str, Any]:
@@ -108,7 +109,7 @@ class SuspectQuestions:
 
         row = self._places[self._checked(place)].as_py()
         with self._finding:
-            nearest, epochs = self._nearest.of(row, _NEAREST), self._epochs
+            nearest, epochs = self._nearest_to(row), self._epochs
         rows = self._examples.take(pa.array(nearest, pa.int64()))
         labels = [self._labels[label] for label in rows[LABEL].to_pylist()]
         near = [{"fields": fields, "label": label} for fields, label in zip(shown_rows(rows, SHOWN_SIDE), labels, strict=True)]
@@ -222,11 +223,29 @@ class SuspectQuestions:
                 found.setdefault(self._given[uid], Counter())[self._labels[suggested]] += 1
         return found
 
-    @cached_property
-    def _nearest(self) -> NearestRows:
-        from cartograph.features.nearest import NearestRows
+    def _nearest_to(self, row: int) -> list[int]:
+        """Return the rows nearest to one: of rows with several labels, what others answer to the same label."""
+        from cartograph.schema import LABEL
 
-        return NearestRows(self._examples)
+        if not self._several:
+            return list(self._nearest(None).of(row, _NEAREST))
+        labels = self._examples[LABEL].to_numpy() // 2
+        same = (labels == labels[row]).nonzero()[0]
+        return [int(same[place]) for place in self._nearest(int(labels[row])).of(int(same.searchsorted(row)), _NEAREST)]
+
+    def _nearest(self, label: int | None) -> NearestRows:
+        """Return what finds the nearest rows: among all, or among the answers to one label."""
+        import pyarrow as pa
+
+        from cartograph.features.nearest import NearestRows
+        from cartograph.schema import LABEL
+
+        if label not in self._found:
+            own = self._examples
+            if label is not None:
+                own = own.filter(pa.array(own[LABEL].to_numpy() // 2 == label))
+            self._found[label] = NearestRows(own)
+        return self._found[label]
 
     @cached_property
     def _epochs(self) -> Floats | None:

@@ -49,7 +49,8 @@ def page(audit: Audit) -> str:
 def map_page(audit: Audit) -> str:
     """Return the data map alone, with a card for each point, as one HTML document; the same audit gives the same bytes."""
     drawn = min(audit.rows, audit.limits.max_points)
-    top = Verdict(f"The data map of {audit.how_made.name}: {counted(drawn, 'point')} of {counted(audit.rows, 'row')}.", (), ())
+    what = "answer" if audit.several else "row"
+    top = Verdict(f"The data map of {audit.how_made.name}: {counted(drawn, 'point')} of {counted(audit.rows, what)}.", (), ())
     return _with_map(audit, [map_section(audit)], top, "Data map")
 
 

@@ -13,9 +13,11 @@ import pytest
 from cartograph.data.json_files import read_json
 from cartograph.errors import InputError
 from cartograph.models.base import label_matrix
+from tasks.commands.review import review
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tasks.pipelines import open_workspace, steps_of
+from tasks.reviewing.suspects import SuspectQuestions
 from tests.label_sets import WORDS, film_frame
 from tests.unit.tasks.labels.conftest import ROWS, LabelAudit, audited
 
@@ -93,3 +95,30 @@ def test_lists_in_parquet_stay_lists(project: Path) -> None:
     differing = sum(one != two for one, two in zip(cleaned["tags"].to_pylist(), lists, strict=True))
     assert 0 < differing <= len(changes(space))
     assert not space.resolve("data/clean/cleaned.csv").exists()
+
+
+def test_the_review_page_asks_about_one_label_of_a_row(films: LabelAudit) -> None:
+    space = copied(films, "reviewed")
+    tables = tuple(pq.read_table(space.resolve(name)) for name in ("data/ingest/train.parquet", "data/noise/noise.parquet"))
+    questions = SuspectQuestions(space, tables, "ann", lambda: None, alone=False)  # type: ignore[arg-type]
+    first = questions.question(0)
+    label = first["given"].rpartition(": ")[0]
+    assert questions.overview()["labels"] == [] and first["keys"] == [f"{label}: no", f"{label}: yes"]
+    near = questions.context(0)["near"]
+    assert near and all(one["label"].startswith(f"{label}: ") and one["fields"] != first["fields"] for one in near)
+    other = next(name for name in WORDS if name != label)
+    with pytest.raises(InputError, match=f"is about another label than the question; expected {label}: no or {label}: yes"):
+        questions.answer(0, f"relabel {other}: yes", "")
+    questions.answer(0, f"relabel {first['suggested']}", "")
+    assert f"{first['uid']},relabel,{first['suggested']},ann" in (space.path / "review/decisions.csv").read_text()
+
+
+def test_a_sheet_with_the_answer_to_another_label_is_not_taken_in(films: LabelAudit, tmp_path: Path) -> None:
+    uid = next(uid for uid in changes(films.space).index if uid.endswith("#love"))
+    space = copied(films, "imported")
+    (tmp_path / "sheet.csv").write_text(f"uid,decision,new_label\n{uid},relabel,war: yes\n")
+    with pytest.raises(InputError, match="'war: yes', which is about another label"):
+        review(str(space.path), taken=[str(tmp_path / "sheet.csv")], by="ann")
+    assert not (space.path / "review/decisions.csv").exists()
+    with pytest.raises(InputError, match="--blind asks which one label a row has, and these rows have several"):
+        review(str(space.path), blind=True)
