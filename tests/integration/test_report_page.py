@@ -600,6 +600,12 @@ def test_long_class_names_break_between_their_words_and_a_phone_shows_them_all(o
     assert set(label.evaluate(lines)) == {1}, "no part between two breaks is torn"
 
 
+def test_an_interval_in_a_table_stays_on_one_line(opened: Opener, small: Path) -> None:
+    said = opened(small).locator("#training td").all_text_contents()
+    assert [text for text in said if re.fullmatch(r"0\.\d\d\u00a0to\u00a00\.\d\d", text)]
+    assert not [text for text in said if re.fullmatch(r"0\.\d\d to 0\.\d\d", text)]
+
+
 def test_what_stands_in_backticks_in_a_sections_lead_is_code(opened: Opener, tmp_path: Path) -> None:
     frame = pd.DataFrame({"size": [row % 7 for row in range(60)], "grade": ["ab"[row % 2] for row in range(60)]})
     audit(frame.assign(kind=frame["grade"].str.upper()), features=True, label="kind", epochs=2).report(tmp_path / "report.html")

@@ -18,6 +18,10 @@ _FARTHEST = 2.0
 # Times the labels so far: farther than one doubling, a logarithm that fits the rounds may be wrong.
 
 
+_NOISE = "from round to round the curve rises by no more than its own noise"
+_BENT = "the curve rises with every round, but not evenly enough to be continued"
+
+
 @dataclass(frozen=True)
 class Forecast:
     """What more labels would bring.
@@ -72,7 +76,7 @@ def forecast(labels: Reals, values: Reals, draws: Floats, more: int, rng: np.ran
     drawn = slope(kept) + error * rng.standard_t(len(x) - 2, len(kept))
     low, high = np.quantile(drawn, [0.025, 0.975])
     if low <= 0:
-        return Forecast(more, 0.0, 0.0, 0.0, "from round to round the curve rises by no more than its own noise")
+        return Forecast(more, 0.0, 0.0, 0.0, _BENT if (np.diff(values) > 0).all() else _NOISE)
     step = float(np.log(1 + more / labels[-1]))
     room = 1.0 - float(values[-1])
     gain, least, most = (min(max(float(end), 0.0) * step, room) for end in (own, low, high))

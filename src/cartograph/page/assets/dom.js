@@ -32,8 +32,11 @@ function percent(value) {
   return `${rounded}\u00a0%`;
 }
 
+// An interval stays on one line.
+const RANGE = /^[−+]?[\d.,]+ to [−+]?[\d.,]+(.%)?$/;
+
 const write = {
-  text: (value) => value ?? "",
+  text: (value) => (RANGE.test(value ?? "") ? value.replaceAll(" ", "\u00a0") : value ?? ""),
   code: (value) => value ?? "",
   count: (value) => (value === null || value === undefined ? "" : number.format(value)),
   probability: (value) => (value === null || value === undefined ? "" : value.toFixed(2)),

@@ -8,7 +8,7 @@ from cartograph.page.blocks import Block, Cell, Column, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Series
 from cartograph.page.collection.content import NAMES, Collection
 from cartograph.page.collection.phrases import metric_interval, phrase_of
-from cartograph.wording import count, cut, percent
+from cartograph.wording import count, cut, percent, percent_range
 
 _MEASURE = "average_precision"
 _STATIC = "static-retrieval"
@@ -34,7 +34,10 @@ def balanced_section(collection: Collection) -> Section:
         line: list[Cell] = [method]
         for name in (*shown, _MEASURE):
             value = collection.metrics.get(f"{method}.{name}")
-            line += [None, ""] if value is None else [100 * value, metric_interval(collection.metrics, f"{method}.{name}")]
+            if value is None:
+                line += [None, ""]
+            else:
+                line += [100 * value, percent_range(*(collection.metrics[f"{method}.{name}.{end}"] for end in ("low", "high")))]
         cells.append(line)
     shown[_MEASURE] = Column("Average precision", "points", "over all test pairs, in per cent")
     columns = (Column("Method"), *(each for place, column in enumerate(shown.values()) for each in (column, Column("95 %" + " " * place))))

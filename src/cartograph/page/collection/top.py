@@ -177,5 +177,5 @@ def _saved(collection: Collection) -> str:
         return ""
     return (
         f"{phrase_of(collection.best).capitalize()} needed {count(int(needed))} labels for the average precision that static retrieval has "
-        f"after {count(int(whole))}: {whole / needed:.1f} times fewer."
+        f"after {count(int(whole))}: {percent(1 - needed / whole)} fewer."
     )
