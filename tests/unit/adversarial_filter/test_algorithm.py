@@ -151,6 +151,13 @@ def test_fewer_rows_at_the_threshold_than_a_slice_end_the_filter() -> None:
     assert result.stop_reason == "fewer rows at the threshold than a slice"
     assert result.history[0].removed == result.history[0].eligible < 60
     assert result.kept.sum() == 200 - result.history[0].removed
+    # The round that removed some is followed by one that measures what is left; one that removed none has measured it.
+    removed = [step.removed for step in result.history]
+    assert removed[-1] == 0
+    assert 0 not in removed[:-1]
+    features, labels = rng.normal(size=(200, 3)), rng.integers(2, size=200)
+    untouched = aflite(features, labels, target_size=50, train_size=40, slice_size=60, n_partitions=32, threshold=1)
+    assert [step.removed for step in untouched.history] == [0]
 
 
 def test_one_class_left_ends_the_filter() -> None:

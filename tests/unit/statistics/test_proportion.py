@@ -51,3 +51,10 @@ def test_the_least_share_is_where_so_many_are_still_one_in_twenty_likely() -> No
     least = least_share(2, 20)
     assert 1 - (1 - least) ** 20 - 20 * least * (1 - least) ** 19 == pytest.approx(0.05)
     assert least_share(0, 20) == 0
+
+
+def test_the_interval_of_an_f1_needs_a_positive() -> None:
+    low, high = f1_interval(1.0, 1)
+    assert 0 < low < 0.4 and high == pytest.approx(1)
+    with pytest.raises(ValueError, match="no positives"):
+        f1_interval(1.0, 0)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cartograph.data.kept_logits import WHOLE, KeptShares
 from cartograph.errors import InputError
 from cartograph.maps.measures import Measures, compute_measures
 from cartograph.schema import NOISE
@@ -46,6 +47,15 @@ def test_assumed_measures_turn_the_flipped_rows_round_and_leave_the_others(n_cla
 def test_coordinates_share_the_rest_evenly() -> None:
     evidence = Evidence(np.array([1, 0]), NAMES, Measures(np.array([0.4, 1.0]), np.zeros(2), np.ones(2)), None, None, None)
     np.testing.assert_allclose(evidence.from_coordinates, [[0.3, 0.4, 0.3], [1.0, 0.0, 0.0]])
+
+
+def test_coordinates_of_many_classes_keep_the_likelier_first() -> None:
+    names = [f"class {number}" for number in range(WHOLE + 1)]
+    measures = Measures(np.array([0.9, 0.001]), np.zeros(2), np.ones(2))
+    kept = Evidence(np.array([0, 7]), names, measures, None, None, None).from_coordinates
+    assert isinstance(kept, KeptShares)
+    np.testing.assert_array_equal(kept.classes, [[0, 1], [0, 7]])
+    np.testing.assert_allclose(kept.values, [[0.9, 0.1 / WHOLE], [0.999 / WHOLE, 0.001]])
 
 
 def test_a_map_of_coordinates_has_no_other_measures() -> None:

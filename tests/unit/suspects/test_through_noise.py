@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cartograph.data.arrays import Floats, Integers
-from cartograph.suspects.through_noise import sharpen
+from cartograph.suspects.through_noise import _moved, sharpen
 
 
 def even_noise(n_classes: int, wrong: float) -> Floats:
@@ -78,3 +78,8 @@ def test_of_many_classes_only_the_slope_is_fitted() -> None:
     _, labels = drawn(softmax(2.0 * scores), transition, rng)
     fitted = sharpen(softmax(scores), labels, transition)
     assert fitted.slope == pytest.approx(2.0, rel=0.1) and not fitted.biases.any()
+
+
+def test_a_step_never_turns_the_slope_round() -> None:
+    assert _moved(2.0, 0.5) == 1.5
+    assert (_moved(2.0, 9.0), _moved(2.0, -9.0)) == (1.0, 3.0)

@@ -21,7 +21,7 @@ from cartograph.config import Section
 from cartograph.errors import CartographError, CellError, InputError, WaitingError
 from flows.engine import scheduler
 from flows.engine.runner import OwnProcess
-from flows.engine.scheduler import Ended, Slots, run_steps
+from flows.engine.scheduler import Ended, FreeSlot, Slots, run_steps
 from flows.engine.states import task_state
 from tasks.engine.dag import upstream
 from tasks.engine.step import Cell, Hints, Inputs, Out, Step
@@ -235,3 +235,8 @@ def test_what_comes_before_a_step_that_reports_versions_is_recorded_when_it_runs
     threads.options["publish"]["first"]()
     assert recorded == [["a", "b", "c"]]
     assert threads.options["c"]["first"] is None
+
+
+def test_a_slot_goes_by_the_id_of_the_task_that_it_stands_for() -> None:
+    own = uuid4()
+    assert FreeSlot(Slots(1), 0, own).task_run_id == own

@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 
-from cartograph.errors import InputError
+from cartograph.errors import InputError, WaitingError
 from tasks.presentation import console
 
 EVIL = "\x1b]0;title\x07\x1b[2J\x9b31m\r\x00\u202eevil\u2066"
@@ -84,3 +84,23 @@ def test_a_note_that_cannot_be_written_or_read_stops_nothing(tmp_path: Path) -> 
     assert console.course_noted(note) is None
     (tmp_path / "half.json").write_text('{"done": 1')
     assert console.course_noted(tmp_path / "half.json") is None
+
+
+@pytest.mark.parametrize(
+    ("rate", "expected"),
+    [
+        (0.0, "30 of 1,230 rows"),
+        (0.5, "30 of 1,230 rows, 0.5/s, 40 min 0 s left"),
+        (20.0, "30 of 1,230 rows, 20/s, 1 min 0 s left"),
+        (20.4, "30 of 1,230 rows, 20/s, 59 s left"),
+    ],
+)
+def test_how_far_a_step_is_has_rate_and_time_left_where_they_are_known(rate: float, expected: str) -> None:
+    assert str(console.Course(30, 1_230, "rows", rate)) == expected
+
+
+def test_what_waits_for_people_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    console.conclude(WaitingError("12 rows wait for a decision."))
+    assert capsys.readouterr() == ("waiting 12 rows wait for a decision.\n", "")
+    console.conclude(InputError("no such file."))
+    assert capsys.readouterr() == ("", "error no such file.\n")
