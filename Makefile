@@ -14,14 +14,16 @@ export PYTHONDONTWRITEBYTECODE :=
 
 # One's own file: `make audit DATA=reviews.csv TEXT=review LABEL=sentiment`; for pairs also PAIR=column.
 # A table of features: `make audit DATA=people.csv FEATURES=1 LABEL=income`, or FEATURES=age,job. PROFILE: quick, standard or full.
+# Several labels a row: LABELS=tags instead of LABEL, or LABELS=spam,urgent for columns of 0 and 1.
 DATA ?=
 TEXT ?= text
 PAIR ?=
 FEATURES ?=
 LABEL ?= label
+LABELS ?=
 PROFILE ?=
 TABLE := $(if $(FEATURES),$(if $(filter 1 all,$(FEATURES)),--features,--feature "$(FEATURES)"))
-OWN := --data "$(DATA)" $(TABLE) --text "$(TEXT)" --text-pair "$(PAIR)" --label "$(LABEL)" --profile "$(PROFILE)"
+OWN := --data "$(DATA)" $(TABLE) --text "$(TEXT)" --text-pair "$(PAIR)" --label "$(LABEL)" --labels "$(LABELS)" --profile "$(PROFILE)"
 
 audit: $(READY)
 	@python -m flows.audit$(if $(filter .,$(WORKSPACE)),, --workspace "$(WORKSPACE)")$(if $(DATA), $(OWN))

@@ -29,7 +29,7 @@ from tasks.audit.gates import check_gates
 from tasks.audit.publish import FollowedAudit
 from tasks.collection.waiting_page import leave_page
 from tasks.commands.dvc_yaml import write
-from tasks.commands.given_files import asked_features
+from tasks.commands.given_files import asked_features, listed_names
 from tasks.commands.own_file import workspace_for
 from tasks.engine.edits import remark_on_edits
 from tasks.engine.step import Step
@@ -127,6 +127,12 @@ def main(
         list[str], typer.Option(help="With --data: columns of a table of features: COL,COL. Repeatable; other columns are ignored.")
     ] = [],  # noqa: B006
     label: Annotated[str, typer.Option(help="With --data: the label column.")] = "label",
+    labels: Annotated[
+        list[str],
+        typer.Option(
+            help="With --data: for rows with several labels, the column that lists them, or columns of 0 and 1: COL,COL. Repeatable."
+        ),
+    ] = [],  # noqa: B006
     profile: Annotated[
         str,
         typer.Option(help="With --data: quick (the map and the suspects), standard (also what cleaning is worth), or full."),
@@ -147,12 +153,19 @@ def main(
         if data:
             columns = asked_features(features, feature)
             workspace = workspace_for(
-                data, text=text, text_pair=text_pair, features=columns, label=label, workspace=workspace, profile=profile
+                data,
+                text=text,
+                text_pair=text_pair,
+                features=columns,
+                label=label,
+                labels=[name for given in labels for name in listed_names(given)],
+                workspace=workspace,
+                profile=profile,
             )
-        elif profile or text_pair or features or feature or (text, label) != ("text", "label"):
+        elif profile or text_pair or features or feature or labels or (text, label) != ("text", "label"):
             raise InputError(
-                "--text, --text-pair, --features, --feature, --label and --profile describe a file; name it with --data, or edit "
-                "params.yaml."
+                "--text, --text-pair, --features, --feature, --label, --labels and --profile describe a file; name it with --data, or "
+                "edit params.yaml."
             )
     except CartographError as error:
         console.complain(str(error))

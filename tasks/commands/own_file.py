@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from cartograph.errors import InputError
 from tasks.audit.parameters.files import FileEntry
-from tasks.audit.parameters.ingest import Ingest
+from tasks.audit.parameters.ingest import Sources
 from tasks.commands.dvc_yaml import write
 from tasks.commands.given_files import files_and_columns
 from tasks.commands.new_workspace import make, new_folder
 from tasks.commands.params_yaml import recipe
 from tasks.commands.profiles import has_profile, keys_of_profile, with_keys
+from tasks.commands.several_labels import make_for_labels, refuse_other_options
 from tasks.engine.lock import hold
 from tasks.engine.snapshot import PARAMS
 from tasks.engine.whole_files import write_whole
@@ -26,7 +28,15 @@ _LONGEST = 60
 
 
 def workspace_for(
-    data: str, *, text: str, label: str, text_pair: str = "", features: str | list[str] = "", workspace: str = "", profile: str = ""
+    data: str,
+    *,
+    text: str,
+    label: str,
+    labels: Sequence[str] = (),
+    text_pair: str = "",
+    features: str | list[str] = "",
+    workspace: str = "",
+    profile: str = "",
 ) -> str:
     """Return the folder of the workspace that audits a file, from the project's root; it is made where it is not there yet.
 
@@ -34,6 +44,7 @@ def workspace_for(
         data: a file or folder, as ``init --train`` takes it.
         text: its text column.
         label: its label column.
+        labels: for rows with several labels, instead of ``label``: the column that lists them, or columns of 0 and 1.
         text_pair: its second text column, for pairs; empty without one.
         features: of a table of features ``all`` or its columns; empty for texts.
         workspace: the folder; where empty, ``workspaces/`` and the file's name.
@@ -43,15 +54,20 @@ def workspace_for(
         InputError: the file or a column is missing, or the workspace audits something else.
     """
     keys_of_profile(profile)
+    if labels:
+        refuse_other_options({"--label": label != "label", "--profile": profile})
     folder = workspace or f"workspaces/{_name(data)}"
     texts = [] if features else [text, *([text_pair] if text_pair else [])]
     ingest = files_and_columns([data], texts, label) | {"features": features or []}
     if not (project_root() / folder / PARAMS).is_file():
+        if labels:
+            make_for_labels(new_folder(folder, force=False), list(labels), ingest, follow=False)
+            return folder
         more: dict[str, dict[str, object]] = {"features": {"source": "columns"}} if features else {}
         make(new_folder(folder, force=False), ingest, recipe("mlp" if features else "bow", ""), profile, more)
         return folder
     space = open_workspace(folder)
-    _require_same(space, ingest, data)
+    _require_same(space, ingest, data, labels)
     say(f"Continuing in {space.relative}, which was made from this file before; its settings are in {space.relative}/{PARAMS}.")
     if profile and not has_profile(space.settings, profile):
         _set_profile(space, profile)
@@ -66,22 +82,23 @@ def _name(data: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST] or "own"
 
 
-def _require_same(space: Workspace, ingest: dict[str, Any], data: str) -> None:
-    found = space.settings.find(Ingest)
-    known = None if found is None else {key: getattr(found, key) for key in ("train", "text", "features", "label")}
+def _require_same(space: Workspace, ingest: dict[str, Any], data: str, labels: Sequence[str]) -> None:
+    found = space.settings.find(Sources)
     given = {
         "train": tuple(FileEntry(path=entry) if isinstance(entry, str) else FileEntry(**entry) for entry in ingest["train"]),
         "text": tuple(map(_as_names, ingest["text"])),
         "features": ingest["features"] if ingest["features"] == "all" else tuple(ingest["features"]),
-        "label": _as_names(ingest["label"]),
+        **({"label_columns": tuple(labels)} if labels else {"label": _as_names(ingest["label"])}),
     }
+    known = None if found is None else {key: getattr(found, key, None) for key in given}
     words = {
         "train": f"the file {data}",
         "text": f"the text column {' and '.join(map(str, ingest['text']))}",
         "features": "these features" if ingest["features"] else "texts",
         "label": f"the label column {ingest['label']}",
+        "label_columns": f"the label column{'s' * (len(labels) > 1)} {', '.join(labels)}",
     }
-    differing = [what for key, what in words.items() if known is None or known[key] != given[key]]
+    differing = [what for key, what in words.items() if key in given and (known is None or known[key] != given[key])]
     if differing:
         raise InputError(
             f"{space.relative} is a workspace already, but it does not audit {', '.join(differing)}; name another folder with --workspace "

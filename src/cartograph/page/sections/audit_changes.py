@@ -40,15 +40,18 @@ def audit_changes_section(audit: Audit) -> Section | None:
     charts = _trend(since.trend)
     if charts:
         blocks.append(Charts(charts))
-    return Section("since", "What changed since the last audit", " ".join(_lead(since)), blocks, short="Since last audit")
+    return Section(
+        "since", "What changed since the last audit", " ".join(_lead(since, several=bool(audit.several))), blocks, short="Since last audit"
+    )
 
 
-def _lead(since: SinceLastAudit) -> list[str]:
+def _lead(since: SinceLastAudit, *, several: bool) -> list[str]:
     counts = since.numbers
     parts = [(int(counts[f"rows.{what}"]), what) for what in ("added", "removed", "edited", "relabelled")]
     changes = [f"{counted(number, 'row')} {'was' if number == 1 else 'were'} {what}" for number, what in parts if number]
     before, now = since.audits
     lines = [f"This is audit {now} of this workspace; it is compared with audit {before}."]
+    lines += ["A row counts once for each of its labels."] * several
     lines.append(f"{_capital(listing(changes))}." if changes else "The rows and their labels are the same.")
     new, gone, still, away = (int(counts[f"suspects.{name}"]) for name in ("new", "gone", "still", "removed"))
     among = int(counts["suspects.new.among_added"])

@@ -121,7 +121,7 @@ def _by_class(audit: Audit, changes: Sequence[Mapping[str, Any]]) -> Table:
     left = Counter(row["from"] for row in changes if row["to"] is not None)
     joined = Counter(row["to"] for row in changes if row["to"] is not None)
     after = {name: before[name] - dropped[name] - left[name] + joined[name] for name in labels}
-    whole, rest = sum(before.values()), sum(after.values())
+    whole, rest = (sum(counts.values()) // audit.labels_a_row for counts in (before, after))
     cells: list[tuple[Cell, ...]] = [
         (name, before[name], share(before[name], whole), dropped[name], left[name], joined[name], after[name], share(after[name], rest))
         for name in labels

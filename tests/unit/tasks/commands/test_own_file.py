@@ -11,6 +11,7 @@ from tasks.commands.own_file import workspace_for
 from tasks.commands.profiles import PROFILES, has_profile
 from tasks.pipelines import open_workspace, steps_of
 from tests.ingesting import some_rows, write_csv
+from tests.label_sets import film_frame
 
 
 @pytest.fixture
@@ -84,3 +85,19 @@ def test_a_workspace_of_another_file_or_column_is_left_alone(reviews: str, tmp_p
 def test_an_unknown_profile_is_refused_before_anything_is_read(project: Path) -> None:
     with pytest.raises(InputError, match=f"no profile 'thorough'; use {', '.join(PROFILES)}"):
         workspace_for("absent.csv", text="text", label="label", profile="thorough")
+
+
+def test_a_file_whose_rows_have_several_labels_is_found_again_by_its_label_columns(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    film_frame(60)[0].to_csv(tmp_path / "films.csv", index=False)
+    file = str(tmp_path / "films.csv")
+    assert workspace_for(file, text="text", label="label", labels=["tags"]) == "workspaces/films"
+    assert [step.name for step in steps_of(open_workspace("workspaces/films").settings)][:2] == ["ingest", "train"]
+    capsys.readouterr()
+    assert workspace_for(file, text="text", label="label", labels=["tags"]) == "workspaces/films"
+    assert capsys.readouterr().out.startswith("Continuing in workspaces/films, ")
+    with pytest.raises(InputError, match="it does not audit the label columns love, war"):
+        workspace_for(file, text="text", label="label", labels=["love", "war"])
+    with pytest.raises(InputError, match="--profile does not go with --labels"):
+        workspace_for(file, text="text", label="label", labels=["tags"], profile="quick")
