@@ -14,6 +14,7 @@ from cartograph.errors import InputError
 from tasks.audit import recipes, train
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.ablate import Ablate
+from tasks.audit.parameters.ingest import Sources
 from tasks.audit.parameters.measure import Measure
 from tasks.audit.parameters.train import Train
 from tasks.audit.plan import experiment_folders
@@ -43,13 +44,14 @@ def run_beside(name: str, space: Workspace, folder: Path) -> str:
     """Run an experiment on what an audit has left in a workspace, whether params.yaml names it or not; return what it found.
 
     Raises:
-        InputError: the workspace is a collection, the audit has not come so far, or it or another experiment holds the workspace.
+        InputError: the workspace is a collection, its rows have several labels, the audit has not come so far, or it or another
+            experiment holds the workspace.
     """
     params = space.settings.find(Ablate)
     if params is None:
-        raise InputError(
-            f"experiment `{name}` is about an audit, and {space.path} is a collection of pairs; name an audit with --workspace."
-        )
+        several = space.settings.find(Sources) is not None
+        about, other = ("rows with one label", "has several") if several else ("an audit", "is a collection of pairs")
+        raise InputError(f"experiment `{name}` is about {about}, and {space.path} {other}; name an audit with --workspace.")
     # As in a cell, braces of the user's own come out as they are.
     inputs = Inputs(space, tuple(path.format() for path in _inputs(space.settings)))
     with space.lock(f"python -m flows.ablate {name}"):

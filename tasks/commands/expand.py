@@ -18,7 +18,7 @@ from tasks.audit.recipes import recipe_of
 from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace
-from tasks.pipelines import open_workspace
+from tasks.pipelines import has_several_labels, open_workspace
 from tasks.presentation.console import say
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def expand(
 def _checked(space: Workspace) -> Ingest:
     if COLLECTION in space.settings:
         raise InputError(f"{space.path} is a collection, which chooses pairs by itself; only an audit has a map.")
+    if has_several_labels(space.settings):
+        raise InputError(f"`expand` reads the map of rows with one label, and the rows of {space.path} have several; name another audit.")
     params = space.settings.of(Ingest)
     if params.image or params.features:
         held = "images" if params.image else "a table of features"

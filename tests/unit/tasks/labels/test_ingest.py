@@ -11,6 +11,8 @@ from cartograph.data.json_files import read_json
 from cartograph.errors import GateError, InputError
 from cartograph.models.base import label_matrix
 from cartograph.schema import dataset_info
+from tasks.audit.ablate import run_beside
+from tasks.commands.expand import expand
 from tasks.engine.running import run_step
 from tasks.labels.ingest import DECISIONS, LABELS, ROWS
 from tasks.pipelines import steps_of
@@ -93,3 +95,10 @@ def test_sections_for_rows_with_one_label_are_refused(project: Path) -> None:
     ingest = {"train": "f.csv", "label_columns": "tags", "text": "text"}
     with pytest.raises(InputError, match="unknown section `retrain`"):
         open_new(project / "workspaces/refused", ingest=ingest, retrain={"seeds": [1]})
+
+
+def test_commands_for_rows_with_one_label_say_so(films: LabelAudit, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"`expand` reads the map of rows with one label, and the rows of .*films have several"):
+        expand("more.csv", workspace=str(films.space.path))
+    with pytest.raises(InputError, match=r"experiment `seeds` is about rows with one label, and .*films has several"):
+        run_beside("seeds", films.space, tmp_path)
