@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, points
+from cartograph.compare.recommendation import recommend
 from cartograph.compare.versions import HELD_OUT
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
@@ -29,6 +30,10 @@ _DRAWN = (
 )
 _LONGEST = 40
 _LEAST_SPAN = 2.0
+_SAME = (
+    "Cleaning changed nothing, so there is nothing to compare: `cleaned` is the original, and models trained on it are the same. The "
+    "figure shows how good they are."
+)
 _DOMAIN = Column("Domain", meaning="in distribution: drawn like the train set; out of distribution: from somewhere else")
 
 
@@ -40,16 +45,20 @@ def cleaning_worth_section(audit: Audit) -> Section | None:
     differences = _ood_first(audit.comparison.differences)
     metric = summary[0]["metric"]
     plots = _means(summary, audit.comparison.evaluation.to_pylist(), metric)
+    advice = recommend(audit.comparison.differences)
+    same = advice is not None and advice.outcome == "unchanged"
     shown = [row for row in differences if row["metric"] == metric]
-    if shown:
+    if shown and not same:
         plots.append(_differences(shown, metric))
     blocks: list[Block] = [Dots(plots, f"{_how(summary)} {_DRAWN}")] if plots else []
     blocks.append(_table(audit, summary))
-    if differences:
+    if differences and not same:
         blocks.append(_difference_table(differences))
     blocks.append(_models(audit.comparison.evaluation.to_pylist()))
     cleaning = cleaning_phrase(audit)
     effects = [cleaning_effect(audit.comparison.differences, cleaning, against=other, metric=metric) for other in ("original", "random")]
+    if same:
+        effects = [_SAME]
     subsets = {row["subset"] for row in summary}
     failures = [*failed_sentences(summary, audit.broken), *broken_sentences([row for row in audit.broken if row["subset"] in subsets])]
     lead = " ".join([*filter(None, effects), *failures] or [_how(summary)])

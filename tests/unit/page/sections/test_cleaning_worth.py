@@ -70,3 +70,13 @@ def test_trainings_that_broke_off_are_listed_with_their_reasons(audit: Audit) ->
     assert "1 of 1 training on cleaned ended no better than always naming the largest class" in section.lead
     assert "original with seed 2 stopped with an error and is left out of the means: RuntimeError: no memory." in section.lead
     assert "of 2 trainings on original" not in section.lead
+
+
+def test_where_cleaning_changed_nothing_no_differences_of_zero_are_shown(audit: Audit) -> None:
+    compared = with_versions(audit)
+    zero = compared.comparison.differences.to_pandas().assign(difference=0.0, low=0.0, high=0.0)
+    same = replace(compared.comparison, differences=pa.Table.from_pandas(zero, DIFFERENCES, preserve_index=False))
+    section = cleaning_worth_section(replace(compared, comparison=same))
+    assert section.lead.startswith("Cleaning changed nothing, so there is nothing to compare: `cleaned` is the original")
+    assert [plot.title for plot in block_of(section, Dots).plots] == ["challenge", "validation"]
+    assert "Differences in points" not in [block.caption for block in section.blocks if isinstance(block, Table)]
