@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from cartograph.page.encode import script_json
 from cartograph.page.rows import carried_rows
-from tests.page_audits import audit_of_images, audit_of_texts, decoded
+from tests.page_audits import audit_of_images, audit_of_texts, decoded, with_several_labels
 
 
 def test_rows_are_carried_as_they_are() -> None:
@@ -65,3 +68,14 @@ def test_pictures_shrink_and_those_of_listed_rows_stay_longest(allowance: int, l
     others = [bool(picture) for row, picture in enumerate(pictures) if row not in listed]
     assert sum(theirs) >= listed_have
     assert sum(others) >= others_have if others_have else not any(others)
+
+
+def test_rows_of_two_files_with_equal_numbers_share_no_text() -> None:
+    audit, examples = with_several_labels(audit_of_texts(8)), audit_of_texts(8).examples
+    texts = [f"text {row // 2}" for row in range(8)]
+    for name, values in (("a", texts), ("source", ["a.csv"] * 4 + ["b.csv"] * 4), ("row", [1, 1, 2, 2] * 2)):
+        place = examples.schema.get_field_index(name)
+        examples = examples.set_column(place, examples.schema.field(place), pa.array(values))
+    audit = replace(audit, examples=examples)
+    rows = carried_rows(audit, np.arange(8), set(), 1_000_000)
+    assert [rows["texts"][0][which] for which in decoded(rows["text"])] == texts
