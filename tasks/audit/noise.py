@@ -218,9 +218,11 @@ def _draw(experiment: pa.Table, out: Out, assumed: bool) -> None:
 
 
 def _summary(found: Mapping[str, Any]) -> str:
-    share = 100 * found["suspects"] / found["rows"]
+    from cartograph.wording import counted, share
+
+    part = f"{counted(found['suspects'], 'suspect')} ({share(found['suspects'], found['rows'])})"
     how = "by assumption" if found["assumption"] else f"F1 {found['detectors'][found['detector']]['f1']:.2f}".replace(" 0.", " .")
-    return f"{found['suspects']:,} suspects ({share:.1f} %), by {found['detector']}, {how}"
+    return f"{part}, by {found['detector']}, {how}"
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from cartograph.errors import InputError
 from cartograph.maps.regions import easiest_rows
 from cartograph.schema import NOISE, dataset_info
 from cartograph.suspects.figures import EXPERIMENT
+from cartograph.wording import share
 from tasks.audit import measure, noise, train
 from tasks.audit.parameters.train import Train
 from tasks.engine.running import run_step
@@ -91,7 +92,8 @@ def test_the_step_finds_the_wrong_labels(audited: tuple[Workspace, str, list[str
     record = found(workspace)
     assert record["suspects"] == len(flagged)
     f1 = f"{record['detectors'][record['detector']]['f1']:.2f}".replace("0.", ".")
-    assert summary == f"{len(flagged)} suspects ({100 * len(flagged) / ROWS:.1f} %), by {record['detector']}, F1 {f1}"
+    assert summary == f"{len(flagged)} suspects ({share(len(flagged), ROWS)}), by {record['detector']}, F1 {f1}"
+    assert noise._summary(record | {"suspects": 0}).startswith("0 suspects (0\u00a0%), by")
 
 
 def test_the_experiment_is_on_record(audited: tuple[Workspace, str, list[str]]) -> None:
