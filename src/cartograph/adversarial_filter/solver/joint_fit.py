@@ -34,7 +34,7 @@ from cartograph.data.arrays import Bools, Integers, Integers32
 _GATHER_BEYOND = 8
 _PILOT_ROWS = 20_000
 _CURVATURE_ROWS = 8_000
-_MOST_GATHERED = 2**30
+_MOST_GATHERED = 2**28
 _SHARES = (1e-6, 1e-4, 1e-2, 1.0)
 _HALF_TOLERANCE = 2.5e-3
 _HALF_PASSES = 12
@@ -80,7 +80,7 @@ def fit(
         tolerance: how near to the optimum: the norm of the preconditioned gradient of the mean loss.
         most_passes: bound on the evaluations of the joint objective.
         seed: of the pooled rows that the pilot and the preconditioner look at.
-        gather_bytes: what gathered rows may take, 1 GiB at most; those of one partition are gathered in any case.
+        gather_bytes: what gathered rows may take, 256 MiB at most; those of one partition are gathered in any case.
     """
     with one_thread():
         sizes = torch.from_numpy(train.sum(axis=0).astype(np.float32)).to(given.device)

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cartograph.adversarial_filter.solver.halves import Product, halved
+from cartograph.adversarial_filter.solver.halves import Product, halved, kept_halves
 from cartograph.adversarial_filter.solver.problem import Problem, at_once
 from cartograph.data.arrays import Bools
 
@@ -27,7 +27,8 @@ def masked(given: Problem, train: Bools, smooth: Tensor, about: Tensor | None = 
     labels = torch.from_numpy(given.labels).to(given.device)
     absent = absent_classes(given, train)
     sizes = mask.sum(dim=0)
-    kept = None if about is None or given.resident is None else halved(given.resident, about)
+    room = 2 * len(given.rows) * given.features.shape[1] <= given.keep_bytes
+    kept = kept_halves(given, np.arange(len(given.rows)), about) if about is not None and room else None
 
     def objective(points: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
         weights = points.reshape(len(points), -1, given.columns)
@@ -40,13 +41,13 @@ def masked(given: Problem, train: Bools, smooth: Tensor, about: Tensor | None = 
             gradient = product.nothing()
             for part, block in blocks:
                 used = (mask[part] if every else mask[part][:, numbers]).float()
-                rows = block if about is None else halved(block, about) if kept is None else kept[part]
+                rows = block if about is None or kept is not None else halved(block, about)
                 loss, residual = _loss(product.scores(rows).reshape(len(rows), given.columns, -1), labels[part], own)
                 value += (loss * used).sum(dim=0).double()
                 gradient += product.back(rows, (residual * used[:, None]).reshape(len(rows), -1))
             return value, gradient
 
-        found = given.each_part(given.columns * len(points), work)
+        found = given.each_part(given.columns * len(points), work, kept)
         value, gradient = sum_of([part[0] for part in found]), sum_of([part[1] for part in found])
         back = gradient.T.reshape(-1, given.columns, len(points)).permute(2, 0, 1) / sizes[numbers, None, None]
         return _with_penalty(value / sizes[numbers], back, weights, smooth[numbers])
@@ -57,7 +58,7 @@ def masked(given: Problem, train: Bools, smooth: Tensor, about: Tensor | None = 
 def gathered(given: Problem, train: Bools, smooth: Tensor, about: Tensor | None = None) -> Objective:
     """Return the objective that multiplies each partition's own rows with its own weights."""
     own = [np.flatnonzero(column) for column in train.T]
-    blocks = [given.take(rows) if about is None else halved(given.take(rows), about) for rows in own]
+    blocks = [given.take(rows) if about is None else kept_halves(given, rows, about) for rows in own]
     labels = [torch.from_numpy(given.labels[rows]).to(given.device) for rows in own]
     absent = absent_classes(given, train)
 

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cartograph.adversarial_filter.solver.halves import pays
 from cartograph.data.arrays import Integers
 from cartograph.errors import InputError
 
@@ -33,7 +34,8 @@ class Problem:
         labels: (n_examples,) label ids in [0, classes).
         classes: two or more, each of which occurs.
         device: where it is computed.
-        resident: the rows that are left, copied once onto the device; None where they are read in blocks at every pass.
+        resident: the rows that are left, on the device; None where they are read in blocks at every pass.
+        keep_bytes: what a copy of them may take.
     """
 
     features: Any
@@ -42,6 +44,7 @@ class Problem:
     classes: int
     device: torch.device
     resident: Tensor | None
+    keep_bytes: int = 0
 
     @property
     def columns(self) -> int:
@@ -54,15 +57,17 @@ class Problem:
             return self.resident[torch.from_numpy(places).to(self.device)]
         return torch.from_numpy(np.ascontiguousarray(self.features[self.rows[places]], dtype=np.float32)).to(self.device)
 
-    def each_part(self, columns: int, work: Callable[[Iterator[tuple[slice, Tensor]]], Found]) -> list[Found]:
+    def each_part(self, columns: int, work: Callable[[Iterator[tuple[slice, Tensor]]], Found], kept: Tensor | None = None) -> list[Found]:
         """Return what ``work`` makes of consecutive parts of the examples, one part per core, in their order.
 
         Each part is handed over as blocks, which fit into a cache together with ``columns`` scores of each example. One thread per
-        part, each at work on whole blocks, needs no barrier at every operation, at which threads of a busy machine wait.
+        part, each at work on whole blocks, needs no barrier at every operation, at which threads of a busy machine wait. The blocks are
+        of ``kept``, a copy of the examples, where there is one.
         """
+        kept = self.resident if kept is None else kept
         size = max(256, _BLOCK_ELEMENTS // columns)
         spans = self.spans(len(self.rows), size)
-        return at_once(work, [self._blocks(span.start, span.stop, size) for span in spans])
+        return at_once(work, [self._blocks(span.start, span.stop, size, kept) for span in spans])
 
     def spans(self, number: int, least: int = 1) -> list[range]:
         """Return ``number`` things in consecutive spans, one per core, of ``least`` things each where that many are there."""
@@ -70,14 +75,14 @@ class Problem:
         edges = [number * part // parts for part in range(parts + 1)]
         return [range(*span) for span in pairwise(edges)]
 
-    def _blocks(self, start: int, stop: int, size: int) -> Iterator[tuple[slice, Tensor]]:
+    def _blocks(self, start: int, stop: int, size: int, kept: Tensor | None) -> Iterator[tuple[slice, Tensor]]:
         for first in range(start, stop, size):
             part = slice(first, min(first + size, stop))
-            yield part, self.take(np.arange(part.start, part.stop)) if self.resident is None else self.resident[part]
+            yield part, self.take(np.arange(part.start, part.stop)) if kept is None else kept[part]
 
 
 def problem(features: Any, rows: Integers, labels: Integers, classes: int, device: Device, *, keep_bytes: int) -> Problem:
-    """Return a round's data; rows that take at most ``keep_bytes`` are copied onto the device once.
+    """Return a round's data; rows that take at most ``keep_bytes`` are copied onto the device once, or later, as half as many bytes.
 
     Raises:
         InputError: ``cuda`` is asked for on a machine without a GPU.
@@ -89,10 +94,11 @@ def problem(features: Any, rows: Integers, labels: Integers, classes: int, devic
     if where.type == "cuda":
         # Half of it, as of the machine's memory: as much again may be gathered.
         keep_bytes = min(keep_bytes, torch.cuda.mem_get_info(where)[0] // 2)
-    if len(rows) * features.shape[1] * 4 <= keep_bytes:
+    # Where passes read rows in bfloat16, a fit keeps those; of the others some are read once or twice a round.
+    if len(rows) * features.shape[1] * 4 <= keep_bytes and not pays(where, len(rows), features.shape[1]):
         whole = features if len(rows) == len(features) else features[rows]
         resident = torch.from_numpy(np.require(np.ascontiguousarray(whole, dtype=np.float32), requirements="W")).to(where)
-    return Problem(features, rows, labels, classes, where, resident)
+    return Problem(features, rows, labels, classes, where, resident, keep_bytes)
 
 
 def at_once(work: Callable[[Given], Found], parts: Sequence[Given]) -> list[Found]:
