@@ -136,9 +136,12 @@ def test_same_seed_same_result_and_another_seed_another_one(variant: str) -> Non
 
 def test_the_last_slice_is_cut_at_the_target() -> None:
     features, labels = clouds(100, 3, 2, apart=5)
-    result = aflite(features, labels, target_size=55, train_size=20, slice_size=20, n_partitions=10, threshold=0)
+    said: list[tuple[int, int]] = []
+    asked = {"target_size": 55, "train_size": 20, "slice_size": 20, "n_partitions": 10, "threshold": 0}
+    result = aflite(features, labels, **asked, progress=lambda *far: said.append(far))
     assert result.stop_reason == "target size reached"
     assert [step.removed for step in result.history] == [20, 20, 5, 0]
+    assert said == [(20, 45), (40, 45), (45, 45)]
     assert [step.size for step in result.history] == [100, 80, 60, 55]
     assert list(result.rows) == list(np.flatnonzero(result.removed_in_round == 0))
 

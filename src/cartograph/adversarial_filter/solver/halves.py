@@ -8,31 +8,13 @@ goes on in float32.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
 import torch
 from torch import Tensor
-
-from cartograph.data.arrays import Integers
-
-if TYPE_CHECKING:
-    from cartograph.adversarial_filter.solver.problem import Problem
 
 HALF_NOISE = 3e-4
 """Rounding of a mean of losses from such products, as a share of it."""
 
 _WORTH = 2**21
-_CENTRE_ROWS = 4_096
-_BLOCK = 2**14
-
-
-def centre(given: Problem) -> Tensor | None:
-    """Return the mean of some rows, ``(d,)``, about which to take them in bfloat16; None where float32 is as fast."""
-    if not pays(given.device, len(given.rows), given.features.shape[1]):
-        return None
-    step = max(1, len(given.rows) // _CENTRE_ROWS)
-    return given.take(np.arange(0, len(given.rows), step)).mean(dim=0)
 
 
 def pays(device: torch.device, rows: int, width: int) -> bool:
@@ -49,14 +31,6 @@ def multiplies_halves() -> bool:
 def halved(rows: Tensor, about: Tensor) -> Tensor:
     """Return rows (n, d) less ``about`` (d,) in bfloat16."""
     return (rows - about).bfloat16()
-
-
-def kept_halves(given: Problem, places: Integers, about: Tensor) -> Tensor:
-    """Return some examples, by their places in ``rows``, less ``about`` in bfloat16; never more than a block of them in float32 at once."""
-    found = torch.empty((len(places), given.features.shape[1]), dtype=torch.bfloat16, device=given.device)
-    for start in range(0, len(places), _BLOCK):
-        found[start : start + _BLOCK] = halved(given.take(places[start : start + _BLOCK]), about)
-    return found
 
 
 class Product:

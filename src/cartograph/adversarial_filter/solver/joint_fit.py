@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cartograph.adversarial_filter.solver.halves import HALF_NOISE, centre
+from cartograph.adversarial_filter.solver.halves import HALF_NOISE
 from cartograph.adversarial_filter.solver.lbfgs import Minimum, Precondition, minimise
 from cartograph.adversarial_filter.solver.objective import Objective, absent_classes, gathered, masked, side_by_side
 from cartograph.adversarial_filter.solver.problem import Problem, at_once, one_thread
@@ -90,7 +90,7 @@ def fit(
         begin = _pilot(given, shared, tolerance, rng) if start is None else start.to(given.device)
         precondition = _preconditioner(given, begin, shared, rng)
         few = len(given.rows) > _GATHER_BEYOND * float(sizes.mean())
-        about = centre(given)
+        about = given.centre()
         found, passes, unconverged = [], 0, 0
         for part in _parts(given, train, min(gather_bytes, _MOST_GATHERED) if few else None):
             first = begin.reshape(1, -1).repeat(len(smooth[part]), 1)

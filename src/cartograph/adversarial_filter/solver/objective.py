@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cartograph.adversarial_filter.solver.halves import Product, halved, kept_halves
+from cartograph.adversarial_filter.solver.halves import Product, halved
 from cartograph.adversarial_filter.solver.problem import Problem, at_once
 from cartograph.data.arrays import Bools
 
@@ -28,7 +28,7 @@ def masked(given: Problem, train: Bools, smooth: Tensor, about: Tensor | None = 
     absent = absent_classes(given, train)
     sizes = mask.sum(dim=0)
     room = 2 * len(given.rows) * given.features.shape[1] <= given.keep_bytes
-    kept = kept_halves(given, np.arange(len(given.rows)), about) if about is not None and room else None
+    kept = given.take_halved(np.arange(len(given.rows)), about) if about is not None and room else None
 
     def objective(points: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
         weights = points.reshape(len(points), -1, given.columns)
@@ -58,7 +58,7 @@ def masked(given: Problem, train: Bools, smooth: Tensor, about: Tensor | None = 
 def gathered(given: Problem, train: Bools, smooth: Tensor, about: Tensor | None = None) -> Objective:
     """Return the objective that multiplies each partition's own rows with its own weights."""
     own = [np.flatnonzero(column) for column in train.T]
-    blocks = [given.take(rows) if about is None else kept_halves(given, rows, about) for rows in own]
+    blocks = [given.take(rows) if about is None else given.take_halved(rows, about) for rows in own]
     labels = [torch.from_numpy(given.labels[rows]).to(given.device) for rows in own]
     absent = absent_classes(given, train)
 

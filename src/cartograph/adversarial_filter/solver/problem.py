@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cartograph.adversarial_filter.solver.halves import pays
+from cartograph.adversarial_filter.solver.halves import halved, pays
 from cartograph.data.arrays import Integers
 from cartograph.errors import InputError
 
@@ -22,6 +22,8 @@ Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 _BLOCK_ELEMENTS = 2**19
+_CENTRE_ROWS = 4_096
+_HALVED_ROWS = 2**14
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,20 @@ class Problem:
         if self.resident is not None:
             return self.resident[torch.from_numpy(places).to(self.device)]
         return torch.from_numpy(np.ascontiguousarray(self.features[self.rows[places]], dtype=np.float32)).to(self.device)
+
+    def centre(self) -> Tensor | None:
+        """Return the mean of some rows, ``(d,)``, about which to take them in bfloat16; None where float32 is as fast."""
+        if not pays(self.device, len(self.rows), self.features.shape[1]):
+            return None
+        step = max(1, len(self.rows) // _CENTRE_ROWS)
+        return self.take(np.arange(0, len(self.rows), step)).mean(dim=0)
+
+    def take_halved(self, places: Integers, about: Tensor) -> Tensor:
+        """Return the features of some examples less ``about`` in bfloat16; never more than a block of them in float32 at once."""
+        found = torch.empty((len(places), self.features.shape[1]), dtype=torch.bfloat16, device=self.device)
+        for start in range(0, len(places), _HALVED_ROWS):
+            found[start : start + _HALVED_ROWS] = halved(self.take(places[start : start + _HALVED_ROWS]), about)
+        return found
 
     def each_part(self, columns: int, work: Callable[[Iterator[tuple[slice, Tensor]]], Found], kept: Tensor | None = None) -> list[Found]:
         """Return what ``work`` makes of consecutive parts of the examples, one part per core, in their order.

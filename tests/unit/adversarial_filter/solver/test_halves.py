@@ -8,7 +8,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 from cartograph.adversarial_filter.solver import halves
-from cartograph.adversarial_filter.solver.halves import Product, centre, halved
+from cartograph.adversarial_filter.solver.halves import Product, halved
 from cartograph.adversarial_filter.solver.joint_fit import fit
 from cartograph.adversarial_filter.solver.problem import Problem, problem
 from cartograph.adversarial_filter.splits import random_splits
@@ -49,7 +49,7 @@ def test_the_optimum_is_scikit_learns(classes: int, train_size: int, keep_bytes:
     features, labels = overlapping(2_400, 32, classes)
     train = random_splits(2_400, train_size, 8, (1,))
     given = given_by(features, labels, keep_bytes)
-    assert centre(given) is not None
+    assert given.centre() is not None
     weights = fit(given, train)
     assert weights.unconverged == 0
     same = []
@@ -89,8 +89,8 @@ def test_the_products_are_those_of_float32_but_for_rounding() -> None:
 def test_little_work_is_done_in_float32(monkeypatch: pytest.MonkeyPatch) -> None:
     features, labels = overlapping(200, 8, 2)
     monkeypatch.setattr(halves, "multiplies_halves", lambda: True)
-    assert centre(given_by(features, labels)) is None
+    assert given_by(features, labels).centre() is None
     monkeypatch.setattr(halves, "_WORTH", 200 * 8)
-    assert centre(given_by(features, labels)) is not None
+    assert given_by(features, labels).centre() is not None
     monkeypatch.setattr(halves, "multiplies_halves", lambda: False)
-    assert centre(given_by(features, labels)) is None
+    assert given_by(features, labels).centre() is None
