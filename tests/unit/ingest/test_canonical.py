@@ -139,7 +139,8 @@ def test_beyond_the_quarantine_limit_the_audit_stops_and_keeps_the_rows(tmp_path
             {},
             "the label column of train has 30 different values in 30 rows, such as 'label 0', 'label 1', 'label 10'; expected the names "
             "of a few classes: name another column in `ingest.label`, or cut the labels with `ingest.label_separator`; rows "
-            "with several labels each are audited by `cartograph audit FILE --text COLUMN --labels COLUMN`.",
+            "with several labels each are audited by `cartograph audit FILE --text COLUMN --labels COLUMN`, in a workspace made "
+            "with `init --labels COLUMN`.",
         ),
     ],
 )
