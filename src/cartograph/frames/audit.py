@@ -189,7 +189,7 @@ def _train(
         recipe = replace(recipe, epochs=epochs)
         fitted = fit_files(recipe, train, {}, folder / "training", progress=progress)
         attempts = [attempt_of(fitted)]
-    learning = learning_of(fitted, {}, attempts, simple, open=epochs == "auto")
+    learning = learning_of(fitted, {}, attempts, simple, open=epochs == "auto", called=True)
     dynamics = read_dynamics(fitted.dynamics)
     uids, gold, logits = dynamics
     measures = map_table(uids, gold, compute_measures(uids, logits, gold))

@@ -32,6 +32,7 @@ class Learning:
         state: ``learnt``; ``not learnt``: less than simple models know of rows that they never saw; ``by heart``: right on far more
             of its rows than of rows that it did not see; ``failed``: no better than chance; ``diverged``: the loss is no number.
         open: whether the number of epochs was left to the training.
+        called: whether ``cartograph.audit`` trained, which takes epochs alone; a workspace's params.yaml has the rest.
     """
 
     attempts: Sequence[Attempt]
@@ -39,19 +40,20 @@ class Learning:
     unseen: float | None
     state: State
     open: bool
+    called: bool = False
 
     @property
     def sentence(self) -> str:
         """What is wrong with the training and which parameter to change, in whole sentences; empty where it is ``learnt``."""
         last = self.attempts[-1]
         if self.state == "diverged":
-            return "The model's training failed: its loss is not a number. Lower train.learning_rate."
+            lower = "Audit them in a workspace with a lower train.learning_rate" if self.called else "Lower train.learning_rate"
+            return f"The model's training failed: its loss is not a number. {lower}."
         if self.state == "by heart":
             return (
                 f"The model knows its rows by heart: it is right on {percent(last.accuracy)} of the rows that it trained on and on "
                 f"{percent(_known(self.unseen, self.simple))} of rows like them that it did not see, so its confidence "
-                "says little about their labels. "
-                "Set train.folds to 5, which adds models that did not see the row, or lower train.epochs."
+                f"says little about their labels. {self._less_by_heart}"
             )
         if self.state == "learnt":
             return ""
@@ -72,7 +74,19 @@ class Learning:
         return f"gives the labels of even the surest third of the rows a probability of {probability(last.surest)} or more only, {simple}"
 
     @property
+    def _less_by_heart(self) -> str:
+        if self.called:
+            return (
+                f"Call cartograph.audit with epochs below {self.attempts[-1].epochs}, or audit them in a workspace with train.folds at 5, "
+                "which adds models that did not see the row."
+            )
+        return "Set train.folds to 5, which adds models that did not see the row, or lower train.epochs."
+
+    @property
     def _way_out(self) -> str:
+        if self.called:
+            epochs = f"epochs above {self.attempts[-1].epochs}"
+            return f"Call cartograph.audit with {epochs}, or audit them in a workspace with another train.learning_rate or train.model."
         other = "raise train.learning_rate, or choose another train.model"
         if self.open:
             return f"Set train.epochs above {self.attempts[-1].epochs}, {other}."
@@ -96,7 +110,13 @@ class Learning:
 
 
 def learning_of(
-    result: TrainingResult, evaluation: Mapping[str, Path], attempts: Sequence[Attempt], simple: float | None, *, open: bool
+    result: TrainingResult,
+    evaluation: Mapping[str, Path],
+    attempts: Sequence[Attempt],
+    simple: float | None,
+    *,
+    open: bool,
+    called: bool = False,
 ) -> Learning:
     """Return how a training ended.
 
@@ -106,6 +126,7 @@ def learning_of(
         attempts: all of them.
         simple: as ``simple_accuracy`` says.
         open: whether the number of epochs was left to the training.
+        called: whether ``cartograph.audit`` trained.
     """
     last, unseen = attempts[-1], _unseen(result, evaluation)
     state: State = "learnt"
@@ -117,7 +138,7 @@ def learning_of(
         state = "not learnt"
     elif last.accuracy - _known(unseen, simple, last.accuracy) >= BY_HEART:
         state = "by heart"
-    return Learning(attempts, simple, unseen, state, open)
+    return Learning(attempts, simple, unseen, state, open, called)
 
 
 def _unseen(result: TrainingResult, evaluation: Mapping[str, Path]) -> float | None:

@@ -38,6 +38,17 @@ def test_each_state_names_the_parameter_to_change() -> None:
     assert sentence("diverged").endswith("Lower train.learning_rate.")
 
 
+def test_a_call_names_its_own_argument() -> None:
+    def called(state: State, last: Attempt = LAST) -> str:
+        return Learning([last], 0.65, 0.6, state, open=True, called=True).sentence.replace("\u00a0", " ")
+
+    way_out = "Call cartograph.audit with epochs above 8, or audit them in a workspace with another train.learning_rate or train.model."
+    assert called("not learnt").endswith(way_out)
+    assert called("failed").endswith(way_out)
+    assert "Call cartograph.audit with epochs below 8, or" in called("by heart", replace(LAST, accuracy=0.99))
+    assert called("diverged").endswith("Audit them in a workspace with a lower train.learning_rate.")
+
+
 @pytest.mark.parametrize("held", [True, False])
 def test_labels_by_chance_are_learnt_by_heart(held: bool, tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
