@@ -59,7 +59,7 @@ def _lead(audit: Audit, rows: Sequence[dict[str, Any]]) -> str:
     return (
         f"{meaning}{_sampled(audit)} On {cut(first[0]['set'], _LONGEST)} a {name} is right on {full:.1f}\u00a0% of the rows when it learns "
         f"from all, on {chance:.1f}\u00a0% when it learns from as many random rows as the filter kept, and on {left:.1f}\u00a0% when it "
-        "learns from what the filter kept and is tested on what it kept."
+        "learns from what the filter kept and is tested on what it kept. Report a model's accuracy on those rows beside that on all."
     )
 
 

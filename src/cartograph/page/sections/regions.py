@@ -14,9 +14,12 @@ from cartograph.wording import count, probability, share
 EASY, AMBIGUOUS, HARD, UNASSIGNED = REGIONS
 
 MEANINGS = {
-    HARD: "Low confidence and low variability: in epoch after epoch, the model gave these labels little probability.",
-    AMBIGUOUS: "High variability: the probability of these labels went up and down from epoch to epoch, or rose late.",
-    EASY: "High confidence and low variability: the model gave these labels much probability, early and steadily.",
+    HARD: "Low confidence and low variability: in epoch after epoch, the model gave these labels little probability. "
+    "Read them for wrong labels, and for rows that leave the label open.",
+    AMBIGUOUS: "High variability: the probability of these labels went up and down from epoch to epoch, or rose late. "
+    "Read them for cases that the instructions for labelling leave open.",
+    EASY: "High confidence and low variability: the model gave these labels much probability, early and steadily. "
+    "Read a few for what they have in common: it may be a shortcut.",
     UNASSIGNED: "Rows in none of the other three regions.",
 }
 _LISTS = ((HARD, "least confident"), (EASY, "most confident"), (AMBIGUOUS, "most variable"))

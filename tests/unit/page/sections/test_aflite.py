@@ -13,6 +13,7 @@ def test_the_section_says_what_was_guessed_and_lists_what_remains(audit: Audit) 
     lead = section.lead.replace("\u00a0", " ")
     assert "only the vectors of a model trained on 1 held-back rows guess 70 % of the labels" in lead
     assert "29 % of 7; of the 5 that remain they guess 44 %" in lead
+    assert "Decide on the suspects first; then test a model on the rows that remain" in lead
     first, remaining = block_of(section, RowTables).lists  # type: ignore[attr-defined]
     assert (first.name, list(first.rows)) == ("Removed first", [7, 6])
     assert (remaining.name, list(remaining.rows)[:2]) == ("Remaining", [2, 3])

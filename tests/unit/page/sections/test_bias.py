@@ -18,6 +18,7 @@ def test_accuracies_before_and_after_the_filter_are_named_by_their_training_rows
     lead = section.lead.replace("\u00a0", " ")
     assert "On dev a linear model on words is right on 80.0 % of the rows when it learns from all, on 75.0 %" in lead
     assert "and on 50.0 % when it learns from what the filter kept" in lead
+    assert lead.endswith("Report a model's accuracy on those rows beside that on all.")
     table = block_of(section, Table)
     assert table.cells[0][3:10] == [80.0, 75.0, 50.0, 50.0, 70.0, pytest.approx(55.0), 10]  # type: ignore[attr-defined]
     assert table.cells[1][1] == "text alone"  # type: ignore[attr-defined]
