@@ -13,7 +13,7 @@ import numpy as np
 import torch
 import torch.distributed
 from torch.nn import functional
-from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers import PrinterCallback, Trainer, TrainerCallback
 from transformers.trainer import OPTIMIZER_NAME, SCHEDULER_NAME, TRAINER_STATE_NAME
 
 from cartograph.data.arrays import Floats32, Integers
@@ -25,6 +25,7 @@ from cartograph.models.encoded import Examples
 from cartograph.models.isolation import seed_everything
 from cartograph.models.row_table import RowTable
 from cartograph.statistics.metrics import accuracy, cross_entropy, losses
+from cartograph.train.arguments import MOST_NORM, training_arguments
 from cartograph.train.batch_order import BatchOrder, EpochLoader, epoch_batches
 from cartograph.train.checkpoints import Checkpoints
 from cartograph.train.recipe import Recipe
@@ -34,7 +35,6 @@ from cartograph.train.settling import Settling
 HELD_OUT = "held_out"
 """The name in a history of rows that are not trained on."""
 
-_MOST_NORM = 1.0
 _ALIVE: WeakSet[Trainer] = WeakSet()
 
 Progress = Callable[[int, int], None]
@@ -99,7 +99,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         self.order = order or (lambda epoch: epoch_batches(len(examples), recipe.batch_size, recipe.seed, epoch, lengths))
         self._weights: torch.Tensor | None = None
         self._recorded = recorded_uids(examples.uids, examples.labels)
-        super().__init__(model=model, args=_arguments(recipe, model, len(examples), folder), compute_loss_func=self._mean_loss)
+        super().__init__(model=model, args=training_arguments(recipe, model, len(examples), folder), compute_loss_func=self._mean_loss)
         self.remove_callback(PrinterCallback)
         self.add_callback(_EpochCallback(self))
         self.recorder = self.watch.recorder() if self.watch.recorder else None
@@ -125,7 +125,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         rows = {id(table.weight) for table in tables}
         others = [parameter for parameter in self.model.parameters() if id(parameter) not in rows]
         self.args.max_grad_norm = 0.0
-        self.optimizer = RowAdamW(others, tables, lr=self.args.learning_rate, most=_MOST_NORM)
+        self.optimizer = RowAdamW(others, tables, lr=self.args.learning_rate, most=MOST_NORM)
         return self.optimizer
 
     def create_scheduler(self, num_training_steps: int, optimizer: torch.optim.Optimizer | None = None) -> Any:
@@ -271,40 +271,3 @@ class _EpochCallback(TrainerCallback):  # type: ignore[misc]
             if trainer.watch.progress is not None:
                 whole = trainer.recipe.epochs * len(trainer.examples)
                 trainer.watch.progress(whole, whole)
-
-
-def _arguments(recipe: Recipe, model: Classifier, n_examples: int, folder: Path) -> TrainingArguments:
-    on_cpu = recipe.device == "cpu" or (recipe.device == "auto" and not torch.cuda.is_available())
-    arguments = TrainingArguments(
-        output_dir=str(folder),
-        num_train_epochs=recipe.epochs,
-        per_device_train_batch_size=max(recipe.batch_size // recipe.gradient_accumulation, 1),
-        gradient_accumulation_steps=recipe.gradient_accumulation,
-        learning_rate=recipe.learning_rate,
-        lr_scheduler_type="linear",
-        warmup_steps=0,
-        optim="adamw_torch_fused",
-        weight_decay=0.0,
-        adam_epsilon=1e-8,
-        max_grad_norm=_MOST_NORM,
-        bf16=not on_cpu and model.mixed_precision and torch.cuda.is_bf16_supported(),
-        use_cpu=on_cpu,
-        seed=recipe.seed,
-        save_strategy="no",
-        eval_strategy="no",
-        report_to="mlflow" if recipe.live else "none",
-        logging_strategy="steps" if recipe.live else "no",
-        logging_steps=max(-(-n_examples // recipe.batch_size) // 20, 1),
-        logging_nan_inf_filter=False,
-        log_level="error",
-        log_level_replica="error",
-        disable_tqdm=True,
-        label_names=["labels"],
-        remove_unused_columns=False,
-        dataloader_pin_memory=False,
-        ddp_find_unused_parameters=True,
-    )
-    _ = arguments.device
-    if arguments.n_gpu > 1:
-        arguments._n_gpu = 1
-    return arguments
