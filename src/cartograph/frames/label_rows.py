@@ -16,32 +16,20 @@ from cartograph.data.arrays import Bools, Integers
 from cartograph.errors import InputError
 from cartograph.frames.rows import FileForm, Rows, asked_features, opened, text_names
 from cartograph.ingest.columns import Columns
-from cartograph.ingest.label_rows import auditable, ingest_label_rows, require_label_column, with_label_sets
-from cartograph.ingest.label_sets import LabelSets, label_sets
+from cartograph.ingest.label_rows import LabelledRows, auditable, ingest_label_rows, require_label_column, with_label_sets
+from cartograph.ingest.label_sets import label_sets
 
 
 @dataclass(frozen=True)
-class LabelRows:
+class LabelRows(LabelledRows):
     """The rows of a frame or file, and which labels they have.
 
     Attributes:
-        rows: as ``frames.rows.read_rows`` returns them, but of one class; ``columns`` are those of the texts or features.
-        columns: the label columns.
-        sets: of every row of ``rows.given``.
-        audited: numbers of the labels that can be audited.
-        left_out: of each other label why it cannot.
+        rows: as ``frames.rows.read_rows`` returns them, but of one class; its ``columns`` are those of the texts or features.
+            ``sets`` are of every row of ``rows.given``.
     """
 
     rows: Rows
-    columns: tuple[str, ...]
-    sets: LabelSets
-    audited: Integers
-    left_out: dict[str, str]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The labels that are audited."""
-        return tuple(self.sets.names[label] for label in self.audited)
 
     @cached_property
     def order(self) -> Integers:
@@ -54,11 +42,6 @@ class LabelRows:
     def places(self) -> Integers:
         """The place in ``rows.given`` of each row by uid."""
         return self.rows.places[self.order]
-
-    @property
-    def given(self) -> Integers:
-        """Which of the audited labels each row by uid has, 0 and 1, ``(n_examples, n_labels)``."""
-        return self.sets.given[self.places][:, self.audited].astype(np.int64)
 
     @cached_property
     def examples(self) -> pa.Table:
@@ -121,4 +104,4 @@ def read_label_rows(
     kind = None if isinstance(data, pd.DataFrame) else form
     rows = Rows(given, ingested, file, tuple(read), file.batch.rows.to_numpy(), asked, kind)
     audited, left_out = auditable(sets.names, sets.given[rows.places])
-    return LabelRows(rows, columns, sets, audited, left_out)
+    return LabelRows(columns, sets, audited, left_out, rows)

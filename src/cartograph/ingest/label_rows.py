@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,29 +30,48 @@ _ONE = "row"
 
 
 @dataclass(frozen=True)
-class LabelFiles:
-    """The rows of files, and which labels they have.
+class LabelledRows(ABC):
+    """Rows and which labels they have.
 
     Attributes:
-        files: as they were read.
         columns: the label columns.
-        sets: of every row of the files, one file after the other.
-        ingested: the rows that can be used in canonical form, as rows of one class, and the others in quarantine.
+        sets: of every row as it was read.
         audited: numbers of the labels that can be audited.
         left_out: of each other label why it cannot.
     """
 
-    files: tuple[File, ...]
     columns: tuple[str, ...]
     sets: LabelSets
-    ingested: IngestedSet
     audited: Integers
     left_out: dict[str, str]
+
+    @property
+    @abstractmethod
+    def places(self) -> Integers:
+        """The place among all rows as they were read of each row by uid."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The labels that are audited."""
         return tuple(self.sets.names[label] for label in self.audited)
+
+    @property
+    def given(self) -> Integers:
+        """Which of the audited labels each row by uid has, 0 and 1, ``(n_examples, n_labels)``."""
+        return self.sets.given[self.places][:, self.audited].astype(np.int64)
+
+
+@dataclass(frozen=True)
+class LabelFiles(LabelledRows):
+    """The rows of files, and which labels they have.
+
+    Attributes:
+        files: as they were read; ``sets`` are of one file's rows after the other's.
+        ingested: the rows that can be used in canonical form, as rows of one class, and the others in quarantine.
+    """
+
+    files: tuple[File, ...]
+    ingested: IngestedSet
 
     @cached_property
     def _by_uid(self) -> pa.Table:
@@ -67,11 +87,6 @@ class LabelFiles:
             found[own] = before + there.to_numpy(zero_copy_only=False)
             before += len(file.batch.table)
         return found
-
-    @cached_property
-    def given(self) -> Integers:
-        """Which of the audited labels each row by uid has, 0 and 1, ``(n_examples, n_labels)``."""
-        return self.sets.given[self.places][:, self.audited].astype(np.int64)
 
     @cached_property
     def examples(self) -> pa.Table:
@@ -97,9 +112,9 @@ def read_label_files(files: Sequence[File], labels: Sequence[str], chosen: Colum
             be used.
     """
     sets = label_sets({name: _cells(files, name) for name in labels}, ", ".join(file.name for file in files))
-    found = LabelFiles(tuple(files), tuple(labels), sets, ingest_label_rows(files, sets, labels, chosen), np.empty(0, dtype=np.int64), {})
+    found = LabelFiles(tuple(labels), sets, np.empty(0, dtype=np.int64), {}, tuple(files), ingest_label_rows(files, sets, labels, chosen))
     audited, left_out = auditable(sets.names, sets.given[found.places])
-    return LabelFiles(found.files, found.columns, sets, found.ingested, audited, left_out)
+    return replace(found, audited=audited, left_out=left_out)
 
 
 def _cells(files: Sequence[File], name: str) -> list[object]:
