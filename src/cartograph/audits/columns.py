@@ -49,7 +49,7 @@ class ColumnDrift:
         kind: what it holds now; of one that is gone, what it held.
         distance: of its known values, in [0, 1]; None where they cannot be compared.
         missing: share of missing values before and now.
-        usual: the middle number or date, or the most frequent category, before and now; empty where there is none.
+        usual: the middle number or date, or the most frequent category, before and now; empty where no value is known.
         unseen: share of the rows now with a category that was not there before; None of numbers and dates, and where not all are known.
         why: what drifted, in words; empty where nothing did.
     """

@@ -139,7 +139,7 @@ class Boosting(Classifier):
         )
 
     def take(self, fitted: Any, epochs: int) -> None:
-        """Take over the trees of so many epochs of scikit-learn's model, none of which is none but what trees begin from."""
+        """Take over the trees of so many epochs of scikit-learn's model; of no epoch only what the trees begin from."""
         self.start = np.ravel(fitted._baseline_prediction).tolist()
         self.trees = HistogramTrees.of_boosting(fitted, range(STAGES * epochs)) if epochs else None
 

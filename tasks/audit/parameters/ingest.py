@@ -71,8 +71,8 @@ class Sources(Section):
         return False
 
     def sets(self) -> dict[str, tuple[Domain, tuple[FileEntry, ...]]]:
-        """Return set name -> (domain, files): ``train`` first, then the evaluation sets by name."""
-        raise NotImplementedError
+        """Return set name -> (domain, files): ``train`` first, then the evaluation sets by name; a section without files has no set."""
+        return {}
 
 
 class Ingest(Sources):
