@@ -47,6 +47,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     from cartograph.suspects.listing import map_measures
     from cartograph.suspects.record import committee_record
     from cartograph.suspects.several_labels import several_doubts
+    from cartograph.wording import share
 
     rows, decisions = pq.read_table(inputs[ROWS]), pq.read_table(inputs[DECISIONS])
     names = dataset_info(rows.schema).labels
@@ -74,7 +75,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     write_json(out[DATA] / "labels.json", found)
     out[SUSPECTS].write_bytes(_sheet(decisions, noise, yes))
     write_json(out[METRICS], _metrics(record, found))
-    return f"{record['suspects']:,} suspects, {record['suspects'] / record['rows']:.1%} of all yes and no"
+    return f"{record['suspects']:,} suspects, {share(record['suspects'], record['rows'])} of all yes and no"
 
 
 def _labels(ingested: list[dict[str, Any]], doubts: SeveralDoubts, label: Integers, noise: pa.Table) -> list[dict[str, Any]]:
