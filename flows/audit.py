@@ -135,7 +135,9 @@ def main(
     ] = [],  # noqa: B006
     profile: Annotated[
         str,
-        typer.Option(help="With --data: quick (the map and the suspects), standard (also what cleaning is worth), or full."),
+        typer.Option(
+            help="With --data: quick (the map and the suspects), standard (also what cleaning is worth), or full (AFLite, selections)."
+        ),
     ] = "",
     force: Annotated[list[str] | None, typer.Option("--force", help="Run this step even if it is up to date. Repeatable.")] = None,
     runner: Annotated[str, typer.Option("--runner", help="Where steps run: local, or dask.")] = "local",

@@ -122,7 +122,9 @@ def init(
     ] = "",
     profile: Annotated[
         str,
-        typer.Option(help="quick (the map and the suspects), standard (also what cleaning is worth), or full (also trains on selections)."),
+        typer.Option(
+            help="quick (the map and the suspects), standard (the usual: also what cleaning is worth), or full (AFLite, selections)."
+        ),
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace the params.yaml of an existing workspace.")] = False,
 ) -> None:

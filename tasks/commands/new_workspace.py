@@ -18,7 +18,7 @@ from tasks.audit.sources import FETCHED
 from tasks.commands.dvc_yaml import write
 from tasks.commands.label_names import names_of
 from tasks.commands.params_yaml import render
-from tasks.commands.profiles import keys_of_profile
+from tasks.commands.profiles import USUAL, keys_of_profile
 from tasks.commands.understood import say_what_was_read
 from tasks.engine.lock import hold
 from tasks.engine.workspace import STATE, Workspace, project_root
@@ -81,21 +81,21 @@ def make(
         folder: as ``new_folder`` returns it.
         ingest: the section of that name.
         train: keys of the section of that name that differ from the defaults.
-        profile: how much the audit does; empty for the defaults.
+        profile: how much the audit does; empty for the usual one.
         more: likewise of other sections.
         label_names: a file with the names of the labels; empty where they are names.
 
     Raises:
         InputError: a file or column is missing, or there is no such profile.
     """
-    content = render({"ingest": ingest, "train": train, **(more or {}), **keys_of_profile(profile)})
+    content = render({"ingest": ingest, "train": train, **(more or {}), **keys_of_profile(profile or USUAL)})
     params = validated(content, folder).of(Ingest)
     with tempfile.TemporaryDirectory() as fetched:
         sets = _read_sets(params, Path(fetched))
         if label_names:
             names = names_of(label_names, sets[0].info.labels)
             ingest = {**ingest, "label_names": names, "labels": [names[label] for label in sets[0].info.labels]}
-            content = render({"ingest": ingest, "train": train, **(more or {}), **keys_of_profile(profile)})
+            content = render({"ingest": ingest, "train": train, **(more or {}), **keys_of_profile(profile or USUAL)})
             params = validated(content, folder).of(Ingest)
             sets = _read_sets(params, Path(fetched))
         write_workspace(folder, content, Path(fetched))

@@ -19,7 +19,7 @@ PROFILES: dict[str, dict[str, dict[str, Any]]] = {
         "retrain": {"subsets": [], "selections": False},
     },
     "standard": {
-        "aflite": {"enabled": True},
+        "aflite": {"enabled": False},
         "clean": {"recipe": "auto"},
         "select": {"strategies": ["random", "ambiguous", "hard-to-learn", "high-confidence"]},
         "retrain": {"subsets": ["original", "cleaned", "random"], "selections": False},
@@ -32,6 +32,9 @@ PROFILES: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 """Profile -> section of params.yaml -> the keys that it sets. Each sets the same keys, so that one can follow another."""
+
+USUAL = "standard"
+"""The profile of a new workspace."""
 
 
 def keys_of_profile(name: str) -> dict[str, dict[str, Any]]:

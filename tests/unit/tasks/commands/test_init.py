@@ -14,6 +14,7 @@ from cartograph.data.images import png_of
 from cartograph.errors import InputError
 from tasks.audit import fetch, ingest
 from tasks.commands.init import init
+from tasks.commands.profiles import PROFILES
 from tasks.engine.running import run_step
 from tasks.pipelines import STEPS, open_workspace, steps_of
 from tests import lakes
@@ -64,7 +65,7 @@ def test_params_are_whole_commented_and_valid(space: Path, train: str, tmp_path:
     models = {step.name: step.params for step in STEPS if step.params.model_fields}
     assert content.keys() == models.keys()
     for section in content.keys() - {"ingest"}:
-        assert content[section] == models[section]().model_dump(mode="json"), section
+        assert content[section] == models[section]().model_dump(mode="json") | PROFILES["standard"].get(section, {}), section
     assert content["ingest"] | {"train": []} == {
         "source": "files",
         "train": [],

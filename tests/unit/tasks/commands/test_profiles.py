@@ -14,12 +14,17 @@ from tests.workspaces import settings_of
 INGEST = {"source": "files", "train": ["a.csv"], "text": ["text"], "evaluation": {}}
 
 
-def test_every_profile_sets_the_same_keys_and_standard_is_the_default() -> None:
+def test_every_profile_sets_the_same_keys() -> None:
     keys = {name: {section: set(given) for section, given in sections.items()} for name, sections in PROFILES.items()}
     assert keys["quick"] == keys["standard"] == keys["full"]
-    defaults = {step.name: step.params().model_dump(mode="json") for step in STEPS if step.name != "ingest"}
-    for section, given in PROFILES["standard"].items():
-        assert given.items() <= defaults[section].items()
+
+
+def test_a_profile_does_more_than_the_one_before() -> None:
+    usual = {step.name: step.params() for step in STEPS if step.name != "ingest"}
+    settings = [settings_of(**usual | {"ingest": INGEST} | PROFILES[name]) for name in ("quick", "standard", "full")]
+    done = [{step.name for step in STEPS if step.when(given)} for given in settings]
+    assert done[0] < done[1] < done[2]
+    assert {"retrain", "evaluate"} <= done[1] - done[0] and {"aflite", "bias"} <= done[2] - done[1]
 
 
 @pytest.mark.parametrize("start", list(PROFILES))
