@@ -27,6 +27,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 LIBRARY = [Requirement(line) for line in PROJECT["dependencies"]]
 PAGES = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/guide.md")]
 EXAMPLES = [code for page in PAGES for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL)]
+SOURCES = ("databases", "snowflake", "bigquery", "flightsql", "lake")
 FIRST_PARTY = {"cartograph", "tasks", "flows", "benchmarks", "tests"}
 
 
@@ -64,12 +65,16 @@ def the_one_declared(having_a_module: Iterable[str]) -> str:
 
 
 def test_the_library_requires_exactly_what_it_imports() -> None:
-    assert names(LIBRARY) == imported_distributions("src/cartograph") - names(extra("databases")) - names(extra("lake"))
+    assert names(LIBRARY) == imported_distributions("src/cartograph") - names(of_the_sources())
 
 
 def test_the_extras_of_databases_and_lakes_are_what_the_processes_that_read_them_import_and_a_manager() -> None:
     beside_the_library = imported_distributions("src/cartograph") - names(LIBRARY)
-    assert (names(extra("databases")) | names(extra("lake"))) - {"adbc-driver-manager"} == beside_the_library
+    assert names(of_the_sources()) - {"adbc-driver-manager"} == beside_the_library
+
+
+def of_the_sources() -> list[Requirement]:
+    return [requirement for name in SOURCES for requirement in extra(name)]
 
 
 def test_the_platform_and_dask_extras_require_exactly_what_steps_and_flows_import_besides() -> None:
@@ -89,7 +94,7 @@ def test_what_surrounds_the_code_imports_only_what_its_extra_requires(folders: t
 
 def test_make_installs_every_extra_but_the_benchmarks() -> None:
     assert "-e '.[dev]'" in (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert set().union(*(names(extra(name)) for name in ("platform", "dask", "s3", "databases", "lake", "docs"))) <= names(extra("dev"))
+    assert set().union(*(names(extra(name)) for name in ("platform", "dask", "s3", *SOURCES, "docs"))) <= names(extra("dev"))
 
 
 def test_every_requirement_has_a_version_in_the_constraints() -> None:

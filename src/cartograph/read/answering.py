@@ -17,7 +17,12 @@ class Refused(Exception):
 
 
 def answer_one(
-    respond: Callable[[Request, str], dict[str, Any]], hide: Callable[[str, Request, str], str], *, done: str, needs: str, extra: str
+    respond: Callable[[Request, str], dict[str, Any]],
+    hide: Callable[[str, Request, str], str],
+    *,
+    done: str,
+    needs: str,
+    extra: Callable[[str], str],
 ) -> None:
     """Answer the request; whatever goes wrong is an answer too, under ``error``, as what follows the name of what was asked.
 
@@ -26,7 +31,7 @@ def answer_one(
         hide: takes what is secret out of a text; gets the text, the request and the address.
         done: what could not be done: "read", "written to".
         needs: what may not be installed: "a driver".
-        extra: of the project, which installs it.
+        extra: gets the address, and returns the project's extra that installs what is needed.
     """
     request = json.load(sys.stdin)
     address = os.environ.get(request["variable"] or "", "")
@@ -35,7 +40,7 @@ def answer_one(
     except Refused as error:
         answer = {"error": hide(str(error), request, address)}
     except ImportError as error:
-        answer = {"error": f"needs {needs} that is not installed ({error}); `pip install -c constraints.txt -e '.[{extra}]'`"}
+        answer = {"error": f"needs {needs} that is not installed ({error}); `pip install -c constraints.txt -e '.[{extra(address)}]'`"}
     except Exception as error:
         answer = {"error": f"cannot be {done}: {hide(str(error) or type(error).__name__, request, address)}"}
     print(json.dumps(answer))  # noqa: T201

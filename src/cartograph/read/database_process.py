@@ -1,4 +1,4 @@
-"""The process in which a database is read: one query in a read-only transaction, its rows streamed into one Parquet file.
+"""The process in which a database is read: one query that only reads, its rows streamed into one Parquet file.
 
 It is a process of its own so that a query can be ended when its time is over, whatever the driver does. The address of the database comes
 from the environment, and stays out of all that is said.
@@ -7,8 +7,9 @@ from the environment, and stays out of all that is said.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
@@ -16,6 +17,7 @@ from urllib.parse import quote, unquote, urlsplit
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cartograph.read import adbc_servers
 from cartograph.read.answering import Refused, Request, answer_one
 
 _ROWS = 50_000
@@ -24,7 +26,7 @@ _LONGEST = 300
 
 def main() -> None:
     """Answer a request to read."""
-    answer_one(_answer, hidden, done="read", needs="a driver", extra="databases")
+    answer_one(_answer, hidden, done="read", needs="a driver", extra=extra_of)
 
 
 def _answer(request: dict[str, Any], address: str) -> dict[str, Any]:
@@ -65,12 +67,26 @@ def write_rows(schema: pa.Schema, batches: Iterator[pa.RecordBatch], target: Pat
 @contextmanager
 def _batches(address: str, query: str, seconds: float) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
     """Yield the schema and the batches of a query's rows."""
-    scheme = address.partition(":")[0].lower()
-    opened = {"postgresql": _postgresql, "postgres": _postgresql, "sqlite": _sqlite, "duckdb": _duckdb}.get(scheme)
-    if opened is None:
-        raise Refused("has an address of another kind than postgresql://…, sqlite:///FILE and duckdb:///FILE")
-    with opened(address, query, seconds) as reader:
+    kind = _KINDS.get(_scheme(address))
+    if kind is None:
+        forms = f"postgresql://…, sqlite:///FILE, duckdb:///FILE, {adbc_servers.FORMS}"
+        raise Refused(f"has an address of another kind than {forms}")
+    with kind.opened(address, query, seconds) as reader:
         yield reader.schema, iter(reader)
+
+
+def extra_of(address: str) -> str:
+    """Return the extra that installs the driver for an address.
+
+    >>> extra_of("grpc+tls://example.org:443"), extra_of("sqlite:///a.db")
+    ('flightsql', 'databases')
+    """
+    kind = _KINDS.get(_scheme(address))
+    return kind.extra if kind else "databases"
+
+
+def _scheme(address: str) -> str:
+    return address.partition(":")[0].lower()
 
 
 @contextmanager
@@ -108,6 +124,26 @@ def _duckdb(address: str, query: str, seconds: float) -> Iterator[Any]:
         if relation is None:
             raise Refused("is asked for a statement without rows; write a query")
         yield relation.to_arrow_reader(_ROWS)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    opened: Callable[[str, str, float], AbstractContextManager[Any]]
+    extra: str
+
+
+_FLIGHT_SQL = _Kind(adbc_servers.flightsql, "flightsql")
+_KINDS = {
+    "postgresql": _Kind(_postgresql, "databases"),
+    "postgres": _Kind(_postgresql, "databases"),
+    "sqlite": _Kind(_sqlite, "databases"),
+    "duckdb": _Kind(_duckdb, "databases"),
+    "snowflake": _Kind(adbc_servers.snowflake, "snowflake"),
+    "bigquery": _Kind(adbc_servers.bigquery, "bigquery"),
+    "grpc": _FLIGHT_SQL,
+    "grpc+tcp": _FLIGHT_SQL,
+    "grpc+tls": _FLIGHT_SQL,
+}
 
 
 def file_of(address: str) -> str:

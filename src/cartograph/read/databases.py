@@ -1,7 +1,8 @@
-"""Queries of databases (PostgreSQL, SQLite, DuckDB): kept as a Parquet file, asked whether they have changed.
+"""Queries of databases: kept as a Parquet file, asked whether they have changed.
 
-The address is in an environment variable that the entry names (``env:REVIEWS_DB``), as ``postgresql://…``, ``sqlite:///FILE`` or
-``duckdb:///FILE``; it is in no file and no message. A query runs in a read-only transaction, in a process of its own.
+The address is in an environment variable that the entry names (``env:REVIEWS_DB``), as ``postgresql://…``, ``sqlite:///FILE``,
+``duckdb:///FILE``, ``snowflake://…``, ``bigquery:///…`` or ``grpc+tls://…`` (Flight SQL); it is in no file and no message. A query runs in
+a process of its own, in a read-only transaction where the database has one.
 """
 
 from __future__ import annotations

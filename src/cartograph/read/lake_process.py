@@ -37,7 +37,7 @@ class Opened:
 
 def main() -> None:
     """Answer a request to read."""
-    answer_one(_answer, hidden_of, done="read", needs="a package", extra="lake")
+    answer_one(_answer, hidden_of, done="read", needs="a package", extra=lambda _: "lake")
 
 
 def _answer(request: dict[str, Any], address: str) -> dict[str, Any]:

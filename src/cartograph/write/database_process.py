@@ -50,7 +50,7 @@ class Connection:
 
 def main() -> None:
     """Answer a request to write."""
-    answer_one(_answer, hidden, done="written to", needs="a driver", extra="databases")
+    answer_one(_answer, hidden, done="written to", needs="a driver", extra=lambda _: "databases")
 
 
 def _answer(request: Request, address: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from cartograph.write.findings import AUDIT, TABLES, one_table, whole_schema
 
 def main() -> None:
     """Answer a request to write."""
-    answer_one(_answer, hidden_of, done="written to", needs="a package", extra="lake")
+    answer_one(_answer, hidden_of, done="written to", needs="a package", extra=lambda _: "lake")
 
 
 def _answer(request: Request, address: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from cartograph.read.answering import Refused, Request, answer_one
         (None, {"rows": 3, "address": "db://ann"}),
         (Refused("has no ann"), {"error": "has no …"}),
         (ImportError("No module named 'x'"), {"error": "needs a driver that is not installed (No module named 'x'); `pip install -c "
-         "constraints.txt -e '.[databases]'`"}),
+         "constraints.txt -e '.[dbs]'`"}),
         (OSError("ann was refused"), {"error": "cannot be read: … was refused"}),
         (KeyError(), {"error": "cannot be read: KeyError"}),
     ],
@@ -31,5 +31,11 @@ def test_whatever_happens_is_one_answer_without_secrets(
             raise raised
         return {"rows": request["rows"], "address": address}
 
-    answer_one(respond, lambda text, _, address: text.replace(address[5:], "…"), done="read", needs="a driver", extra="databases")
+    answer_one(
+        respond,
+        lambda text, _, address: text.replace(address[5:], "…"),
+        done="read",
+        needs="a driver",
+        extra=lambda address: address[:2] + "s",
+    )
     assert json.loads(capsys.readouterr().out) == answer
