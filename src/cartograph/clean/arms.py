@@ -3,7 +3,8 @@
 Each arm changes the rows that a cheap linear model on sparse features learns from, fold by fold, and the model is scored on the fold left
 out. The labels there are as doubtful as those learnt from, so every row counts by its probability of a right label: a model is not
 rewarded for repeating an error, nor for agreeing with a suggestion. The recommended arm is the one with the highest score if that exceeds
-the original's by more than one standard error of the paired difference (Breiman et al. 1984, §3.4.3), else the original.
+the original's by more than one standard error of the paired difference (Breiman et al. 1984, §3.4.3), else the original. An arm under
+which no row is dropped or relabelled or weighs less than half is not recommended: what it gains there is chance.
 
 The probabilities were made once, each by models that had not seen the row itself but had seen the other rows, the fold left out among
 them. What an arm does to the rows learnt from thus carries a trace of the labels that it is scored on, and gains come out too large:
@@ -116,7 +117,8 @@ def choose_arm(
         hits[arm] = scores.argmax(axis=1) == given
     changed = {arm: _changed(cleaning, labels) for arm, cleaning in arms.items()}
     scored = {arm: _score(own, hits["original"], trust, changed[arm]) for arm, own in hits.items()}
-    best = max(scored, key=lambda arm: (scored[arm].difference, arm == "original"))
+    changing = [arm for arm in scored if arm == "original" or changed[arm]]
+    best = max(changing, key=lambda arm: (scored[arm].difference, arm == "original"))
     sure = scored[best].difference > scored[best].error
     return ArmChoice(best if sure else "original", scored, len(rows), _reason(best, scored[best], sure))
 

@@ -78,6 +78,19 @@ def test_doubt_about_right_labels_is_not_followed() -> None:
     assert all(choice.scores["relabel"].difference < 0 for choice, _ in found)
 
 
+def test_an_arm_that_changes_no_row_is_not_recommended_however_good_it_looks() -> None:
+    rng = np.random.default_rng(0)
+    features, truth = topics(800, rng)
+    wrong = rng.permutation(np.arange(800) < 200)
+    probability = np.where(wrong, 0.45, 0.02)
+    arms = ways(np.where(wrong, 1 - truth, truth), wrong, probability)
+    arms = {"original": arms["original"], "down-weight": arms["down-weight"]}
+    choice = choose_arm(features, np.where(wrong, 1 - truth, truth), 2, 1 - probability, arms, np.random.default_rng(0))
+    weighted = choice.scores["down-weight"]
+    assert weighted.changed == 0 and weighted.difference > weighted.error
+    assert choice.recommended == "original" and choice.reason.endswith("no way of cleaning is better than the original.")
+
+
 def test_the_same_rows_give_the_same_choice() -> None:
     assert choose(0.1, known=True, seed=5)[0] == choose(0.1, known=True, seed=5)[0]
 
