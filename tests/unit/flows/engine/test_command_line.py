@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import typer
+from prefect.client.schemas.objects import State
+from prefect.states import Cancelled, Completed, Crashed, Failed
 
-from cartograph.errors import CartographError, GateError
+from cartograph.errors import CartographError, GateError, InputError
 from flows.audit import audit
 from flows.engine import command_line
+from flows.engine.states import flow_state
 from tests.workspaces import make_workspace
 
 FINDING = {"gate": "suspects", "outcome": "warned", "value": 0.3, "sentence": "3 of 10 labels look wrong."}
@@ -70,3 +75,43 @@ def test_an_audit_ends_with_what_to_do_next(
     start = said.index("Next       open reports/report.html in a browser")
     assert len(said) == start + 1 + len(expected)
     assert all(line.endswith(words) for line, words in zip(said[start + 1 :], expected, strict=True))
+
+
+class Flow(SimpleNamespace):
+    """A flow that ends in a state."""
+
+    def __call__(self, *_: object, return_state: bool) -> State[Any]:
+        assert return_state
+        return self.state
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        (Completed(data=3), (3, None)),
+        (Cancelled(message="by hand"), "the audit ended as Cancelled: by hand"),
+        (Crashed(message="killed"), "the audit ended as Crashed: killed"),
+        (flow_state(InputError("a.csv is empty.")), "a.csv is empty."),
+        (flow_state(GateError("9 of 10 labels look wrong.")), "9 of 10 labels look wrong."),
+    ],
+)
+def test_a_flow_gives_what_it_returned_or_the_error_it_ended_with(
+    state: State[Any], expected: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_line, "setup_logging", lambda **_: None)
+    monkeypatch.setenv("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
+    returned, error = command_line.run_flow(Flow(name="audit", state=state))  # type: ignore[arg-type]
+    if error is None:
+        assert (returned, error) == expected
+    else:
+        assert (returned, str(error)) == (None, expected)
+
+
+def test_when_debugging_what_was_not_meant_for_the_user_is_raised_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_line, "setup_logging", lambda **_: None)
+    monkeypatch.setenv("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
+    defect = Flow(name="audit", state=Failed(message="a defect", data=ZeroDivisionError("of ours")))
+    with pytest.raises(ZeroDivisionError, match="of ours"):
+        command_line.run_flow(defect, debug=True)  # type: ignore[arg-type]
+    _, error = command_line.run_flow(defect)  # type: ignore[arg-type]
+    assert str(error) == "the audit ended as Failed: a defect"

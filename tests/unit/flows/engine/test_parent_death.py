@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -22,17 +23,16 @@ if __name__ == "__main__":
         print(processes.run(os.getpid), processes.run(os.getpid), flush=True)
         time.sleep(600)
 """
-WATCHED = """
-import subprocess, sys, time
-child = '''
+CHILD = """
 import os, time
 from flows.engine.parent_death import end_with_parent
 end_with_parent(os.getppid())
 print(os.getpid(), flush=True)
 time.sleep(600)
-'''
-subprocess.run([sys.executable, "-c", child])
 """
+WATCHED = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {CHILD!r}])"
+ENVIRONMENT = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}", "CUDA_VISIBLE_DEVICES": ""}
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them")
 
 
 def is_there(process: int) -> bool:
@@ -42,12 +42,10 @@ def is_there(process: int) -> bool:
         return False
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them")
 @pytest.mark.parametrize("script", [WORKERS, WATCHED], ids=["workers", "watchdog alone"])
 def test_they_end_when_it_is_killed(tmp_path: Path, script: str) -> None:
     (tmp_path / "started.py").write_text(script)
-    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}", "CUDA_VISIBLE_DEVICES": ""}
-    started = subprocess.Popen([sys.executable, str(tmp_path / "started.py")], env=environment, stdout=subprocess.PIPE, text=True)
+    started = subprocess.Popen([sys.executable, str(tmp_path / "started.py")], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
     assert started.stdout is not None
     children = [int(word) for word in started.stdout.readline().split()]
     assert children and all(map(is_there, children))
@@ -59,3 +57,23 @@ def test_they_end_when_it_is_killed(tmp_path: Path, script: str) -> None:
         time.sleep(0.1)
     assert not any(map(is_there, children))
     started.stdout.close()
+
+
+def test_one_that_is_only_watched_outlives_the_thread_that_started_it() -> None:
+    started: list[subprocess.Popen[str]] = []
+
+    def start() -> None:
+        process = subprocess.Popen([sys.executable, "-c", CHILD], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        process.stdout.readline()
+        started.append(process)
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+    with started[0] as process:
+        try:
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(1)
+        finally:
+            process.kill()

@@ -135,7 +135,7 @@ def test_a_step_whose_process_is_lost_runs_again_alone_and_is_given_up_after_som
 
     def lose(alone: bool) -> Outcome:
         asked.append(alone)
-        raise LostProcessError("BrokenProcessPool: terminated abruptly.")
+        raise LostProcessError(f"BrokenProcessPool: terminated abruptly, {len(asked)}.")
 
     task = as_task(step, space, lose)
     for run_count in range(1, MOST_LOSSES + 1):
@@ -145,11 +145,12 @@ def test_a_step_whose_process_is_lost_runs_again_alone_and_is_given_up_after_som
     assert task.retries >= MOST_LOSSES
     error = error_of(task.fn())
     assert str(error) == (
-        "step `double` was lost 4 times with the process that ran it, the last time by BrokenProcessPool: terminated abruptly"
+        "step `double` was lost 4 times with the process that ran it, the last time by BrokenProcessPool: terminated abruptly, 4"
     )
     assert asked == [False, True, True, True]
     said = capsys.readouterr().out
-    assert said.count("double: the process that ran it has died (BrokenProcessPool: terminated abruptly); running it again") == MOST_LOSSES
+    told = "double: the process that ran it has died (BrokenProcessPool: terminated abruptly, {}); running it again"
+    assert [said.count(told.format(number)) for number in range(1, MOST_LOSSES + 2)] == [1] * MOST_LOSSES + [0]
     assert failure_of(space.path / "data" / "double") == (str(error) if step is CELL else None)
 
 
