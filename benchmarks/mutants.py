@@ -129,7 +129,7 @@ def fails(copy: Path, file: str, text: str, tests: str) -> bool:
     whole = path.read_text(encoding="utf-8")
     path.write_text(text, encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(copy / "src"), str(copy)]), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", *tests.split()]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--timeout", "180", "-m", "not slow", *tests.split()]
     try:
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, check=False, timeout=900)
     except subprocess.TimeoutExpired:

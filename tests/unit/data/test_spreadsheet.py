@@ -108,3 +108,14 @@ def test_headers_are_guarded_too() -> None:
     content = write_sheet(("uid", "=HYPERLINK(1)"), [])
     assert b"'=HYPERLINK(1)" in content
     assert header_of(content, "s.csv") == ("uid", "=hyperlink(1)")
+
+
+def test_a_western_sheet_is_read_as_windows_1252_only_where_that_is_allowed_and_it_is_not_utf_16() -> None:
+    western = "uid,text\n1,café\n".encode("cp1252")
+    [record] = read_sheet(western, "s.csv", ("uid",), western=True)
+    assert record.cells["text"] == "café"
+    with pytest.raises(InputError, match=r"s\.csv is not UTF-8 text \(line 2\)"):
+        read_sheet(western, "s.csv", ("uid",))
+    cut = "uid,text\n1,café\n".encode("utf-16")[:-1]
+    with pytest.raises(InputError, match=r"s\.csv is not UTF-16 text"):
+        read_sheet(cut, "s.csv", ("uid",), western=True)
