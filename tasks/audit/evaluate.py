@@ -87,7 +87,7 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     metrics = comparison.numbers() | {f"{subset}.rows": number for subset, number in rows.items()}
     metrics |= {"retrain.failed": sum(failed.values()), "retrain.broken": len(failures)}
     write_json(out[_METRICS], metrics)
-    summary = differences_line(comparison.differences.to_pylist(), params.metrics[0])
+    summary = differences_line(comparison.of_sets().differences.to_pylist(), params.metrics[0])
     if advice is not None and advice.version == "original":
         summary += "; use the original"
     return (summary or f"{len(every)} models on {max(len(named), 1)} sets") + (

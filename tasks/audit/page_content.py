@@ -77,6 +77,7 @@ def read_audit(params: Report, inputs: Mapping[str, Path], workspace: Workspace)
     """
     import pyarrow.parquet as pq
 
+    from cartograph.compare.versions import VERSIONS
     from cartograph.page.audit import Audit, Limits, align
     from cartograph.page.encode import data_uri
     from cartograph.schema import HISTORY, UID
@@ -86,6 +87,7 @@ def read_audit(params: Report, inputs: Mapping[str, Path], workspace: Workspace)
     history = train / "history.parquet"
     probabilities = label_probabilities(train / "dynamics", measures[UID])
     measure = workspace.settings.of(Measure)
+    versions = _read_comparison(inputs).only(VERSIONS) if COMPARED in inputs else None
     return Audit(
         examples=align(pq.read_table(ingest / "train.parquet"), measures[UID], "data/ingest/train.parquet"),
         measures=measures,
@@ -99,7 +101,8 @@ def read_audit(params: Report, inputs: Mapping[str, Path], workspace: Workspace)
         window=_window(measure, probabilities),
         still=data_uri(inputs[STILL].read_bytes(), "image/png"),
         how_made=_how_made(inputs, workspace),
-        comparison=_comparison(inputs),
+        comparison=None if versions is None else versions.of_sets(),
+        groups=None if versions is None else versions.of_groups(),
         selections=_selections(inputs, workspace),
         suspects=_suspects(inputs, measures),
         impossible=reasons(*(inputs[name] / file for name, file in _RECORDS.items() if name in inputs)),
@@ -228,13 +231,6 @@ def _since_last_audit(inputs: Mapping[str, Path]) -> SinceLastAudit | None:
         embedded=read_json(inputs[EMBEDDED])["sets"] if EMBEDDED in inputs else {},
         columns=tuple(ColumnDrift(**column) for column in comparison.get("columns", ())),
     )
-
-
-def _comparison(inputs: Mapping[str, Path]) -> Comparison | None:
-    """Return how models retrained on versions of the train set compare; None where no model was retrained."""
-    from cartograph.compare.versions import VERSIONS
-
-    return None if COMPARED not in inputs else _read_comparison(inputs).only(VERSIONS, groups=False)
 
 
 def _read_comparison(inputs: Mapping[str, Path]) -> Comparison:

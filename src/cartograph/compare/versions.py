@@ -85,18 +85,27 @@ class Comparison:
     summary: pa.Table
     differences: pa.Table
 
-    def only(self, subsets: Sequence[str], *, groups: bool = True) -> Comparison:
-        """Return what is said of these versions, with what is said of groups of a set's rows or without."""
+    def only(self, subsets: Sequence[str]) -> Comparison:
+        """Return what is said of these versions."""
         wanted = pa.array(subsets, pa.string())
         tables = []
-        for table in (self.evaluation, self.summary, self.differences):
+        for table in self._tables():
             kept = pc.is_in(table["subset"], value_set=wanted)
             if "against" in table.column_names:
                 kept = pc.and_(kept, pc.is_in(table["against"], value_set=wanted))
-            if not groups:
-                kept = pc.and_(kept, pc.invert(pc.match_substring(table["set"], GROUP_OF)))
             tables.append(table.filter(kept))
         return Comparison(*tables)
+
+    def of_sets(self) -> Comparison:
+        """Return what is said of whole sets alone."""
+        return Comparison(*(table.filter(pc.invert(pc.match_substring(table["set"], GROUP_OF))) for table in self._tables()))
+
+    def of_groups(self) -> Comparison:
+        """Return what is said of groups of a set's rows alone."""
+        return Comparison(*(table.filter(pc.match_substring(table["set"], GROUP_OF)) for table in self._tables()))
+
+    def _tables(self) -> tuple[pa.Table, pa.Table, pa.Table]:
+        return self.evaluation, self.summary, self.differences
 
     def numbers(self) -> dict[str, float]:
         """Return means, standard deviations and differences by name; what is not known is left out."""

@@ -69,6 +69,7 @@ class Audit:
         how_made: how the audit can be made again.
         limits: how much the page carries.
         comparison: models trained on versions of the train set; None where there are no such models.
+        groups: the same models on groups of an evaluation set's rows.
         impossible: sentences: what could not be done with these data, and why.
         suspects: which labels look wrong; None where the audit did not look for them.
         cleaning: what cleaning changed; None where nothing was cleaned.
@@ -98,6 +99,7 @@ class Audit:
     how_made: HowMade
     limits: Limits = field(default_factory=Limits)
     comparison: Comparison | None = None
+    groups: Comparison | None = None
     impossible: Sequence[str] = ()
     suspects: Suspects | None = None
     cleaning: Cleaning | None = None

@@ -41,7 +41,7 @@ const write = {
   count: (value) => (value === null || value === undefined ? "" : number.format(value)),
   probability: (value) => (value === null || value === undefined ? "" : value.toFixed(2)),
   likelihood: (value) => (value > 0.995 ? "> 0.99" : value.toFixed(2)),
-  points: (value) => (value === null || value === undefined ? "" : value.toFixed(1).replace("-", "\u2212")),
+  points: (value) => (value === null || value === undefined ? "" : value.toFixed(1).replace(/^-(?!0\.0$)/, "\u2212").replace("-", "")),
   share: (value) => (value === null || value === undefined ? "" : percent(value)),
 };
 

@@ -15,6 +15,7 @@ from cartograph.page.blocks import Block, Cell, Column, Section, Table
 from cartograph.page.chart_blocks import Dot, DotPlot, Dots
 from cartograph.page.cleaning_effect import cleaning_effect, cleaning_phrase
 from cartograph.page.failed_trainings import broken_sentences, failed_sentences
+from cartograph.page.group_table import group_table
 from cartograph.wording import counted, cut, listing, percent_range
 
 Row = Mapping[str, Any]
@@ -54,6 +55,9 @@ def cleaning_worth_section(audit: Audit) -> Section | None:
     blocks.append(_table(audit, summary))
     if differences and not same:
         blocks.append(_difference_table(differences))
+    groups = group_table(audit.groups, metric)
+    if groups is not None:
+        blocks.append(groups)
     blocks.append(_models(audit.comparison.evaluation.to_pylist()))
     cleaning = cleaning_phrase(audit)
     effects = [cleaning_effect(audit.comparison.differences, cleaning, against=other, metric=metric) for other in ("original", "random")]
