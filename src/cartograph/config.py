@@ -76,7 +76,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """Return the mapping in a YAML file.
 
     Raises:
-        InputError: the file is missing, too large or too deeply nested, is not YAML, names a key twice, or does not hold a mapping.
+        InputError: the file is missing, too large or too deeply nested, is not YAML or none that DVC reads, names a key twice, or does not
+            hold a mapping.
     """
     try:
         with path.open("rb") as file:
@@ -136,6 +137,7 @@ def _check_node(path: Path, node: yaml.Node) -> None:
         if depth > _MAX_DEPTH:
             raise InputError(f"{path} line {inner.start_mark.line + 1} is nested deeper than {_MAX_DEPTH} levels; correct the brackets.")
         total = 1
+        _check_colons(path, inner)
         if isinstance(inner, yaml.MappingNode):
             _check_keys(path, inner)
             total += sum(size(key, depth + 1) + size(value, depth + 1) for key, value in inner.value)
@@ -147,6 +149,19 @@ def _check_node(path: Path, node: yaml.Node) -> None:
         return total
 
     size(node, 0)
+
+
+def _check_colons(path: Path, node: yaml.Node) -> None:
+    """Check that DVC's reader of YAML reads what stands between braces or brackets too."""
+    if not isinstance(node, yaml.CollectionNode) or not node.flow_style:
+        return
+    held = [one for pair in node.value for one in pair] if isinstance(node, yaml.MappingNode) else node.value
+    for one in held:
+        if isinstance(one, yaml.ScalarNode) and one.style is None and ":" in one.value:
+            raise InputError(
+                f"{path} line {one.start_mark.line + 1} has a colon in a value between braces or brackets, which DVC does not read; put "
+                'the value in quotes, as in {database: "env:NAME"}.'
+            )
 
 
 def _check_keys(path: Path, node: yaml.MappingNode) -> None:

@@ -129,6 +129,8 @@ _MEANINGLESS = {
     "aliases": (f"a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n{_TENFOLD}", "comes to more than 500,000 values"),
     "nul": ("measure: \x00", "is not valid YAML: special characters are not allowed"),
     "no date": ("measure: {2020-13-45: 1}", "holds a value that cannot be read (month must be in 1..12)"),
+    "colon in braces": ("a:\n  b: {c: env:X, d: 1}\n", "line 2 has a colon in a value between braces or brackets, which DVC does not read"),
+    "colon in brackets": ("a: [s3://x/y]\n", "line 1 has a colon in a value between braces or brackets, which DVC does not read"),
     "no key": ("measure: {{a: 1}: 2}", "is not valid YAML: found unhashable key"),
 }
 
@@ -143,6 +145,14 @@ def test_parameters_that_no_one_can_mean_are_refused_soon(tmp_path: Path, name: 
         read_yaml(path)
     assert said in str(raised.value) and str(raised.value).startswith(str(path))
     assert time.process_time() - started < 10
+
+
+def test_quoted_colons_and_those_outside_of_brackets_are_read_by_dvc_too(tmp_path: Path) -> None:
+    from dvc.utils.serialize import load_yaml
+
+    path = tmp_path / "params.yaml"
+    path.write_text('a: {b: \'env:X\', c: "s3://y"}\nd: ["e:f"]\ng: env:X\n', encoding="utf-8")
+    assert read_yaml(path) == load_yaml(path) == {"a": {"b": "env:X", "c": "s3://y"}, "d": ["e:f"], "g": "env:X"}
 
 
 def test_aliases_and_merged_keys_are_no_doubles(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cartograph.read.lakes import LakeTable
 
 _TABLE_KEYS = {"table", "catalog", "version", "snapshot"}
-_TABLE = "a lake table is written `{table: PATH, format: delta}` or `{table: NAMESPACE.NAME, format: iceberg, catalog: env:NAME}`"
+_TABLE = "a lake table is written `{table: PATH, format: delta}` or `{table: NAMESPACE.NAME, format: iceberg, catalog: 'env:NAME'}`"
 
 
 def listed(value: Any) -> Any:
@@ -59,7 +59,7 @@ class FileEntry(Section):
         from cartograph.read.databases import Query
 
         if not isinstance(data.get("query"), str) or not isinstance(data.get("database"), str):
-            raise ValueError("a query is written `{query: SELECT …, database: env:NAME}`")
+            raise ValueError("a query is written `{query: SELECT …, database: 'env:NAME'}`")
         try:
             path = Query(data["database"], data["query"]).path
         except InputError as error:

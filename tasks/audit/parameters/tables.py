@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from cartograph.write.destination import Schema
 
 _WRITTEN = (
-    "tables are written to `{database: env:NAME, into: SCHEMA}`, `{table: PATH, format: delta}` or "
-    "`{table: NAMESPACE.NAME, format: iceberg, catalog: env:NAME}`"
+    "tables are written to `{database: 'env:NAME', into: SCHEMA}`, `{table: PATH, format: delta}` or "
+    "`{table: NAMESPACE.NAME, format: iceberg, catalog: 'env:NAME'}`"
 )
 
 

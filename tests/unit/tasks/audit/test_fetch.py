@@ -228,7 +228,7 @@ def test_a_query_is_asked_again_where_its_watermark_is_another(tmp_path: Path, m
     ("entry", "message"),
     [
         ({"query": "select 1", "database": "postgresql://ann:s3cret@host/db"}, r"`ingest\.train\.0`: a database is written env:NAME"),
-        ({"query": "select 1"}, r"a query is written `\{query: SELECT …, database: env:NAME\}`"),
+        ({"query": "select 1"}, r"a query is written `\{query: SELECT …, database: 'env:NAME'\}`"),
         ({**QUERY, "path": "rows.csv"}, "name a `path`, or a `query` and its `database`, not both"),
     ],
 )
