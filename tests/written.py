@@ -5,15 +5,16 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 
 import pyarrow as pa
 
-from cartograph.write.findings import TABLES
+from cartograph.write.tables import TABLES
 
 FIRST, SECOND = "ab12" * 16, "cd34" * 16
 
 
-def tables(audit: str, rows: int = 3, label: str = "good") -> dict[str, pa.Table]:
+def tables(audit: str, rows: int = 3, label: str = "good", of: Mapping[str, pa.Schema] = TABLES) -> dict[str, pa.Table]:
     """Tables of an audit with so many rows each."""
 
     def value(field: pa.Field, row: int) -> object:
@@ -23,7 +24,7 @@ def tables(audit: str, rows: int = 3, label: str = "good") -> dict[str, pa.Table
 
     return {
         name: pa.table([pa.array([value(field, row) for row in range(rows)], field.type) for field in schema], schema=schema)
-        for name, schema in TABLES.items()
+        for name, schema in of.items()
     }
 
 

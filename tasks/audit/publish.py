@@ -19,7 +19,7 @@ from tasks.audit.parameters.tables import Tables
 from tasks.audit.plan import experiment_folders, retrained_models, selection_file
 from tasks.audit.publication import begun_at, metrics_of, read_publication, write_files
 from tasks.audit.published_models import cleaned_dataset, filtered_dataset, read_models, read_trials, read_versions
-from tasks.audit.published_tables import NOISE, write_findings
+from tasks.audit.published_tables import NOISE, Found, write_findings
 from tasks.engine.lock import is_held
 from tasks.engine.receipt import fresh
 from tasks.engine.step import Hints, Inputs, Out, Step
@@ -41,8 +41,8 @@ class Publish(Section):
     interactive_points: int = Field(25_000, ge=1, description="most points of the interactive map in MLflow")
     tables: Tables | None = Field(
         None,
-        description="write suspects, decisions and cleaned row ids to {database: env:NAME, into: SCHEMA}, {table: PATH, format: delta} "
-        "or {table: NAMESPACE.NAME, catalog: env:NAME}; null: nowhere",
+        description="write suspects, decisions and cleaned row ids to {database: 'env:NAME', into: SCHEMA}, {table: PATH, format: delta} "
+        "or {table: NAMESPACE.NAME, catalog: 'env:NAME'}; null: nowhere",
     )
 
 
@@ -61,6 +61,20 @@ def _inputs(steps: Sequence[Step], settings: Settings) -> tuple[str, ...]:
 
 def run(params: Publish, inputs: Inputs, out: Out) -> str:
     """Publish the audit; return where, and how much."""
+    from cartograph.write.findings import findings
+
+    return publish_audit(params, inputs, out, findings)
+
+
+def publish_audit(params: Publish, inputs: Inputs, out: Out, found_in: Found) -> str:
+    """Publish an audit; return where, and how much.
+
+    Args:
+        params: of the step.
+        inputs: declared name -> path.
+        out: of the step.
+        found_in: returns its tables.
+    """
     publication = read_publication(out.workspace, inputs)
     published: dict[str, Any] = {"fingerprint": publication.fingerprint}
     parts = []
@@ -69,7 +83,7 @@ def run(params: Publish, inputs: Inputs, out: Out) -> str:
         published |= more
         parts.append(said)
     if params.tables is not None:
-        rows = write_findings(params.tables, out.workspace, inputs, publication.fingerprint)
+        rows = write_findings(params.tables, out.workspace, inputs, publication.fingerprint, found_in)
         published |= {"tables": rows}
         parts.append(f"{rows:,} rows written to {params.tables.database or params.tables.table}")
     write_json(out["data/publish"] / "published.json", published)

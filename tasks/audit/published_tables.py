@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,18 @@ from tasks.audit.plan import selection_file
 from tasks.engine.workspace import Workspace, project_root
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cartograph.read.databases import Query
     from cartograph.read.lakes import LakeTable
+
+Found = Callable[..., Mapping[str, "pa.Table"]]
+"""``cartograph.write.findings.findings``, or what is called alike."""
 
 EXAMPLES, NOISE, CLEANED, COMPARED = "data/ingest", "data/noise", "data/clean", "data/compare"
 
 
-def write_findings(tables: Tables, workspace: Workspace, inputs: Mapping[str, Path], fingerprint: str) -> int:
+def write_findings(tables: Tables, workspace: Workspace, inputs: Mapping[str, Path], fingerprint: str, found_in: Found) -> int:
     """Write the audit's tables; return how many rows.
 
     Args:
@@ -29,6 +34,7 @@ def write_findings(tables: Tables, workspace: Workspace, inputs: Mapping[str, Pa
         workspace: the audit's.
         inputs: declared name -> path, those of the step `publish`.
         fingerprint: the audit's.
+        found_in: returns them: ``findings``, or ``label_findings`` of rows with several labels.
 
     Raises:
         InputError: the place is the rows' source, or cannot be written to.
@@ -36,13 +42,13 @@ def write_findings(tables: Tables, workspace: Workspace, inputs: Mapping[str, Pa
     import pyarrow.parquet as pq
 
     from cartograph.write.destination import require_other_than_source, write_tables
-    from cartograph.write.findings import AuditKey, findings
+    from cartograph.write.tables import AuditKey
 
     target = tables.target(project_root())
     require_other_than_source(target, _sources(workspace.settings))
     examples = pq.read_table(inputs[EXAMPLES] / "train.parquet")
     number = int(read_json(inputs[COMPARED] / "record.json")["number"])
-    found = findings(
+    found = found_in(
         AuditKey(fingerprint, workspace.name, number),
         examples,
         pq.read_table(inputs[NOISE] / "noise.parquet"),

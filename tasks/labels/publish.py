@@ -1,28 +1,21 @@
-"""The step `publish` of rows with several labels: one MLflow run per audit, as of any other."""
+"""The step `publish` of rows with several labels: one MLflow run per audit, as of any other, and tables of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
-
-from pydantic import field_validator
 
 from tasks.audit import publish
-from tasks.engine.step import Step
+from tasks.engine.step import Inputs, Out, Step
 
 
-class Publish(publish.Publish):
-    """The section ``publish`` of params.yaml where rows have several labels."""
+def run(params: publish.Publish, inputs: Inputs, out: Out) -> str:
+    """Publish the audit; return where, and how much."""
+    from cartograph.write.label_findings import label_findings
 
-    @field_validator("tables", mode="before")
-    @classmethod
-    def _no_tables(cls, value: Any) -> Any:
-        if value is not None:
-            raise ValueError("tables are written for rows with one label; leave `tables` out: reports/suspects.csv has the suspects")
-        return value
+    return publish.publish_audit(params, inputs, out, label_findings)
 
 
 def step(others: Sequence[Step]) -> Step:
     """Return the step that publishes what these others leave."""
-    return replace(publish.step(others), params=Publish)
+    return replace(publish.step(others), run=run)

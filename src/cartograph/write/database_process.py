@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from cartograph.read.answering import Refused, Request, answer_one
 from cartograph.read.database_process import file_of, hidden
-from cartograph.write.findings import AUDIT, TABLES
+from cartograph.write.tables import ALL_TABLES, AUDIT, TABLES, key_of
 
 _TYPES = {pa.string(): "TEXT", pa.int64(): "BIGINT", pa.float64(): "FLOAT8"}
 _ROWS = 50_000
@@ -54,20 +54,23 @@ def main() -> None:
 
 
 def _answer(request: Request, address: str) -> dict[str, Any]:
-    files = {name: Path(request["folder"]) / f"{name}.parquet" for name in TABLES}
+    files = {name: Path(request["folder"]) / f"{name}.parquet" for name in request["tables"]}
     tables = ((name, pq.read_table(file)) for name, file in files.items())
-    return {"rows": write(address, request["into"], request["audit"], tables, request["seconds"])}
+    return {"rows": write(address, request["into"], request["audit"], tables, request["seconds"], tuple(files))}
 
 
-def write(address: str, into: str, audit: str, tables: Iterable[tuple[str, pa.Table]], seconds: float) -> int:
+def write(
+    address: str, into: str, audit: str, tables: Iterable[tuple[str, pa.Table]], seconds: float, names: Sequence[str] = tuple(TABLES)
+) -> int:
     """Write the tables of an audit in one transaction, in place of what is there of it; return how many rows.
 
     Args:
         address: of the database.
         into: the schema; in SQLite, which has none, what the tables' names begin with.
         audit: its fingerprint.
-        tables: name and rows of each, as ``findings.TABLES`` has them, one at a time.
+        tables: name and rows of each, as ``tables.ALL_TABLES`` has them, one at a time.
         seconds: the longest that a statement may take, where the server can end it.
+        names: of the tables.
 
     Raises:
         Refused: the address is of no such database, or a table of that name has other columns.
@@ -80,7 +83,7 @@ def write(address: str, into: str, audit: str, tables: Iterable[tuple[str, pa.Ta
         raise Refused("has an address of another kind than postgresql://…, sqlite:///FILE and duckdb:///FILE")
     rows = 0
     with opened(address, into, seconds) as connection:
-        _prepare(connection)
+        _prepare(connection, names)
         for name, table in tables:
             connection.execute(f"DELETE FROM {connection.name(name)} WHERE {AUDIT} = '{audit}'")  # noqa: S608
             connection.insert(name, table)
@@ -89,25 +92,26 @@ def write(address: str, into: str, audit: str, tables: Iterable[tuple[str, pa.Ta
     return rows
 
 
-def _prepare(connection: Connection) -> None:
+def _prepare(connection: Connection, names: Sequence[str]) -> None:
     """Make what is missing of schema and tables.
 
     Raises:
         Refused: a table of that name is another.
     """
-    found = {name: connection.columns(name) for name in TABLES}
+    found = {name: connection.columns(name) for name in names}
     for name, there in found.items():
-        if there and sorted(there) != sorted(TABLES[name].names):
+        if there and sorted(there) != sorted(ALL_TABLES[name].names):
             shown = ", ".join(sorted(there))[:200]
             raise Refused(
                 f"has a table {connection.name(name)} that is not Cartograph's (its columns are {shown}), which is left as it is; name "
                 "another place with `into`"
             )
     connection.make_schema()
-    for name, schema in TABLES.items():
+    for name in names:
         if not found[name]:
-            columns = ", ".join(f'"{field.name}" {_TYPES[field.type]}{"" if field.nullable else " NOT NULL"}' for field in schema)
-            connection.execute(f'CREATE TABLE {connection.name(name)} ({columns}, PRIMARY KEY ("{AUDIT}", "uid"))')
+            columns = [f'"{field.name}" {_TYPES[field.type]}{"" if field.nullable else " NOT NULL"}' for field in ALL_TABLES[name]]
+            key = ", ".join(f'"{column}"' for column in key_of(name))
+            connection.execute(f"CREATE TABLE {connection.name(name)} ({', '.join(columns)}, PRIMARY KEY ({key}))")
 
 
 @contextmanager

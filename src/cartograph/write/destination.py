@@ -18,7 +18,7 @@ from cartograph.data.parquet import write_parquet
 from cartograph.errors import InputError
 from cartograph.read.databases import Query, ask_process, variable_of
 from cartograph.read.lakes import LakeTable
-from cartograph.write.findings import TABLES
+from cartograph.write.tables import ALL_TABLES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +41,7 @@ class Schema:
     @property
     def names(self) -> tuple[str, ...]:
         """The tables' names, as a query of any of the databases may write them."""
-        return tuple(name for table in TABLES for name in (f"{self.into}.{table}", f"{self.into}_{table}"))
+        return tuple(name for table in ALL_TABLES for name in (f"{self.into}.{table}", f"{self.into}_{table}"))
 
 
 def require_other_than_source(target: Schema | LakeTable, sources: Iterable[Query | LakeTable]) -> None:
@@ -80,13 +80,13 @@ def write_tables(target: Schema | LakeTable, audit: str, tables: Mapping[str, pa
     Args:
         target: where to.
         audit: its fingerprint.
-        tables: as ``findings.findings`` returns them.
+        tables: as ``findings.findings`` or ``label_findings.label_findings`` returns them.
         seconds: the longest that it may take; nothing is written then.
 
     Raises:
         InputError: the variable is not set, the place cannot be written to, or a table there is another.
     """
-    request: dict[str, Any] = {"audit": audit, "seconds": seconds}
+    request: dict[str, Any] = {"audit": audit, "seconds": seconds, "tables": list(tables)}
     if isinstance(target, Schema):
         process, name, variable = "cartograph.write.database_process", f"the database of {target.database}", variable_of(target.database)
         request |= {"into": target.into}

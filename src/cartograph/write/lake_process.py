@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from cartograph.read.answering import Refused, Request, answer_one
 from cartograph.read.lake_process import catalog_of, hidden_of
-from cartograph.write.findings import AUDIT, TABLES, one_table, whole_schema
+from cartograph.write.tables import AUDIT, one_table
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def _answer(request: Request, address: str) -> dict[str, Any]:
-    rows = one_table({name: pq.read_table(Path(request["folder"]) / f"{name}.parquet") for name in TABLES})
+    rows = one_table({name: pq.read_table(Path(request["folder"]) / f"{name}.parquet") for name in request["tables"]})
     if request["format"] == "delta":
         write_delta(request["table"], request["audit"], rows)
     else:
@@ -38,7 +38,7 @@ def write_delta(path: str, audit: str, rows: pa.Table) -> None:
     Args:
         path: of the table, or its URL.
         audit: its fingerprint.
-        rows: as ``findings.one_table`` has them.
+        rows: as ``tables.one_table`` has them.
 
     Raises:
         Refused: the table has other columns.
@@ -50,7 +50,7 @@ def write_delta(path: str, audit: str, rows: pa.Table) -> None:
         table = DeltaTable(path)
     except TableNotFoundError:
         table = DeltaTable.create(path, schema=rows.schema)
-    _check(pa.schema(table.schema().to_arrow()).names)
+    _check(pa.schema(table.schema().to_arrow()).names, rows)
     write_deltalake(table, rows, mode="overwrite", predicate=f"{AUDIT} = '{audit}'")
 
 
@@ -60,7 +60,7 @@ def write_iceberg(name: str, audit: str, rows: pa.Table, catalog: str | None, ad
     Args:
         name: ``NAMESPACE.NAME``; the namespace is there.
         audit: its fingerprint.
-        rows: as ``findings.one_table`` has them.
+        rows: as ``tables.one_table`` has them.
         catalog: the catalogue's name in PyIceberg's own configuration; None where ``address`` has its properties.
         address: its address, or its properties as JSON.
 
@@ -82,7 +82,7 @@ def write_iceberg(name: str, audit: str, rows: pa.Table, catalog: str | None, ad
             table = lake.create_table(name, rows.schema)
         except NoSuchNamespaceError:
             raise Refused("is in a namespace that does not exist; make that first, or correct its name") from None
-    _check([field.name for field in table.schema().fields])
+    _check([field.name for field in table.schema().fields], rows)
     transaction = table.transaction()
     if table.current_snapshot() is not None:
         with warnings.catch_warnings():
@@ -92,8 +92,8 @@ def write_iceberg(name: str, audit: str, rows: pa.Table, catalog: str | None, ad
     transaction.commit_transaction()
 
 
-def _check(columns: list[str]) -> None:
-    if sorted(columns) != sorted(whole_schema().names):
+def _check(columns: list[str], rows: pa.Table) -> None:
+    if sorted(columns) != sorted(rows.schema.names):
         shown = ", ".join(sorted(columns))[:200]
         raise Refused(f"is not a table of Cartograph's (its columns are {shown}), and is left as it is; name another in `publish.tables`")
 

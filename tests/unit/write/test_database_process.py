@@ -6,10 +6,12 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from cartograph.read.answering import Refused
 from cartograph.write.database_process import write
+from cartograph.write.tables import LABEL_TABLES
 from tests.postgresql import Server, server
 from tests.written import FIRST, SECOND, killed, tables
 
@@ -83,6 +85,19 @@ def test_written_twice_it_is_there_once_and_beside_other_audits(database: tuple[
         ("0", "bad", 0.5, 0),
         ("1", "bad", 0.5, 1),
     ]
+
+
+def test_of_rows_with_several_labels_each_label_of_a_row_is_a_row(database: tuple[str, Ask, str]) -> None:
+    address, ask, at = database
+    write(address, "found", FIRST, tables(FIRST).items(), 60)
+    several = tables(FIRST, of=LABEL_TABLES)
+    own = several["label_suspects"]
+    again = own.set_column(own.schema.get_field_index("label"), own.schema.field("label"), pa.array(["another"] * len(own)))
+    several["label_suspects"] = pa.concat_tables([own, again])
+    for _ in range(2):
+        assert write(address, "found", FIRST, several.items(), 60, tuple(LABEL_TABLES)) == 12
+    assert ask(f"select label, count(*) from {at}label_suspects group by label order by label") == [("another", 3), ("good", 3)]
+    assert ask(f"select count(*) from {at}suspects") == [(3,)], "those of an audit with one label are left alone"
 
 
 def test_killed_between_two_tables_it_is_not_there_at_all(database: tuple[str, Ask, str]) -> None:

@@ -4,7 +4,8 @@ import pyarrow as pa
 
 from cartograph.clean.decisions import Decision
 from cartograph.schema import NOISE, SUBSET, WEIGHTED_SUBSET, DatasetInfo, examples_schema
-from cartograph.write.findings import KIND, TABLES, AuditKey, findings, one_table, whole_schema
+from cartograph.write.findings import findings
+from cartograph.write.tables import KIND, TABLES, AuditKey, one_table, whole_schema
 
 KEY = AuditKey("ab12" * 4, "reviews", 2)
 
@@ -52,6 +53,6 @@ def test_decisions_and_cleaned_rows_are_those_given() -> None:
 
 def test_as_one_table_every_row_says_what_it_is() -> None:
     whole = one_table(found())
-    assert whole.schema == whole_schema()
+    assert whole.schema == whole_schema(TABLES)
     assert whole[KIND].to_pylist() == ["suspect", "suspect", "decision", "cleaned", "cleaned"]
     assert whole["decided_by"].to_pylist() == [None, None, "ann", None, None]

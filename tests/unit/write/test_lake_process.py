@@ -10,15 +10,15 @@ import pyarrow as pa
 import pytest
 
 from cartograph.read.answering import Refused
-from cartograph.write.findings import one_table
 from cartograph.write.lake_process import write_delta, write_iceberg
+from cartograph.write.tables import one_table
 from tests.lakes import VARIABLE, iceberg, rows
 from tests.written import FIRST, SECOND, killed, tables
 
 KILLED_DELTA = """
 import os, signal, sys
 import pyarrow as pa
-from cartograph.write.findings import one_table
+from cartograph.write.tables import one_table
 from cartograph.write.lake_process import write_delta
 from tests.written import tables
 
@@ -37,7 +37,7 @@ write_delta(sys.argv[1], sys.argv[2], Cut(one_table(tables(sys.argv[2], rows=5, 
 KILLED_ICEBERG = """
 import os, signal, sys
 from pyiceberg.catalog.sql import SqlCatalog
-from cartograph.write.findings import one_table
+from cartograph.write.tables import one_table
 from cartograph.write.lake_process import write_iceberg
 from tests.written import tables
 
