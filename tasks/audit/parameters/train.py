@@ -44,7 +44,10 @@ class Train(Section):
     processes: int | Literal["auto"] = Field("auto", description="training processes: auto (one per GPU), or a number")
     threads: int = Field(0, ge=0, description="CPU threads per process; 0: as many as serve the model")
     evaluate: Literal["epoch", "end"] = Field("epoch", description="when the evaluation sets are scored: epoch (after each), or end")
-    live: bool = Field(False, description="show the loss in MLflow while it trains")
+    live: bool = Field(
+        False,
+        description="show the loss in MLflow while it trains; not of boosting, whose trees all grow before the first epoch is read",
+    )
     dynamics: str | None = Field(None, description="instead of training: a folder of recorded dynamics, or a file of coordinates")
     dynamics_epochs: int | None = Field(
         None, ge=1, description="epochs behind imported coordinates whose correctness is a count; null: taken from its maximum"
