@@ -32,6 +32,9 @@ def test_sampling_draws_in_proportion_to_predictability() -> None:
     first = np.array([choose_slice(np.array([0.2, 0.8, 0.0]), 1, 0.0, "sampling", rng)[0] for _ in range(4_000)])
     assert np.mean(first == 1) == pytest.approx(0.8, abs=0.02)
     assert not (first == 2).any()
+    # Of two rows, noise of the other sign draws the same shares; of more it does not.
+    of_many = [choose_slice(np.array([0.9] + [0.1] * 9), 1, 0.0, "sampling", rng)[0] for _ in range(4_000)]
+    assert np.mean(np.array(of_many) == 0) == pytest.approx(0.5, abs=0.03)
 
 
 def test_rows_of_another_set_leave_as_the_pools_rows_of_like_predictability_leave() -> None:

@@ -104,3 +104,11 @@ def test_what_waits_for_people_is_no_error(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr() == ("waiting 12 rows wait for a decision.\n", "")
     console.conclude(InputError("no such file."))
     assert capsys.readouterr() == ("", "error no such file.\n")
+
+
+def test_a_step_that_has_ended_lends_its_name_to_none_after_it() -> None:
+    with console.signs_of_life("measure"):
+        pass
+    with console.progress("noise") as update:
+        update(1, 2)
+        assert set(console._courses) == {"noise"}
