@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -40,11 +41,30 @@ CHANGED = pytest.StashKey[list[str]]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle-seed", type=int, default=None, help="run the files of tests in an order drawn by this seed")
+    parser.addoption("--count-within", default=None, metavar="FOLDER", help="with --cov: count lines while tests of this folder run alone")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     seed = config.getoption("--shuffle-seed")
     return None if seed is None else f"files in an order drawn by seed {seed}: `--shuffle-seed {seed}` repeats it"
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Count no lines while a test of another folder, and what it sets up, runs."""
+    folder = item.config.getoption("--count-within")
+    if folder is None or item.path.is_relative_to(ROOT / folder):
+        return (yield)
+    from coverage import Coverage
+
+    counted = Coverage.current()
+    if counted is None:
+        return (yield)
+    counted.stop()
+    try:
+        return (yield)
+    finally:
+        counted.start()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
