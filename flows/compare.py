@@ -1,6 +1,6 @@
 """The comparison of two audits as a flow: `python -m flows.compare A B`, each a workspace, or `WORKSPACE@REV`.
 
-REV is another commit, or a version of the Delta or Iceberg table that the audit read.
+REV is another commit, or a version of the Delta or Iceberg table that the audit read, or how the SHA-256 of its query's rows begins.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from flows.engine.states import flow_state
 from tasks.audit.compare import DATA, read_record
 from tasks.audit.comparison_markdown import comparison_markdown
 from tasks.audit.publish import mark_left
-from tasks.commands.input_versions import NOW, audits_by_version, is_revision
+from tasks.commands.input_versions import NOW, audits_by_version, is_revision, version_named
 from tasks.engine.workspace import project_root
 from tasks.pipelines import open_workspace
 from tasks.presentation import console
@@ -42,7 +42,7 @@ def compare(before: str, now: str) -> Any:
 
     Args:
         before: the earlier one: a workspace's folder, with ``@REV`` behind it for the audit of another git revision, or of that version
-            of its table.
+            of its table or query.
         now: the later one, likewise.
     """
     import numpy as np
@@ -67,13 +67,14 @@ def record_of(name: str) -> Record:
     """
     folder, at, revision = (name, "", "") if (project_root() / name).is_dir() else name.partition("@")
     if at and not is_revision(revision) and (audits := audits_by_version(_from_root(folder))):
-        if revision not in audits:
-            known = ", ".join(sorted(audits, key=lambda version: (len(version), version)))
+        version = version_named(audits, revision)
+        if version is None:
+            known = ", ".join(sorted(audits, key=lambda one: (len(one), int(one) if one.isdecimal() else 0)))
             raise InputError(
-                f"no audit of {folder} read version {revision} of its table; those that are here or in a commit read {known}. Name one of "
-                "these, or a commit."
+                f"no audit of {folder} read version {revision} of its table or query; those that are here or in a commit read {known}. "
+                "Name one of these, or a commit."
             )
-        revision = audits[revision]
+        revision = audits[version]
         at = "" if revision == NOW else at
     if not at:
         space = open_workspace(folder)
@@ -113,7 +114,9 @@ def _reason(said: str) -> str:
 
 @app.command()
 def main(
-    before: Annotated[str, typer.Argument(help="The earlier audit: a workspace, or WORKSPACE@REV (a commit, or a version of its table).")],
+    before: Annotated[
+        str, typer.Argument(help="The earlier audit: a workspace, or WORKSPACE@REV (a commit, or a version of its table or query).")
+    ],
     now: Annotated[str, typer.Argument(help="The later audit, in the same form.")],
     out: Annotated[Path | None, typer.Option("--out", help="Also write it to this Markdown file.")] = None,
 ) -> None:

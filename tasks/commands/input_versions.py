@@ -1,14 +1,15 @@
-"""Which audits of a workspace read which versions of its tables: the one that is there, and those of earlier commits."""
+"""Which audits of a workspace read which versions of its tables and queries: the one that is there, and those of earlier commits."""
 
 from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from cartograph.data.json_files import read_json
+from cartograph.read.databases import PREFIX
 from tasks.audit.sources import FETCHED
 from tasks.engine.workspace import project_root
 
@@ -16,6 +17,8 @@ NOW = ""
 """The audit that is in the workspace, as no commit has it."""
 
 _RECORD = "files.json"
+_DIGITS, _FEWEST = 12, 6
+"""Digits of a SHA-256 that name the rows of a query, and the fewest that may be typed."""
 
 
 def is_revision(name: str) -> bool:
@@ -24,7 +27,9 @@ def is_revision(name: str) -> bool:
 
 
 def audits_by_version(folder: Path) -> dict[str, str]:
-    """Return which audit of a workspace read each version of its Delta or Iceberg tables: a commit, the newest that has it, or ``NOW``.
+    """Return which audit of a workspace read each version of its inputs: a commit, the newest that has it, or ``NOW``; newest first.
+
+    The version of a Delta or Iceberg table is its own. That of a query is how the SHA-256 of the rows that were kept of it begins.
 
     Args:
         folder: of the workspace, from the project's root; it need no longer be there.
@@ -38,8 +43,25 @@ def audits_by_version(folder: Path) -> dict[str, str]:
     return found
 
 
+def version_named(versions: Iterable[str], name: str) -> str | None:
+    """Return the version that a name means: itself, or of a query's rows the only one whose SHA-256 begins so; None where there is none.
+
+    >>> version_named(["3", "f2a9c14be07d"], "f2a9c1")
+    'f2a9c14be07d'
+    """
+    known = list(versions)
+    if name in known:
+        return name
+    found = [one for one in known if len(one) == _DIGITS and len(name) >= _FEWEST and (one.startswith(name) or name.startswith(one))]
+    return found[0] if len(found) == 1 else None
+
+
 def _versions(record: Mapping[str, Any]) -> Iterator[str]:
-    return (str(one["version"]) for one in record.values() if isinstance(one, dict) and "version" in one)
+    for path, one in record.items():
+        if isinstance(one, dict) and "version" in one:
+            yield str(one["version"])
+        elif isinstance(one, dict) and path.startswith(PREFIX) and "sha256" in one:
+            yield str(one["sha256"])[:_DIGITS]
 
 
 def _now(file: Path) -> dict[str, Any]:

@@ -51,9 +51,14 @@ def test_rows_of_postgresql_are_audited_once_and_again_when_they_changed(postgre
 
     assert {"fetch", "ingest", "train", "report"} <= audit()
     assert audit() <= {"fetch"}
+    read = kept_digest(workspace)
+    project.git("add", "-A")
+    project.git("commit", "-q", "-m", "The first audit")
     postgresql.run("update reviews set label = 'good', updated_at = now() + interval '1 second' where id = 1")
     assert postgresql.ask("select number, count(*) from cartograph.suspects group by number") == []
     assert {"ingest", "train", "publish"} <= audit()
+    said = project.run("flows.compare", *(f"workspaces/reviews@{digest[:8]}" for digest in (read, kept_digest(workspace)))).stdout
+    assert "Suspects: 1 new (0 on added rows)" in said
     found = "select s.uid, s.label, s.suggested, r.text from cartograph.suspects s join reviews r on s.uid = r.id::text where s.number = 2"
     assert postgresql.ask(found) == [("1", "good", "bad", "the book number 1 was dull")]
     kept = (
@@ -72,6 +77,12 @@ def test_rows_of_postgresql_are_audited_once_and_again_when_they_changed(postgre
     project.environment |= with_nothing
     reproduced = project.executed_by(lambda: _repro(project, Path("workspaces/reviews/dvc.yaml")), "workspaces/reviews")
     assert reproduced <= {"fetch"}
+
+
+def kept_digest(workspace: Path) -> str:
+    """The SHA-256 of the rows that were kept of the query."""
+    [entry] = json.loads((workspace / "data/fetch/files.json").read_text()).values()
+    return str(entry["sha256"])
 
 
 def written_to(project: Project, publish: dict[str, Any], **more: dict[str, Any]) -> None:
