@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import IO, Any
 
@@ -15,6 +15,8 @@ from cartograph.read.opening import open_text
 from cartograph.read.source import BATCH_ROWS, MAX_COLUMNS, Batch, Rejected, Source
 
 Numbered = tuple[int, dict[str, Any]]
+Label = str | list[str] | None
+"""A new label, or the new list of labels; None: as it was."""
 
 
 def read(source: Source) -> Iterator[Batch]:
@@ -113,54 +115,78 @@ def _array(source: Source, values: list[Any]) -> Iterator[Batch]:
         yield _batch(source, records, rejected)
 
 
-def rewrite(source: Source, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
+def rewrite(source: Source, column: str, kept: Mapping[int, Label]) -> Iterator[str]:
     """Yield the text of a JSON file with some of its records: lines byte for byte but for new labels, an array written again.
 
     Args:
         column: the label's; dots lead into nested objects.
-        kept: number of each record that stays -> its new label, None where it keeps its own. A label that is a number in the
-            file stays one.
+        kept: number of each record that stays -> its new label, or its list of labels; None where it keeps its own. A label that is a
+            number in the file stays one.
     """
+    lists = any(isinstance(label, list) or (label or "").startswith("[") for label in kept.values())
+    spelled = _items(source, column) if lists else {}
     with open_text(source.path, source, newline="\n") as file:
         if _begins_with(file) == "[":
-            records = _kept(json.load(file), column, kept)
+            records = _kept(json.load(file), column, kept, spelled)
             yield "[\n" + ",\n".join(json.dumps(record, ensure_ascii=False) for record in records) + "\n]\n"
             return
         if (whole := _one_object(file)) is not None:
             key = _key_of_records(source, whole)
-            yield json.dumps({**whole, key: _kept(whole[key], column, kept)}, ensure_ascii=False, indent=1) + "\n"
+            yield json.dumps({**whole, key: _kept(whole[key], column, kept, spelled)}, ensure_ascii=False, indent=1) + "\n"
             return
         for number, line in enumerate(file, start=1):
             if number in kept:
                 label = kept[number]
                 end = line[len(line.rstrip("\r\n")) :]
-                yield line if label is None else json.dumps(_relabelled(json.loads(line), column, label), ensure_ascii=False) + end
+                yield line if label is None else json.dumps(_relabelled(json.loads(line), column, label, spelled), ensure_ascii=False) + end
 
 
-def _kept(values: list[Any], column: str, kept: Mapping[int, str | None]) -> list[dict[str, Any]]:
-    return [_relabelled(value, column, kept[number]) for number, value in enumerate(values, start=1) if number in kept]
+def _items(source: Source, column: str) -> dict[str, Any]:
+    """Return what stands in the lists of a column, as it is in the file, by how it is read."""
+    with open_text(source.path, source, newline="\n") as file:
+        if _begins_with(file) == "[":
+            values: Iterable[Any] = json.load(file)
+        elif (whole := _one_object(file)) is not None:
+            values = whole[_key_of_records(source, whole)]
+        else:
+            values = map(_line, file)
+        cells = (_flat(value).get(column) for value in values if isinstance(value, dict))
+        return {as_text(item) or "": item for cell in cells if isinstance(cell, list) for item in cell}
 
 
-def _relabelled(record: dict[str, Any], column: str, label: str | None) -> dict[str, Any]:
+def _line(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_nothing)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _kept(values: list[Any], column: str, kept: Mapping[int, Label], spelled: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [_relabelled(value, column, kept[number], spelled) for number, value in enumerate(values, start=1) if number in kept]
+
+
+def _relabelled(record: dict[str, Any], column: str, label: Label, spelled: Mapping[str, Any]) -> dict[str, Any]:
     if label is None:
         return record
     if column in record and not isinstance(record[column], dict):
-        return {**record, column: _like(record[column], label)}
+        return {**record, column: _like(record[column], label, spelled)}
     for key, value in record.items():
         if isinstance(value, dict) and column.startswith(f"{key}."):
-            return {**record, key: _relabelled(value, column.removeprefix(f"{key}."), label)}
-    return {**record, column: label}
+            return {**record, key: _relabelled(value, column.removeprefix(f"{key}."), label, spelled)}
+    return {**record, column: _like(None, label, spelled)}
 
 
-def _like(old: Any, label: str) -> Any:
-    """Return a label as the value that it replaces is written: as a number where that is one."""
-    if not isinstance(old, int | float):
-        return label
-    try:
-        parsed = json.loads(label)
-    except ValueError:
-        return label
-    return parsed if isinstance(parsed, int | float) else label
+def _like(old: Any, label: str | list[str], spelled: Mapping[str, Any]) -> Any:
+    """Return a label as the value that it replaces is written: as a number where that is one, a list as the file has its items."""
+    new: Any = label
+    if isinstance(old, int | float | list) and isinstance(label, str):
+        try:
+            new = json.loads(label)
+        except ValueError:
+            return label
+        if isinstance(new, list) != isinstance(old, list) or not isinstance(new, int | float | list):
+            return label
+    return [spelled.get(as_text(item) or "", item) for item in new] if isinstance(new, list) else new
 
 
 def _nothing(constant: str) -> None:

@@ -32,13 +32,14 @@ def own_suffix(source: Source) -> str | None:
     return suffix if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) and suffix != ".parquet" else _SUFFIXES[kind]
 
 
-def rewrite(source: Source, column: str, kept: Mapping[int, str | None], path: Path) -> None:
+def rewrite(source: Source, column: str, kept: Mapping[int, jsonl.Label], path: Path) -> None:
     """Write a copy of a text source: same encoding, header, order and spelling; never compressed.
 
     Args:
         source: a single CSV, TSV, JSONL or label-first file.
         column: the label's.
-        kept: number of each record that stays (as in ``Batch.rows``) -> its new label, None where it keeps its own.
+        kept: number of each record that stays (as in ``Batch.rows``) -> its new label, None where it keeps its own; in a JSONL file also a
+            list of labels.
         path: of the copy.
 
     Raises:
@@ -54,20 +55,20 @@ def rewrite(source: Source, column: str, kept: Mapping[int, str | None], path: P
         ) from error
 
 
-def rewrite_columns(source: Source, kept: Sequence[int], cells: Mapping[str, Sequence[str]], path: Path) -> bool:
-    """Write a copy of a CSV or TSV file with some of its records and new cells in some columns; return whether the source is such a file.
+def rewrite_columns(source: Source, kept: Sequence[int], cells: Mapping[str, Sequence[Any]], path: Path) -> bool:
+    """Write a copy of a CSV, TSV or JSONL file with some of its records and new cells in some columns; return whether it is such a file.
 
     Args:
         source: any source.
         kept: numbers of the records that stay (as in ``Batch.rows``), ascending.
-        cells: column -> the cells of these records; a record in which none differs is kept byte for byte.
+        cells: column -> the cells of these records, texts, or lists in a JSONL file; a record in which none differs is kept byte for byte.
         path: of the copy.
 
     Raises:
         InputError: a new cell cannot be written in the source's encoding.
     """
     kind = source.format or format_of(source.path, source.name)
-    if kind not in ("csv", "tsv"):
+    if kind not in ("csv", "tsv", "jsonl"):
         return False
     before = read(source)
     places = pc.index_in(pa.array(kept, pa.int64()), value_set=before.rows)
@@ -108,13 +109,14 @@ def parquet_columns(source: Source, kept: Sequence[int], cells: Mapping[str, Seq
     return table
 
 
-def _parts(source: Source, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
+def _parts(source: Source, column: str, kept: Mapping[int, jsonl.Label]) -> Iterator[str]:
     kind = source.format or format_of(source.path, source.name)
     if kind == "jsonl":
         return jsonl.rewrite(source, column, kept)
+    texts = {number: label for number, label in kept.items() if not isinstance(label, list)}
     if kind == "label-first":
-        return label_first.rewrite(source, kept)
-    return delimited.rewrite(source, kind, column, kept)
+        return label_first.rewrite(source, texts)
+    return delimited.rewrite(source, kind, column, texts)
 
 
 def _has_mark(path: str) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from cartograph.read.rewrite import parquet_columns, rewrite_columns
 from cartograph.read.source import Source
@@ -26,10 +29,48 @@ def test_without_new_cells_rows_are_left_out_alone(tmp_path: Path) -> None:
     assert (tmp_path / "cleaned.tsv").read_text() == "text\ta\ntwo\t1\n"
 
 
+LISTS = {
+    "lines": ('{"text": "one", "tags": ["a", 7]}\n{"tags": [], "text": "tw\\u00f6"}\n{"text":  "three", "tags": ["b"]}\n', [1, 2, 3]),
+    "array": ('[\n{"text": "one", "tags": ["a", 7]},\n{"text": "zwö", "tags": []}\n]\n', [1, 2]),
+    "object": ('{\n "rows": [\n  {"text": "one", "tags": ["a", 7]}\n ]\n}\n', [1]),
+}
+
+
+@pytest.mark.parametrize("form", LISTS)
+def test_lists_of_json_are_written_as_lists_with_items_spelled_as_there(form: str, tmp_path: Path) -> None:
+    before, kept = LISTS[form]
+    path, copy = tmp_path / "rows.jsonl", tmp_path / "cleaned.jsonl"
+    path.write_text(before, encoding="utf-8")
+    source = Source(str(path), "rows.jsonl")
+    cells = {1: ["7"], 2: ["7", "b"], 3: ["b"]}
+    assert rewrite_columns(source, kept, {"tags": [cells[number] for number in kept]}, copy)
+    after = copy.read_text(encoding="utf-8")
+    tags = [row["tags"] for row in _records(after)]
+    assert tags == [[7], [7, "b"], ["b"]][: len(kept)]
+    assert [row["text"] for row in _records(after)] == [row["text"] for row in _records(before)]
+    if form == "lines":
+        assert after.endswith('{"text":  "three", "tags": ["b"]}\n'), "what does not change keeps its bytes"
+    assert rewrite_columns(source, kept, {}, copy) and _records(copy.read_text(encoding="utf-8")) == _records(before)
+
+
+def _records(text: str) -> list[dict[str, Any]]:
+    if text.startswith("["):
+        return json.loads(text)
+    return json.loads(text)["rows"] if text.startswith("{\n") else [json.loads(line) for line in text.splitlines()]
+
+
+def test_nested_lists_and_columns_of_yes_and_no_keep_their_place_and_kind(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"m": {"tags": ["a"]}, "spam": true}\n{"m": {"tags": null}, "spam": false}\n')
+    source = Source(str(tmp_path / "rows.jsonl"), "rows.jsonl")
+    assert rewrite_columns(source, [1, 2], {"m.tags": [[], None], "spam": ["false", "false"]}, tmp_path / "cleaned.jsonl")
+    assert (tmp_path / "cleaned.jsonl").read_text() == '{"m": {"tags": []}, "spam": false}\n{"m": {"tags": null}, "spam": false}\n'
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cleaned.jsonl", "rows.jsonl"]
+
+
 def test_a_file_of_another_kind_has_no_such_copy(tmp_path: Path) -> None:
-    (tmp_path / "rows.jsonl").write_text('{"text": "one", "tags": ["a"]}\n')
-    assert not rewrite_columns(Source(str(tmp_path / "rows.jsonl"), "rows.jsonl"), [1], {"tags": ["[]"]}, tmp_path / "cleaned.jsonl")
-    assert not (tmp_path / "cleaned.jsonl").exists()
+    pq.write_table(pa.table({"text": ["one"], "tags": [["a"]]}), tmp_path / "rows.parquet")
+    assert not rewrite_columns(Source(str(tmp_path / "rows.parquet"), "rows.parquet"), [1], {"tags": ["[]"]}, tmp_path / "cleaned.parquet")
+    assert not (tmp_path / "cleaned.parquet").exists()
 
 
 def test_columns_of_parquet_keep_their_types(tmp_path: Path) -> None:
