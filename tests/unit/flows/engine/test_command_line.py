@@ -115,3 +115,16 @@ def test_when_debugging_what_was_not_meant_for_the_user_is_raised_as_it_is(monke
         command_line.run_flow(defect, debug=True)  # type: ignore[arg-type]
     _, error = command_line.run_flow(defect)  # type: ignore[arg-type]
     assert str(error) == "the audit ended as Failed: a defect"
+
+
+@pytest.mark.parametrize(
+    ("api", "where"),
+    [
+        ("http://someone:secret@127.0.0.1:9/api", "at 127.0.0.1:9/api (OSError)"),
+        ("http://127.0.0.1:9/api", "at 127.0.0.1:9/api (OSError)"),
+        ("", "at (PREFECT_API_URL is not set) (OSError)"),
+    ],
+)
+def test_a_server_that_is_not_there_is_named_without_its_password(api: str, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", api)
+    assert command_line.no_server(OSError("refused")).startswith(f"there is no Prefect server {where}; start one")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from pathlib import Path
 from threading import Event, Lock
 from time import sleep
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from prefect.client.schemas.objects import State
@@ -162,6 +163,27 @@ def test_an_end_that_no_step_foresaw_is_named(threads: Threads) -> None:
 
     threads.ends["a"] = lost
     assert str(run(step("a")).error) == "step `a` ended as Somewhere: nobody knows"
+
+
+def test_how_each_step_ended_is_logged_with_its_task_run(threads: Threads, monkeypatch: pytest.MonkeyPatch) -> None:
+    logged: list[tuple[str, int, str]] = []
+
+    class Logger:
+        def log(self, level: int, line: str, extra: dict[str, str]) -> None:
+            logged.append((line, level, threads.ids[UUID(extra["task_run_id"])]))
+
+    monkeypatch.setattr(scheduler, "get_run_logger", Logger)
+    threads.ends = {
+        "a": lambda: Completed(data={"summary": "6 rows", "seconds": 2.0}),
+        "b": ended_with(InputError("b cannot be used.")),
+        "c": ended_with(WaitingError("40 pairs wait.")),
+    }
+    run(step("a"), step("b", "a"), step("c", "a"))
+    assert sorted(logged) == [
+        ("a: 6 rows (2.0 s)", logging.INFO, "a"),
+        ("b: b cannot be used.", logging.ERROR, "b"),
+        ("c: 40 pairs wait.", logging.WARNING, "c"),
+    ]
 
 
 def test_many_failed_cells_are_counted_and_three_named() -> None:

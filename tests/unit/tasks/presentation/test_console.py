@@ -112,3 +112,13 @@ def test_a_step_that_has_ended_lends_its_name_to_none_after_it() -> None:
     with console.progress("noise") as update:
         update(1, 2)
         assert set(console._courses) == {"noise"}
+
+
+def test_the_display_of_several_steps_begins_with_the_first_and_ends_with_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    for name in ("start", "stop"):
+        monkeypatch.setattr(console._bars, name, lambda name=name: calls.append(name))
+    for _ in range(2):
+        with console.progress("measure"), console.progress("noise"):
+            assert calls[-1] == "start"
+    assert calls == ["start", "stop"] * 2
