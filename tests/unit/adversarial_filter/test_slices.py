@@ -32,6 +32,7 @@ def test_sampling_draws_in_proportion_to_predictability() -> None:
     first = np.array([choose_slice(np.array([0.2, 0.8, 0.0]), 1, 0.0, "sampling", rng)[0] for _ in range(4_000)])
     assert np.mean(first == 1) == pytest.approx(0.8, abs=0.02)
     assert not (first == 2).any()
+    assert set(choose_slice(np.array([0.2, 0.8, 0.0]), 3, 0.0, "sampling", rng)) == {0, 1}, "what has no probability is never drawn"
     # Of two rows, noise of the other sign draws the same shares; of more it does not.
     of_many = [choose_slice(np.array([0.9] + [0.1] * 9), 1, 0.0, "sampling", rng)[0] for _ in range(4_000)]
     assert np.mean(np.array(of_many) == 0) == pytest.approx(0.5, abs=0.03)
@@ -46,3 +47,8 @@ def test_rows_of_another_set_leave_as_the_pools_rows_of_like_predictability_leav
     assert chosen[400:800].mean() == pytest.approx(0.5, abs=0.08)
     assert not chosen[800:].any()
     assert not choose_alike(others, pool, np.zeros(26, bool), np.random.default_rng(0)).any()
+
+
+def test_a_row_more_or_less_predictable_than_all_of_the_pool_is_as_the_nearest_of_them() -> None:
+    pool, gone = np.array([0.3, 0.3, 0.6, 0.6]), np.array([False, False, True, True])
+    assert choose_alike(np.array([0.0, 0.3, 0.6, 1.0]), pool, gone, np.random.default_rng(0)).tolist() == [False, False, True, True]
