@@ -32,7 +32,7 @@ def test_sampling_draws_in_proportion_to_predictability() -> None:
     first = np.array([choose_slice(np.array([0.2, 0.8, 0.0]), 1, 0.0, "sampling", rng)[0] for _ in range(4_000)])
     assert np.mean(first == 1) == pytest.approx(0.8, abs=0.02)
     assert not (first == 2).any()
-    assert set(choose_slice(np.array([0.2, 0.8, 0.0]), 3, 0.0, "sampling", rng)) == {0, 1}, "what has no probability is never drawn"
+    assert set(choose_slice(np.array([0.0, 0.2, 0.8]), 3, 0.0, "sampling", rng)) == {1, 2}, "what has no probability is never drawn"
     # Of two rows, noise of the other sign draws the same shares; of more it does not.
     of_many = [choose_slice(np.array([0.9] + [0.1] * 9), 1, 0.0, "sampling", rng)[0] for _ in range(4_000)]
     assert np.mean(np.array(of_many) == 0) == pytest.approx(0.5, abs=0.03)
