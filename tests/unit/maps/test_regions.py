@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -156,6 +157,12 @@ def test_rows_that_never_varied_are_not_ambiguous() -> None:
     regions = assign((list("abcd"), np.linspace(0.2, 0.8, 4), np.zeros(4), {"easy": 0.25, "ambiguous": 0.25, "hard": 0.25}))
     assert regions.names.tolist() == [HARD, UNASSIGNED, UNASSIGNED, EASY]
     assert regions.cuts[AMBIGUOUS].value is None
+
+
+@pytest.mark.parametrize(("across", "bottom", "top"), [(0.1, 0.5, 0.55), (0.2, 0.4, 0.6), (0.35, 0.0, 1.0)])
+def test_the_ambiguous_line_runs_from_the_hard_regions_line_to_that_of_the_easy_one(across: float, bottom: float, top: float) -> None:
+    table = pa.table({"region": [HARD, EASY, AMBIGUOUS], "confidence": [0.5, 0.55, 0.5], "variability": [0.05, 0.05, across]})
+    assert [place for line in region_lines(table)[AMBIGUOUS] for place in line] == pytest.approx([across, bottom, across, top])
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 50])
