@@ -22,15 +22,13 @@ def shown(project: Project, *command: str) -> Any:
 
 @pytest.fixture(scope="module")
 def project(make_project: Callable[[], Project]) -> Project:
-    """A project with two audits, the default one and one of a workspace, both committed."""
+    """A project with two audits, the default one and one of a workspace, both committed: DVC knows what flows made as if it had."""
     project = make_project()
     project.params(COMPARED)
     (project.path / "workspaces" / "other").mkdir(parents=True)
     project.params(COMPARED.replace("seed: 13", "seed: 14"), "workspaces/other")
-    project.run("tasks", "dvc-yaml")
-    project.run("tasks", "dvc-yaml", "--workspace", "workspaces/other")
-    project.run("dvc", "repro")
-    project.run("dvc", "repro", "workspaces/other/dvc.yaml")
+    for workspace in (".", "workspaces/other"):
+        project.run("flows.audit", "--workspace", workspace)
     project.git("add", "-A")
     project.git("commit", "-q", "-m", "Two audits")
     return project
