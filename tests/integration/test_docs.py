@@ -140,7 +140,7 @@ def make_smaller(project: Project, workspace: str) -> None:
     path = project.path / workspace / "params.yaml"
     params = path.read_text(encoding="utf-8")
     for long, short in SMALLER:
-        assert long in params, f"{path} has no {long!r}"
+        assert long in params or short in params, f"{path} has neither {long!r} nor {short!r}"
         params = params.replace(long, short)
     path.write_text(params, encoding="utf-8")
     bash(project, f"python -m tasks dvc-yaml --workspace {workspace}")
