@@ -97,12 +97,14 @@ def on_features(features: Any, labels: np.ndarray, wrong: np.ndarray, seed: int)
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     started = time.perf_counter()
+    # A class that has lost all of its labels is none for its models.
+    labels = np.unique(labels, return_inverse=True)[1]
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     tried = [
         cross_val_predict(LogisticRegression(C=penalty, max_iter=300), features, labels, cv=folds, method="predict_proba")
         for penalty in PENALTIES
     ]
-    shares = min(tried, key=lambda found: log_loss(labels, found, labels=np.arange(found.shape[1])))
+    shares = min(tried, key=lambda found: log_loss(labels, found))
     scores = [-get_label_quality_scores(labels, shares, method=method) for method in ("self_confidence", "normalized_margin")]
     listed = issues(labels, shares)
     seconds = time.perf_counter() - started

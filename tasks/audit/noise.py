@@ -66,7 +66,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     from cartograph.suspects.listing import choose_suggestions, suspects_table
     from cartograph.suspects.record import noise_metrics, noise_record
 
-    rows, by_uid, places = _rows_and_map(inputs)
+    by_uid, places = _rows_and_map(inputs)
     training = read_training(inputs["data/train"])
     assumed = training.assumed
     easy = easiest_rows(places, out.workspace.settings.of(Measure).easy)
@@ -75,7 +75,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
         asked = {"asked": params.detector, "threshold": params.threshold}
         return leave_no_suspects(reason, by_uid, asked, out[_DATA], out[_METRICS], [out[name] for name in _FIGURES])
     flips = _flip(params, by_uid, easy)
-    original, noised = _before_and_after(params, inputs, out, rows, by_uid, places, training, flips)
+    original, noised = _before_and_after(params, inputs, out, by_uid, places, training, flips)
     rng = np.random.default_rng([params.seed, 2])
     doubt = original.committee.doubt if original.committee is not None else None
     unknown = doubt.unknown if doubt is not None else None
@@ -100,18 +100,17 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     return _summary(found)
 
 
-def _rows_and_map(inputs: Mapping[str, Path]) -> tuple[pa.Table, pa.Table, pa.Table]:
-    """Return the train rows in their own order, the same sorted by uid, and their places on the map, sorted by uid."""
+def _rows_and_map(inputs: Mapping[str, Path]) -> tuple[pa.Table, pa.Table]:
+    """Return the train rows and their places on the map, sorted by uid."""
     import pyarrow.parquet as pq
 
-    rows, places = pq.read_table(inputs[_ROWS]), pq.read_table(inputs["data/measure"] / "measures.parquet").sort_by("uid")
-    by_uid = rows.sort_by("uid")
+    by_uid, places = (pq.read_table(path).sort_by("uid") for path in (inputs[_ROWS], inputs["data/measure"] / "measures.parquet"))
     if not by_uid["uid"].combine_chunks().equals(places["uid"].combine_chunks()):
         raise InputError(
-            f"{_ROWS} and the data map are not of the same rows ({rows.num_rows:,} and {places.num_rows:,}); they come from different "
+            f"{_ROWS} and the data map are not of the same rows ({by_uid.num_rows:,} and {places.num_rows:,}); they come from different "
             "runs: run the audit again."
         )
-    return rows, by_uid, places
+    return by_uid, places
 
 
 def _flip(params: Noise, by_uid: pa.Table, easy: np.ndarray) -> Flips:
@@ -127,7 +126,7 @@ def _flip(params: Noise, by_uid: pa.Table, easy: np.ndarray) -> Flips:
 
 
 def _before_and_after(
-    params: Noise, inputs: Inputs, out: Out, rows: pa.Table, by_uid: pa.Table, places: pa.Table, training: Training, flips: Flips
+    params: Noise, inputs: Inputs, out: Out, by_uid: pa.Table, places: pa.Table, training: Training, flips: Flips
 ) -> tuple[Evidence, Evidence]:
     """Return what is known of the rows under the given labels, and under the flipped ones."""
     from cartograph.schema import dataset_info
@@ -135,6 +134,8 @@ def _before_and_after(
 
     labels, names = by_uid["label"].to_numpy(), dataset_info(by_uid.schema).labels
     wanted = not training.assumed or params.detector == "committee"
+    # Before the committee reads the rows, so that what it makes of them is not in memory beside a training.
+    trained = None if training.dynamics is None or training.assumed else _train_on_flips(out, training.file, inputs[_ROWS], by_uid, flips)
     committee = committees(by_uid, training, inputs, folds=params.folds, seed=params.seed, wanted=wanted)
     measures = map_measures(places)
     if training.dynamics is None:
@@ -143,7 +144,7 @@ def _before_and_after(
         return original, Evidence(flips.labels, names, after, None, None, committee(flips.labels, None, None))
     section = out.workspace.settings.of(Measure)
     # Without a retraining the flips are judged by what the model said of them under their own labels.
-    again = (training.dynamics, training.out_of_fold) if training.assumed else _train_on_flips(out, training.file, rows, by_uid, flips)
+    again = trained or (training.dynamics, training.out_of_fold)
     sides = (labels, training.dynamics, training.out_of_fold), (flips.labels, *again)
     original, noised = (_evidence(section, known, held, given, names, committee(given, known, held)) for given, known, held in sides)
     return replace(original, measures=measures), noised
@@ -172,9 +173,10 @@ def _evidence(
     return Evidence(labels, names, measures, mean_probabilities(logits[:, used]), used.stop - used.start, committee, held_out)
 
 
-def _train_on_flips(out: Out, trained: Path, rows: pa.Table, by_uid: pa.Table, flips: Flips) -> tuple[Dynamics, Dynamics | None]:
+def _train_on_flips(out: Out, trained: Path, rows: Path, by_uid: pa.Table, flips: Flips) -> tuple[Dynamics, Dynamics | None]:
     """Train from scratch on the flipped labels by the recipe of the section ``train``; return the dynamics, and those out of fold."""
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
     from cartograph.data.parquet import write_parquet
     from cartograph.data.subsets import take_subset
@@ -183,8 +185,8 @@ def _train_on_flips(out: Out, trained: Path, rows: pa.Table, by_uid: pa.Table, f
 
     section = out.workspace.settings.of(Train)
     out.checkpoints.mkdir(parents=True, exist_ok=True)
-    flipped = take_subset(rows, pa.table({"uid": by_uid["uid"], "label": pa.array(flips.labels)}), "the flipped set")
-    write_parquet(flipped, out.checkpoints / "flipped.parquet")
+    labels = pa.table({"uid": by_uid["uid"], "label": pa.array(flips.labels)})
+    write_parquet(take_subset(pq.read_table(rows), labels, "the flipped set"), out.checkpoints / "flipped.parquet")
     recipe = replace(recipes.recipe_of(section, out.workspace, trained), live=False)
     held = None
     with progress("noise") as update:

@@ -88,7 +88,7 @@ def _frame(item: IngestedSet, train_keys: pd.Series, *, several: bool) -> pd.Dat
     import numpy as np
 
     from cartograph.data.images import are_of_one_colour, sizes_of
-    from cartograph.ingest.identity import contradicting, normalised_texts, repeated
+    from cartograph.ingest.identity import contradicting, known_among, normalised_texts, repeated
     from cartograph.ingest.label_forms import other_forms
 
     keys = train_keys if item.info.domain == "train" else normalised_texts(item.raw, item.info.fields)
@@ -105,7 +105,7 @@ def _frame(item: IngestedSet, train_keys: pd.Series, *, several: bool) -> pd.Dat
     frame[_CONTRADICTS] = contradicting(keys, labels)
     frame[_MERGED] = item.merged
     frame[_REPEATS] = repeated(keys, frame["label"])
-    frame[_IN_TRAIN] = np.zeros(len(frame), dtype=bool) if item.info.domain == "train" else keys.isin(train_keys).to_numpy()
+    frame[_IN_TRAIN] = np.zeros(len(frame), dtype=bool) if item.info.domain == "train" else known_among(keys, train_keys) >= 0
     return frame
 
 

@@ -106,7 +106,7 @@ def _unknown(pool: str, params: Ingest, file_format: str, examples: pa.Table) ->
     import pyarrow as pa
 
     from cartograph.ingest.columns import File, is_blank, select
-    from cartograph.ingest.identity import normalised_texts
+    from cartograph.ingest.identity import known_among, normalised_texts
     from cartograph.read.formats import read
     from cartograph.read.source import Source
 
@@ -117,7 +117,7 @@ def _unknown(pool: str, params: Ingest, file_format: str, examples: pa.Table) ->
     table = select([File(name, batch)], columns.available([File(name, batch)]))
     blank = np.any([is_blank(table[field]).to_numpy() for field in fields], axis=0)
     keys = normalised_texts(table, fields)
-    in_train = keys.isin(normalised_texts(examples, fields)).to_numpy() & ~blank
+    in_train = (known_among(keys, normalised_texts(examples, fields)) >= 0) & ~blank
     again = keys.duplicated().to_numpy() & ~blank & ~in_train
     counts = (
         (len(batch.rejected), "cannot be read"),

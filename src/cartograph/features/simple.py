@@ -7,7 +7,7 @@ from scipy import sparse
 
 from cartograph.features.pixels import sparse_pixels
 from cartograph.features.tables import sparse_columns
-from cartograph.features.text import text_features, text_rows
+from cartograph.features.text import TextRows, text_features
 from cartograph.schema import dataset_info
 
 
@@ -27,4 +27,4 @@ def simple_features(*tables: pa.Table) -> sparse.csr_array:
         return sparse_pixels(*tables)
     if info.features:
         return sparse_columns(*tables)
-    return text_features([row for table in tables for row in text_rows(table)])
+    return text_features(TextRows(*tables))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from scipy import sparse
 
 from cartograph.data.arrays import Integers
 from cartograph.errors import InputError
-from cartograph.schema import dataset_info
+from cartograph.schema import DatasetInfo, dataset_info
 
 Row = str | Sequence[str]
 
@@ -60,20 +60,49 @@ def text_features(rows: Sequence[Row], *, max_features: int = 2**18) -> sparse.c
     kept = np.flatnonzero(frequency >= (2 if (frequency >= 2).any() else 1))
     if len(kept) > max_features:
         kept = np.sort(kept[np.argsort(-frequency[kept], kind="stable")[:max_features]])
-    counts = sparse.vstack([_columns(parts.pop(0), kept) for _ in range(len(parts))], format="csr")
+    counts = _stacked(parts, kept, int(frequency[kept].sum()))
     weighted = TfidfTransformer(sublinear_tf=True).fit(counts).transform(counts, copy=False)
     return sparse.csr_array(weighted, dtype=np.float32)
 
 
-def text_rows(table: pa.Table) -> list[Row]:
-    """Return what ``text_features`` reads of a set of examples (``schema.examples_schema``): an entry per row, of a choice per option."""
-    info = dataset_info(table.schema)
+class TextRows(Sequence[Row]):
+    """What ``text_features`` reads of some sets of examples (``schema.examples_schema``), one set under the other.
+
+    An entry per row, of a choice per option. Strings are made of one block of rows at a time, as they are asked for.
+    """
+
+    def __init__(self, *tables: pa.Table) -> None:
+        self._tables = tables
+        infos = [dataset_info(table.schema) for table in tables]
+        self._lengths = [table.num_rows * (max(len(info.options), 1)) for table, info in zip(tables, infos, strict=True)]
+
+    def __len__(self) -> int:
+        return sum(self._lengths)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+        if isinstance(place, slice):
+            return list(islice(self, *place.indices(len(self))))
+        start = range(len(self))[place]
+        return next(islice(self, start, None))
+
+    def __iter__(self) -> Iterator[Row]:
+        for table in self._tables:
+            info = dataset_info(table.schema)
+            for start in range(0, table.num_rows, _BLOCK):
+                yield from _rows_of(table.slice(start, _BLOCK), info)
+
+
+def _rows_of(table: pa.Table, info: DatasetInfo) -> Iterator[Row]:
     columns = [table[name].to_pylist() for name in info.fields]
     if info.task in ("single", "table"):
-        return list(columns[0])
+        return iter(columns[0])
     if info.task == "pair":
-        return list(zip(*columns, strict=True))
-    return [(text, option) for text, *options in zip(*columns, strict=True) for option in options]
+        return zip(*columns, strict=True)
+    return ((text, option) for text, *options in zip(*columns, strict=True) for option in options)
 
 
 def _fields(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
@@ -106,11 +135,26 @@ def set_in_order(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def _columns(counts: Any, kept: Integers) -> sparse.csr_array:
-    """Return some columns of a sparse matrix, with places of 32 bits, which are enough for blocks and half as large."""
+def _stacked(parts: list[Any], kept: Integers, used: int) -> sparse.csr_array:
+    """Return some columns of sparse matrices, one under the other; the list is emptied as they are read, for room.
+
+    Args:
+        parts: counts of ``_BUCKETS`` columns each.
+        kept: the columns.
+        used: how many counts stand in them.
+    """
     position = np.full(_BUCKETS, -1, dtype=np.int32)
     position[kept] = np.arange(len(kept), dtype=np.int32)
-    column = position[counts.indices]
-    used = column >= 0
-    ends = np.concatenate([[0], np.cumsum(used)])[counts.indptr].astype(np.int32)
-    return sparse.csr_array((counts.data[used], column[used], ends), shape=(counts.shape[0], len(kept)))
+    # Places of 32 bits are half as large as scipy's.
+    data, columns, ends = np.empty(used, np.float32), np.empty(used, np.int32), [np.zeros(1, np.int64)]
+    start = rows = 0
+    for part in iter(lambda: parts.pop(0) if parts else None, None):
+        column = position[part.indices]
+        inside = column >= 0
+        within = np.concatenate([[0], np.cumsum(inside)])[part.indptr[1:]] + start
+        stop = start + int(np.count_nonzero(inside))
+        data[start:stop], columns[start:stop] = part.data[inside], column[inside]
+        ends.append(within)
+        start, rows = stop, rows + part.shape[0]
+    places = np.concatenate(ends).astype(np.int32 if used < 2**31 else np.int64)
+    return sparse.csr_array((data, columns if used < 2**31 else columns.astype(np.int64), places), shape=(rows, len(kept)))

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from cartograph.data.arrays import Floats32
 from cartograph.errors import InputError
-from cartograph.features.text import text_features, text_rows
+from cartograph.features.text import TextRows, text_features
 from cartograph.schema import UID, DatasetInfo, schema_of
 
 COLUMN = "features"
@@ -38,14 +38,14 @@ def bow_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> 
     """
     from sklearn.decomposition import TruncatedSVD
 
-    rows = {name: text_rows(table) for name, table in tables.items()}
-    weighted = text_features([row for part in rows.values() for row in part])
-    ends = np.cumsum([0, *(len(part) for part in rows.values())])
+    rows = {name: len(TextRows(table)) for name, table in tables.items()}
+    weighted = text_features(TextRows(*tables.values()))
+    ends = np.cumsum([0, *rows.values()])
     parts = {name: weighted[start:end] for name, start, end in zip(rows, ends, ends[1:], strict=False)}
     width = min(dimensions, weighted.shape[1] - 1, parts["train"].shape[0] - 1)
     if width < 1:  # one row, or one word: there is nothing to decompose
         return {
-            name: join_options(np.zeros((table.num_rows, len(rows[name]) // max(table.num_rows, 1), 1), np.float32))
+            name: join_options(np.zeros((table.num_rows, rows[name] // max(table.num_rows, 1), 1), np.float32))
             for name, table in tables.items()
         }
     svd = TruncatedSVD(width, random_state=seed).fit(_sampled(parts["train"], seed))

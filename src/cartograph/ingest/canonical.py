@@ -17,7 +17,7 @@ from cartograph.data.arrays import Bools, Ids
 from cartograph.errors import InputError
 from cartograph.ingest.columns import NO_MAJORITY, Columns, File, is_blank, label_columns, select
 from cartograph.ingest.features import with_kinds
-from cartograph.ingest.identity import NOT_CONTRADICTED, content_uids, contradicting, normalised_texts
+from cartograph.ingest.identity import NOT_CONTRADICTED, content_uids, contradicting, normalised_texts, repeats
 from cartograph.ingest.labels import Labelling, annotator_names, chosen_options, class_names, classes
 from cartograph.ingest.leakage import NOT_IN_TRAIN, Leakage, leakage
 from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, QUARANTINE, ROW, UID, DatasetInfo, Domain, examples_schema
@@ -201,10 +201,9 @@ def _faults(table: pa.Table, info: DatasetInfo, labelling: Labelling) -> Ids:
     faults = np.zeros(len(table), dtype=np.int16)
     for number, mask in enumerate(masks, start=1):
         faults[mask.to_numpy() & (faults == 0)] = number
-    uids = pd.Series(table[UID].to_pandas(), dtype="str")
-    sound = faults == 0
-    again = uids[sound].duplicated()
-    faults[np.flatnonzero(sound)[again.to_numpy()]] = len(masks) + 1
+    sound = np.flatnonzero(faults == 0)
+    uids = pd.Series(table[UID].take(pa.array(sound)).to_pandas(), dtype="str")
+    faults[sound[repeats(uids)]] = len(masks) + 1
     return faults
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.data.arrays import Array, Bools, Integers
-from cartograph.ingest.identity import as_texts, normalised_texts
+from cartograph.ingest.identity import as_texts, known_among, normalised_texts
 
 KINDS = ("exact", "normalised", "near")
 """How a row is in the train set: with the same characters; but for case and white space; or with a similarity of at least ``NEAR``."""
@@ -72,11 +72,11 @@ def leakage(train: pa.Table, other: pa.Table, fields: Sequence[str], *, only_equ
         new = (kinds == 0) & (found >= 0)
         kinds[new], places[new] = kind, found[new]
 
-    note(1, _places(_joined(train, fields), _joined(other, fields)))
+    note(1, known_among(_joined(other, fields), _joined(train, fields)))
     if only_equal or not len(train) or not len(other):
         return Leakage(kinds, places)
     mine, theirs = normalised_texts(train, fields), normalised_texts(other, fields)
-    note(2, _places(mine, theirs))
+    note(2, known_among(theirs, mine))
     if len(train) + len(other) <= _MOST_ROWS:
         rest = np.flatnonzero(kinds == 0)
         found = np.full(len(other), -1)
@@ -88,12 +88,6 @@ def leakage(train: pa.Table, other: pa.Table, fields: Sequence[str], *, only_equ
 def _joined(table: pa.Table, fields: Sequence[str]) -> pd.Series:
     parts = [pc.fill_null(as_texts(table[name]), "") for name in fields]
     return pd.Series(pc.binary_join_element_wise(*parts, "\x1f").to_pandas(), dtype="str")
-
-
-def _places(train: pd.Series, other: pd.Series) -> Integers:
-    first = pd.Series(np.arange(len(train)), index=train)
-    first = first[~first.index.duplicated()]
-    return np.asarray(first.reindex(other).fillna(-1), dtype=np.int64)
 
 
 def near_duplicates(train: Sequence[str], other: Sequence[str]) -> Integers:

@@ -6,7 +6,7 @@ App. C.1, compare maps of several architectures).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -18,7 +18,7 @@ from torch import nn
 from torch.nn import functional
 
 from cartograph.data.json_files import read_json, write_json
-from cartograph.models.base import Side, TextModel, sides_of
+from cartograph.models.base import Side, TextModel
 from cartograph.models.encoded import Ragged
 from cartograph.models.ngrams import Counts, Vocabulary, blocks, features_of
 from cartograph.models.row_table import RowTable
@@ -61,7 +61,7 @@ class Bow(TextModel):
     def create(cls, info: DatasetInfo, train: pa.Table, *, max_length: int = 128, pretrained: str | None = None) -> Self:
         """Take the vocabulary from the train set and draw the weights; ``pretrained`` is not used."""
         counts: dict[str, Counts] = {}
-        for block in blocks(sides_of(train, info)):
+        for block in blocks(train, info):
             for name, (hashes, _) in features_of(block, max_length).items():
                 counts.setdefault("cross" if name == "cross" else "text", Counts()).add(hashes)
         vocabularies = {name: counted.vocabulary(least=_LEAST[name], most=_MOST) for name, counted in counts.items()}
@@ -86,14 +86,21 @@ class Bow(TextModel):
         config["vocabularies"] = list(self.vocabularies)
         write_json(folder / "config.json", config)
 
+    def fields_of(self, table: pa.Table, info: DatasetInfo) -> dict[str, Ragged]:
+        """Return the ids of each text's features, as ``read`` does."""
+        return self._ids(blocks(table, info))
+
     def read(self, sides: Sequence[Side]) -> dict[str, Ragged]:
         """Return the ids of each text's features: of the ``first`` text, the ``second``, and their ``cross``."""
+        return self._ids([sides])
+
+    def _ids(self, texts: Iterable[Sequence[Side]]) -> dict[str, Ragged]:
         parts: dict[str, list[Ragged]] = {}
-        for block in blocks(sides):
+        for block in texts:
             for name, (hashes, rows) in features_of(block, self.max_length).items():
                 vocabulary = self.vocabularies["cross" if name == "cross" else "text"]
                 parts.setdefault(name, []).append(vocabulary.ids(hashes, rows, len(block)))
-        return {name: _joined(blocks) for name, blocks in parts.items()}
+        return {name: _joined(parts.pop(name)) for name in list(parts)}
 
     def collate(self, fields: Mapping[str, Ragged]) -> dict[str, torch.Tensor]:
         """Return ids and offsets of each kind of feature."""

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import count
 
 import numpy as np
+import pyarrow as pa
 
-from cartograph.data.arrays import Hashes, Integers
-from cartograph.models.base import Side
+from cartograph.data.arrays import Hashes, Integers, Integers32
+from cartograph.models.base import Side, sides_of
 from cartograph.models.encoded import Ragged
+from cartograph.schema import DatasetInfo
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _UNIGRAM, _BIGRAM, _BOTH, _FIRST_ONLY, _SECOND_ONLY, _SWAP = np.arange(1, 7, dtype=np.uint64)
 _SWAPPED = 12
-_BLOCK = 20_000
+_BLOCK, _RANGES = 20_000, 16
 
 
 class Words:
@@ -99,19 +101,34 @@ class Counts:
     """How often each feature occurs, counted block by block."""
 
     def __init__(self) -> None:
-        self._parts: list[tuple[Hashes, Integers]] = []
+        self._parts: list[tuple[Hashes, Integers32]] = []
 
     def add(self, hashes: Hashes) -> None:
         """Count some more features."""
-        self._parts.append(np.unique(hashes, return_counts=True))
+        distinct, counts = np.unique(hashes, return_counts=True)
+        self._parts.append((distinct, counts.astype(np.int32)))
 
     def vocabulary(self, *, least: int, most: int) -> Vocabulary:
         """Return the features that occur at least ``least`` times, at most the ``most`` frequent (ties by hash)."""
-        hashes, place = np.unique(np.concatenate([part for part, _ in self._parts]), return_inverse=True)
-        counts = np.zeros(len(hashes), np.int64)
-        np.add.at(counts, place, np.concatenate([counted for _, counted in self._parts]))
-        hashes, counts = hashes[counts >= least], counts[counts >= least]
+        found = [_frequent(part, least) for part in _by_range(self._parts)]
+        hashes, counts = (np.concatenate(each) for each in zip(*found, strict=True))
         return Vocabulary(np.sort(hashes[np.argsort(-counts, kind="stable")[:most]]))
+
+
+def _by_range(parts: Sequence[tuple[Hashes, Integers32]]) -> Iterator[tuple[Hashes, Integers]]:
+    """Yield hashes and how often each occurs, one range of hashes after the other: sorting all at once would take many times their room."""
+    bounds = np.arange(1, _RANGES, dtype=np.uint64) * np.uint64(2**64 // _RANGES)
+    places = [[0, *np.searchsorted(hashes, bounds).tolist(), len(hashes)] for hashes, _ in parts]
+    for number in range(_RANGES):
+        cut = [slice(*place[number : number + 2]) for place in places]
+        hashes, place = np.unique(np.concatenate([part[0][where] for part, where in zip(parts, cut, strict=True)]), return_inverse=True)
+        counted = np.concatenate([part[1][where] for part, where in zip(parts, cut, strict=True)])
+        yield hashes, np.bincount(place, counted, minlength=len(hashes)).astype(np.int64)
+
+
+def _frequent(counted: tuple[Hashes, Integers], least: int) -> tuple[Hashes, Integers]:
+    hashes, counts = counted
+    return hashes[counts >= least], counts[counts >= least]
 
 
 class Vocabulary:
@@ -144,6 +161,7 @@ def features_of(sides: Sequence[Side], max_length: int) -> dict[str, tuple[Hashe
     return {"first": first.ngrams(), "second": second.ngrams(), "cross": cross_features(first, second)}
 
 
-def blocks(sides: Sequence[Side]) -> list[Sequence[Side]]:
-    """Cut texts into blocks, so that the features of one block at a time are in memory."""
-    return [sides[start : start + _BLOCK] for start in range(0, max(len(sides), 1), _BLOCK)]
+def blocks(table: pa.Table, info: DatasetInfo) -> Iterator[list[Side]]:
+    """Yield the texts of a set in blocks, so that strings and features of one block at a time are in memory; one at the least."""
+    for start in range(0, max(table.num_rows, 1), _BLOCK):
+        yield sides_of(table.slice(start, _BLOCK), info)

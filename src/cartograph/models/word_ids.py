@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from cartograph.models.base import Side, sides_of
+from cartograph.models.base import Side
 from cartograph.models.encoded import Ragged
 from cartograph.models.ngrams import Counts, Vocabulary, Words, blocks
 from cartograph.schema import DatasetInfo
@@ -21,7 +21,7 @@ _LEAST, _MOST = 2, 32_768
 def word_vocabulary(train: pa.Table, info: DatasetInfo, max_length: int) -> Vocabulary:
     """Return the words that occur twice or more in a train set, at most the 32,768 most frequent."""
     counts = Counts()
-    for block in blocks(sides_of(train, info)):
+    for block in blocks(train, info):
         for texts in ([side.first for side in block], [side.second or "" for side in block]):
             counts.add(Words(texts, max_length).hashes)
     return counts.vocabulary(least=_LEAST, most=_MOST)

@@ -27,7 +27,7 @@ from cartograph.data.json_files import read_json, write_json
 from cartograph.dynamics.epoch_files import by_blocks, epoch_file
 from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_logistic
 from cartograph.features.simple import simple_features
-from cartograph.features.text import text_rows
+from cartograph.features.text import TextRows
 from cartograph.schema import LABEL, dataset_info
 from cartograph.statistics.metrics import accuracy
 from cartograph.train.fit import fit_files
@@ -100,7 +100,7 @@ def simple_accuracy(train: pa.Table, seed: int) -> float | None:
     present, labels = np.unique(train[LABEL].to_numpy(), return_inverse=True)
     if info.task == "choice" or len(present) < 2:
         return None
-    if not info.images and not any("".join(row).strip() for row in text_rows(train)):
+    if not info.images and not any("".join(row).strip() for row in TextRows(train)):
         return None
     features = simple_features(train)
     scores = leave_one_out_bayes(features, labels, len(present), (_SMOOTHING,))

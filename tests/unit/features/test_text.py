@@ -8,7 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from cartograph.features.text import text_features
+from cartograph.features.text import TextRows, text_features
+from cartograph.schema import DatasetInfo
+from tests.training_sets import table
 
 
 def test_features_are_weights_of_words_and_pairs_of_words() -> None:
@@ -43,3 +45,16 @@ def test_features_are_the_same_in_every_process() -> None:
         for seed in ("1", "2")
     }
     assert len(runs) == 1 and next(iter(runs)).startswith("[")
+
+
+def test_rows_of_several_sets_are_read_one_under_the_other_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cartograph.features.text._BLOCK", 2)
+    info = DatasetInfo("train", "train", "choice", ("text",), ("one", "two"), ("one", "two"))
+    columns = {"text": ["a _", "b _", "c _"], "one": ["x", "y", "z"], "two": ["p", "q", "r"]}
+    rows = TextRows(table(info, columns, [0, 1, 0]), table(info, {name: texts[:1] for name, texts in columns.items()}, [1]))
+    flat = [("a _", "x"), ("a _", "p"), ("b _", "y"), ("b _", "q"), ("c _", "z"), ("c _", "r"), ("a _", "x"), ("a _", "p")]
+    assert list(rows) == flat and len(rows) == 8
+    assert (rows[0], rows[-1], rows[1:6:2]) == (flat[0], flat[-1], flat[1:6:2])
+    with pytest.raises(IndexError):
+        rows[8]
+    assert (text_features(rows) != text_features(flat)).nnz == 0

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from cartograph.errors import GateError, InputError
-from cartograph.ingest.identity import content_uids, contradicting, normalised_texts, repeated
+from cartograph.ingest.identity import content_uids, contradicting, known_among, normalised_texts, repeated, repeats
 from cartograph.ingest.labels import Labelling, chosen_options, class_names, classes
 from cartograph.schema import QUARANTINE, TRUTH, DatasetInfo, dataset_info, examples_schema
 from tasks.audit.parameters.ingest import Ingest
@@ -293,6 +293,13 @@ def test_contradictions_and_repeats_against_every_pair(rows: list[tuple[str, str
         again[j] = again[j] or one == other
     assert contradicting(keys, labels).tolist() == doubtful
     assert repeated(keys, labels).tolist() == again
+
+
+@given(st.lists(st.sampled_from(["a", "b", "", "é"])), st.lists(st.sampled_from(["a", "b", "", "é", "z"])))
+def test_the_first_equal_text_and_earlier_ones_against_every_pair(keys: list[str], others: list[str]) -> None:
+    mine, theirs = pd.Series(keys, dtype="str"), pd.Series(others, dtype="str")
+    assert known_among(mine, theirs).tolist() == [others.index(key) if key in others else -1 for key in keys]
+    assert repeats(mine).tolist() == [key in keys[:place] for place, key in enumerate(keys)]
 
 
 def test_texts_are_the_same_whatever_their_case_and_white_space() -> None:

@@ -71,7 +71,10 @@ def test_long_texts_are_cut() -> None:
     assert len(Words(["a b c d"], 2).hashes) == 2
 
 
-@given(st.lists(st.lists(st.integers(0, 9), max_size=12), min_size=1, max_size=5), st.integers(1, 3), st.integers(1, 6))
+spread = st.integers(0, 9).map(lambda value: value * (2**64 // 10))
+
+
+@given(st.lists(st.lists(spread, max_size=12), min_size=1, max_size=5), st.integers(1, 3), st.integers(1, 6))
 def test_the_vocabulary_is_the_most_frequent(parts: list[list[int]], least: int, most: int) -> None:
     counts = Counts()
     for part in parts:
