@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from cartograph.read.answering import Refused, Request, answer_one
 from cartograph.read.lake_process import catalog_of, hidden_of
-from cartograph.write.tables import AUDIT, one_table
+from cartograph.write.tables import AUDIT, LABEL_TABLES, TABLES, one_table, whole_schema
 
 
 def main() -> None:
@@ -94,6 +94,9 @@ def write_iceberg(name: str, audit: str, rows: pa.Table, catalog: str | None, ad
 
 def _check(columns: list[str], rows: pa.Table) -> None:
     if sorted(columns) != sorted(rows.schema.names):
+        for kind, names in (("one label", TABLES), ("several labels", LABEL_TABLES)):
+            if sorted(columns) == sorted(whole_schema(names).names):
+                raise Refused(f"holds the findings of audits whose rows have {kind}, in other columns; name another in `publish.tables`")
         shown = ", ".join(sorted(columns))[:200]
         raise Refused(f"is not a table of Cartograph's (its columns are {shown}), and is left as it is; name another in `publish.tables`")
 

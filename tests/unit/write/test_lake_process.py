@@ -11,14 +11,14 @@ import pytest
 
 from cartograph.read.answering import Refused
 from cartograph.write.lake_process import write_delta, write_iceberg
-from cartograph.write.tables import one_table
+from cartograph.write.tables import LABEL_TABLES, one_table
 from tests.lakes import VARIABLE, iceberg, rows
 from tests.written import FIRST, SECOND, killed, tables
 
 KILLED_DELTA = """
 import os, signal, sys
 import pyarrow as pa
-from cartograph.write.tables import one_table
+from cartograph.write.tables import LABEL_TABLES, one_table
 from cartograph.write.lake_process import write_delta
 from tests.written import tables
 
@@ -37,7 +37,7 @@ write_delta(sys.argv[1], sys.argv[2], Cut(one_table(tables(sys.argv[2], rows=5, 
 KILLED_ICEBERG = """
 import os, signal, sys
 from pyiceberg.catalog.sql import SqlCatalog
-from cartograph.write.tables import one_table
+from cartograph.write.tables import LABEL_TABLES, one_table
 from cartograph.write.lake_process import write_iceberg
 from tests.written import tables
 
@@ -69,6 +69,19 @@ def test_a_delta_table_has_an_audit_once_and_by_one_commit(tmp_path: Path) -> No
     write_delta(path, FIRST, one_table(tables(FIRST, rows=2)))
     assert DeltaTable(path).version() == before + 1
     assert counts(delta_rows(path)) == {FIRST: 6, SECOND: 9}
+
+
+def test_of_rows_with_several_labels_a_table_of_its_own_has_an_audit_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, several = str(tmp_path / "found"), one_table(tables(FIRST, of=LABEL_TABLES))
+    for _ in range(2):
+        write_delta(path, FIRST, several)
+    assert counts(delta_rows(path)) == {FIRST: 9}
+    with pytest.raises(Refused, match="findings of audits whose rows have several labels, in other columns; name another"):
+        write_delta(path, SECOND, one_table(tables(SECOND)))
+    iceberg(tmp_path, monkeypatch)
+    write_iceberg("shop.found", FIRST, one_table(tables(FIRST)), None, os.environ[VARIABLE])
+    with pytest.raises(Refused, match="findings of audits whose rows have one label, in other columns; name another"):
+        write_iceberg("shop.found", SECOND, several, None, os.environ[VARIABLE])
 
 
 def test_a_delta_table_has_nothing_of_a_write_that_was_killed(tmp_path: Path) -> None:
