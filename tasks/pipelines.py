@@ -40,6 +40,7 @@ from tasks.engine.snapshot import PARAMS
 from tasks.engine.step import Step
 from tasks.engine.workspace import Workspace, project_root, read_workspace
 from tasks.labels import clean as labels_clean
+from tasks.labels import embed as labels_embed
 from tasks.labels import gates as labels_gates
 from tasks.labels import ingest as labels_ingest
 from tasks.labels import measure as labels_measure
@@ -78,6 +79,7 @@ STEPS = (*_AUDITED, publish.step([step for step in _AUDITED if step is not first
 _OF_LABELS: tuple[Step, ...] = (
     fetch.STEP,
     labels_ingest.STEP,
+    labels_embed.STEP,
     labels_train.STEP,
     labels_measure.STEP,
     labels_noise.STEP,

@@ -80,7 +80,7 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
     if not wanted and not for_suggestions:
         return lambda labels, dynamics, out_of_fold: None
     reading = reading_of(by_uid)
-    vectors = _vectors(by_uid, inputs) if reading.vectors is None else reading.vectors
+    vectors = embedded_vectors(by_uid, inputs) if reading.vectors is None else reading.vectors
     given = by_uid["label"].to_numpy()
     fold = assign_folds(given, min(folds, len(given)), np.random.default_rng([seed, 1]))
 
@@ -100,7 +100,7 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
     return opinion
 
 
-def _vectors(by_uid: pa.Table, inputs: Mapping[str, Path]) -> np.ndarray | None:
+def embedded_vectors(by_uid: pa.Table, inputs: Mapping[str, Path]) -> np.ndarray | None:
     """Return the frozen encoder's vectors where the audit makes them; none for multiple choice, whose texts do not distinguish classes."""
     from cartograph.features.vectors import join_sides, read_features
     from cartograph.schema import dataset_info

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from cartograph.config import Settings
 from cartograph.errors import InputError
@@ -28,23 +30,39 @@ def run(params: Embed, inputs: Inputs, out: Out) -> str:
     """
     import pyarrow.parquet as pq
 
-    from cartograph.models.frozen.embeddings import embed_sets
     from cartograph.models.frozen.image_encoder import embed_images
     from cartograph.schema import dataset_info
 
-    folder = local_folder(params.pretrained)
     sets = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/")}
-    name, values = str(folder or params.pretrained), params.model_dump(exclude={"pretrained", "keep"})
     if dataset_info(pq.read_schema(sets["train"])).images:
+        name, values = str(local_folder(params.pretrained) or params.pretrained), _values(params)
         values.pop("max_length")
         with progress("embed", "images") as update:
             embedded = embed_images(name, sets, out[_DATA], progress=update, **values)
         return f"{embedded.texts:,} images, {embedded.width} numbers each"
+    return embed_texts(params, sets, out)
+
+
+def embed_texts(params: Embed, sets: Mapping[str, Path], out: Out) -> str:
+    """Write the vectors of sets of texts, and the encoder beside them; return how many rows became what.
+
+    Args:
+        params: of the step.
+        sets: files of examples by name.
+        out: of the step.
+    """
+    from cartograph.models.frozen.embeddings import embed_sets
+
+    name, values = str(local_folder(params.pretrained) or params.pretrained), _values(params)
     earlier = out.workspace.resolve(_DATA) if params.keep else None
     with progress("embed", "texts") as update:
         embedded = embed_sets(name, sets, out[_DATA], earlier=earlier, identity=_identity(), progress=update, **values)
     kept = f"; vectors of {embedded.kept:,} rows kept" if embedded.kept else ""
     return f"{embedded.texts:,} texts, {embedded.width} numbers each{kept}"
+
+
+def _values(params: Embed) -> dict[str, Any]:
+    return params.model_dump(exclude={"pretrained", "keep"})
 
 
 def _identity() -> str:
@@ -59,8 +77,12 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
             what = "features of a frozen encoder need" if features_need_encoder(settings) else "model `probe` needs"
             raise InputError(f"{what} `embed.pretrained`: the folder of an encoder, or a hub id; set it in params.yaml.")
         return ingested_sets(settings)
-    local = (user_file(params.pretrained),) if local_folder(params.pretrained) else ()
-    return (*ingested_sets(settings), *local)
+    return (*ingested_sets(settings), *encoder_files(params))
+
+
+def encoder_files(params: Embed) -> tuple[str, ...]:
+    """Return the declared name of the encoder where it is a folder on disk."""
+    return (user_file(params.pretrained),) if params.pretrained is not None and local_folder(params.pretrained) else ()
 
 
 STEP = Step(

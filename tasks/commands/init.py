@@ -151,19 +151,19 @@ def init(
         ingest["train"] = [query_entry(query, database, watermark)]
     if table:
         ingest["train"] = [table_entry(table, catalog, by_position(columns), follow=follow)]
+    pretrained = stored(pretrained) if pretrained and on_disk(pretrained).exists() else pretrained
     if labels:
         refuse_other_options(
             {"--eval": evaluation, "--label": label != "label", "--label-names": label_names, "--label-separator": label_separator}
-            | {"--annotators": annotators, "--image": image, "--option": option, "--model": model, "--pretrained": pretrained}
+            | {"--annotators": annotators, "--image": image, "--option": option, "--model": model}
             | {"--recipe": recipe, "--preset": preset, "--profile": profile}
         )
         columns_of_labels = [name for given in labels for name in listed_names(given)]
-        make_for_labels(folder, columns_of_labels, ingest, follow=bool(watermark or follow))
+        make_for_labels(folder, columns_of_labels, ingest, follow=bool(watermark or follow), encoder=pretrained)
         return _say_next(folder)
     if preset:
         ingest |= _keys_of_preset(preset, text=text, label=label, uid=uid, annotators=annotators, options=option)
         ingest |= dict.fromkeys(("uid", "annotators")) | _columns_in_every_file(ingest)
-    pretrained = stored(pretrained) if pretrained and on_disk(pretrained).exists() else pretrained
     model = model or ("cnn" if image else "mlp" if table_of else "bow")
     train_keys = params_yaml.recipe(model, pretrained) | (recipe_keys(recipe, preset, model) if recipe else {})
     more: dict[str, Mapping[str, object]] = {

@@ -31,7 +31,6 @@ ELSEWHERE: dict[str, str] = {
     "--image": "only texts and tables of features can have several labels",
     "--option": "only texts and tables of features can have several labels",
     "--model": "the model is bow for texts and mlp for tables of features",
-    "--pretrained": "the model is bow for texts and mlp for tables of features",
     "--recipe": "the model is bow for texts and mlp for tables of features",
     "--preset": "presets are of sets with one label a row",
     "--profile": "selections, filters and retrained models need one label a row",
@@ -50,7 +49,7 @@ def refuse_other_options(given: Mapping[str, object]) -> None:
             raise InputError(f"{option} does not go with --labels: {ELSEWHERE[option]}; leave it out.")
 
 
-def make_for_labels(folder: Path, labels: list[str], ingest: Mapping[str, Any], *, follow: bool) -> None:
+def make_for_labels(folder: Path, labels: list[str], ingest: Mapping[str, Any], *, follow: bool, encoder: str = "") -> None:
     """Make a workspace in a folder once its files could be read, and print how they were understood.
 
     Args:
@@ -58,12 +57,17 @@ def make_for_labels(folder: Path, labels: list[str], ingest: Mapping[str, Any], 
         labels: the label columns.
         ingest: the section ``ingest`` of rows with one label; what does not concern rows with several is left out.
         follow: whether every audit asks if what is not on disk has changed.
+        encoder: folder or hub id of a frozen encoder of texts, for suspects; empty for none.
 
     Raises:
-        InputError: a file or column is missing, or no label can be audited.
+        InputError: a file or column is missing, no label can be audited, or the encoder is for a table of features.
     """
+    if encoder and ingest["features"]:
+        raise InputError("--pretrained names an encoder of texts, which a table of features has no use for; leave it out.")
     own = {name: ingest[name] for name in _KEYS} | {KEY: labels}
-    content = render_sections("audit", LABELS_SECTIONS, {"ingest": own, **({"fetch": {"follow": True}} if follow else {})})
+    more: dict[str, dict[str, object]] = {"fetch": {"follow": True}} if follow else {}
+    more |= {"embed": {"pretrained": encoder}} if encoder else {}
+    content = render_sections("audit", LABELS_SECTIONS, {"ingest": own} | more)
     params = validated(content, folder).of(Ingest)
     with tempfile.TemporaryDirectory() as fetched:
         read = read_labels(params, fetched_inputs(params, inputs_of, Path(fetched)))

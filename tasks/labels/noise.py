@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from cartograph.config import Section
+from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
+from tasks.audit.committees import EMBEDDED, embedded_vectors
+from tasks.audit.parameters.embed import Embed
 from tasks.audit.parameters.measure import Measure
 from tasks.engine.step import Inputs, Out, Step
 from tasks.labels.ingest import DECISIONS, LABELS, ROWS
@@ -51,7 +53,9 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
 
     rows, decisions = pq.read_table(inputs[ROWS]), pq.read_table(inputs[DECISIONS])
     names = dataset_info(rows.schema).labels
-    doubts = several_doubts(reading_of(rows.drop_columns([LABEL_SET])), label_matrix(rows), names, params.seed)
+    reading = reading_of(rows.drop_columns([LABEL_SET]))
+    reading = reading if reading.vectors is not None else reading._replace(vectors=embedded_vectors(rows, inputs))
+    doubts = several_doubts(reading, label_matrix(rows), names, params.seed)
     order = np.argsort(decision_names(rows[UID].to_numpy(zero_copy_only=False).astype(object), names).ravel(), kind="stable")
     yes, score = doubts.probabilities.ravel()[order], doubts.score.ravel()[order]
     dynamics = dynamics_of(decisions, inputs)
@@ -124,11 +128,15 @@ def _metrics(record: dict[str, Any], labels: list[dict[str, Any]]) -> dict[str, 
     return metrics
 
 
+def _inputs(settings: Settings) -> tuple[str, ...]:
+    return (ROWS, DECISIONS, LABELS, DYNAMICS, _MAP, *((EMBEDDED,) if settings.of(Embed).pretrained is not None else ()))
+
+
 STEP = Step(
     name="noise",
     run=run,
     params=Noise,
-    inputs=(ROWS, DECISIONS, LABELS, DYNAMICS, _MAP),
+    inputs=_inputs,
     outputs=(DATA, SUSPECTS, METRICS),
     reads=("measure",),
     libraries=("numpy", "pyarrow", "scikit-learn", "scipy"),

@@ -28,7 +28,7 @@ def test_a_workspace_is_made_and_said_how_it_was_understood(films: str, project:
     assert said[1].startswith("  labels  love ") and all(name in said[1] for name in WORDS)
     assert said[-2:] == ["  python -m flows.audit --workspace workspaces/films", "  dvc repro workspaces/films/dvc.yaml"]
     space = open_workspace(project / "workspaces/films")
-    assert [step.name for step in steps_of(space.settings)] == [step.name for step in LABELS_STEPS if step.name != "fetch"]
+    assert [step.name for step in steps_of(space.settings)] == [step.name for step in LABELS_STEPS if step.name not in ("fetch", "embed")]
     stages = yaml.safe_load((space.path / "dvc.yaml").read_text())["stages"]
     assert list(stages) == [step.name for step in steps_of(space.settings)]
     assert "workspaces/films/reports/suspects.csv" in stages["noise"]["outs"]
@@ -40,6 +40,16 @@ def test_columns_of_0_and_1_are_named_with_commas(project: Path) -> None:
     init("workspaces/films", [str(project / "films.csv")], labels=["war,sea", "love"])
     params = yaml.safe_load((project / "workspaces/films/params.yaml").read_text())
     assert params["ingest"]["label_columns"] == ["war", "sea", "love"]
+
+
+def test_an_encoder_is_of_texts_and_stands_in_its_section(films: str, project: Path) -> None:
+    with pytest.raises(InputError, match="--pretrained names an encoder of texts, which a table of features has no use for"):
+        init("workspaces/films", [films], labels=["tags"], features=True, pretrained="owner/name")
+    init("workspaces/films", [films], labels=["tags"], pretrained="owner/name")
+    space = open_workspace(project / "workspaces/films")
+    assert "data/embed" in next(step for step in steps_of(space.settings) if step.name == "noise").inputs_of(space.settings)
+    stages = yaml.safe_load((space.path / "dvc.yaml").read_text())["stages"]
+    assert list(stages)[:2] == ["ingest", "embed"] and "workspaces/films/data/embed" in stages["noise"]["deps"]
 
 
 @pytest.mark.parametrize(
