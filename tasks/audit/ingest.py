@@ -47,12 +47,15 @@ def run(params: Ingest, inputs: Mapping[str, Path], out: Out) -> str:
     """
     import pyarrow as pa
 
+    from cartograph.data.memory import release_memory
     from cartograph.data.parquet import write_parquet
     from cartograph.ingest.canonical import ingest
     from tasks.checks.ingested_sets import validate
 
     raw_sets, truth = read_sets(params, inputs)
     sets = ingest(raw_sets, columns_of(params), labelling_of(params))
+    del raw_sets
+    release_memory(len(sets[0].raw))
     quarantine = pa.concat_tables([item.quarantine for item in sets])
     check_quarantine(params.quarantine_limit, sets, quarantine, out)
     validation = validate(

@@ -60,6 +60,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     """Write the suspects, the experiment, its figure and its numbers; return how many suspects there are and how they were found."""
     import numpy as np
 
+    from cartograph.data.memory import release_memory
     from cartograph.data.parquet import write_parquet
     from cartograph.maps.regions import easiest_rows
     from cartograph.suspects.detector import choose_detector
@@ -68,6 +69,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
 
     by_uid, places = _rows_and_map(inputs)
     training = read_training(inputs["data/train"])
+    release_memory(by_uid.num_rows)
     assumed = training.assumed
     easy = easiest_rows(places, out.workspace.settings.of(Measure).easy)
     reason = no_flips(by_uid, int(np.count_nonzero(easy)))
@@ -129,6 +131,7 @@ def _before_and_after(
     params: Noise, inputs: Inputs, out: Out, by_uid: pa.Table, places: pa.Table, training: Training, flips: Flips
 ) -> tuple[Evidence, Evidence]:
     """Return what is known of the rows under the given labels, and under the flipped ones."""
+    from cartograph.data.memory import release_memory
     from cartograph.schema import dataset_info
     from cartograph.suspects.listing import Evidence, assumed_measures, map_measures
 
@@ -136,7 +139,9 @@ def _before_and_after(
     wanted = not training.assumed or params.detector == "committee"
     # Before the committee reads the rows, so that what it makes of them is not in memory beside a training.
     trained = None if training.dynamics is None or training.assumed else _train_on_flips(out, training.file, inputs[_ROWS], by_uid, flips)
+    release_memory(by_uid.num_rows)
     committee = committees(by_uid, training, inputs, folds=params.folds, seed=params.seed, wanted=wanted)
+    release_memory(by_uid.num_rows)
     measures = map_measures(places)
     if training.dynamics is None:
         after = assumed_measures(measures, flips.planted, len(names))
