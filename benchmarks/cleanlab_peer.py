@@ -97,7 +97,7 @@ def on_features(features: Any, labels: np.ndarray, wrong: np.ndarray, seed: int)
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     started = time.perf_counter()
-    # A class that has lost all of its labels is none for its models.
+    # Its models do not know a class that has lost all of its labels.
     labels = np.unique(labels, return_inverse=True)[1]
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     tried = [

@@ -42,7 +42,7 @@ def line(cell: Cell, who: list[str]) -> str:
     parts.append("  ".join(share_of(cell[name]) for name in who))
     for name in [name for name in OURS if name in cell]:
         ours = cell[name]
-        number = "not told" if ours["number"] is None else "{:.0f} ({:.0f} to {:.0f})".format(*ours["number"])
+        number = "no number" if ours["number"] is None else "{:.0f} ({:.0f} to {:.0f})".format(*ours["number"])
         parts.append(f"{ours['changed wrong']:>3}/{ours['changed']:<3} {number:<18} {ours['detector']}")
     return " | ".join([*parts, f"{cell['wrong']}"])
 
@@ -66,12 +66,12 @@ def summary(found: list[Cell], who: list[str]) -> Iterator[str]:
         gain = float(np.mean([mean[ours] - mean[same] for mean in means.values()])) if means else float("nan")
         best = float(np.mean([mean[ours] - max(mean[name] for name in theirs) for mean in means.values()])) if means else float("nan")
         yield f"{ours}: ahead of {same} in {ahead} of {len(means)} means, by {gain:+.3f}; of the best of {', '.join(theirs)} by {best:+.3f}"
-        told = [cell for cell in found if cell[ours]["number"] is not None and cell["share"]]
+        given = [cell for cell in found if cell[ours]["number"] is not None and cell["share"]]
         for kind in KINDS:
-            own = [cell for cell in told if cell["kind"] == kind]
+            own = [cell for cell in given if cell["kind"] == kind]
             covered = sum(cell[ours]["number"][1] <= cell["wrong"] <= cell[ours]["number"][2] for cell in own)
             rest = sum(cell["kind"] == kind for cell in found) - len(own)
-            yield f"{ours}: {kind}: the interval holds the true number in {covered} of {len(own)} cells; not told in {rest}"
+            yield f"{ours}: {kind}: the interval holds the true number in {covered} of {len(own)} cells; no number in {rest}"
         wrong, changed = (sum(cell[ours][what] for cell in found if cell["share"]) for what in ("changed wrong", "changed"))
         yield f"{ours}: of {changed} rows changed without a person where labels were planted, {wrong} were planted ones"
         for cell in (cell for cell in found if not cell["share"]):
@@ -79,7 +79,7 @@ def summary(found: list[Cell], who: list[str]) -> Iterator[str]:
             theirs_listed = cell[same]["listed"] / cell["rows"]
             name = f"{cell['set']} clean, seed {cell['seed']}"
             yield f"{ours}: {name}: {listed:.1%} listed, {number:.2%} changed; cleanlab lists {theirs_listed:.1%}"
-        bins = np.sum([cell[ours]["bins"] for cell in told if cell[ours]["bins"]], axis=0) if told else np.zeros((10, 3))
+        bins = np.sum([cell[ours]["bins"] for cell in given if cell[ours]["bins"]], axis=0) if given else np.zeros((10, 3))
         yield f"{ours}: probability said, and share that is wrong: " + "  ".join(
             f"{bin_[1] / bin_[0]:.2f}: {bin_[2] / bin_[0]:.2f}" for bin_ in bins if bin_[0]
         )

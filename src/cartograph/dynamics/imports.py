@@ -49,7 +49,7 @@ def read_imported(source: Path, train: pa.Table, *, epochs: int | None = None) -
         epochs: the number of epochs behind the coordinates, as in ``read_coordinates``.
 
     Raises:
-        InputError: the source is none of these or is faulty; its uids are not the train set's; or its labels cannot be
+        InputError: the source is something else or is faulty; its uids are not the train set's; or its labels cannot be
             matched with the data's.
     """
     if source.is_file():

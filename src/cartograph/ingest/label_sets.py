@@ -174,7 +174,7 @@ def _separated(text: str, marks: str) -> list[str]:
 
 
 def _as_list(cell: Any) -> list[str] | None:
-    """Return the names of a list, written or not; None of what is none."""
+    """Return the names of a list, written or not; None of anything else."""
     if isinstance(cell, str):
         if not _bracketed(cell):
             return None

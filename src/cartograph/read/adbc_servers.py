@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -41,7 +41,7 @@ def require_one_select(query: str) -> None:
     """Check that a query reads, as far as its words say.
 
     Raises:
-        Refused: it is several statements, is none that begins with SELECT or WITH, or writes.
+        Refused: it is several statements, does not begin with SELECT or WITH, or writes.
     """
     bare = _NOT_WORDS.sub(lambda found: "''" if found[1] else " ", query).strip().rstrip(";").strip()
     if ";" in bare:
@@ -115,41 +115,34 @@ def _parsed(address: str) -> tuple[Any, dict[str, str]]:
     return parts, given
 
 
-@contextmanager
-def snowflake(address: str, query: str, seconds: float) -> Iterator[Any]:
-    """Yield the reader of a query's rows."""
+def snowflake(address: str, query: str, seconds: float) -> AbstractContextManager[Any]:
+    """Return what yields the reader of a query's rows."""
     require_one_select(query)
     from adbc_driver_snowflake import dbapi
 
-    called = snowflake_options(address, seconds)
-    with _limited(seconds), dbapi.connect(called.uri, called.database, autocommit=True) as connection:
-        yield from _rows(connection, query, called)
+    return _reader(dbapi.connect, snowflake_options(address, seconds), query, seconds)
 
 
-@contextmanager
-def bigquery(address: str, query: str, seconds: float) -> Iterator[Any]:
-    """Yield the reader of a query's rows."""
+def bigquery(address: str, query: str, seconds: float) -> AbstractContextManager[Any]:
+    """Return what yields the reader of a query's rows."""
     require_one_select(query)
     from adbc_driver_bigquery import dbapi
 
-    called = bigquery_options(address, seconds)
-    with _limited(seconds), dbapi.connect(called.database, autocommit=True) as connection:
-        yield from _rows(connection, query, called)
+    return _reader(dbapi.connect, bigquery_options(address, seconds), query, seconds)
 
 
-@contextmanager
-def flightsql(address: str, query: str, seconds: float) -> Iterator[Any]:
-    """Yield the reader of a query's rows."""
+def flightsql(address: str, query: str, seconds: float) -> AbstractContextManager[Any]:
+    """Return what yields the reader of a query's rows."""
     require_one_select(query)
     from adbc_driver_flightsql import dbapi
 
-    called = flightsql_options(address, seconds)
-    with _limited(seconds), dbapi.connect(called.uri, called.database, autocommit=True) as connection:
-        yield from _rows(connection, query, called)
+    return _reader(dbapi.connect, flightsql_options(address, seconds), query, seconds)
 
 
-def _rows(connection: Any, query: str, called: Connecting) -> Iterator[Any]:
-    with connection.cursor() as cursor:
+@contextmanager
+def _reader(connect: Callable[..., Any], called: Connecting, query: str, seconds: float) -> Iterator[Any]:
+    where = (called.database,) if called.uri is None else (called.uri, called.database)
+    with _limited(seconds), connect(*where, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.adbc_statement.set_options(**called.statement)
         cursor.execute(query)
         reader = cursor.fetch_record_batch()

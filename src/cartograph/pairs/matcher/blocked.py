@@ -56,7 +56,7 @@ class Blocked:
         """Label-free scores by name, in [0, 1]; ``COMBINED`` first.
 
         It has of each base the similarity and its shares of the best of either record. Between two tables their mean is taken. Within one,
-        where many records have no partner and their best candidate is none, it is the geometric mean: a small similarity stays small.
+        where many records have no partner and their best candidate is wrong, it is the geometric mean: a small similarity stays small.
         """
         found = {base: value.astype(np.float64) for base, (value, _) in self._bases.items()}
         shares = {base: columns[:, :2].astype(np.float64) for base, (_, columns) in self._bases.items()}
