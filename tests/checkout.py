@@ -6,7 +6,16 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CACHES = ("**/__pycache__/**", "**/*.egg-info/**", ".venv/**", ".hypothesis/**", ".pytest_cache/**", ".mypy_cache/**", ".ruff_cache/**")
+CACHES = (
+    "**/__pycache__/**",
+    "**/*.egg-info/**",
+    ".venv/**",
+    ".hypothesis/**",
+    ".pytest_cache/**",
+    ".mypy_cache/**",
+    ".ruff_cache/**",
+    ".coverage*",  # the counted lines, which pytest-cov writes when the tests have ended
+)
 
 
 def uncommitted(root: Path) -> dict[str, int]:

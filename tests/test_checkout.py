@@ -12,7 +12,7 @@ from tests.checkout import changes, uncommitted
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    (tmp_path / ".gitignore").write_text("/data/\n__pycache__/\n")
+    (tmp_path / ".gitignore").write_text("/data/\n__pycache__/\n/.coverage*\n")
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "code.py").write_text("1")
     (tmp_path / "data").mkdir()
@@ -41,8 +41,8 @@ def test_a_file_that_is_deleted_is_a_change(repository: Path, name: str) -> None
 
 def test_caches_are_no_change(repository: Path) -> None:
     before = uncommitted(repository)
-    for name in ("src/deep/__pycache__/code.pyc", ".pytest_cache/v/last", ".hypothesis/examples/1"):
-        (repository / name).parent.mkdir(parents=True)
+    for name in ("src/deep/__pycache__/code.pyc", ".pytest_cache/v/last", ".hypothesis/examples/1", ".coverage", ".coverage.host.1"):
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
         (repository / name).write_text("")
     assert changes(before, uncommitted(repository)) == []
 
