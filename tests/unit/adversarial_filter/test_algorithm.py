@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from cartograph.adversarial_filter import algorithm
 from cartograph.adversarial_filter.algorithm import aflite
 from cartograph.adversarial_filter.splits import random_splits
 from cartograph.adversarial_filter.tables import resistance, rows_table
@@ -360,3 +361,28 @@ def test_the_filter_ends_with_its_first_slice_that_is_short(seed: int) -> None:
     result = aflite(features, labels, target_size=60, train_size=40, slice_size=25, n_partitions=16, seed=seed)
     *whole, short, measured = [step.removed for step in result.history]
     assert set(whole) == {25} and 0 < short < 25 and measured == 0
+
+
+def test_without_being_told_64_classifiers_of_the_usual_penalty_are_trained() -> None:
+    features, labels = clouds(60, 2, 2)
+    asked = {"target_size": 50, "train_size": 30, "slice_size": 5, "threshold": 0.5, "measure_kept": False}
+    default, stated, smoother = (
+        aflite(features, labels, **asked, **more) for more in ({}, {"n_partitions": 64, "penalty": 1.0}, {"penalty": 0.1})
+    )
+    assert default.history == stated.history != smoother.history
+    assert default.removed_in_round.tolist() == stated.removed_in_round.tolist()
+    assert default.history[0].bias != aflite(features, labels, **asked, n_partitions=65).history[0].bias
+
+
+@pytest.mark.parametrize(("classes", "made"), [(128, "JointLogistic"), (129, "ManyClasses")])
+def test_of_up_to_128_classes_logistic_regressions_are_fitted(classes: int, made: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Made(Exception):
+        pass
+
+    def say(*_: object, **__: object) -> None:
+        raise Made
+
+    monkeypatch.setattr(algorithm, made, say)
+    labels = np.arange(2 * classes) % classes
+    with pytest.raises(Made):
+        aflite(np.ones((len(labels), 1), np.float32), labels, target_size=200, train_size=100, slice_size=5, n_partitions=2)

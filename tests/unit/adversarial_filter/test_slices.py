@@ -52,3 +52,14 @@ def test_rows_of_another_set_leave_as_the_pools_rows_of_like_predictability_leav
 def test_a_row_more_or_less_predictable_than_all_of_the_pool_is_as_the_nearest_of_them() -> None:
     pool, gone = np.array([0.3, 0.3, 0.6, 0.6]), np.array([False, False, True, True])
     assert choose_alike(np.array([0.0, 0.3, 0.6, 1.0]), pool, gone, np.random.default_rng(0)).tolist() == [False, False, True, True]
+
+
+def test_nothing_leaves_another_set_where_the_pool_lost_nothing_or_knows_nothing() -> None:
+    rng, unknown = np.random.default_rng(0), np.full(3, np.nan)
+    assert choose_alike(np.array([0.1, 0.9]), unknown, np.zeros(3, bool), rng).tolist() == [False, False]
+    assert choose_alike(np.empty(0), np.ones(3), np.ones(3, bool), rng).tolist() == []
+
+
+def test_of_a_pool_of_one_predictability_every_row_of_another_set_leaves_alike() -> None:
+    chosen = choose_alike(np.linspace(0, 1, 4_000), np.full(4, 0.5), np.array([True, False, False, False]), np.random.default_rng(0))
+    assert chosen.mean() == pytest.approx(0.25, abs=0.03)

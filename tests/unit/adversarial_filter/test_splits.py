@@ -20,3 +20,18 @@ def test_groups_stay_on_one_side() -> None:
         assert 26 <= column.sum() <= 30
     largest_first = random_splits(12, 3, 8, (1,), np.repeat([0, 1], 6))
     assert (largest_first.sum(axis=0) == 6).all()
+
+
+def test_a_partition_trains_on_groups_for_as_long_as_they_fit_and_on_one_at_least() -> None:
+    groups = np.repeat(np.arange(9), [5, 1, 3, 2, 4, 1, 6, 2, 3])
+    for size in (1, 6, 13):
+        train = random_splits(27, size, 30, (4,), groups)
+        for number, column in enumerate(train.T):
+            order = np.random.default_rng([4, number]).permutation(9)
+            taken, rows = [order[0]], int((groups == order[0]).sum())
+            for group in order[1:]:
+                rows += int((groups == group).sum())
+                if rows > size:
+                    break
+                taken.append(group)
+            assert column.tolist() == np.isin(groups, taken).tolist()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cartograph.data.spreadsheet import LONGEST, guarded, header_of, read_sheet, unguarded, write_sheet
+from cartograph.data.spreadsheet import LONGEST, guarded, header_of, inert, read_sheet, shortened, unguarded, write_sheet
 from cartograph.errors import InputError
 
 HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "'=1", "''=1", '"=1', "  =1", "＝1", "\n=1", "'", "''", "'x"]
@@ -119,3 +119,41 @@ def test_a_western_sheet_is_read_as_windows_1252_only_where_that_is_allowed_and_
     cut = "uid,text\n1,café\n".encode("utf-16")[:-1]
     with pytest.raises(InputError, match=r"s\.csv is not UTF-16 text"):
         read_sheet(cut, "s.csv", ("uid",), western=True)
+
+
+def test_empty_cells_behind_the_last_column_do_not_matter() -> None:
+    [record] = read_sheet(b"uid,decision\na,drop,, \n", "s.csv", ("uid", "decision"))
+    assert record.cells == {"uid": "a", "decision": "drop"}
+
+
+def test_a_column_without_a_name_is_left_out_and_empty_lines_before_the_header_are_passed_over() -> None:
+    [record] = read_sheet(b"\n,,\nuid,,note\na,b,c\n", "s.csv", ("uid",))
+    assert record.cells == {"uid": "a", "note": "c"}
+
+
+def test_of_delimiters_that_find_as_many_columns_the_comma_is_taken() -> None:
+    assert header_of(b"a,b;c\n1,2;3\n", "s.csv") == ("a", "b;c")
+    assert header_of(b"a,b;c;d\n1,2;3;4\n", "s.csv") == ("a,b", "c", "d")
+    [record] = read_sheet(b"a,b,c;uid\n1,2,3;x\n", "s.csv", ("uid",))
+    assert record.cells["uid"] == "x", "a required column counts more than many columns"
+
+
+def test_data_for_programs_keep_their_numbers_and_dates_and_have_no_formulas() -> None:
+    assert [inert(text) for text in ("=1+1", "+1", "-1.5e3", "-1+1", "00123", "2 Jan 2020", "plain", "@x")] == [
+        "'=1+1", "+1", "-1.5e3", "'-1+1", "00123", "2 Jan 2020", "plain", "'@x",
+    ]  # fmt: skip
+    assert write_sheet(("a",), [("007",), ("=1",), (0.5,)], plain=True).decode("utf-8-sig") == "a\r\n007\r\n'=1\r\n0.5\r\n"
+    assert write_sheet(("a",), [("007",), (0.5,)]).decode("utf-8-sig") == "a\r\n'007\r\n0.5\r\n"
+
+
+def test_a_text_is_cut_from_the_longest_length_on() -> None:
+    whole = "x" * (LONGEST - 1)
+    assert shortened(whole) == whole
+    assert shortened(whole + "x") == f"{'x' * (LONGEST - 60)} … [cut: 32,000 characters in all]"
+
+
+def test_a_header_may_be_read_as_windows_1252_too() -> None:
+    western = "uid,größe\n".encode("cp1252")
+    assert header_of(western, "s.csv", western=True) == ("uid", "größe")
+    with pytest.raises(InputError, match=r"s\.csv is not UTF-8 text \(line 1\)"):
+        header_of(western, "s.csv")

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from cartograph.features import linear_models
-from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_logistic
+from cartograph.features.linear_models import held_out_logistic, leave_one_out_bayes, out_of_fold_logistic
 
 
 def small(n_examples: int, n_classes: int, seed: int) -> tuple[sparse.csr_array, np.ndarray]:
@@ -69,3 +69,62 @@ def test_blocks_change_the_memory_and_not_the_result(n_classes: int, monkeypatch
     )
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def truncated(features: np.ndarray, targets: np.ndarray, used: np.ndarray, penalty: float, even: bool = False) -> np.ndarray:
+    """The scores of one model after two Newton steps, each of four conjugate gradients, on a dense matrix with a column for the bias."""
+    augmented = np.column_stack([features, np.ones(len(features))]).astype(np.float64)
+    held = np.append(np.full(features.shape[1], penalty), 0.0)
+    share = 0.5 if even else np.clip((used * targets).sum() / max(used.sum(), 1.0), 1e-4, 1 - 1e-4)
+    weights = np.append(np.zeros(features.shape[1]), np.log(share / (1 - share)))
+    for _ in range(2):
+        probability = 1 / (1 + np.exp(-augmented @ weights))
+        curvature = used * probability * (1 - probability)
+        down = -(augmented.T @ (used * (probability - targets)) + held * weights)
+        eases = 1 / np.append(np.full(features.shape[1], penalty), curvature.sum() + 1e-6)
+        step, left, way = np.zeros_like(down), down, eases * down
+        for _ in range(4):
+            bend = augmented.T @ (curvature * (augmented @ way)) + held * way
+            size = left @ (eases * left)
+            step, left = step + size / (way @ bend) * way, left - size / (way @ bend) * bend
+            way = eases * left + left @ (eases * left) / size * way
+        weights = weights + step
+    return augmented @ weights
+
+
+def centred(scores: np.ndarray) -> np.ndarray:
+    whole = np.column_stack([-scores[:, 0] / 2, scores[:, 0] / 2]) if scores.shape[1] == 1 else scores
+    return whole - whole.mean(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("even", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_logistic_regression_is_stopped_after_so_many_steps_and_rows_count_by_their_weights(n_classes: int, even: bool) -> None:
+    features, labels = small(60, n_classes, 6)
+    rng = np.random.default_rng(1)
+    fold, weights = rng.integers(0, 3, 60), rng.choice([0.0, 0.5, 1.0, 2.0], 60).astype(np.float32)
+    # One fold holds every row of class 1 that counts: models without it never see the class.
+    weights[(labels == 1) & (fold != 2)] = 0.0
+    wanted = [1] if n_classes == 2 else list(range(n_classes))
+    for given in (None, weights):
+        found = out_of_fold_logistic(features, labels, n_classes, fold, [0.4, 3.0], given, even=even)
+        for scores, penalty in zip(found, (0.4, 3.0), strict=True):
+            expected = np.empty((60, len(wanted)))
+            for part in range(3):
+                used = (fold != part) * (1.0 if given is None else given)
+                for place, label in enumerate(wanted):
+                    own = truncated(features.toarray(), labels == label, used, penalty, even)
+                    expected[fold == part, place] = own[fold == part]
+            np.testing.assert_allclose(scores, centred(expected), rtol=1e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_model_of_some_rows_scores_all(n_classes: int) -> None:
+    features, labels = small(50, n_classes, 7)
+    train = np.arange(50) % 3 != 1
+    wanted = [1] if n_classes == 2 else list(range(n_classes))
+    expected = np.column_stack([truncated(features.toarray(), labels == label, train.astype(float), 0.8) for label in wanted])
+    found = held_out_logistic(features, labels, n_classes, train, 0.8)
+    np.testing.assert_allclose(found, centred(expected), rtol=1e-3, atol=1e-3)
+    others = np.where(train, labels, 0)
+    np.testing.assert_array_equal(found, held_out_logistic(features, others, n_classes, train, 0.8))

@@ -258,3 +258,28 @@ def test_measures_of_kept_logits_are_those_of_all() -> None:
         broken = KeptLogits(kept.classes, kept.values.copy(), kept.rest, classes)
         broken.values[3, 2, 4] = np.nan
         compute_measures(uids, broken, gold)
+
+
+def test_a_window_may_be_one_epoch_long_and_begins_at_the_first_at_the_earliest() -> None:
+    assert epoch_window(6, epochs=1) == slice(0, 1)
+    assert epoch_window(6, burn_in=5) == slice(5, 6)
+    with pytest.raises(InputError, match=r"`burn_in` must be 0 or more and `epochs` 1 or more, but they are -1 and None"):
+        epoch_window(6, burn_in=-1)
+
+
+def test_two_epochs_are_enough_for_the_wider_variability() -> None:
+    # Probabilities 0 and 1: variance 1/4, and 1/4 + 1/16 with the term for few epochs.
+    logits = np.array([[[0, 1000], [1000, 0]]], dtype=np.float32)
+    assert compute_measures(["a"], logits, np.array([1]), include_ci=True).variability[0] == pytest.approx(math.sqrt(5) / 4)
+
+
+def test_a_logit_that_is_no_number_is_named_in_a_later_block_too() -> None:
+    logits = np.zeros((5, 2, 2), dtype=np.float32)
+    logits[4, 0, 1] = np.nan
+    with pytest.raises(InputError, match=r"epoch 0 has the logit nan for uid 'e'"):
+        compute_measures(list("abcde"), logits, np.zeros(5, dtype=np.int32), block=3)
+
+
+def test_a_row_without_a_name_is_refused() -> None:
+    with pytest.raises(InputError, match=r"logits have shape \(3, 1, 2\), gold \(3,\), and there are 2 uids"):
+        compute_measures(["a", "b"], np.zeros((3, 1, 2), np.float32), np.zeros(3, np.int32))

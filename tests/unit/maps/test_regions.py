@@ -231,3 +231,27 @@ def test_the_published_map_has_the_rows_of_table_1_in_their_regions(real_data: P
     assert ambiguous[most[: len(rows) // 20]].all()
     assert np.isin(np.flatnonzero(hard), most[: len(rows) // 3]).mean() < 0.3
     assert right[hard].mean() / 6 < 0.25
+
+
+def test_without_a_generator_lots_are_those_of_the_seed_13() -> None:
+    uids, equal = [f"{row:02}" for row in range(40)], np.full(40, 0.2)
+    default = assign_regions(uids, equal, equal / 2).names.tolist()
+    assert default == assign_regions(uids, equal, equal / 2, rng=np.random.default_rng(13)).names.tolist()
+    assert default != assign_regions(uids, equal, equal / 2, rng=np.random.default_rng(14)).names.tolist()
+
+
+def test_lines_begin_at_the_edge_of_the_map_and_the_ambiguous_one_alone_crosses_it() -> None:
+    table = pa.table({"region": [HARD, EASY], "confidence": [0.4, 0.7], "variability": [0.05, 0.05]})
+    lines = region_lines(table)
+    np.testing.assert_allclose(lines[HARD], [(0, 0.4), (0.2, 0.4), (1 / 3, 0)])
+    np.testing.assert_allclose(lines[EASY], [(0, 0.7), (0.7 / 3, 0.7), (1 / 3, 1)])
+    alone = pa.table({"region": [AMBIGUOUS], "confidence": [0.5], "variability": [0.3]})
+    assert region_lines(alone) == {AMBIGUOUS: [(0.3, 0.0), (0.3, 1.0)]}
+
+
+def test_of_rows_as_near_to_the_easy_corner_the_first_uids_are_the_easiest() -> None:
+    equal = Measures(np.full(6, 0.4), np.full(6, 0.3), np.full(6, 0.4))
+    table = map_table(list("cfadbe"), np.zeros(6, np.int32), equal)
+    assert EASY not in table["region"].to_pylist()
+    easiest = easiest_rows(table, 0.5)
+    assert {uid for uid, chosen in zip(table["uid"].to_pylist(), easiest, strict=True) if chosen} == set("abc")

@@ -70,3 +70,8 @@ def test_coordinates_alone_are_enough_for_strategies_that_read_only_them() -> No
     assert select("ambiguous", known, 0.5).rows.tolist() == [1]
     with pytest.raises(InputError, match="needs `forgetting` of every row"):
         select("forgetting", known, 0.5)
+
+
+def test_without_a_seed_the_lots_are_those_of_13(measures: Measures) -> None:
+    default, thirteen, fourteen = (select("random", measures, 0.5, **seed).rows.tolist() for seed in ({}, {"seed": 13}, {"seed": 14}))
+    assert default == thirteen != fourteen

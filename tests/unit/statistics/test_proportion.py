@@ -58,3 +58,19 @@ def test_the_interval_of_an_f1_needs_a_positive() -> None:
     assert 0 < low < 0.4 and high == pytest.approx(1)
     with pytest.raises(ValueError, match="no positives"):
         f1_interval(1.0, 0)
+
+
+def test_an_interval_of_one_row_is_one() -> None:
+    assert wilson_interval(1, 1) == pytest.approx((0.206549, 1.0), abs=1e-6)
+    assert wilson_interval(0, 1) == pytest.approx((0.0, 0.793451), abs=1e-6)
+
+
+@pytest.mark.parametrize(("hits", "rows"), [(17, 20), (1, 20), (3, 7), (500, 900)])
+def test_the_interval_of_an_f1_is_wilsons_of_the_hits_among_all_that_are_positive_or_flagged(hits: int, rows: int) -> None:
+    low, high = wilson_interval(hits, rows)
+    assert f1_interval(2 * hits / (rows + hits), rows) == pytest.approx((2 * low / (1 + low), 2 * high / (1 + high)), abs=1e-6)
+
+
+def test_the_level_of_a_least_share_is_95_percent_unless_another_is_asked_for() -> None:
+    assert least_share(20, 20) == pytest.approx(0.05 ** (1 / 20)) == least_share(20, 20, 0.95)
+    assert least_share(20, 20, 0.8) == pytest.approx(0.2 ** (1 / 20))

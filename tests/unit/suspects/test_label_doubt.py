@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,9 @@ from scipy.stats import norm
 from cartograph.data.arrays import Floats, Integers
 from cartograph.errors import InputError
 from cartograph.statistics.metrics import average_precision
-from cartograph.suspects.label_doubt import EXPLAINED, Doubt, label_doubt, suggested_labels
+from cartograph.statistics.proportion import wilson_interval
+from cartograph.suspects.label_doubt import EXPLAINED, Doubt, bounds, label_doubt, suggested_labels
+from cartograph.suspects.through_noise import sharpen
 
 
 def noisy(transition: np.ndarray, n_examples: int, sharpness: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -223,3 +227,85 @@ def test_equal_rows_with_different_labels_are_hard_rather_than_clear_but_for_err
     assert label_doubt(probabilities, labels).wrong is not None, "rows that look so might be of three hundred kinds"
     found = label_doubt(probabilities, labels, alike=True)
     assert (found.unknown, found.wrong) == ("hard rows", None)
+
+
+def surest_rows_tables(probabilities: Floats, labels: Integers, share: float) -> Floats:
+    """How often the surest rows predicted as each class have each label."""
+    n_classes = probabilities.shape[1]
+    counts = np.zeros((n_classes, n_classes))
+    for label in range(n_classes):
+        rows = [row for row in range(len(labels)) if probabilities[row].argmax() == label]
+        for row in sorted(rows, key=lambda row: -probabilities[row, label])[: math.ceil(share * len(rows) - 1e-9)]:
+            counts[label, labels[row]] += 1
+    return counts
+
+
+def even_noise(n_classes: int, wrong: float) -> Floats:
+    return np.where(np.eye(n_classes, dtype=bool), 1 - wrong, wrong / (n_classes - 1))
+
+
+@pytest.mark.parametrize(("n_examples", "share"), [(2000, 0.1), (400, 0.25), (200, 0.3)])
+@pytest.mark.parametrize("pseudo_rows", [0.5, 20.0])
+def test_transition_and_doubt_are_those_of_the_definition(n_examples: int, share: float, pseudo_rows: float) -> None:
+    probabilities, given, _ = noisy(EVEN, n_examples, 4.0, seed=3)
+    found = label_doubt(probabilities, given, pseudo_rows=pseudo_rows)
+    counts = surest_rows_tables(probabilities, given, share)
+    even = even_noise(3, 1 - np.trace(counts) / counts.sum())
+    expected = np.stack([(own + pseudo_rows * noise) / (own.sum() + pseudo_rows) for own, noise in zip(counts, even, strict=True)])
+    np.testing.assert_allclose(found.transition, expected, atol=1e-12)
+    true = sharpen(probabilities, given, expected).probabilities(probabilities)
+    right = [true[row, label] * expected[label, label] / (true[row] @ expected[:, label]) for row, label in enumerate(given)]
+    np.testing.assert_allclose(found.score, 1 - np.array(right), atol=1e-9)
+
+
+def test_a_model_that_explains_nothing_leaves_even_rare_noise() -> None:
+    flat, labels = np.full((30, 3), 1 / 3), np.arange(30) % 3
+    found = label_doubt(flat, labels)
+    np.testing.assert_allclose(found.transition, even_noise(3, 0.002))
+    np.testing.assert_allclose(found.score, 0.002)
+
+
+def test_without_a_wrong_anchor_a_few_labels_are_still_taken_for_wrong() -> None:
+    sure = np.eye(2)[np.arange(600) % 2] * 0.9 + 0.05
+    found = label_doubt(sure, np.arange(600) % 2)
+    np.testing.assert_allclose(found.transition, (50 * np.eye(2) + 20 * even_noise(2, 0.002)) / 70)
+    assert found.wrong is not None and 0 <= found.wrong.low <= found.wrong.expected <= found.wrong.high
+
+
+def test_the_interval_is_that_of_the_anchors_and_of_the_wider_ones_whichever_is_higher() -> None:
+    score = np.full(1000, 0.04)
+    low, high = wilson_interval(10, 200)
+    found = bounds(score, 30.0, (10.0, 200.0), (30.0, 600.0))
+    assert (found.expected, found.low, found.high) == pytest.approx((40.0, 0.85 * 40 * low / 0.05, 40 * high / 0.05))
+    wider = bounds(score, 90.0, (10.0, 200.0), (30.0, 600.0))
+    assert wider.high == pytest.approx(1.1 * 90 * wilson_interval(30, 600)[1] / 0.05)
+    assert bounds(score, 1e6, (10.0, 200.0), (30.0, 600.0)).high == 1000, "no more than there are"
+    # Of no wrong anchor the rate is .002 at the least.
+    none = bounds(score, 10.0, (0.0, 200.0), (0.0, 600.0))
+    assert (none.low, none.high) == (0.0, pytest.approx(40 * wilson_interval(0, 200)[1] / 0.002))
+
+
+@pytest.mark.parametrize(("rows", "doubted"), [(19, False), (20, True)])
+def test_the_only_row_of_its_class_is_doubted_unless_rows_are_a_handful(rows: int, doubted: bool) -> None:
+    labels = np.where(np.arange(rows) == 4, 2, np.arange(rows) % 2)
+    sure = np.eye(3)[labels] * 0.97 + 0.01
+    score = label_doubt(sure, labels).score
+    assert (score[4] >= 0.5) == doubted
+    assert np.delete(score, 4).max() < 0.1
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "labels"), [([0.5, 0.5], [0, 1]), ([[1.0], [1.0]], [0, 0]), ([[[0.5, 0.5]]], [0])], ids=["flat", "one class", "deep"]
+)
+def test_what_is_no_table_of_two_classes_is_refused(probabilities: object, labels: list[int]) -> None:
+    with pytest.raises(InputError, match=r"class probabilities of shape \(examples, classes ≥ 2\) and one label per example are needed"):
+        label_doubt(np.array(probabilities), np.array(labels))
+
+
+def test_negative_numbers_are_no_probabilities_and_no_labels_and_pseudo_rows_are_more_than_none() -> None:
+    with pytest.raises(InputError, match=r"row 2 has the class probabilities \[-0\.1, 1\.1\], which are not ≥ 0"):
+        label_doubt(np.array([[0.0, 1.0], [-0.1, 1.1]]), np.array([1, 1]))
+    with pytest.raises(InputError, match="row 1 has label id -1, but there are probabilities of classes 0 to 1 only"):
+        label_doubt(np.array([[0.5, 0.5]]), np.array([-1]))
+    with pytest.raises(InputError, match=r"`pseudo_rows` must be above 0, but is 0\.0"):
+        label_doubt(np.array([[0.5, 0.5]]), np.array([1]), pseudo_rows=0.0)

@@ -205,3 +205,49 @@ def test_long_label_names_are_cut() -> None:
 def test_mean_probabilities_are_as_worked_out_by_hand() -> None:
     logits = np.array([[[0.0, 0.0], [0.0, np.log(3)]], [[800.0, 0.0], [800.0, 0.0]]], dtype=np.float32)
     np.testing.assert_allclose(mean_probabilities(logits), [[0.375, 0.625], [1.0, 0.0]], atol=1e-6)
+
+
+def test_a_flipped_row_has_its_share_of_what_the_right_label_had() -> None:
+    measures = Measures(np.array([0.7, 0.7]), np.array([0.2, 0.2]), np.array([0.9, 0.9]))
+    turned = assumed_measures(measures, np.array([True, False]), 3)
+    np.testing.assert_allclose(turned.confidence, [0.15, 0.7])
+    np.testing.assert_allclose(turned.variability, [0.1, 0.2])
+    np.testing.assert_allclose(turned.correctness, [0.05, 0.9])
+
+
+def test_a_source_that_one_side_lacks_is_not_tried() -> None:
+    original, noised, flips = sides(in_sample=True, out_of_fold=False)
+    for both in ((original, replace(noised, in_sample=None)), (replace(original, in_sample=None), noised)):
+        chosen = choose_suggestions(*both, flips)
+        assert (chosen.source, chosen.right) == ("out-of-fold", {"out-of-fold": 0.0})
+    alone = choose_suggestions(original, replace(noised, committee=None), flips)
+    assert (alone.source, alone.right) == ("in-sample", {"in-sample": 1.0})
+
+
+def test_k_fold_training_is_a_source_and_gives_what_it_says_of_the_given_labels() -> None:
+    original, noised, flips = sides(in_sample=False, out_of_fold=False)
+    held_out = np.array([[0.2, 0.1, 0.7]])
+    chosen = choose_suggestions(replace(original, held_out=held_out), replace(noised, held_out=np.array([[0.3, 0.1, 0.6]])), flips)
+    assert chosen.source == "k-fold" and chosen.probabilities is held_out
+    assert chosen.right == {"in-sample": 0.0, "k-fold": 1.0, "out-of-fold": 0.0}
+
+
+def test_measures_with_holes_are_left_out_and_forgetting_always() -> None:
+    table = pa.table(
+        {
+            "confidence": [0.5],
+            "variability": [0.1],
+            "correctness": [1.0],
+            "aum": pa.array([None], pa.float64()),
+            "loss": [0.3],
+            "forgetting": [2],
+        }
+    )
+    known = map_measures(table)
+    assert (known.aum, known.forgetting) == (None, None)
+    assert known.loss is not None and known.loss.tolist() == [0.3]
+
+
+def test_predictions_of_an_unknown_number_of_epochs_are_told_as_of_one() -> None:
+    known = replace(evidence([[[4, 0, 0]], [[0, 4, 0]]], [0, 0]), n_epochs=None)
+    assert [reason.split("; ")[1] for reason in reasons(known, committee=False)] == ["its one epoch agreed", "its one epoch disagreed"]

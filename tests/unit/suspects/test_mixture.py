@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 from cartograph.suspects.mixture import fit_mixture
 
@@ -29,3 +30,27 @@ def test_the_mixture_is_the_most_likely_one(rows: int, signal: float) -> None:
     np.testing.assert_allclose(mixture.weights, best.x[:2], atol=1e-2)
     if signal:
         assert mixture.weights[0] > 0.5 > abs(mixture.weights[1])
+
+
+@pytest.mark.parametrize("biased", [True, False])
+@pytest.mark.parametrize("scale", [0.2, 1.0, 30.0])
+def test_the_mixture_is_the_most_likely_one_of_any_scores_with_biases_or_without(biased: bool, scale: float) -> None:
+    """Unlike shares of the classes, three models, and scores so large that a whole Newton step overshoots."""
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(3)
+    labels = rng.choice(3, 150, p=[0.7, 0.2, 0.1])
+    scores = (scale * (np.eye(3)[labels] + rng.normal(0, 1.2, (3, 150, 3)))).astype(np.float32)
+    scores -= scores.mean(axis=2, keepdims=True)
+
+    def loss(parameters: np.ndarray) -> float:
+        logits = np.einsum("mnc,m->nc", scores.astype(np.float64), parameters[:3]) + (parameters[3:] if biased else 0.0)
+        held = 10.0 * ((parameters[:3] - 1 / 3) ** 2).sum() + 1e-3 * (parameters[3:] ** 2).sum()
+        return float((logsumexp(logits, axis=1) - logits[np.arange(150), labels]).sum() + held / 2)
+
+    mixture = fit_mixture(scores, labels, biased=biased)
+    best = minimize(loss, np.append(np.full(3, 0.1 / scale), np.zeros(3)), tol=1e-10)
+    assert loss(np.concatenate([mixture.weights, mixture.biases])) == pytest.approx(best.fun, abs=1e-3)
+    np.testing.assert_allclose(mixture.weights, best.x[:3], atol=1e-2)
+    np.testing.assert_allclose(mixture.biases, best.x[3:], atol=2e-2)
+    assert mixture.biases.any() == biased

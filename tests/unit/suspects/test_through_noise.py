@@ -83,3 +83,18 @@ def test_of_many_classes_only_the_slope_is_fitted() -> None:
 def test_a_step_never_turns_the_slope_round() -> None:
     assert _moved(2.0, 0.5) == 1.5
     assert (_moved(2.0, 9.0), _moved(2.0, -9.0)) == (1.0, 3.0)
+
+
+@pytest.mark.parametrize("steep", [0.3, 1.0, 4.0])
+def test_of_few_rows_the_fit_is_where_the_objective_with_what_holds_it_is_highest(steep: float) -> None:
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(8)
+    scores, transition = rng.normal(0, 1, (25, 3)), np.array([[0.8, 0.1, 0.1], [0.05, 0.9, 0.05], [0.0, 0.2, 0.8]])
+    _, labels = drawn(softmax(steep * scores + np.array([1.0, 0.0, -1.0])), transition, rng)
+    fitted = sharpen(softmax(scores), labels, transition)
+    logs = np.log(softmax(scores))
+    logs -= logs.mean(axis=1, keepdims=True)
+    best = minimize(lambda x: -held_likelihood(np.exp(x[0]), x[1:], logs, labels, transition), np.zeros(4), method="BFGS")
+    assert fitted.slope == pytest.approx(np.exp(best.x[0]), rel=0.02)
+    np.testing.assert_allclose(fitted.biases, best.x[1:], atol=0.02)

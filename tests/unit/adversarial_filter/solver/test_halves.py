@@ -65,6 +65,8 @@ def test_what_asks_for_more_goes_on_in_float32(monkeypatch: pytest.MonkeyPatch) 
     train = random_splits(1_200, 500, 4, (1,))
     closely = fit(given_by(features, labels), train, tolerance=1e-4)
     assert closely.unconverged == 0
+    coarse = fit(given_by(features, labels), train)
+    assert coarse.passes < closely.passes, "what float32 adds counts too"
     monkeypatch.setattr(halves, "multiplies_halves", lambda: False)
     alone = fit(given_by(features, labels), train, tolerance=1e-4)
     for one, other in zip(closely.coefficients, alone.coefficients, strict=True):

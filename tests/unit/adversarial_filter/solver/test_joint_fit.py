@@ -9,7 +9,16 @@ from sklearn.linear_model import LogisticRegression
 
 from cartograph.adversarial_filter.classifiers import JointLogistic, OneByOne, Rows
 from cartograph.adversarial_filter.solver import joint_fit
-from cartograph.adversarial_filter.solver.joint_fit import _parts, _right, correct_predictions, fit
+from cartograph.adversarial_filter.solver.joint_fit import (
+    _inverse,
+    _parts,
+    _pilot,
+    _preconditioner,
+    _right,
+    _sample,
+    correct_predictions,
+    fit,
+)
 from cartograph.adversarial_filter.solver.problem import Problem, problem
 from cartograph.adversarial_filter.splits import random_splits
 
@@ -186,3 +195,64 @@ def test_a_prediction_is_right_where_the_label_has_the_highest_score(classes: in
     labels = torch.from_numpy(rng.integers(-1, classes, size=300))
     predicted = (scores[:, 0] > 0).long() if classes == 2 else torch.from_numpy(scores.numpy().argmax(axis=1))
     assert torch.equal(_right(scores, labels, None), predicted == labels[:, None])
+
+
+def dense_curvature(features: np.ndarray, weights: np.ndarray, smooth: float) -> np.ndarray:
+    """The Hessian of the mean loss and its penalty, a block for each column of weights, from the definition."""
+    augmented = np.column_stack([features, np.ones(len(features))]).astype(np.float64)
+    scores = augmented @ weights
+    if weights.shape[1] == 1:
+        shares, more = 1 / (1 + np.exp(-scores)), 1.0
+    else:
+        shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+        more = weights.shape[1] / (weights.shape[1] - 1)
+    penalty = np.diag([smooth] * features.shape[1] + [0.0])
+    return np.stack([more * (augmented.T * (p * (1 - p))) @ augmented / len(features) + penalty for p in shares.T])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("size", [0.0, 0.5])
+def test_the_preconditioner_is_the_inverse_of_the_pooled_curvature(classes: int, size: float) -> None:
+    features, labels = correlated(500, 6, classes)
+    given = problem(features, np.arange(500), labels, classes, "cpu", keep_bytes=2**30)
+    rng = np.random.default_rng(1)
+    weights = size * rng.normal(size=(7, given.columns))
+    hessians = dense_curvature(features, weights, 0.05)
+    gradient = rng.normal(size=(4, 7, given.columns))
+    expected = np.stack([np.linalg.solve(hessian, gradient[:, :, place].T).T for place, hessian in enumerate(hessians)], axis=2)
+    precondition = _preconditioner(given, torch.from_numpy(weights).float(), 0.05, rng)
+    found = precondition(torch.from_numpy(gradient.reshape(4, -1)).float()).numpy().reshape(expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=1e-2, atol=1e-3 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_pilot_is_near_the_optimum_on_the_pooled_rows(classes: int) -> None:
+    features, labels = correlated(700, 6, classes)
+    given = problem(features, np.arange(700), labels, classes, "cpu", keep_bytes=2**30)
+    start = _pilot(given, 1 / (0.5 * 700), 1e-5, np.random.default_rng(0)).numpy()
+    model = optimum(0.5).fit(features.astype(np.float64), labels)
+    np.testing.assert_allclose(start[:-1].T, model.coef_, atol=0.01 * np.abs(model.coef_).max())
+    np.testing.assert_allclose(
+        start[-1] - start[-1].mean() * (classes > 2), model.intercept_ - model.intercept_.mean() * (classes > 2), atol=0.02
+    )
+
+
+def test_a_matrix_is_inverted_and_one_without_an_inverse_gets_one_that_is_finite() -> None:
+    rng = np.random.default_rng(2)
+    root = rng.normal(size=(5, 9)) * np.array([1e3, 1.0, 1.0, 1e-3, 1.0])[:, None]
+    whole = torch.from_numpy(root @ root.T)
+    size = whole.diagonal().sqrt()
+    even = (_inverse(whole) * size * size[:, None]) @ (whole / size / size[:, None])
+    torch.testing.assert_close(even, torch.eye(5, dtype=torch.float64), rtol=0, atol=1e-4)
+    # Six rows that span four dimensions, rounded to float32: its least eigenvalue may be a hair below zero.
+    narrow = rng.normal(size=(6, 4)).astype(np.float32)
+    inverse = _inverse(torch.from_numpy(narrow @ narrow.T))
+    assert torch.isfinite(inverse).all()
+    assert torch.linalg.eigvalsh(inverse.double()).min() > 0
+
+
+def test_a_sample_is_of_distinct_rows_in_their_order_and_all_of_few() -> None:
+    rng = np.random.default_rng(0)
+    assert _sample(5, 5, rng).tolist() == list(range(5))
+    sample = _sample(100, 30, rng)
+    assert len(sample) == 30 and (np.diff(sample) > 0).all() and sample.min() >= 0 and sample.max() < 100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -128,3 +129,55 @@ def test_when_debugging_what_was_not_meant_for_the_user_is_raised_as_it_is(monke
 def test_a_server_that_is_not_there_is_named_without_its_password(api: str, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREFECT_API_URL", api)
     assert command_line.no_server(OSError("refused")).startswith(f"there is no Prefect server {where}; start one")
+
+
+def test_how_much_of_prefects_own_log_is_shown_goes_by_what_was_asked_for(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_up: list[object] = []
+    monkeypatch.setattr(command_line, "setup_logging", lambda **options: set_up.append((os.environ[LEVEL], options)))
+    monkeypatch.setattr(command_line, "print_places", lambda *_: None)
+    flow = Flow(name="audit", state=Completed(data=3))
+    for verbose, debug in ((False, False), (False, True), (True, False), (True, True)):
+        with monkeypatch.context() as alone:
+            alone.setenv(LEVEL, "")
+            alone.delenv(LEVEL)
+            command_line.conduct(flow, lambda _: make_workspace(project), ".", verbose=verbose, debug=debug)  # type: ignore[arg-type]
+    assert set_up == [(level, {"incremental": False}) for level in ("CRITICAL", "ERROR", "INFO", "INFO")]
+    monkeypatch.setenv(LEVEL, "WARNING")
+    command_line.run_flow(flow)  # type: ignore[arg-type]
+    assert set_up[-1] == ("WARNING", {"incremental": False}), "what the user has set stays"
+
+
+LEVEL = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
+
+
+@pytest.mark.parametrize(
+    ("api", "sentence"),
+    [
+        ("http://127.0.0.1:9/api", "there is no Prefect server at 127.0.0.1:9/api (OSError); start one"),
+        ("", "the Prefect server that a flow starts for itself does not answer (no answer; its own messages: "),
+    ],
+)
+def test_a_run_that_could_not_be_made_is_a_sentence_and_when_debugging_the_error_itself(
+    api: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flow(*_: object, return_state: bool) -> None:
+        raise OSError("no answer")
+
+    monkeypatch.setattr(command_line, "setup_logging", lambda **_: None)
+    monkeypatch.setenv(LEVEL, "CRITICAL")
+    monkeypatch.setenv("PREFECT_API_URL", api)
+    returned, error = command_line.run_flow(flow)  # type: ignore[arg-type]
+    assert returned is None and isinstance(error, InputError) and str(error).startswith(sentence)
+    with pytest.raises(OSError, match="no answer"):
+        command_line.run_flow(flow, debug=True)  # type: ignore[arg-type]
+
+
+def test_who_interrupts_a_flow_ends_the_program_as_a_shell_expects(monkeypatch: pytest.MonkeyPatch) -> None:
+    def flow(*_: object, return_state: bool) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command_line, "setup_logging", lambda **_: None)
+    monkeypatch.setenv(LEVEL, "CRITICAL")
+    with pytest.raises(SystemExit) as ended:
+        command_line.run_flow(flow)  # type: ignore[arg-type]
+    assert ended.value.code == 130

@@ -9,20 +9,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Lock
 from time import sleep
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from prefect.client.schemas.objects import State
+from prefect.exceptions import TerminationSignal
 from prefect.futures import PrefectConcurrentFuture, PrefectFuture
-from prefect.states import Completed, Pending
+from prefect.states import Completed, Failed, Pending
 from prefect.utilities.engine import collect_task_run_inputs_sync, resolve_to_final_result
 
 from cartograph.config import Section
 from cartograph.errors import CartographError, CellError, InputError, WaitingError
 from flows.engine import scheduler
 from flows.engine.runner import OwnProcess
-from flows.engine.scheduler import Ended, FreeSlot, Slots, run_steps
+from flows.engine.scheduler import Ended, EndedCell, FreeSlot, Slots, run_steps
 from flows.engine.states import task_state
 from tasks.engine.dag import upstream
 from tasks.engine.step import Cell, Hints, Inputs, Out, Step
@@ -262,3 +264,92 @@ def test_what_comes_before_a_step_that_reports_versions_is_recorded_when_it_runs
 def test_a_slot_goes_by_the_id_of_the_task_that_it_stands_for() -> None:
     own = uuid4()
     assert FreeSlot(Slots(1), 0, own).task_run_id == own
+
+
+def test_a_slot_that_was_not_taken_is_not_given_back_and_one_that_was_only_once() -> None:
+    slots = Slots(1)
+    slot = FreeSlot(slots, 0, uuid4())
+    slot.release()
+    slot.wait()
+    with ThreadPoolExecutor(1) as pool:
+        other = FreeSlot(slots, 1, uuid4())
+        taken = pool.submit(other.wait)
+        with pytest.raises(TimeoutError):
+            taken.result(0.05)
+        slot.release()
+        slot.release()
+        taken.result(10)
+        third = pool.submit(FreeSlot(slots, 2, uuid4()).wait)
+        with pytest.raises(TimeoutError):
+            third.result(0.05)
+        other.release()
+        third.result(10)
+
+
+def test_two_that_wait_both_go_on_when_two_accelerators_become_free_at_once() -> None:
+    slots = Slots(0)
+    with ThreadPoolExecutor(2) as pool:
+        waiting = []
+        for place in (2, 1):
+            waiting.append(pool.submit(slots.take, place))
+            while len(slots._waiting) < len(waiting):
+                sleep(0.001)
+        sleep(0.02)
+        with slots._changed:
+            slots.give_back()
+            slots.give_back()
+        for future in waiting:
+            future.result(10)
+
+
+def test_each_step_is_told_of_with_its_summary_and_whether_it_had_to_run(threads: Threads, capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[tuple[str, bool]] = []
+    threads.ends = {
+        "a": lambda: Completed(data={"summary": "6 rows", "seconds": 2.0}),
+        "b": lambda: Completed(data={"summary": "7 rows", "seconds": None}),
+        "c": ended_with(InputError("c cannot be used.")),
+    }
+    steps = [step("a"), step("b", "a"), step("c", "b"), step("d", "c")]
+    run_steps(
+        lambda _: steps, SPACE, OwnProcess(), lambda _: False, lambda _: None, lambda done, executed: told.append((done.name, executed))
+    )
+    assert told == [("a", True), ("b", False)]
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines == [["a", "6", "rows", "2.0", "s"], ["b", "7", "rows", "cached"]]
+
+
+def test_three_failed_cells_are_all_named_and_of_four_one_is_not() -> None:
+    def said(number: int) -> str:
+        return str(Ended(errors=[(cell(f"m@{place}"), CartographError("no luck.")) for place in range(number)]).error)
+
+    assert said(1).startswith("1 cell failed; ") and said(2).startswith("2 cells failed; ")
+    assert said(3).endswith("`m@2`: no luck. The next run repeats only what failed.")
+    assert said(4).endswith("`m@2`: no luck; and 1 more. The next run repeats only what failed.")
+
+
+def test_a_run_that_is_terminated_from_outside_says_so_before_it_ends(threads: Threads, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def terminate(*_: object) -> Ended:
+        raise TerminationSignal(signal=15)
+
+    monkeypatch.setattr(scheduler, "collect", terminate)
+    monkeypatch.setattr(scheduler, "terminated", lambda: said.append("terminated"))
+    with pytest.raises(TerminationSignal):
+        run(step("a"))
+    assert said == ["terminated"]
+
+
+def test_what_is_waited_for_tells_of_a_failure_unless_it_is_asked_not_to() -> None:
+    broken = Failed(message="broken", data=ValueError("broken"))
+    waited = EndedCell(SimpleNamespace(task_run_id=uuid4(), wait=lambda timeout: None, state=broken))  # type: ignore[arg-type]
+    assert waited.result() == {}, "a cell that failed has run"
+    slot = FreeSlot(Slots(1), 0, uuid4())
+    assert slot.result() == {}
+    slot._final_state = broken
+    slot.wait = lambda timeout=None: None  # type: ignore[method-assign]
+    with pytest.raises(ValueError, match="broken"):
+        slot.result()
+    assert isinstance(slot.result(raise_on_failure=False), ValueError)
+    with pytest.raises(TypeError, match="can only be waited for"):
+        slot.add_done_callback(print)

@@ -214,3 +214,24 @@ def test_what_is_to_be_done_first_is_done_where_the_step_runs(space: Workspace, 
     assert done == ["first", "run"]
     assert str(error_of(as_task(STEP, space, compute, first=refuse).fn())) == "DVC could not record it."
     assert done == ["first", "run"]
+
+
+def test_of_what_a_lost_process_said_300_characters_are_told_on_one_line(space: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
+    def told(message: str) -> str:
+        def lose(alone: bool) -> Outcome:
+            raise LostProcessError(message)
+
+        task = as_task(STEP, space, lose)
+        with pytest.raises(LostProcessError) as lost:
+            task.fn()
+        assert retried(task, lost.value)
+        return capsys.readouterr().out.partition("has died (")[2].partition("); running it again")[0]
+
+    assert told("a\n  b\t\tc. ") == "a b c"
+    assert told("x" * 300) == "x" * 300
+    assert told("x" * 301) == "x" * 299 + "…"
+
+
+def test_what_a_task_returned_is_kept_by_prefect_for_the_next_run(space: Workspace) -> None:
+    task = here(STEP, space)
+    assert (task.name, task.persist_result, task.result_serializer) == ("double", True, "json")

@@ -30,3 +30,21 @@ def test_the_index_has_a_row_for_each_set_with_what_failed_of_its_checks(tmp_pat
     page = (folder / "train.html").read_text(encoding="utf-8")
     assert "<h1>Checks</h1>" in page
     assert "<script" not in page
+
+
+def test_texts_of_any_depth_are_no_markup_and_no_template() -> None:
+    value = {"a": ["<b>", 3, {"c": "costs $value & more"}], "d": None, "e": True}
+    assert data_docs.escaped(value) == {"a": ["&lt;b&gt;", 3, {"c": "costs &#36;value &amp; more"}], "d": None, "e": True}
+
+
+def test_pages_are_written_where_no_folder_was(tmp_path: Path) -> None:
+    folder = tmp_path / "reports" / "data_docs"
+    data_docs.write(folder, {}, [])
+    assert [path.name for path in folder.iterdir()] == ["index.html"]
+
+
+def test_a_page_keeps_its_own_links_and_loses_those_that_lead_away() -> None:
+    body = '<body id="x"><p>text</p><a href="#here">down</a> <a class="y" href="https://example.org/?a=1">out</a><img src="http://pixel"></body>'
+    page = data_docs.self_contained(f"<html><head></head>{body}</html>", "A <title>")
+    assert page.endswith('<body><p><a href="index.html">All sets</a></p><p>text</p><a href="#here">down</a> out</body></html>\n')
+    assert "<title>A &lt;title&gt;</title>" in page

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import multiprocessing
 import os
+import re
 import signal
+import socket
+import threading
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -12,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from cartograph.errors import InputError
-from tasks.engine.lock import LostLockError, hold, writing
+from tasks.engine.lock import BusyError, LostLockError, hold, is_held, writing
 from tests.full_disk import full_disk
 
 
@@ -87,3 +92,70 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
         raise AssertionError
     with hold(tmp_path, "an audit") as token, writing(tmp_path, token):
         pass
+
+
+def test_who_comes_second_is_told_who_holds_the_workspace_since_when(tmp_path: Path) -> None:
+    state = tmp_path / "new" / ".cartograph"
+    with hold(state, "python -m flows.audit"):
+        assert is_held(state)
+        with pytest.raises(BusyError) as raised, hold(state, "another"):
+            raise AssertionError
+    process = rf"`python -m flows\.audit` \(process {os.getpid()} on {re.escape(socket.gethostname())}, since [\d-]{{10}} [\d:]{{8}}\)"
+    assert re.fullmatch(
+        rf"workspace {re.escape(str(state.parent))} is busy: {process} holds it; wait for it to end, or stop it\.", str(raised.value)
+    )
+    assert not is_held(state)
+    assert (state / "lock").read_bytes() == b"", "nobody's name stays behind"
+
+
+def test_who_holds_the_workspace_without_saying_so_is_another_audit(tmp_path: Path) -> None:
+    with (tmp_path / "lock").open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(BusyError, match="is busy: another audit holds it"), hold(tmp_path, "an audit"):
+            raise AssertionError
+
+
+def test_nobody_looks_or_comes_while_the_holder_writes(tmp_path: Path) -> None:
+    done: list[bool] = []
+    with hold(tmp_path, "an audit") as token:
+        looking = threading.Thread(target=lambda: done.append(is_held(tmp_path)))
+        with writing(tmp_path, token):
+            looking.start()
+            looking.join(0.1)
+            assert done == []
+        looking.join(10)
+        assert done == [True]
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.ENOSPC, "cannot be held: no space left on its disk; free some, or move the workspace."),
+        (errno.ENOLCK, "is on a file system without file locks (why), so two audits could write at once"),
+        (errno.EROFS, "cannot be written by this user (why: "),
+        (errno.EACCES, "cannot be written by this user (why: "),
+    ],
+)
+def test_what_keeps_a_workspace_from_being_held_is_a_sentence(
+    number: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, "why")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(InputError) as raised, hold(tmp_path / "state", "an audit"):
+        raise AssertionError
+    assert str(raised.value).startswith(f"workspace {tmp_path} {words}")
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "why"), PermissionError(errno.EACCES, "why", "/elsewhere/file")])
+def test_other_errors_and_those_of_other_files_are_left_as_they_are(
+    error: OSError, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(OSError, match="why") as raised, hold(tmp_path, "an audit"):
+        raise AssertionError
+    assert raised.value is error

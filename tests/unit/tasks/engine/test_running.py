@@ -11,13 +11,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from cartograph.errors import InputError
+from tasks.engine.failed_cell import failure_of
+from tasks.engine.lock import LostLockError
 from tasks.engine.receipt import fresh, read_receipt
 from tasks.engine.running import is_disk_full, run_step
-from tasks.engine.step import Inputs, Out, Step
+from tasks.engine.step import Cell, Inputs, Out, Step
 from tests.full_disk import full_disk
 from tests.small_steps import GRID, STEP, Doubling, Grid, shout, space
 from tests.workspaces import make_workspace
@@ -291,3 +294,94 @@ def test_a_database_that_cannot_grow_is_a_full_disk() -> None:
     assert is_disk_full(raised.value)
     assert not is_disk_full(sqlite3.OperationalError("database is locked"))
     assert not is_disk_full(InputError("no space left on device"))
+
+
+def test_a_step_that_ran_tells_how_long_it_took_and_one_that_was_fresh_that_it_took_no_time(tmp_path: Path) -> None:
+    outcomes = [run_step(STEP, space(tmp_path)) for _ in range(2)]
+    assert 0 < outcomes[0].seconds < 60
+    assert outcomes[1].seconds == 0
+    [entry] = space(tmp_path).executions()
+    assert entry["seconds"] == pytest.approx(outcomes[0].seconds, abs=0.01)
+
+
+def refused(params: Doubling, inputs: Inputs, out: Out) -> str:
+    raise PermissionError(errno.EACCES, "Permission denied", "/some/file")
+
+
+def in_the_way(params: Doubling, inputs: Inputs, out: Out) -> str:
+    (inputs["data/source"] / "x.txt" / "inner").mkdir()
+    return ""
+
+
+def unforeseen(params: Doubling, inputs: Inputs, out: Out) -> str:
+    raise FileExistsError("of no file")
+
+
+def lost_lock(params: Doubling, inputs: Inputs, out: Out) -> str:
+    raise LostLockError("no longer held")
+
+
+def too_large(params: Doubling, inputs: Inputs, out: Out) -> str:
+    raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+
+@pytest.mark.parametrize(
+    ("run", "kind", "message"),
+    [
+        (refused, InputError, r"step `double` was refused /some/file: Permission denied; change its permissions\. What .* is unchanged\."),
+        (in_the_way, InputError, r"source/x\.txt is a file, where none belongs \(Not a directory\); delete it and run the step again\."),
+        (unforeseen, FileExistsError, "of no file"),
+        (lost_lock, LostLockError, "no longer held"),
+        (too_large, InputError, r"no space left on the disk of .* \(1,234 MB free\); free some"),
+    ],
+)
+@pytest.mark.parametrize("cell", [None, Cell(values={}, spread=(), leaves_failure=True)], ids=["step", "cell"])
+def test_what_went_wrong_is_told_and_a_cell_leaves_it_in_place_of_its_output(
+    run: Callable[[Doubling, Inputs, Out], str],
+    kind: type[Exception],
+    message: str,
+    cell: Cell | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1_234_000_000))
+    step = Step(name="double", run=run, params=Doubling, inputs=STEP.inputs, outputs=("data/double",), cell=cell)
+    with pytest.raises(kind, match=message) as raised:
+        run_step(step, space(tmp_path))
+    assert type(raised.value) is kind
+    left = failure_of(tmp_path / "data/double")
+    if cell is None or kind is LostLockError:
+        assert left is None and not (tmp_path / "data/double").exists()
+    else:
+        assert left == (str(raised.value) if kind is InputError else "FileExistsError: of no file")
+
+
+def test_what_a_failed_run_kept_aside_goes_when_the_step_succeeds(tmp_path: Path) -> None:
+    aside = tmp_path / "data" / "double.failed"
+    aside.mkdir(parents=True)
+    (aside / "rows.csv").write_text("bad rows")
+    run_step(STEP, space(tmp_path))
+    assert not aside.exists()
+
+
+def test_a_file_where_a_folder_of_outputs_belongs_is_found_before_the_work(tmp_path: Path) -> None:
+    audit = space(tmp_path)
+    (tmp_path / "reports").write_text("in the way")
+    with pytest.raises(
+        InputError, match=r"cannot write .*/reports/double\.metrics\.json: .*/reports is not a folder .* Nothing was changed\."
+    ):
+        run_step(STEP, audit)
+
+
+def test_a_full_disk_is_known_by_its_number_and_from_what_was_being_handled_when_another_error_came() -> None:
+    assert [is_disk_full(OSError(number, "no")) for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES)] == [True] * 3 + [
+        False
+    ]
+    try:
+        try:
+            raise OSError(errno.ENOSPC, "no")
+        except OSError:
+            raise RuntimeError("and then this")  # noqa: B904
+    except RuntimeError as error:
+        assert is_disk_full(error)
+    assert not is_disk_full(RuntimeError("and then this"))

@@ -122,3 +122,81 @@ def test_the_display_of_several_steps_begins_with_the_first_and_ends_with_the_la
         with console.progress("measure"), console.progress("noise"):
             assert calls[-1] == "start"
     assert calls == ["start", "stop"] * 2
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.4, "0 s"), (59.4, "59 s"), (59.6, "1 min 0 s"), (61, "1 min 1 s"), (3599, "59 min 59 s"),
+        (3600, "1 h 0 min"), (3661, "1 h 1 min"), (90_000, "25 h 0 min"),
+    ],
+)  # fmt: skip
+def test_a_time_is_told_in_seconds_then_minutes_then_hours(seconds: float, text: str) -> None:
+    assert console.duration(seconds) == text
+
+
+def test_a_step_that_did_not_have_to_run_has_no_time() -> None:
+    assert (console.time_of(None), console.time_of(0.04), console.time_of(12.26)) == ("cached", "0.0 s", "12.3 s")
+
+
+def test_long_lines_are_not_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    long = "word " * 100 + "end"
+    console.say(long)
+    console.step_line("ingest", long, 1.0)
+    console.conclude(WaitingError(long))
+    console.complain(long)
+    shown = capsys.readouterr()
+    assert (shown.out.count("\n"), shown.err.count("\n")) == (3, 1)
+
+
+def test_numbers_in_an_error_have_no_colour_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    console.complain("3 of 10 rows cannot be used.")
+    assert capsys.readouterr().err == "\x1b[1merror\x1b[0m 3 of 10 rows cannot be used.\n"
+
+
+def test_the_rate_counts_from_the_first_that_was_done_in_this_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second passes at each look at the clock; what a checkpoint had done already was not done in this time."""
+    monkeypatch.setattr(console, "monotonic", Clock())
+    with console.progress("train", "rows") as update:
+        assert console._courses == {}
+        update(200, 0)
+        assert console._courses == {}, "of nothing there is no course"
+        update(400, 1000)
+        assert console._courses["train"] == console.Course(400, 1000, "rows", 200.0)
+        update(100, 1000)
+        assert console._courses["train"] == console.Course(100, 1000, "rows", 0.0), "it began once more"
+        update(100, 1000)
+        update(300, 1)
+        assert console._courses["train"] == console.Course(300, 1, "rows", 100.0)
+        [bar] = console._bars.tasks
+        assert (bar.description, bar.completed, bar.total, bar.fields["unit"]) == ("train", 300, 1, "rows")
+    assert console._courses == {} and console._bars.tasks == []
+
+
+def test_the_bar_of_a_step_gives_way_to_that_of_what_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "console", console.Console(force_terminal=True))
+    monkeypatch.setattr(console, "LONG_SECONDS", 0.0)
+    shown, gone = Event(), Event()
+    monkeypatch.setattr(console, "_add", lambda name, unit: (add(name, unit), shown.set())[0])
+    with console.signs_of_life("measure", every=0.01):
+        assert shown.wait(60)
+        monkeypatch.setattr(console, "_remove", lambda bar: (remove(bar), gone.set())[0])
+        with console.progress("measure original") as update:
+            update(1, 2)
+            assert gone.wait(60)
+            assert [task.description for task in console._bars.tasks] == ["measure original"]
+    assert console._bars.tasks == []
+
+
+remove = console._remove
+
+
+def test_how_far_a_step_is_can_be_noted_again_and_again(tmp_path: Path) -> None:
+    note = tmp_path / "not yet" / "running" / "train.json"
+    for done in (1, 2):
+        console._write(console.Course(done, 2, "rows", 0.5), note)
+        assert console.course_noted(note) == console.Course(done, 2, "rows", 0.5)
+    assert [path.name for path in note.parent.iterdir()] == ["train.json"]
