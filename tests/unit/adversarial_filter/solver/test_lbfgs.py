@@ -126,3 +126,11 @@ def test_a_step_may_rise_by_the_rounding_of_the_value_and_no_more() -> None:
         return len(minimise(objective, torch.zeros(1, 1), torch.clone, tolerance=1e-9, most_passes=30, noise=share).unconverged)
 
     assert (risen(2e-3), risen(5e-4)) == (0, 1)
+
+
+@pytest.mark.parametrize(("tolerance", "passes"), [(0.5, 1), (0.25, 2)])
+def test_a_problem_is_done_where_its_gradient_is_at_most_the_tolerance(tolerance: float, passes: int) -> None:
+    def parabola(points: torch.Tensor, _: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return 0.5 * (points**2).sum(dim=1).double(), points.clone()
+
+    assert minimise(parabola, torch.tensor([[0.5]]), torch.clone, tolerance=tolerance, most_passes=9).passes == passes

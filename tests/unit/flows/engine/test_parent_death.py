@@ -77,3 +77,31 @@ def test_one_that_is_only_watched_outlives_the_thread_that_started_it() -> None:
                 process.wait(1)
         finally:
             process.kill()
+
+
+SIGNALLED = """
+import os, time
+from flows.engine import parent_death
+parent_death._BETWEEN_SECONDS = 600
+parent_death.end_with_parent(os.getppid(), signalled=True)
+print(os.getpid(), flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux signals it")
+def test_one_that_is_signalled_ends_at_once_though_it_does_not_come_to_look() -> None:
+    script = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {SIGNALLED!r}])"
+    with subprocess.Popen([sys.executable, "-c", script], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout is not None
+        child = int(started.stdout.readline())
+        started.kill()
+    try:
+        for _ in range(100):
+            if not is_there(child):
+                break
+            time.sleep(0.05)
+        assert not is_there(child)
+    finally:
+        if is_there(child):
+            os.kill(child, signal.SIGKILL)
