@@ -122,11 +122,12 @@ def collect(
         asked = np.concatenate([asked, batch])
         label = task.labels(asked)
         asking = own.fit(asked, label, prior, seed, learner)
-        scores = {"untrained": of_dev[prior], "new": asking.score(task.space("dev"), dev.keys)}
+        new = own.better(asking, asked, label, prior, seed, dev)
+        scores = {"untrained": of_dev[prior], "new": new.score(task.space("dev"), dev.keys)}
         if model.matcher.trained:
             scores["earlier"] = kept
-        name = choose(scores, task.space("dev"), dev)[0]
-        model = {"untrained": starts[prior], "new": asking, "earlier": model}[name]
+        name = choose(scores, task.space("dev"), dev, new.matcher.gain)[0]
+        model = {"untrained": starts[prior], "new": new, "earlier": model}[name]
         kept = scores[name]
         tested = model.task.blocked["test"]
         found = test.of_candidates(tested, model.matcher.score(tested), "TF-IDF characters")

@@ -143,8 +143,9 @@ def trained(
 ) -> tuple[MatcherScorer, MatcherScorer, dict[str, object]]:
     """Return the matcher of a round, the one that all its labels make, and why it was chosen.
 
-    The round's matcher is the one that ``matcher.scorer.choose`` takes on dev: untrained, the round before's, or the new one. Where there
-    is no dev split with a positive pair it is the new one.
+    The round's matcher is the one that ``matcher.scorer.choose`` takes on dev: untrained, the round before's, or the new one, which for
+    single texts is trained with learnt vectors and without, and is what ranks better on dev. Where there is no dev split with a positive
+    pair it is the new one with vectors. The next batch is chosen by that one in any case: its candidates include pairs in other words.
 
     Args:
         own: candidates and features.
@@ -166,25 +167,26 @@ def trained(
     prior = str(start["prior"])
     learner = text_learner(task, folder)
     keys, labels = keys_of(answered, len(task.right)), answered["label"].to_numpy().astype(np.int8)
-    new = own.fit(keys, labels, prior, seed, learner)
+    asking = own.fit(keys, labels, prior, seed, learner)
     path = folder / "sample-dev.parquet"
     if not path.exists():
-        _keep(new, "new", earlier, learner, out)
-        return new, new, {"model": "new"}
+        _keep(asking, "new", earlier, learner, out)
+        return asking, asking, {"model": "new"}
     space, sample = task.space("dev"), load_sample(path)
+    new = asking if by_answers else own.better(asking, keys, labels, prior, seed, sample)
     untrained = own.calibrated(keys, labels, prior)
     scores = {one: scorer.score(space, sample.keys) for one, scorer in (("untrained", untrained), ("new", new))}
     if earlier is not None and read_json(earlier / "scores.json")["chosen"]["model"] != "untrained":
         scores["earlier"] = np.load(earlier / DEV_SCORES, allow_pickle=False)
-    gain = new.matcher.gain if by_answers else None
-    name, dev = choose(scores, space, sample, gain)
+    name, dev = choose(scores, space, sample, new.matcher.gain, partly_stated=by_answers)
     found = new if name == "new" else untrained
     if name == "earlier" and earlier is not None:
         found = _loaded(earlier / "model", own, learner)
     np.save(out / DEV_SCORES, scores[name], allow_pickle=False)
     _keep(found, name, earlier, learner, out)
+    gain = new.matcher.gain if by_answers else None
     measured = {} if gain is None else {"gain": {"value": round(gain.value, 6), "error": round(gain.error, 6)}}
-    return found, new, {"model": name, "dev": dev, **measured}
+    return found, asking, {"model": name, "dev": dev, **measured}
 
 
 def best_round(folders: Sequence[Path]) -> Path:

@@ -1,4 +1,4 @@
-"""DVC's own commands on audits: what differs from the last commit, in numbers, parameters and plots, and experiments beside it."""
+"""DVC's own commands on audits, as the page on them gives them: what differs from the last commit, plots, and experiments beside it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from typing import Any
 import pytest
 
 from tests.integration.project import SMALL, Project
+from tests.integration.test_docs import IDENTITY, bash, blocks, make_smaller
+from tests.integration.test_readme import write_reviews
 
 pytestmark = pytest.mark.slow
 
 # So few rows that `min_flips` would decide how many are flipped.
 COMPARED = SMALL.replace("retrain:", "noise: {flip_share: 0.01, min_flips: 4}\nretrain:").replace("burn_in: 0", "burn_in: 0, hard: 0.1")
+COMMANDS = [line for block in blocks("tutorials/dvc.md") if block.language == "sh" for line in block.text.splitlines() if line]
+ONE_PARAMETER, A_WORKSPACE = (next(place for place, line in enumerate(COMMANDS) if said in line) for said in ("-S noise", "tasks init"))
+PLOTS = next(place for place, line in enumerate(COMMANDS) if "plots diff" in line)
 
 
 def shown(project: Project, *command: str) -> Any:
@@ -22,21 +27,21 @@ def shown(project: Project, *command: str) -> Any:
 
 @pytest.fixture(scope="module")
 def project(make_project: Callable[[], Project]) -> Project:
-    """A project with two audits, the default one and one of a workspace, both committed: DVC knows what flows made as if it had."""
+    """A project whose default audit is committed, as the page begins."""
     project = make_project()
     project.params(COMPARED)
-    (project.path / "workspaces" / "other").mkdir(parents=True)
-    project.params(COMPARED.replace("seed: 13", "seed: 14"), "workspaces/other")
-    for workspace in (".", "workspaces/other"):
-        project.run("flows.audit", "--workspace", workspace)
-    project.git("add", "-A")
-    project.git("commit", "-q", "-m", "Two audits")
+    project.environment |= IDENTITY
+    write_reviews(project.path / "reviews.csv", 200)
+    bash(project, "python -m tasks dvc-yaml")
+    for command in COMMANDS[:ONE_PARAMETER]:
+        bash(project, command)
     return project
 
 
 def test_an_experiment_changes_one_parameter_and_tells_what_it_did(project: Project) -> None:
     before = project.executions()
-    project.run("dvc", "exp", "run", "--name", "more-flips", "-S", "noise.flip_share=.02")
+    for command in COMMANDS[ONE_PARAMETER:A_WORKSPACE]:
+        bash(project, command)
     executed = set(project.executions() - before)
     assert {"noise", "report"} <= executed
     assert not executed & {"ingest", "train", "measure"}
@@ -45,22 +50,25 @@ def test_an_experiment_changes_one_parameter_and_tells_what_it_did(project: Proj
     assert changed
     assert all({"old", "new"} <= set(numbers) for numbers in changed.values())
     assert not any(name.startswith("workspaces/") for name in shown(project, "metrics", "diff"))
-    assert "more-flips" in project.run("dvc", "exp", "list", "--name-only").stdout.split()
+    assert len(project.run("dvc", "exp", "list", "--name-only").stdout.split()) == 1
     assert "Data and pipelines are up to date." in project.run("dvc", "status").stdout
 
 
 def test_plots_compare_the_experiment_with_the_commit(project: Project) -> None:
-    drawn = project.run("dvc", "plots", "diff", "HEAD", "workspace").stdout
+    bash(project, COMMANDS[PLOTS])
     page = (project.path / "dvc_plots" / "index.html").read_text()
-    assert "dvc_plots/index.html" in drawn
     assert "://" not in page.replace("https://vega.github.io/schema/", "").replace("http://www.w3.org/2000/svg", "")
     for told in ("Where the rows lie on the map", "What each version is worth", "data_map.png", '"rev": "HEAD"', '"rev": "workspace"'):
         assert told in page, told
 
 
 def test_a_workspace_takes_an_experiment_too(project: Project) -> None:
-    project.run("dvc", "exp", "run", "-S", "workspaces/other/params.yaml:measure.hard=.2", "workspaces/other/dvc.yaml")
-    changed = shown(project, "params", "diff")["workspaces/other/params.yaml"]
-    assert changed == {"measure.hard": {"old": 0.1, "new": 0.2, "diff": 0.1}}
-    told = shown(project, "metrics", "diff", "--targets", "workspaces/other/reports/measure.metrics.json")
-    assert "region.hard-to-learn.count" in told["workspaces/other/reports/measure.metrics.json"]
+    *made, experiment = COMMANDS[A_WORKSPACE:PLOTS]
+    bash(project, made[0])
+    make_smaller(project, "workspaces/reviews")
+    for command in [*made[1:], experiment]:
+        bash(project, command)
+    changed = shown(project, "params", "diff")["workspaces/reviews/params.yaml"]["measure.hard"]
+    assert changed["old"] != changed["new"] == 0.2
+    told = shown(project, "metrics", "diff", "--targets", "workspaces/reviews/reports/measure.metrics.json")
+    assert "region.hard-to-learn.count" in told["workspaces/reviews/reports/measure.metrics.json"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from cartograph.pairs.estimate import curve, draw_sample
 from cartograph.pairs.matcher.blocked import block
 from cartograph.pairs.matcher.features import Features
 from cartograph.pairs.matcher.records import Records
@@ -29,18 +31,28 @@ def task() -> Task:
     return Task(left, right, split, False, False, rows, rows, np.ones(240, np.int8))
 
 
-def test_learnt_vectors_find_what_likeness_cannot(task: Task, tmp_path: Path) -> None:
-    features = Features(Records(task.left, task.right))
-    own = MatcherTask({split: block(task.space(split), 240, features, 3) for split in ("train", "dev", "test")}, lambda: features)
-    save_untrained_bow(task, 0, tmp_path, 64)
-    learner = Learner("cosine-bow", task, str(tmp_path))
-    rng, space = np.random.default_rng(0), task.space("train")
+def labelled(task: Task, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the keys of labelled train pairs, and their labels: all positives, pairs at random, and wrong ones of the same place."""
+    rng, space = np.random.default_rng(seed), task.space("train")
     keys = np.concatenate([task.positives("train"), space.draw(120, task.positives("train"), rng)])
-    # Another thing of the same place is the nearest wrong answer.
     left = rng.integers(0, 80, 160)
     near = space.keys(left, left // 8 * 8 + (left + rng.integers(1, 8, 160)) % 8)
     keys = np.unique(np.concatenate([keys, near]))
-    label = task.labels(keys)
+    return keys, task.labels(keys)
+
+
+def matcher_task(task: Task) -> MatcherTask:
+    features = Features(Records(task.left, task.right))
+    return MatcherTask({split: block(task.space(split), 240, features, 3) for split in ("train", "dev", "test")}, lambda: features)
+
+
+def learner_of(task: Task, folder: Path) -> Learner:
+    save_untrained_bow(task, 0, folder, 64)
+    return Learner("cosine-bow", task, str(folder))
+
+
+def test_learnt_vectors_find_what_likeness_cannot(task: Task, tmp_path: Path) -> None:
+    own, learner, (keys, label) = matcher_task(task), learner_of(task, tmp_path), labelled(task, 0)
     plain, stacked = own.fit(keys, label, "combined", 1), own.fit(keys, label, "combined", 1, learner)
     positives = task.positives("test")
 
@@ -51,3 +63,22 @@ def test_learnt_vectors_find_what_likeness_cannot(task: Task, tmp_path: Path) ->
 
     assert stacked.matcher.learnt > 0 == plain.matcher.learnt
     assert rank(stacked) < rank(plain) / 2
+    dev = draw_sample(task, "dev", own.calibrated(keys, label, "combined").candidates(task.space("dev")), 500, np.random.default_rng(0))
+    assert own.better(stacked, keys, label, "combined", 1, dev) is stacked
+    assert own.better(plain, keys, label, "combined", 1, dev) is plain
+
+
+def test_where_likeness_tells_all_vectors_of_few_labels_are_left_out(task: Task, tmp_path: Path) -> None:
+    names = [f"{thing} no {place[4:]} of {other}" for place in PLACES for thing, other in zip(THINGS, OTHER, strict=True)]
+    task = replace(task, left=names, right=[f"the {name.replace(' of', ',')}" for name in names])
+    own, learner, (keys, label) = matcher_task(task), learner_of(task, tmp_path), labelled(task, 0)
+    few = np.sort(np.random.default_rng(0).permutation(len(keys))[:40])
+    fitted = own.fit(keys[few], label[few], "combined", 1, learner)
+    dev = draw_sample(task, "dev", own.calibrated(keys, label, "combined").candidates(task.space("dev")), 500, np.random.default_rng(0))
+    found = own.better(fitted, keys[few], label[few], "combined", 1, dev)
+
+    def on_dev(scorer: MatcherScorer) -> float:
+        return curve(dev, scorer.score(task.space("dev"), dev.keys)).average_precision
+
+    assert fitted.matcher.learnt > 0 == found.matcher.learnt
+    assert on_dev(found) >= on_dev(fitted)

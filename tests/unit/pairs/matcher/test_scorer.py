@@ -39,8 +39,25 @@ def test_the_best_trained_one_stays() -> None:
     assert choose(found | {"new": scores(5.0, 2)}, SPACE, SAMPLE)[0] == "new"
 
 
+def test_one_that_was_taken_before_is_not_given_up_for_the_label_free_score() -> None:
+    found = {"untrained": scores(3.0, 0), "earlier": scores(2.9, 1), "new": scores(2.0, 2)}
+    assert choose(found, SPACE, SAMPLE)[0] == "earlier"
+
+
+def test_where_dev_does_not_tell_answers_decide() -> None:
+    before = scores(3.0, 0)
+    as_good = before + 0.1 * np.random.default_rng(1).normal(size=3600)
+    both = {"untrained": before, "new": as_good}
+    assert choose(both, SPACE, SAMPLE)[0] == "untrained"
+    assert choose(both, SPACE, SAMPLE, Gain(0.09, 0.03))[0] == "new"
+    assert choose(both, SPACE, SAMPLE, Gain(0.05, 0.03))[0] == "untrained"
+    assert choose(both, SPACE, SAMPLE, Gain(0.09, 0.03), partly_stated=True)[0] == "new"
+    worse = {"untrained": before, "new": scores(2.0, 1)}
+    assert choose(worse, SPACE, SAMPLE, Gain(0.09, 0.03))[0] == "untrained", "dev does tell"
+
+
 def test_where_dev_is_partly_stated_answers_decide() -> None:
     good, bad = scores(3.0, 0), scores(2.0, 1)
     both = {"untrained": good, "new": bad}
-    assert choose(both, SPACE, SAMPLE, Gain(0.09, 0.03))[0] == "new"
-    assert choose(both, SPACE, SAMPLE, Gain(0.02, 0.03))[0] == "untrained"
+    assert choose(both, SPACE, SAMPLE, Gain(0.09, 0.03), partly_stated=True)[0] == "new"
+    assert choose(both, SPACE, SAMPLE, Gain(0.02, 0.03), partly_stated=True)[0] == "untrained"
