@@ -214,7 +214,7 @@ def compare(name: str, seeds: list[int], arms: list[str], encoder: str | None, n
         "labels by   | seed | labels | positive | matcher | random forest on the same labels | cosine-bow on the same labels | the model is"
     )
     for chosen_by in arms:
-        for seed in seeds if chosen_by in ("uncertainty", "forest", "cosine-bow") else seeds[:1]:
+        for seed in seeds:
             if chosen_by == "forest":
                 collect_by_forest(own, task, exact, seed, rounds)
             elif chosen_by != "cosine-bow":

@@ -61,14 +61,15 @@ def launch(
     job.write_text(json.dumps(content | {"held_out": None if held_out is None else str(held_out)}))
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1", f"--nproc-per-node={processes}"]
     log = folder / "processes.log"
-    with log.open("w", encoding="utf-8") as errors:
-        command = [*torchrun, "-m", "cartograph.train.fit", str(job)]
-        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=_environment(processes))
+    command = [*torchrun, "-m", "cartograph.train.fit", str(job)]
+    with (
+        log.open("w", encoding="utf-8") as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=_environment(processes)) as running,
+    ):
         try:
             _follow(running, progress)
         finally:
             running.terminate()
-            running.wait()
     if running.returncode:
         if failure.exists():
             raise InputError(json.loads(failure.read_text(encoding="utf-8"))["message"])
