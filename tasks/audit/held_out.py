@@ -28,16 +28,21 @@ def holds_out(settings: Settings) -> bool:
 
 def held_out_rows(params: Retrain, examples: pa.Table) -> Bools:
     """Return which rows of the train set are held out, ``(n_examples,)``: the share of each class, at least one row in all."""
+    return part_of_each_class(examples, params.held_out, params.held_out_seed)
+
+
+def part_of_each_class(examples: pa.Table, share: float, *seed: int) -> Bools:
+    """Return which rows are drawn, ``(n_examples,)``: the share of each class, rounded down, at least one row in all."""
     import numpy as np
 
     from cartograph.schema import LABEL
 
-    rng = np.random.default_rng(params.held_out_seed)
+    rng = np.random.default_rng(seed)
     labels = examples[LABEL].to_numpy()
     held = np.zeros(len(labels), np.bool_)
     for label in np.unique(labels):
         rows = np.flatnonzero(labels == label)
-        held[rng.permutation(rows)[: int(params.held_out * len(rows))]] = True
+        held[rng.permutation(rows)[: int(share * len(rows))]] = True
     if not held.any():
         held[rng.integers(len(labels))] = True
     return held
@@ -45,6 +50,11 @@ def held_out_rows(params: Retrain, examples: pa.Table) -> Bools:
 
 def held_out_set(params: Retrain, examples: pa.Table) -> pa.Table:
     """Return the rows that are held out as an evaluation set in distribution, under their given labels."""
+    return as_held_out(examples, held_out_rows(params, examples))
+
+
+def as_held_out(examples: pa.Table, held: Bools) -> pa.Table:
+    """Return rows of a train set as an evaluation set in distribution."""
     from dataclasses import replace
 
     from cartograph.compare.versions import HELD_OUT
@@ -52,4 +62,4 @@ def held_out_set(params: Retrain, examples: pa.Table) -> pa.Table:
 
     info = replace(dataset_info(examples.schema), name=HELD_OUT, domain="id")
     more = {name: column in examples.column_names for name, column in (("annotators", ANNOTATOR_LABELS), ("groups", GROUPS))}
-    return examples.filter(held_out_rows(params, examples)).cast(examples_schema(info, **more))
+    return examples.filter(held).cast(examples_schema(info, **more))

@@ -11,11 +11,12 @@ from cartograph.config import Settings
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
-from tasks.audit.held_out import held_out_set
+from tasks.audit.held_out import as_held_out, held_out_set, part_of_each_class
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.parameters.train import Train
 from tasks.audit.plan import chosen_selections, retrained_models
+from tasks.audit.rate_search import best_of, search_rates
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.kept_results import computed_once
 from tasks.engine.receipt import code_digests, versions
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cartograph.train.recipe import Recipe
+    from tasks.audit.rate_search import Trial
     from tasks.engine.workspace import Workspace
 
 
 _ROWS, _MEASURES = "data/ingest/train.parquet", "data/measure/measures.parquet"
 _SUBSET = "data/select/{subset}.parquet"
+_COMPARED = 0.2
 
 
 def run(params: Retrain, inputs: Inputs, out: Out) -> str:
@@ -69,11 +72,15 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
             f"{name} has {rows.num_rows:,} rows of fewer than two classes, and nothing can be learnt from them; "
             "clean less (section `clean`)."
         )
+    same = [inputs[name] for name in inputs if name not in (_ROWS, _MEASURES, _SUBSET.format(subset=subset))]
+    out.checkpoints.mkdir(parents=True, exist_ok=True)
+    best = _best_rate(params, recipe, rows, same, out) if params.rate_trials else None
+    if best is not None:
+        recipe = replace(recipe, learning_rate=best["learning_rate"])
+        described |= {"learning_rate": best["learning_rate"], "rate_trials": params.rate_trials, "rate_accuracy": best["accuracy"]}
     if _MEASURES in inputs:
         rows = _easy_first(rows, pq.read_table(inputs[_MEASURES], columns=["uid", "confidence"]), name)
-    out.checkpoints.mkdir(parents=True, exist_ok=True)
     write_parquet(rows, out.checkpoints / "subset.parquet")
-    same = [inputs[name] for name in inputs if name not in (_ROWS, _MEASURES, _SUBSET.format(subset=subset))]
     key = _key(recipe, out.checkpoints / "subset.parquet", evaluation, same)
 
     def compute(target: Path) -> None:
@@ -101,6 +108,42 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
     write_json(folder / "training.json", read_json(result / "training.json") | described)
     write_json(folder / "metrics.json", metrics | {"rows": rows.num_rows})
     return _summary(rows.num_rows, list(evaluation), metrics)
+
+
+def _best_rate(params: Retrain, recipe: Recipe, rows: pa.Table, others: list[Path], out: Out) -> Trial | None:
+    """Return the trial whose rate does best on a fifth of the subset: no set that versions are compared on is read.
+
+    All seeds of a subset have the same search. None where four fifths of the subset have one class.
+    """
+    from cartograph.compare.versions import HELD_OUT
+    from cartograph.data.parquet import write_parquet
+
+    held = part_of_each_class(rows, _COMPARED, params.held_out_seed, 1)
+    rest = rows.filter(~held).combine_chunks()
+    if len(rest["label"].unique()) < 2:
+        return None
+    recipe = replace(recipe, seed=params.held_out_seed)
+    low, high = params.rate_range or (recipe.learning_rate / 10, recipe.learning_rate * 10)
+    write_parquet(rows, out.checkpoints / "searched.parquet")
+    searched = _key(recipe, out.checkpoints / "searched.parquet", {}, others)
+    key = digest_json({"trials": params.rate_trials, "range": [low, high], "of": searched})
+
+    def compute(target: Path) -> None:
+        with progress(f"learning rate {out.cell['subset']}", "trainings") as update:
+            found = search_rates(
+                params.rate_trials,
+                (low, high),
+                params.held_out_seed,
+                recipe,
+                rest,
+                {HELD_OUT: as_held_out(rows, held)},
+                out.checkpoints / "rates",
+                update,
+            )
+        write_json(target / "best.json", dict(best_of(found)))
+
+    found: Trial = read_json(computed_once(out.workspace, "rates", key, compute, again=out.forced) / "best.json")
+    return found
 
 
 def _key(recipe: Recipe, rows: Path, evaluation: dict[str, Path], others: list[Path]) -> str:
@@ -177,7 +220,7 @@ STEP = Step(
     run=run,
     params=Retrain,
     inputs=_inputs,
-    libraries=train.STEP.libraries,
+    libraries=(*train.STEP.libraries, "optuna"),
     when=lambda settings: bool(retrained_models(settings)),
     reads=("train",),
     matrix=Matrix({"subset": "subsets", "seed": "seeds"}, more={"subset": chosen_selections}, keys=("selections",), leaves_failure=True),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cartograph.config import Settings
 from cartograph.data.json_files import write_json
@@ -15,13 +14,14 @@ from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.train import Train
 from tasks.audit.parameters.tune import Tune
 from tasks.audit.plan import searches_rate
+from tasks.audit.rate_search import best_of, search_rates
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cartograph.train.recipe import Recipe
+    from tasks.audit.rate_search import Trial
 
 DATA, METRICS = "data/tune", "reports/tune.metrics.json"
 _ROWS = "data/ingest/train.parquet"
@@ -54,8 +54,17 @@ def run(params: Tune, inputs: Inputs, out: Out) -> str:
         evaluate="end",
         live=False,
     )
-    found = _search(params, recipe, pq.read_table(inputs[_ROWS]), {name: held[name]}, out.checkpoints)
-    best = max(found, key=lambda trial: (not trial["failed"], trial["accuracy"], -trial["trial"]))
+    low, high = params.low or recipe.learning_rate / 10, params.high or recipe.learning_rate * 10
+    if low >= high:
+        raise InputError(
+            f"step `tune` would draw rates from {low:g} to {high:g}; `tune.low` must be below `tune.high`, and where one of them is null "
+            f"it is a tenth, or ten times, of `train.learning_rate` ({recipe.learning_rate:g}): set both."
+        )
+    with progress("tune") as update:
+        found = search_rates(
+            params.trials, (low, high), params.seed, recipe, pq.read_table(inputs[_ROWS]), {name: held[name]}, out.checkpoints, update
+        )
+    best = best_of(found)
     write_parquet(_table(found), out[DATA] / "trials.parquet")
     content = {"set": name, **best}
     write_json(out[DATA] / "best.json", content)
@@ -67,56 +76,7 @@ def run(params: Tune, inputs: Inputs, out: Out) -> str:
     return f"{summary}; set train.learning_rate to use it"
 
 
-def _search(params: Tune, recipe: Recipe, rows: pa.Table, held: dict[str, pa.Table], folder: Path) -> list[dict[str, Any]]:
-    """Return number, rate and accuracy of every trial, and whether it failed; finished ones are found again in the folder's database."""
-    import optuna
-
-    from cartograph.train.fit import fit
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    low, high = params.low or recipe.learning_rate / 10, params.high or recipe.learning_rate * 10
-    if low >= high:
-        raise InputError(
-            f"step `tune` would draw rates from {low:g} to {high:g}; `tune.low` must be below `tune.high`, and where one of them is null "
-            f"it is a tenth, or ten times, of `train.learning_rate` ({recipe.learning_rate:g}): set both."
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    study = optuna.create_study(
-        storage=f"sqlite:///{folder / 'trials.db'}", study_name="learning rate", direction="maximize", load_if_exists=True
-    )
-    [name] = held
-    done = {trial.user_attrs["place"] for trial in study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))}
-    with progress("tune") as update:
-        for place in range(params.trials):
-            update(place, params.trials)
-            if place in done:
-                continue
-            # A rate depends on its place alone, so that a resumed search tries the rates that an uninterrupted one would.
-            study.sampler = optuna.samplers.RandomSampler(seed=params.seed * 10_007 + place)
-            trial = study.ask()
-            rate = trial.suggest_float("learning_rate", low, high, log=True)
-            scratch = folder / f"trial-{place}"
-            fitted = fit(replace(recipe, learning_rate=rate), rows, held, scratch)
-            trial.set_user_attr("place", place)
-            trial.set_user_attr("failed", bool(fitted.metrics["train.failed"]))
-            study.tell(trial, fitted.metrics[f"{name}.accuracy"])
-            shutil.rmtree(scratch)
-        update(params.trials, params.trials)
-    complete = study.get_trials(states=(optuna.trial.TrialState.COMPLETE,))
-    trials = [
-        {
-            "trial": trial.user_attrs["place"] + 1,
-            "learning_rate": float(trial.params["learning_rate"]),
-            "accuracy": float(trial.value or 0.0),
-            "failed": trial.user_attrs["failed"],
-        }
-        for trial in complete
-        if trial.user_attrs["place"] < params.trials
-    ]
-    return sorted(trials, key=lambda trial: trial["trial"])
-
-
-def _table(found: list[dict[str, Any]]) -> pa.Table:
+def _table(found: list[Trial]) -> pa.Table:
     import pyarrow as pa
 
     return pa.Table.from_pylist(

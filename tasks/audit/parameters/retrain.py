@@ -26,7 +26,7 @@ class Retrain(Section):
         description="without an evaluation set: share of each class's train rows that no model is trained on, to score them on; "
         "0: no retraining then",
     )
-    held_out_seed: int = Field(13, ge=0, description="seed of these rows")
+    held_out_seed: int = Field(13, ge=0, description="seed of these rows, and of a search for learning rates")
     order: Literal["shuffled", "easy-first"] = Field(
         "shuffled",
         description="rows of an epoch: shuffled, or easy-first (a curriculum: by the confidence of this audit's map, the highest first)",
@@ -34,6 +34,15 @@ class Retrain(Section):
     epochs: int | None = Field(None, ge=1, description="passes over each subset; null: as in train")
     batch_size: int | None = Field(None, ge=1, description="rows per optimiser step; null: as in train")
     learning_rate: float | None = Field(None, gt=0, description="peak learning rate of AdamW; null: as in train")
+    rate_trials: int = Field(
+        0,
+        ge=0,
+        description="learning rates tried for each subset, a training each on four fifths of it, compared on the rest; "
+        "it is trained at its best one; 0: all at the same rate",
+    )
+    rate_range: tuple[float, float] | None = Field(
+        None, description="lowest and highest of them; null: from a tenth of the learning rate to ten times"
+    )
 
     @field_validator("subsets", "seeds")
     @classmethod
@@ -42,6 +51,13 @@ class Retrain(Section):
         if twice is not None:
             raise ValueError(f"names {twice} twice; each is trained once")
         return values
+
+    @field_validator("rate_range")
+    @classmethod
+    def _in_order(cls, bounds: tuple[float, float] | None) -> tuple[float, float] | None:
+        if bounds is not None and not 0 < bounds[0] < bounds[1]:
+            raise ValueError(f"should be two rates above 0, the lower one first, but is {bounds[0]:g} and {bounds[1]:g}")
+        return bounds
 
     @field_validator("seeds")
     @classmethod

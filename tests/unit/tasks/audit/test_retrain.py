@@ -104,6 +104,42 @@ def test_without_an_evaluation_set_a_part_of_each_class_is_held_out_and_no_versi
     assert counts[1] == len(first)
 
 
+def test_each_subset_is_trained_at_the_rate_that_is_best_on_a_fifth_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = space(tmp_path, epochs=3, rate_trials=3, rate_range=(1e-3, 0.5), seeds=[1, 2])
+    tried: list[tuple[float, float, set[str]]] = []
+    real = fit
+
+    def watched(recipe: Any, rows: pa.Table, sets: dict[str, pa.Table], *more: Any, **named: Any) -> Any:
+        if set(sets) != {"held", "far"}:
+            [held] = sets.values()
+            compared, kept = set(held["uid"].to_pylist()), set(rows["uid"].to_pylist())
+            assert not compared & kept, "rates are compared on rows of the subset that no trial was trained on"
+            fitted = real(recipe, rows, sets, *more, **named)
+            tried.append((recipe.learning_rate, fitted.metrics["held-out.accuracy"], compared | kept))
+            return fitted
+        return real(recipe, rows, sets, *more, **named)
+
+    monkeypatch.setattr("cartograph.train.fit.fit", watched)
+    for name in ("cleaned-1", "cleaned-2", "random-1"):
+        run_step(cell(workspace, name), workspace)
+    assert len(tried) == 6, "the seeds of a subset share its search"
+    assert [rate for rate, *_ in tried[:3]] == [rate for rate, *_ in tried[3:]]
+    assert all(1e-3 <= rate <= 0.5 for rate, *_ in tried)
+    uids = small_set()["uid"].to_pylist()
+    for names, own, rows in ((("cleaned-1", "cleaned-2"), tried[:3], uids[:40]), (("random-1",), tried[3:], uids[20:])):
+        assert all(used == set(rows) for *_, used in own)
+        rate, accuracy, _ = max(own, key=lambda trial: trial[1])
+        for name in names:
+            training = json.loads((tmp_path / f"data/retrain/{name}/training.json").read_text())
+            assert training["learning_rate"] == pytest.approx(rate)
+            assert (training["rate_trials"], training["rate_accuracy"]) == (3, pytest.approx(accuracy))
+
+
+def test_rates_to_search_between_are_in_order() -> None:
+    with pytest.raises(ValueError, match=r"should be two rates above 0, the lower one first, but is 0\.1 and 0\.01"):
+        Retrain(rate_trials=2, rate_range=(0.1, 0.01))
+
+
 def test_dynamics_made_elsewhere_are_no_reason_to_hold_rows_out(tmp_path: Path) -> None:
     assert not STEP.when(space(tmp_path, evaluation={}, train={"dynamics": "recorded"}).settings)
 
