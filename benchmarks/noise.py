@@ -124,7 +124,9 @@ class Audits:
         return Workspace(self.folder, Settings({name: models[name].model_validate(values) for name, values in given.items()}))
 
 
-def by_committee(features: Any, labels: np.ndarray, n_classes: int, vectors: np.ndarray | None) -> tuple[Any, dict[str, Any], float]:
+def by_committee(
+    features: Any, labels: np.ndarray, n_classes: int, vectors: np.ndarray | None, apart: bool
+) -> tuple[Any, dict[str, Any], float]:
     """Return what `Audits.delivered` does, of the committee on words and vectors, without an audit around it."""
     import pyarrow as pa
 
@@ -132,7 +134,8 @@ def by_committee(features: Any, labels: np.ndarray, n_classes: int, vectors: np.
     from cartograph.suspects.detector import untested_committee
 
     started = time.perf_counter()
-    doubt = committee_scores(features, labels, [str(label) for label in range(n_classes)], np.random.default_rng(13), vectors=vectors).doubt
+    names, rng = [str(label) for label in range(n_classes)], np.random.default_rng(13)
+    doubt = committee_scores(features, labels, names, rng, vectors=vectors, apart=apart).doubt
     odds = np.log(np.clip(doubt.score, 1e-300, None)) - np.log1p(-np.clip(doubt.score, None, 1 - 1e-16))
     detector = untested_committee({"doubt": odds}, doubt.unknown)
     probability, rank = detector.probability({"doubt": odds}), np.empty(len(labels), dtype=np.int64)
@@ -197,7 +200,9 @@ def cells(
                         if committee and encoder and not (Path(folder) / "data/embed/train.parquet").exists():
                             audits.read_by_encoder(named)
                         table, record, seconds = (
-                            by_committee(features, noised, len(classes), audits.vectors() if which == "vectors" else None)
+                            by_committee(
+                                features, noised, len(classes), audits.vectors() if which == "vectors" else None, len(texts[0]) > 1
+                            )
                             if committee
                             else audits.delivered(named, which == "vectors", which == "words" and encoder is not None)
                         )

@@ -95,7 +95,17 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
             early = 1 if dynamics.logits.shape[1] > _LONG else 0
             known["early epoch"] = mean_probabilities(dynamics.logits[:, early : early + 1])
         rng = np.random.default_rng([seed, 3])
-        return committee_scores(reading.data, labels, list(info.labels), rng, folds=fold, vectors=vectors, trees=reading.trees, known=known)
+        return committee_scores(
+            reading.data,
+            labels,
+            list(info.labels),
+            rng,
+            folds=fold,
+            vectors=vectors,
+            trees=reading.trees,
+            known=known,
+            apart=reading.apart,
+        )
 
     return opinion
 

@@ -230,6 +230,7 @@ def _find_suspects(
         folds=fold,
         vectors=reading.vectors if vectors is None else vectors,
         trees=reading.trees,
+        apart=reading.apart,
     )
     measures = compute_measures(dynamics.uids, dynamics.logits, labels)
     evidence = Evidence(labels, names, measures, mean_probabilities(dynamics.logits), dynamics.logits.shape[1], committee)

@@ -33,11 +33,12 @@ from cartograph.wording import counted
 
 
 class Reading(NamedTuple):
-    """What a committee reads of rows: the arguments ``data``, ``vectors`` and ``trees`` of ``committee_scores``; None of what they lack."""
+    """What a committee reads of rows: arguments of ``committee_scores`` of the same names; None of what they lack."""
 
     data: sparse.csr_array | None
     vectors: Floats32 | None
     trees: TreeColumns | None
+    apart: bool = False
 
 
 def reading_of(table: pa.Table) -> Reading:
@@ -49,7 +50,7 @@ def reading_of(table: pa.Table) -> Reading:
     info = dataset_info(table.schema)
     if info.features:
         return Reading(None, dense_columns({"train": table})["train"], tree_columns(table))
-    return Reading(None if info.task == "choice" else simple_features(table), None, None)
+    return Reading(None if info.task == "choice" else simple_features(table), None, None, info.task == "pair")
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ def committee_scores(
     vectors: Floats32 | None = None,
     trees: TreeColumns | None = None,
     known: Mapping[str, Shares] | None = None,
+    apart: bool = False,
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
 
@@ -98,6 +100,7 @@ def committee_scores(
         vectors: of an encoder that has not learnt from these labels, ``(n_examples, width)``.
         trees: of a table of features, what decision trees read of it.
         known: by name, class probabilities of each row by models that had not seen it, ``(n_examples, n_classes)``.
+        apart: whether a row's label says how two texts relate, while words and vectors are of either text for itself.
 
     Raises:
         InputError: nothing to learn from (no rows, one class, blank texts, no view), labels, features, vectors or probabilities that do
@@ -126,7 +129,7 @@ def committee_scores(
     if not views:
         raise InputError("neither texts nor vectors nor probabilities are given, so no label can be doubted; give one of them.")
     probabilities = combine(views, given, rng)
-    doubt = label_doubt(probabilities, given, alike=trees is not None and mostly_alike(trees))
+    doubt = label_doubt(probabilities, given, alike=trees is not None and mostly_alike(trees), apart=apart)
     return Committee(probabilities, doubt, tuple(views), fold)
 
 

@@ -104,7 +104,7 @@ class Doubt:
     unknown: Unknown | None = None
 
 
-def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUDO_ROWS, alike: bool = False) -> Doubt:
+def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUDO_ROWS, alike: bool = False, apart: bool = False) -> Doubt:
     """Return the doubt about every given label, and an estimate of how many are wrong.
 
     The only row of a class has a doubt of ½ at least: no model can know a class from it, and it may be a slip of the pen.
@@ -118,6 +118,8 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
             look like a habit of the annotators.
         alike: whether most rows are equal to many others in what the models read. However clear they look through the noise, they may
             differ in what nobody recorded, so that ``CLEAR`` is not enough.
+        apart: whether a label says how two texts relate, of which words and vectors of either text know little: what they are surest
+            about has exceptions, which look like wrong labels, so that nothing but ``CLEAR`` is enough.
 
     Raises:
         InputError: shapes that do not fit, probabilities that are negative or do not sum to 1, or a label outside the classes.
@@ -145,8 +147,9 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
         contradicted, surest = _rate(anchors)
         clear = clear_share(true_classes)
         fits = fits_the_labels(known, true_classes, transition, _transition(anchors, 1.0), given, entropy)
-        estimated = fits and ((clear >= CLEAR and not alike) or (explained >= EXPLAINED and contradicted <= CONTRADICTED * surest))
-        hard = explained >= EXPLAINED and (alike or not fits)
+        contradicts = contradicted > CONTRADICTED * surest or apart
+        estimated = fits and ((clear >= CLEAR and not alike) or (explained >= EXPLAINED and not contradicts))
+        hard = explained >= EXPLAINED and (alike or apart or not fits)
         noisy = fits and not alike and explained >= SEEN and clear >= CLEARER * explained
     if not estimated:
         unknown = "hard rows" if hard else "much noise" if noisy and len(given) >= FEWEST_ROWS else "little explained"

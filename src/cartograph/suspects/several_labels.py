@@ -74,12 +74,12 @@ def several_doubts(reading: Reading, given: Ids, names: Sequence[str], seed: int
     committees = [_committee(reading, given[:, label], np.random.default_rng([seed, 3, label])) for label in range(given.shape[1])]
     own = np.stack([np.asarray(committee.probabilities)[:, 1] for committee in committees], axis=1)
     yes = own if len(names) == 1 else _both(own, _stacked(own, given, [committee.fold for committee in committees], seed))
-    return _doubts(yes, given, reading.trees is not None and mostly_alike(reading.trees))
+    return _doubts(yes, given, reading.trees is not None and mostly_alike(reading.trees), reading.apart)
 
 
 def _committee(reading: Reading, given: Ids, rng: np.random.Generator) -> Committee:
     fold = assign_folds(given, FOLDS, rng)
-    return committee_scores(reading.data, given, NAMES, rng, folds=fold, vectors=reading.vectors, trees=reading.trees)
+    return committee_scores(reading.data, given, NAMES, rng, folds=fold, vectors=reading.vectors, trees=reading.trees, apart=reading.apart)
 
 
 def _stacked(own: Floats, given: Ids, folds: Sequence[Integers], seed: int) -> Floats:
@@ -109,13 +109,13 @@ def _both(one: Floats, other: Floats) -> Floats:
     return sigmoid((log_odds(one) + log_odds(other)) / 2.0)
 
 
-def _doubts(yes: Floats, given: Ids, alike: bool) -> SeveralDoubts:
+def _doubts(yes: Floats, given: Ids, alike: bool, apart: bool) -> SeveralDoubts:
     shares = np.stack([1.0 - yes, yes], axis=2)
-    together = label_doubt(shares.reshape(-1, 2), given.ravel(), alike=alike)
+    together = label_doubt(shares.reshape(-1, 2), given.ravel(), alike=alike, apart=apart)
     if together.explained < NOTHING:
         together = replace(together, score=1.0 - np.where(given == 1, yes, 1.0 - yes).ravel())
     all_of_them = together.score.reshape(given.shape)
-    labels = tuple(label_doubt(shares[:, label], given[:, label], alike=alike) for label in range(given.shape[1]))
+    labels = tuple(label_doubt(shares[:, label], given[:, label], alike=alike, apart=apart) for label in range(given.shape[1]))
     alone = np.stack([doubt.score if doubt.explained >= NOTHING else all_of_them[:, label] for label, doubt in enumerate(labels)], axis=1)
     odds = (log_odds(alone, 1e-9) + log_odds(all_of_them, 1e-9)) / 2.0
     unknown = np.array([doubt.unknown is not None for doubt in labels])

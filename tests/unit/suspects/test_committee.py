@@ -11,8 +11,8 @@ from scipy import sparse
 from cartograph.errors import InputError
 from cartograph.features.pixels import sparse_pixels
 from cartograph.statistics.metrics import average_precision
-from cartograph.suspects.committee import committee_scores
-from tests.training_sets import small_images
+from cartograph.suspects.committee import committee_scores, reading_of
+from tests.training_sets import small_images, small_set
 
 NO_YES = ["no", "yes"]
 
@@ -94,6 +94,14 @@ def test_pairs_are_understood_by_what_the_fields_share() -> None:
         pairs.append((f"here is a {first}", f"i see the {first if label else other}"))
     found = committee_scores(pairs, labels, NO_YES, np.random.default_rng(1))
     assert np.mean(found.probabilities.argmax(axis=1) == labels) > 0.9
+
+
+def test_of_pairs_it_is_said_that_their_texts_are_read_apart() -> None:
+    assert {task: reading_of(small_set(task)).apart for task in ("single", "pair", "choice")} == {
+        "single": False,
+        "pair": True,
+        "choice": False,
+    }
 
 
 @settings(deadline=None, max_examples=10)

@@ -229,6 +229,23 @@ def test_equal_rows_with_different_labels_are_hard_rather_than_clear_but_for_err
     assert (found.unknown, found.wrong) == ("hard rows", None)
 
 
+def test_how_two_texts_relate_is_told_from_them_apart_only_where_that_is_clear() -> None:
+    """What words are surest about has exceptions in pairs: no label is wrong here, but some 7 of a hundred of the surest look so."""
+    rng = np.random.default_rng(8)
+    rate = 1 / (1 + np.exp(-rng.normal(0, 1.4, 4000)))
+    labels = (rng.random(4000) < rate).astype(np.intp)
+    probabilities = np.column_stack([1 - rate, rate])
+    taken = label_doubt(probabilities, labels)
+    assert taken.wrong is not None and taken.explained >= EXPLAINED
+    found = label_doubt(probabilities, labels, apart=True)
+    assert (found.unknown, found.wrong) == ("hard rows", None)
+    np.testing.assert_array_equal(found.score, taken.score)
+    clear = np.column_stack([np.where(labels == 0, 0.95, 0.05), np.where(labels == 1, 0.95, 0.05)])
+    wrong = rng.random(4000) < 0.05
+    told = label_doubt(clear, np.where(wrong, 1 - labels, labels), apart=True)
+    assert told.wrong is not None and told.wrong.low <= wrong.sum() <= told.wrong.high
+
+
 def surest_rows_tables(probabilities: Floats, labels: Integers, share: float) -> Floats:
     """How often the surest rows predicted as each class have each label."""
     n_classes = probabilities.shape[1]
