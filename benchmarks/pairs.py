@@ -9,10 +9,8 @@ whose model of each round is chosen on dev pairs, on labels by its own uncertain
 13 features of a pair (scikit-learn), on the matcher's labels, and on labels by its own uncertainty; for texts without fields also
 `cosine-bow`, on the matcher's labels, and on labels by its own uncertainty.
 
-Tuned with seed 1 on the dev split of amazon_google and of the questions. The *test* split of amazon_google was seen at
-two early choices (which trees, and features of rivals), and once more in a run of this benchmark with seed 1, after which the weight of the
-label-free score was raised and the rule of one standard error was added. Its test numbers are therefore not held out. Nothing was tuned on
-WikiQA, measured with one seed; an encoder such as MiniLM was not measured. Choosing labels by uncertainty does not help on amazon_google.
+What was tuned on what, and what it shows: `benchmarks/results/pairs.txt`. The *test* split of amazon_google was seen while the matcher was
+made, so that its numbers are not held out.
 
 Data: amazon_google (entity tables and given splits) and WikiQA, read from CARTOGRAPH_DATA or ../shared/data, and generated questions. A
 folder in --data is a task of one's own: a.csv, b.csv unless it is one table (a column `id`, the others text), and pairs.csv (left_id,
