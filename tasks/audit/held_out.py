@@ -62,4 +62,6 @@ def as_held_out(examples: pa.Table, held: Bools) -> pa.Table:
 
     info = replace(dataset_info(examples.schema), name=HELD_OUT, domain="id")
     more = {name: column in examples.column_names for name, column in (("annotators", ANNOTATOR_LABELS), ("groups", GROUPS))}
-    return examples.filter(held).cast(examples_schema(info, **more))
+    schema = examples_schema(info, **more)
+    # Rows to train on may have weights and ranks, too.
+    return examples.filter(held).select(schema.names).cast(schema)

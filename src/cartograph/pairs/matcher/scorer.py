@@ -163,7 +163,7 @@ def choose(
     if partly_stated and gain is not None and gain.value > gain.error:
         return "new", found
     best = max((name for name in found if name != UNTRAINED), key=lambda name: found[name])
-    if "earlier" in found:
+    if "earlier" in found and not partly_stated:
         return best, found
     both = [scores[best], scores[UNTRAINED]]
     draws = [drawn[:, 0] for drawn in bootstrap_scores(sample, space, both, _DRAWS, np.random.default_rng(0))]

@@ -42,6 +42,7 @@ def test_the_best_trained_one_stays() -> None:
 def test_one_that_was_taken_before_is_not_given_up_for_the_label_free_score() -> None:
     found = {"untrained": scores(3.0, 0), "earlier": scores(2.9, 1), "new": scores(2.0, 2)}
     assert choose(found, SPACE, SAMPLE)[0] == "earlier"
+    assert choose(found, SPACE, SAMPLE, Gain(0.0, 0.03), partly_stated=True)[0] == "untrained", "unless its reason, the answers, is gone"
 
 
 def test_where_dev_does_not_tell_answers_decide() -> None:

@@ -17,7 +17,7 @@ from cartograph.dynamics.epoch_files import logits_of
 from cartograph.errors import InputError
 from cartograph.maps.measures import Measures
 from cartograph.maps.table import map_table
-from cartograph.schema import SUBSET, Domain, dataset_info, dynamics_schema
+from cartograph.schema import SUBSET, WEIGHTED_SUBSET, Domain, dataset_info, dynamics_schema
 from cartograph.train.fit import fit
 from tasks.audit.held_out import held_out_set
 from tasks.audit.parameters.retrain import Retrain
@@ -133,6 +133,15 @@ def test_each_subset_is_trained_at_the_rate_that_is_best_on_a_fifth_of_it(tmp_pa
             training = json.loads((tmp_path / f"data/retrain/{name}/training.json").read_text())
             assert training["learning_rate"] == pytest.approx(rate)
             assert (training["rate_trials"], training["rate_accuracy"]) == (3, pytest.approx(accuracy))
+
+
+def test_a_rate_is_searched_for_weighted_rows_too(tmp_path: Path) -> None:
+    workspace = space(tmp_path, epochs=2, rate_trials=2, subsets=["cleaned"], seeds=[1])
+    subset = pq.read_table(tmp_path / "data/select/cleaned.parquet")
+    weights = pa.array(np.linspace(0.2, 1.0, subset.num_rows), pa.float32())
+    save(subset.append_column(WEIGHTED_SUBSET.field("weight"), weights).cast(WEIGHTED_SUBSET), tmp_path / "data/select/cleaned.parquet")
+    run_step(cell(workspace, "cleaned-1"), workspace)
+    assert json.loads((tmp_path / "data/retrain/cleaned-1/training.json").read_text())["rate_trials"] == 2
 
 
 def test_rates_to_search_between_are_in_order() -> None:
