@@ -1,12 +1,15 @@
-"""What a matcher's candidates cost: two tables of 100,000 texts each, blocked and compared.
+"""What a matcher's candidates cost, and a round on them: two tables of 100,000 texts each, blocked and compared.
 
-`python benchmarks/pair_blocking.py [--records 100000] [--sample 1000]`
+`python benchmarks/pair_blocking.py [--records 100000] [--sample 1000] [--rounds 6250 12500 25000]`
 
 Texts are 3 to 9 words drawn by Zipf's law from 60,000, and a model number; half of the right ones are left ones with a letter or a word
 changed. Each left record gets its 40 nearest right ones by words and by characters, and each candidate all features of a pair of texts.
 A sample of left records is searched for among all right ones: every left record costs the same, so seconds of the whole are those times
 records / sample, and the memory of the other records' candidates is taken up by numbers that stand for them. Each size runs in a process of
 its own, because peak memory never falls. Goal: at most 4 GiB for the largest.
+
+A round is measured on whole tables of other sizes, all of whose left records are searched for: the matcher is trained on 600 labels, half
+of them positive, scores every candidate, and chooses the next 1,000 pairs. Its seconds and memory are extrapolated by the candidates.
 """
 
 from __future__ import annotations
@@ -89,25 +92,67 @@ def measure(records: int, sample: int) -> dict[str, float]:
     }
 
 
+def measure_round(records: int) -> dict[str, float]:
+    """Return seconds of training, scoring and choosing, candidates, and peak memory in MiB before the round and in it."""
+    from cartograph.pairs.matcher.blocked import COMBINED, block
+    from cartograph.pairs.matcher.features import Features
+    from cartograph.pairs.matcher.fitting import fit_matcher
+    from cartograph.pairs.matcher.records import Records
+    from cartograph.pairs.matcher.scorer import MatcherScorer, MatcherTask
+    from cartograph.pairs.methods import least_certain
+    from cartograph.pairs.pair_space import PairSpace
+
+    left, right = texts(records, 1)
+    features = Features(Records(left, right, {}))
+    space = PairSpace(np.arange(records), np.arange(records), records, False)
+    pairs = block(space, records, features, NEIGHBOURS)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    own = MatcherTask({"train": pairs}, lambda: features)
+    rng = np.random.default_rng(0)
+    rows, others = space.pairs(pairs.keys)
+    same = (rows == others) & (rows % 2 == 0)
+    chosen = np.concatenate([rng.permutation(np.flatnonzero(same))[:300], rng.permutation(np.flatnonzero(~same))[:300]])
+    now = time.process_time()
+    matcher = fit_matcher(pairs, pairs.keys[chosen], same[chosen].astype(np.int8), COMBINED, 0)
+    trained = time.process_time()
+    scorer = MatcherScorer(matcher, own)
+    near = scorer.candidates(space)
+    scored = time.process_time()
+    least_certain(near, scorer.probability(near.similarity), 1_000, np.sort(pairs.keys[chosen]))
+    done = time.process_time()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    parts = {"training": trained - now, "scoring": scored - trained, "choosing": done - scored}
+    return {**parts, "candidates": len(pairs.keys), "before": before, "peak": peak}
+
+
+def child(*options: str) -> dict[str, float]:
+    """Return what a process of its own printed."""
+    # One thread, so that seconds of the processor are those that pass.
+    alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, __file__, *options], capture_output=True, text=True, check=True, env=alone)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
 def main() -> None:
-    """Print machine and versions, then the table of sizes."""
+    """Print machine and versions, then the tables of sizes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--sample", type=int, default=1_000)
+    parser.add_argument("--rounds", type=int, nargs="*", default=[6_250, 12_500, 25_000])
     parser.add_argument("--child", type=int, default=0)
+    parser.add_argument("--child-round", type=int, default=0)
     arguments = parser.parse_args()
-    if arguments.child:
-        print(json.dumps(measure(arguments.child, min(arguments.sample, arguments.child))))
+    if arguments.child or arguments.child_round:
+        whole = measure_round(arguments.child_round) if arguments.child_round else None
+        print(json.dumps(whole or measure(arguments.child, min(arguments.sample, arguments.child))))
         return
     names = ", ".join(f"{name} {version(name)}" for name in ("numpy", "rapidfuzz", "scikit-learn", "scipy"))
     print(f"Python {platform.python_version()}, {names}; {platform.machine()}, one thread; seconds are of the processor")
     print("records each | searched for | candidates | terms s | words s | characters s | features s | whole s | found | peak MiB | ours")
     for records in (arguments.records // 8, arguments.records // 4, arguments.records // 2, arguments.records):
         sample = min(arguments.sample, records)
-        command = [sys.executable, __file__, "--child", str(records), "--sample", str(sample)]
-        # One thread, so that seconds of the processor are those that pass.
-        alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, env=alone).stdout.splitlines()[-1])
+        found = child("--child", str(records), "--sample", str(sample))
         parts = found["words"] + found["characters"] + found["features"]
         whole = found["terms"] + parts * records / sample
         seconds = " | ".join(
@@ -117,6 +162,18 @@ def main() -> None:
         head = f"{records:12,} | {sample:12,} | {found['candidates']:10,.0f}"
         print(f"{head} | {seconds} | {whole:7,.0f} | {found['found']:.3f} | {memory}", flush=True)
     print(f"goal, peak at most 4,096 MiB: {'met' if found['peak'] <= 4096 else 'NOT met'}")
+    print("\na round\nrecords each | candidates | training s | scoring s | choosing s | peak MiB before | in it")
+    last, size = {}, found["candidates"]
+    for records in arguments.rounds:
+        last = child("--child-round", str(records))
+        seconds = " | ".join(f"{last[name]:{width}.1f}" for name, width in (("training", 10), ("scoring", 9), ("choosing", 10)))
+        print(f"{records:12,} | {last['candidates']:10,.0f} | {seconds} | {last['before']:15,.0f} | {last['peak']:5,.0f}", flush=True)
+    if last:
+        times = size / last["candidates"]
+        scored, more = (last["scoring"] + last["choosing"]) * times, (last["peak"] - last["before"]) * times
+        print(
+            f"of {size:,.0f} candidates, extrapolated: {last['training'] + scored:,.0f} s a round, {found['peak'] + more:,.0f} MiB at most"
+        )
 
 
 if __name__ == "__main__":
