@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from cartograph.pairs.tables import load_task
 from cartograph.planted.paraphrases import generate
 from tests.chromium import chromium, violations_at_every_sight
 from tests.integration.project import Project
+from tests.integration.test_docs import write_shops
 
 SMALL = """\
 pairs: {rows: 400}
@@ -117,6 +121,63 @@ def test_a_collection_waits_for_people_under_the_flow_and_under_dvc(make_project
     project.run("flows.collect")
     assert project.executions("workspaces/paraphrases") == before
     assert before["round-1@uncertainty-1"] == before["round-2@uncertainty-1"] == 1
+
+
+@pytest.mark.slow
+def test_two_tables_are_matched_by_people_from_no_label_on_and_a_kill_loses_no_answer(make_project: Callable[[], Project]) -> None:
+    project = make_project()
+    write_shops(project.path)
+    said = project.run("tasks", "first-pairs", "--left", "shop-a.csv", "--right", "shop-b.csv", "--rows", "40").stdout
+    answer_by_texts(project.path / "first-pairs.csv")
+    project.run("tasks", *" ".join(said.split("Then: python -m tasks ")[1].split()).split())
+    space = project.path / "workspaces/matching"
+    params = (space / "params.yaml").read_text(encoding="utf-8")
+    (space / "params.yaml").write_text(
+        params.replace("rounds: 4 ", "rounds: 2 ").replace("first_round: 60", "first_round: 20"), encoding="utf-8"
+    )
+    flow = ("flows.collect", "--workspace", "workspaces/matching")
+    project.run(*flow, code=3)
+    first = space / "review/round-01.csv"
+    asked = answer_by_texts(first)
+    answered = first.read_bytes()
+
+    running = project.start(*flow)
+    staged = space / ".cartograph/staging/round-1@uncertainty-1"
+    while running.poll() is None and not (staged.exists() and any(staged.iterdir())):
+        time.sleep(0.01)
+    assert running.poll() is None, "it ended before it could be killed"
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate()
+    assert first.read_bytes() == answered
+
+    project.run(*flow, code=3)
+    assert first.read_bytes() == answered
+    asked_next = answer_by_texts(space / "review/round-02.csv")
+    assert len(asked) == 20 and asked_next and not asked & asked_next
+    project.run(*flow)
+    assert project.executions("workspaces/matching")["round-1@uncertainty-1"] == 1
+    labels = pq.read_table(space / "data/round-2/uncertainty-1/collected.parquet").to_pylist()
+    keys = {number: {f"p{row['left'] * 80 + row['right']}" for row in labels if row["round"] == number} for number in (1, 2)}
+    assert keys == {1: asked, 2: asked_next}, "every answer of either sheet is a label"
+    assert "pairs were asked about, " in (space / "reports/report.html").read_text(encoding="utf-8")
+    project.run("tasks", "match", "-w", "workspaces/matching", "--one-to-one", "--out", "matches.csv")
+    rows = [*csv.DictReader((project.path / "matches.csv").read_text(encoding="utf-8-sig").splitlines())]
+    # Row n of the second table is row n + 20 of the first.
+    right = [int(row["left_id"].strip("'")[1:]) == int(row["right_id"].strip("'")[1:]) + 20 for row in rows]
+    assert len(rows) > 40 and np.mean(right) > 0.9
+
+
+def answer_by_texts(path: Path) -> set[str]:
+    """Fill in a sheet as people do, by what two texts say; return which pairs it asks about."""
+    header, *rows = csv.reader(path.read_text(encoding="utf-8-sig").splitlines())
+    columns = {name: place for place, name in enumerate(header)}
+    answers = columns.get("label", columns.get("answer"))
+    assert answers is not None, header
+    for row in rows:
+        left, right = (row[columns[side]].split()[:4] for side in ("left", "right"))
+        row[answers] = "yes" if left == right else "no"
+    write(path, header, [tuple(row) for row in rows])
+    return {row[0] for row in rows}
 
 
 def test_an_audit_is_no_collection(project: Project) -> None:
