@@ -83,7 +83,7 @@ notices: $(READY)
 	@python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench,release]'
 	@python .ci/notices.py
 
-# What a release is checked and listed with stands in an environment of its own, so that it is no part of the list.
+# What a release is checked and listed with is installed in an environment of its own, so that it is no part of the list.
 TOOLS := build/release
 $(TOOLS)/.ready: pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(TOOLS)

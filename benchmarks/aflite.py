@@ -189,7 +189,7 @@ def _parity(fits: int, kind: str, features: np.ndarray, labels: np.ndarray, trai
 
 
 MEMORY_LIMIT = 3 * 2**30
-"""What the filter is told that it may take: less than the largest features."""
+"""What the filter may take: less than the largest features."""
 
 
 def make(path: Path, rows: int, width: int) -> None:

@@ -51,7 +51,7 @@ def audit(project: Path, environment: dict[str, str], workspace: str) -> int:
     return subprocess.run(command, cwd=project, env=environment, stdout=subprocess.DEVNULL, check=False).returncode
 
 
-def told(project: Path, workspace: str, wrong: set[str]) -> None:
+def finding(project: Path, workspace: str, wrong: set[str]) -> None:
     """Print what the second audit of a workspace found."""
     folder = project / workspace / "data"
     numbers = json.loads((folder / "compare/comparison.json").read_text())["numbers"]
@@ -94,7 +94,7 @@ def main() -> None:
                 write(project / f"{kind}{seed}.jsonl", changed)
                 code = audit(project, environment, workspace)
                 print(f" {kind}: the audit ended with {code}")
-                told(project, workspace, wrong)
+                finding(project, workspace, wrong)
 
 
 def start(project: Path, environment: dict[str, str], seed: int, rows: list[tuple[str, str]]) -> None:

@@ -101,7 +101,7 @@ def measure(kind: str, sets: dict[str, pa.Table], seeds: tuple[int, ...]) -> tup
     from cartograph.bias.partial import WHOLE
 
     rows: list[dict[str, Any]] = []
-    told, started = [], time.perf_counter()
+    said, started = [], time.perf_counter()
     for seed in seeds:
         made = features(kind, sets, seed)
         pool, vectors = made["train"]
@@ -117,10 +117,10 @@ def measure(kind: str, sets: dict[str, pa.Table], seeds: tuple[int, ...]) -> tup
             seed=seed,
             evaluation={"validation": (theirs, test["label"].to_numpy())},
         )
-        told.append((pool.num_rows, int(result.kept.sum()), result.history[0].bias, result.history[-1].bias))
+        said.append((pool.num_rows, int(result.kept.sum()), result.history[0].bias, result.history[-1].bias))
         evaluated = {"validation": EvaluationRows(test, result.evaluation["validation"].kept)}
         rows += accuracies_table(pool, result.kept, evaluated, [(model, WHOLE) for model in MODELS], (seed,), predict).to_pylist()
-    size, kept, before, after = (fmean(values) for values in zip(*told, strict=True))
+    size, kept, before, after = (fmean(values) for values in zip(*said, strict=True))
     return f"{size:,.0f} to {kept:,.0f} rows, R {before:.3f} to {after:.3f}, {time.perf_counter() - started:.0f} s", rows
 
 
@@ -157,10 +157,10 @@ def main() -> None:
     for flipped in (False, True):
         sets = digits(flipped=flipped)
         for kind in ("pixels", "finetuned"):
-            told, rows = measure(kind, sets, seeds)
+            said, rows = measure(kind, sets, seeds)
             block = [
                 "",
-                f"## Features: {kind}; labels {'with 3 % planted errors' if flipped else 'as they should be'}: {told}",
+                f"## Features: {kind}; labels {'with 3 % planted errors' if flipped else 'as they should be'}: {said}",
                 *table_of(rows),
             ]
             print("\n".join(block), flush=True)

@@ -101,11 +101,11 @@ def _set(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> None:
 def _selections(space: Path) -> str:
     """Return rows and ties of every selection."""
     metrics = json.loads((space / "reports/select.metrics.json").read_text(encoding="utf-8"))
-    told = ["Selections at 33 %:"]
+    said = ["Selections at 33 %:"]
     for name in COORDINATES:
         rows, tied = (int(metrics[f"{name}-0.33.{part}"]) for part in ("rows", "tied"))
-        told.append(f"  {name:<18} {rows:,} rows, {tied:,} tie at the cut")
-    return "\n".join([*told, ""])
+        said.append(f"  {name:<18} {rows:,} rows, {tied:,} tie at the cut")
+    return "\n".join([*said, ""])
 
 
 def main() -> None:
@@ -131,7 +131,7 @@ def main() -> None:
             *model,
         ]
 
-        def told(*command: str) -> str:
+        def said(*command: str) -> str:
             done = subprocess.run(
                 [sys.executable, "-m", *command], cwd=project, env=environment, check=False, stdout=subprocess.PIPE, text=True
             )
@@ -142,12 +142,12 @@ def main() -> None:
         space = project / "workspaces/this"
         published = arguments.preset.endswith("-map")
         model_of = "published map" if published else f"model {arguments.model}"
-        parts = [f"{arguments.preset}, {model_of}\n", told(*made)]
+        parts = [f"{arguments.preset}, {model_of}\n", said(*made)]
         if published:
             _set(space / "params.yaml", PUBLISHED)
         elif arguments.preset == "multinli":
             _set(space / "params.yaml", {"clean": {"recipe": "decisions-only"}})
-        parts.append(told("flows.audit", "--workspace", "workspaces/this"))
+        parts.append(said("flows.audit", "--workspace", "workspaces/this"))
         parts.append(_selections(space) if published else (space / "data/evaluate/evaluation.md").read_text(encoding="utf-8"))
         page = space / "reports/report.html"
         text = "\n".join(parts)

@@ -87,12 +87,12 @@ def flips(space: Path) -> list[str]:
     import pyarrow.parquet as pq
 
     total = sum(uid.endswith("-flipped") for uid in pq.read_table(space / "data/ingest/train.parquet")["uid"].to_pylist())
-    told = [f"Of the {total} flipped rows a selection holds:"]
+    said = [f"Of the {total} flipped rows a selection holds:"]
     for name in STRATEGIES:
         uids = pq.read_table(space / f"data/select/{name}-0.33.parquet")["uid"].to_pylist()
         found = sum(uid.endswith("-flipped") for uid in uids)
-        told.append(f"  {name:<18} {found:>4} of {total} ({found / total:6.1%}); {found / len(uids):6.1%} of its {len(uids):,} rows")
-    return told
+        said.append(f"  {name:<18} {found:>4} of {total} ({found / total:6.1%}); {found / len(uids):6.1%} of its {len(uids):,} rows")
+    return said
 
 
 def main() -> None:
@@ -123,10 +123,10 @@ def main() -> None:
         (space / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
         subprocess.run([sys.executable, "-m", "tasks", "dvc-yaml"], cwd=project, env=environment, check=True, stdout=sys.stderr)
         subprocess.run([sys.executable, "-c", _RUN], cwd=project, env=environment, check=True)
-        told = [f"{arguments.data}, model {arguments.model}, {', '.join(map(str, params['retrain']['seeds']))} as seeds", ""]
-        told += [*flips(space), ""] if arguments.data == "trec" else []
-        told.append((space / "data/evaluate/selections.md").read_text(encoding="utf-8"))
-        text = "\n".join(told)
+        said = [f"{arguments.data}, model {arguments.model}, {', '.join(map(str, params['retrain']['seeds']))} as seeds", ""]
+        said += [*flips(space), ""] if arguments.data == "trec" else []
+        said.append((space / "data/evaluate/selections.md").read_text(encoding="utf-8"))
+        text = "\n".join(said)
     print(text)
     print(f"{time.perf_counter() - started:.0f} s", file=sys.stderr)
     if arguments.output:

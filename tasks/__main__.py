@@ -119,7 +119,7 @@ def find_step(name: str, workspace: Workspace) -> Step:
     """Return the workspace's step of that name.
 
     Raises:
-        InputError: there is none; the message lists those there are.
+        InputError: the name is unknown; the message lists those there are.
     """
     steps = {step.name: step for step in steps_of(workspace.settings)}
     if name not in steps:

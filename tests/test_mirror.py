@@ -25,7 +25,7 @@ def module_of(test: Path) -> Path:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(UNIT).as_posix())
 def test_a_file_of_unit_tests_stands_where_its_module_is(file: Path) -> None:
-    assert file.name.startswith("test_"), "what several test files need stands in tests/, not among them"
+    assert file.name.startswith("test_"), "what several test files need belongs in tests/, not among them"
     assert is_module(module_of(file)), f"{module_of(file).relative_to(ROOT)}.py is not there; name the file after the module that it tests"
 
 

@@ -124,7 +124,7 @@ def parse_yaml(text: str, path: Path) -> dict[str, Any]:
 
 
 def _check_node(path: Path, node: yaml.Node) -> None:
-    """Check that no mapping names a key twice, and that what stands in several places by alias does not make it endless or huge."""
+    """Check that no mapping names a key twice, and that what is written in several places by alias does not make it endless or huge."""
     sizes: dict[int, int | None] = {}
 
     def size(inner: yaml.Node, depth: int) -> int:

@@ -103,7 +103,7 @@ def write_record(record: Record, folder: Path, name: str) -> None:
 
 
 def read_record(folder: Path, name: str = "record") -> Record | None:
-    """Return the record that stands in a folder; None where there is none, or not as it was written."""
+    """Return the record in a folder; None where it is missing, or not as it was written."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -45,7 +45,7 @@ def run(params: Tune, inputs: Inputs, out: Out) -> str:
     tables = {Path(name).stem: pq.read_table(inputs[name]) for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
     held = {name: table for name, table in sorted(tables.items()) if dataset_info(table.schema).domain == "id"}
     if not held:
-        raise InputError("step `tune` needs an evaluation set of the train set's distribution, and there is none; add one to `evaluation`.")
+        raise InputError("step `tune` needs an evaluation set of the train set's distribution, which is missing; add one to `evaluation`.")
     name = next((name for name in held if name.casefold().startswith(_MEANT)), next(iter(held)))
     recipe = replace(
         recipes.recipe_of(out.workspace.settings.of(Train), out.workspace),

@@ -135,7 +135,7 @@ def untrained_results(pairs: Path, encoded: Path, collect: Collect) -> list[Roun
     whole = curve(sample, score)
     space = load_task(pairs).space("test")
     draws = next(bootstrap_scores(sample, space, [score], collect.resamples, np.random.default_rng(0)))
-    numbers = {"labels": 0.0, "told": 0.0, "positive": 0.0}
+    numbers = {"labels": 0.0, "answered": 0.0, "positive": 0.0}
     numbers |= {"test.average_precision": whole.average_precision, "test.precision_at_recall_20": whole.precision_at()}
     return [RoundResult(method, seed, 0, numbers, draws) for method in collect.methods for seed in collect.seeds]
 

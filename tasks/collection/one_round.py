@@ -60,7 +60,7 @@ class Round:
         asked = answered.filter(answered["round"].to_numpy() > 0)
         positive = int((asked["label"].to_numpy() == 1).sum())
         given = len(table.filter(table["round"].to_numpy() == 0))
-        numbers = {"labels": len(table) - given, "told": len(asked), "positive": positive, "given": given, **scored}
+        numbers = {"labels": len(table) - given, "answered": len(asked), "positive": positive, "given": given, **scored}
         content = {"method": self.method, "seed": self.seed, "round": self.number, "numbers": numbers, "chosen": choice}
         write_json(self.folder / "scores.json", content)
         tested = f", AP {scored['test.average_precision']:.3f}" if "test.average_precision" in scored else ""

@@ -53,7 +53,7 @@ class People:
     rounds: int
 
     def answers(self, batch: Keys) -> Integers8:
-        """Return the answer to each pair of the round; write the sheet where there is none.
+        """Return the answer to each pair of the round; write the sheet where it is missing.
 
         Raises:
             InputError: the sheet has what is no answer, or is about other pairs.

@@ -44,7 +44,7 @@ def audits_by_version(folder: Path) -> dict[str, str]:
 
 
 def version_named(versions: Iterable[str], name: str) -> str | None:
-    """Return the version that a name means: itself, or of a query's rows the only one whose SHA-256 begins so; None where there is none.
+    """Return the version that a name means: itself, or of a query's rows the only one whose SHA-256 begins so; None without one.
 
     >>> version_named(["3", "f2a9c14be07d"], "f2a9c1")
     'f2a9c14be07d'

@@ -72,7 +72,7 @@ def preset_keys(name: str) -> dict[str, Any]:
     """Return the keys of the section ``ingest`` that a preset sets.
 
     Raises:
-        InputError: there is none of that name.
+        InputError: no preset has that name.
     """
     if name not in PRESETS:
         raise InputError(f"--preset {name}: there is no such preset; there are {', '.join(PRESETS)}.")

@@ -103,7 +103,7 @@ class Receipt:
 
 
 def read_receipt(step: Step, workspace: Workspace) -> Receipt | None:
-    """Return the step's receipt, or None where there is none that can be read."""
+    """Return the step's receipt, or None where it is missing or cannot be read."""
     try:
         receipt = Receipt(**read_json(workspace.resolve(step.receipt_name)))
     except (OSError, ValueError, TypeError, RecursionError):

@@ -134,7 +134,7 @@ class Workspace:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Do the block, which changes what stands in the workspace, as its holder.
+        """Do the block, which changes files of the workspace, as its holder.
 
         Raises:
             LostLockError: the audit that this is part of no longer holds it.

@@ -91,7 +91,7 @@ def end_unfinished(client: MlflowClient, run_id: str, how: Unfinished) -> None:
 
 
 def _noted(begun: BegunRun) -> dict[str, Any]:
-    """Return the note; an empty one where there is none, or none that can be read."""
+    """Return the note; an empty one where it is missing or cannot be read."""
     try:
         noted = read_json(begun.note)
     except (OSError, ValueError):

@@ -57,7 +57,7 @@ def _content(logged: Logged) -> str:
 
 
 def begin_logged_model(client: MlflowClient, run: Run, record: Model, logged: Logged) -> str:
-    """Return the id of a run's logged model, which is made where there is none yet."""
+    """Return the id of a run's logged model, which is made where it is missing."""
     from mlflow.entities import LoggedModelOutput
 
     found = find_logged_model(client, run, record.fingerprint)

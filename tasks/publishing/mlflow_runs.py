@@ -42,7 +42,7 @@ def publish_runs(
         models: of the runs beneath it.
         experiment: its name.
         folder: whose files are the run's artifacts.
-        begun: where the run is noted that was begun with the audit, which becomes this one; None: there is none.
+        begun: where the run is noted that was begun with the audit, which becomes this one; None: no run was begun.
 
     Raises:
         InputError: it cannot be used; the message says whether anything was written.

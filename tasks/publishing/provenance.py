@@ -43,7 +43,7 @@ def _git(*arguments: str) -> str | None:
 def dvc_lock(workspace: Workspace, without: str) -> str | None:
     """Return the workspace's dvc.lock as text, but for one stage: the one that is about to report it.
 
-    None where there is none, where it cannot be read, or where it is not about the files that are there now, so that
+    None where it is missing, where it cannot be read, or where it is not about the files that are there now, so that
     nobody takes an earlier audit's versions for this one's.
     """
     path = workspace.path / "dvc.lock"

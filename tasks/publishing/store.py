@@ -51,7 +51,7 @@ _SILENCE = {
 
 
 def experiment_id(client: MlflowClient, name: str, uri: str, what: str) -> str:
-    """Return the id of the experiment of this name, which is made where there is none.
+    """Return the id of the experiment of this name, which is made where it is missing.
 
     Args:
         client: of the store.

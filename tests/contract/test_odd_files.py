@@ -199,7 +199,7 @@ REFUSED: dict[str, tuple[Callable[[Path], str], dict[str, Any], str]] = {
     "no such sheet": (workbook(("rows", [("text", "label"), *ROWS])), {}, "no sheet `other`; it has rows"),
     "an archive cut short": (text_file("rows.zip", b"PK\x03\x04 and no more"), {}, "ZIP"),
     "an old workbook": (text_file("rows.xlsx", b"\xd0\xcf\x11\xe0 old"), {}, r"save it again as \.xlsx"),
-    "a pattern that is none": (lambda folder: str(folder / "part**.csv"), {}, "is no pattern of files|no file fits"),
+    "a pattern that is not one": (lambda folder: str(folder / "part**.csv"), {}, "is no pattern of files|no file fits"),
     "a pattern of folders": (lambda folder: str((folder / "in.csv").mkdir() or folder / "*.csv"), {}, "no file fits"),
     "a pattern in a home that is not there": (lambda folder: "~nouser/*.csv", {}, "home of a user who is not there"),
     "a pattern that fits nothing": (lambda folder: str(folder / "none-*.csv"), {}, "no file fits"),

@@ -59,7 +59,7 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def make_project(tmp_path_factory: pytest.TempPathFactory, prefect_server: str, migrated: Path) -> MakeProject:
-    """Return a function that makes a fresh project: code, git and DVC repository, small parameters; and unless told, MLflow's database."""
+    """Return a function that makes a fresh project: code, git and DVC repository, small parameters; and, if wanted, MLflow's database."""
     home = tmp_path_factory.mktemp("prefect-home")
     code = tmp_path_factory.mktemp("code")
     copy_code(code)

@@ -58,8 +58,8 @@ def test_plots_compare_the_experiment_with_the_commit(project: Project) -> None:
     bash(project, COMMANDS[PLOTS])
     page = (project.path / "dvc_plots" / "index.html").read_text()
     assert "://" not in page.replace("https://vega.github.io/schema/", "").replace("http://www.w3.org/2000/svg", "")
-    for told in ("Where the rows lie on the map", "What each version is worth", "data_map.png", '"rev": "HEAD"', '"rev": "workspace"'):
-        assert told in page, told
+    for printed in ("Where the rows lie on the map", "What each version is worth", "data_map.png", '"rev": "HEAD"', '"rev": "workspace"'):
+        assert printed in page, printed
 
 
 def test_a_workspace_takes_an_experiment_too(project: Project) -> None:
@@ -70,5 +70,5 @@ def test_a_workspace_takes_an_experiment_too(project: Project) -> None:
         bash(project, command)
     changed = shown(project, "params", "diff")["workspaces/reviews/params.yaml"]["measure.hard"]
     assert changed["old"] != changed["new"] == 0.2
-    told = shown(project, "metrics", "diff", "--targets", "workspaces/reviews/reports/measure.metrics.json")
-    assert "region.hard-to-learn.count" in told["workspaces/reviews/reports/measure.metrics.json"]
+    printed = shown(project, "metrics", "diff", "--targets", "workspaces/reviews/reports/measure.metrics.json")
+    assert "region.hard-to-learn.count" in printed["workspaces/reviews/reports/measure.metrics.json"]

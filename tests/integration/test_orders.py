@@ -34,7 +34,7 @@ def audited(make_project: MakeProject) -> Project:
 
 
 def downstream(name: str) -> set[str]:
-    """The step of that name and all that hang on it."""
+    """The step of that name and all that depend on it."""
     found = {name}
     for step in CELLS:
         if upstream(step, CELLS, SETTINGS) & found:
@@ -218,12 +218,12 @@ def test_a_fresh_clone_with_dvc_pull_runs_nothing(audited: Project, tmp_path: Pa
 def test_audits_are_compared_also_of_a_commit(audited: Project) -> None:
     audited.git("add", "-A")
     audited.git("commit", "-q", "--allow-empty", "-m", "As it is")
-    told = audited.run("flows.compare", ".@HEAD", ".").stdout
-    assert "Suspects: 0 new (0 on added rows)" in told
-    assert "| rows | 240 | 240 |" in told
+    shown = audited.run("flows.compare", ".@HEAD", ".").stdout
+    assert "Suspects: 0 new (0 on added rows)" in shown
+    assert "| rows | 240 | 240 |" in shown
     done = audited.run("flows.compare", ".@nowhere", ".", code=2)
-    told = " ".join(done.stderr.split())
-    assert "there is no audit of . at revision nowhere (" in told and "unknown Git revision 'nowhere'); name a commit" in told
+    shown = " ".join(done.stderr.split())
+    assert "there is no audit of . at revision nowhere (" in shown and "unknown Git revision 'nowhere'); name a commit" in shown
     done = audited.run("flows.compare", "workspaces/none", ".", code=2)
     assert "workspaces/none" in done.stderr
 

@@ -95,7 +95,7 @@ def write_cleaned(folder: Path, train: pa.Table) -> None:
 
 
 def write_filtered(folder: Path, train: pa.Table) -> None:
-    """Write what withstood a filter: every other row."""
+    """Write what a filter kept: every other row."""
     folder.mkdir(parents=True)
     pq.write_table(train.take(list(range(0, train.num_rows, 2))), folder / "filtered.parquet")
     pq.write_table(schema.AFLITE.empty_table(), folder / "aflite.parquet")
@@ -755,7 +755,7 @@ def test_a_reason_hides_the_password_in_both_spellings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("uri", "told"),
+    ("uri", "said"),
     [
         (f"sqlite:///{project_root() / 'mlflow.db'}", "mlflow ui --backend-store-uri sqlite:///mlflow.db"),
         ("sqlite:////srv/my runs.db", "mlflow ui --backend-store-uri 'sqlite:////srv/my runs.db'"),
@@ -763,8 +763,8 @@ def test_a_reason_hides_the_password_in_both_spellings() -> None:
         ("https://ann:secret@host/mlflow", "https://host/mlflow"),
     ],
 )
-def test_where_runs_are_looked_at_is_told_without_secrets(uri: str, told: str) -> None:
-    assert tracking_uri.viewer(uri) == told
+def test_where_runs_are_looked_at_is_told_without_secrets(uri: str, said: str) -> None:
+    assert tracking_uri.viewer(uri) == said
 
 
 def test_names_that_mlflow_does_not_take_stay_apart() -> None:

@@ -59,7 +59,7 @@ def as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def known_among(keys: pd.Series, others: pd.Series) -> Integers:
-    """Return for each text the place of the first equal one among others, -1 where there is none."""
+    """Return for each text the place of the first equal one among others, -1 where no other is equal."""
     mine, theirs = _arrow(keys), _arrow(others)
     # The set looked in is the larger one as a rule, and a table of its texts would hold them once more.
     wanted = pc.fill_null(pc.index_in(theirs, value_set=mine), -1).to_numpy()

@@ -61,7 +61,7 @@ def label_sets(columns: Mapping[str, Sequence[Any]], where: str) -> LabelSets:
 
     One column holds lists (also written as JSON or as Python writes them) or names between ``|``, ``;`` or commas; several columns, or one
     that holds nothing else, hold 0 and 1, yes and no, true and false. Where a label is missing, its row is a fault: in lists a cell
-    without a value (``[]`` is none of the labels), of columns an empty cell. An empty cell of separated names is none of the labels.
+    without a value (``[]`` has no label), of columns an empty cell. An empty cell of separated names has no label.
 
     Args:
         columns: name -> (n_rows,) cells: texts, numbers, booleans, lists, None.

@@ -66,7 +66,7 @@ def require_device(device: str, instead: str = "`auto` or `cpu`") -> None:
     """Check that there is a GPU where ``cuda`` is asked for.
 
     Raises:
-        InputError: there is none; the message proposes what to set ``instead``.
+        InputError: torch sees no GPU; the message proposes what to set ``instead``.
     """
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError(f"device is `cuda`, but torch sees no GPU here; set it to {instead}.")

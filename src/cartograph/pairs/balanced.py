@@ -27,7 +27,7 @@ def accuracy_and_f1(label: Ids, probability: Reals, weight: Reals | None = None)
 
 
 def clean_map(query: Ids, label: Ids, score: Reals) -> float | None:
-    """Return mean average precision over *clean* queries, those with a positive and a negative pair; None where there is none.
+    """Return mean average precision over *clean* queries, those with a positive and a negative pair; None without such a query.
 
     Args:
         query: (n,) which query each pair belongs to.

@@ -138,10 +138,10 @@ def bootstrap_scores(
     Poisson number with mean 1). All scorings see the same draws, so their differences can be taken draw by draw. A draw without a
     positive pair is nan.
 
-    A sample without a false positive above the threshold does not show that there is none: P@R20 of a draw has besides those drawn as many
-    as Jeffreys' prior of a Poisson rate adds to a count, half a pair on average, of the near and of the sampled negatives each; one of the
-    latter represents as many pairs as they do. So an interval at P@R20 = 1 does not end there. Sampled negatives that all share the lowest
-    score, such as those that blocking never proposes, are not above.
+    A sample without a false positive above the threshold does not show that all pairs there are positive: P@R20 of a draw has besides those
+    drawn as many as Jeffreys' prior of a Poisson rate adds to a count, half a pair on average, of the near and of the sampled negatives
+    each; one of the latter represents as many pairs as they do. So an interval at P@R20 = 1 does not end there. Sampled negatives that all
+    share the lowest score, such as those that blocking never proposes, are not above.
 
     Args:
         sample: of the split.

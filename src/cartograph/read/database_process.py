@@ -164,7 +164,7 @@ def hidden(text: str, _: Request, address: str) -> str:
 
 
 def without_secrets(text: str, address: str) -> str:
-    """Return a text on one line, without the address of a database and what stands in it.
+    """Return a text on one line, without the address of a database and its parts.
 
     >>> without_secrets("no user 'ann' at db.example.org with s%cret", "postgresql://ann:s%25cret@db.example.org/reviews")
     "no user '…' at … with …"

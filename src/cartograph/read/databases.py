@@ -32,7 +32,7 @@ class Query:
     Attributes:
         database: the environment variable that holds the address, as ``env:NAME``.
         query: one statement that returns rows.
-        watermark: a cheap query that returns another row whenever the rows have changed; None where there is none.
+        watermark: a cheap query that returns another row whenever the rows have changed; None without one.
     """
 
     database: str

@@ -142,7 +142,7 @@ def rewrite(source: Source, column: str, kept: Mapping[int, Label]) -> Iterator[
 
 
 def _items(source: Source, column: str) -> dict[str, Any]:
-    """Return what stands in the lists of a column, as it is in the file, by how it is read."""
+    """Return what the lists of a column hold, as it is in the file, by how it is read."""
     with open_text(source.path, source, newline="\n") as file:
         if _begins_with(file) == "[":
             values: Iterable[Any] = json.load(file)

@@ -44,7 +44,7 @@ def read(source: Source) -> Iterator[Batch]:
     """Yield the rows of all shards; their numbers go on from one to the next.
 
     Raises:
-        InputError: there is none, they are not of one kind, one cannot be read, or has other columns than the first.
+        InputError: there is no shard, they are not of one kind, one cannot be read, or has other columns than the first.
     """
     done, columns = 0, None
     with _shards(source) as files:

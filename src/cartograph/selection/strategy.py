@@ -130,7 +130,7 @@ def _missing(name: str, need: str) -> str:
     if need == SUSPECT:
         return f"selection `{name}` leaves suspects out, but the step `noise` has not looked for any; run it, or choose another strategy."
     if need == ACQUISITION:
-        return f"selection `{name}` needs a model trained on a random share of the rows, and there is none; train one, or choose another."
+        return f"selection `{name}` needs a model trained on a random share of the rows, which is missing; train one, or choose another."
     if need == RESISTANCE:
         return f"selection `{name}` takes what AFLite keeps, but nothing was filtered; set `aflite.enabled`, or choose another strategy."
     return (

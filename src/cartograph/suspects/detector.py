@@ -152,7 +152,7 @@ def choose_detector(
         asked: which to use; ``auto`` = the best.
         assumed: the flips' measures were assumed rather than measured, so that comparing would compare assumptions: ``auto`` is
             then ``confidence``, and no other candidate is fitted unless it is the one asked for.
-        unknown: why the committee of the original labels cannot tell how many are wrong; None where it can, or there is none.
+        unknown: why the committee of the original labels cannot tell how many are wrong; None where it can, or without a committee.
 
     Raises:
         InputError: the candidate that was asked for is not possible here, a column is missing or not finite, or there are too few flips.

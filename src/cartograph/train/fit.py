@@ -105,7 +105,7 @@ def fit(
 
     Raises:
         InputError: the recipe names no model that reads such rows, its ``pretrained`` cannot be used, the sets do not go together, the
-            train set is empty or has one class only, ``cuda`` is asked for where there is none, or rows of several labels
+            train set is empty or has one class only, ``cuda`` is asked for without a GPU, or rows of several labels
             (``schema.LABEL_SET``) come with other sets or multiple choice.
     """
     info = _checked(recipe, train, evaluation)

@@ -23,9 +23,9 @@ def test_three_quarters_of_each_class_have_artefacts_of_the_given_label() -> Non
     assert ((outer != (circles.labels == 1)) == circles.flipped).mean() > 0.99
     assert circles.artefact.mean() == 0.75 and circles.flipped.sum() == 80
     assert circles.artefact[circles.flipped].all()
-    told = circles.hints.mean(axis=1) > 0
-    assert (told == (circles.labels == 1))[circles.artefact].mean() > 0.99
-    assert (told == (circles.labels == 1))[~circles.artefact].mean() < 0.6
+    said = circles.hints.mean(axis=1) > 0
+    assert (said == (circles.labels == 1))[circles.artefact].mean() > 0.99
+    assert (said == (circles.labels == 1))[~circles.artefact].mean() < 0.6
 
 
 def test_the_filter_takes_artefacts_and_flipped_labels_and_leaves_the_task(found: Experiment) -> None:

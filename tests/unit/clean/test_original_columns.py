@@ -1,4 +1,4 @@
-"""Cleaned rows in the columns of their file, where the label is none of them."""
+"""Cleaned rows in the columns of their file, where the label is not one of them."""
 
 from __future__ import annotations
 

@@ -48,16 +48,16 @@ def test_a_name_that_prefect_does_not_take_is_refused(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "said"),
     [
         ("deployments: [{entrypoint: x}]", "has no list `deployments` in which each has a name"),
         ("deployments: {}", "has no list `deployments`"),
         ("deployments: [", "is not valid YAML"),
     ],
 )
-def test_a_file_that_was_edited_wrongly_is_named(project: Path, text: str, told: str) -> None:
+def test_a_file_that_was_edited_wrongly_is_named(project: Path, text: str, said: str) -> None:
     (project / "prefect.yaml").write_text(text)
-    with pytest.raises(InputError, match=f"prefect.yaml.*{told}"):
+    with pytest.raises(InputError, match=f"prefect.yaml.*{said}"):
         deploy.write_file([], None, "UTC")
 
 

@@ -1,4 +1,4 @@
-"""What more labels would bring: covered by its interval where the curve is as assumed, not told where it is flat or short."""
+"""What more labels would bring: covered by its interval where the curve is as assumed, not given where it is flat or short."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def curve(slope: float, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray
 
 
 def test_the_interval_covers_what_a_logarithmic_curve_gains() -> None:
-    truth, covered, told = 0.1 * np.log(1 + AN_HOUR / LABELS[-1]), 0, 0
+    truth, covered, shown = 0.1 * np.log(1 + AN_HOUR / LABELS[-1]), 0, 0
     for seed in range(200):
         found = forecast(LABELS, *curve(0.1, 0.01, seed), AN_HOUR, np.random.default_rng(seed))
         if not found.why_not:
-            told += 1
+            shown += 1
             covered += found.low <= truth <= found.high
             assert found.low <= found.gain <= found.high
-    assert told > 180
-    assert covered >= 0.93 * told
+    assert shown > 180
+    assert covered >= 0.93 * shown
 
 
 def test_of_a_flat_curve_nothing_is_told() -> None:

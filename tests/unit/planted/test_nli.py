@@ -175,9 +175,9 @@ class TestRules:
         for label in LABELS:
             for _ in range(300):
                 premise, claim = grammar.pair(label)
-                told, claimed = self.read(premise), self.read(claim)
-                missing = claimed.keys() - told.keys()
-                differing = {slot for slot in claimed.keys() & told.keys() if claimed[slot] != told[slot]}
+                said, claimed = self.read(premise), self.read(claim)
+                missing = claimed.keys() - said.keys()
+                differing = {slot for slot in claimed.keys() & said.keys() if claimed[slot] != said[slot]}
                 negated = " not " in claim
                 if label == "entailment":
                     assert not missing, (premise, claim)
@@ -202,9 +202,9 @@ class TestRules:
                 premise, claim = grammar.pair(label)
                 bound = re.match(r"(At least|Fewer than) (\w+) ", claim)
                 if bound:
-                    told = re.search(r"\b(an?|one|two|three|four|five|six|seven|eight|nine)\b (?!(park|cellar))", self.subject(premise))
-                    assert told is not None
-                    number, limit = value[told[1].lower()], value[bound[2]]
+                    said = re.search(r"\b(an?|one|two|three|four|five|six|seven|eight|nine)\b (?!(park|cellar))", self.subject(premise))
+                    assert said is not None
+                    number, limit = value[said[1].lower()], value[bound[2]]
                     holds = number >= limit if bound[1] == "At least" else number < limit
                     assert holds == (label == "entailment"), (premise, claim)
                     seen += 1

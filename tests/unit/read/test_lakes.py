@@ -132,17 +132,17 @@ def _content(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize(
-    ("table", "told"),
+    ("table", "said"),
     [
         (LakeTable("s3://ann:s3cret@bucket/reviews", "delta"), "is given with a user or password, and params.yaml is no place"),
         (LakeTable("s3://bucket/reviews?sig=s3cret", "delta"), "is given with `sig`, and params.yaml is no place"),
         (LakeTable("shop.reviews", "iceberg", None, "sqlite:///s3cret.db"), "the `catalog` of an Iceberg table is written env:NAME"),
     ],
 )
-def test_a_secret_is_refused_without_repeating_it(table: LakeTable, told: str) -> None:
+def test_a_secret_is_refused_without_repeating_it(table: LakeTable, said: str) -> None:
     with pytest.raises(InputError) as error:
         check_table(table)
-    assert told in str(error.value)
+    assert said in str(error.value)
     assert "s3cret" not in str(error.value)
     check_table(LakeTable("abfss://container@account.dfs.core.windows.net/reviews", "delta"))
 

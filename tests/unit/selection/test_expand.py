@@ -15,15 +15,15 @@ def texts(rng: np.random.Generator, rows: int, maybe: np.ndarray) -> list[tuple[
     return [(" ".join([*rng.choice(WORDS, 6), "perhaps" if unsure else "surely"]),) for unsure in maybe]
 
 
-def made(seed: int, told: bool) -> tuple[list[tuple[str, ...]], np.ndarray, list[tuple[str, ...]], np.ndarray]:
+def made(seed: int, predictable: bool) -> tuple[list[tuple[str, ...]], np.ndarray, list[tuple[str, ...]], np.ndarray]:
     rng = np.random.default_rng(seed)
     unsure, pool = rng.random(300) < 0.3, rng.random(200) < 0.3
-    variability = np.where(unsure if told else rng.permutation(unsure), 0.4, 0.1) + rng.normal(0, 0.02, 300)
+    variability = np.where(unsure if predictable else rng.permutation(unsure), 0.4, 0.1) + rng.normal(0, 0.02, 300)
     return texts(rng, 300, unsure), variability, texts(rng, 200, pool), pool
 
 
 def test_rows_like_the_ambiguous_ones_come_first() -> None:
-    train, variability, pool, unsure = made(1, told=True)
+    train, variability, pool, unsure = made(1, predictable=True)
     ambiguous = np.flatnonzero(variability > 0.25)
     found = expand(train, variability, ambiguous, pool, np.random.default_rng(0), listed=20)
     assert sorted(found.order.tolist()) == list(range(200))
@@ -37,7 +37,7 @@ def test_rows_like_the_ambiguous_ones_come_first() -> None:
 
 
 def test_the_most_similar_row_is_the_one_of_the_same_words() -> None:
-    train, variability, pool, _ = made(2, told=True)
+    train, variability, pool, _ = made(2, predictable=True)
     ambiguous = np.flatnonzero(variability > 0.25)
     pool[7] = (train[ambiguous[5]][0].title(),)
     found = expand(train, variability, ambiguous, pool, np.random.default_rng(0), listed=200)
@@ -49,7 +49,7 @@ def test_the_most_similar_row_is_the_one_of_the_same_words() -> None:
 def test_what_the_texts_do_not_tell_is_not_claimed_to_be_known() -> None:
     known = []
     for seed in range(5):
-        train, variability, pool, _ = made(seed, told=False)
+        train, variability, pool, _ = made(seed, predictable=False)
         found = expand(train, variability, np.flatnonzero(variability > 0.25), pool, np.random.default_rng(0), listed=3)
         assert found.known is not None
         known.append(found.known)
@@ -58,7 +58,7 @@ def test_what_the_texts_do_not_tell_is_not_claimed_to_be_known() -> None:
 
 
 def test_the_same_again_is_the_same_and_equal_rows_keep_their_order() -> None:
-    train, variability, pool, _ = made(3, told=True)
+    train, variability, pool, _ = made(3, predictable=True)
     ambiguous = np.flatnonzero(variability > 0.25)
     one, two = (expand(train, variability, ambiguous, pool[:5] * 3, np.random.default_rng(4), listed=15) for _ in range(2))
     assert one.order.tolist() == two.order.tolist()
@@ -68,7 +68,7 @@ def test_the_same_again_is_the_same_and_equal_rows_keep_their_order() -> None:
 
 
 def test_the_rows_of_which_the_maps_model_is_least_certain_come_first() -> None:
-    train, variability, pool, _ = made(3, told=True)
+    train, variability, pool, _ = made(3, predictable=True)
     certainty = np.linspace(0.5, 1.0, 200)[::-1]
     found = expand(train, variability, np.array([3, 5]), pool, np.random.default_rng(0), listed=4, certainty=certainty)
     assert found.order.tolist() == list(range(199, -1, -1))
@@ -78,7 +78,7 @@ def test_the_rows_of_which_the_maps_model_is_least_certain_come_first() -> None:
 
 
 def test_a_map_without_variability_knows_nothing() -> None:
-    train, _, pool, _ = made(3, told=True)
+    train, _, pool, _ = made(3, predictable=True)
     found = expand(train, np.full(300, 0.1), np.arange(3), pool, np.random.default_rng(0), listed=5)
     assert found.known is not None and np.isnan(found.known.r)
     assert np.isfinite(found.scores).all()
@@ -93,6 +93,6 @@ def test_a_map_without_variability_knows_nothing() -> None:
     ],
 )
 def test_what_cannot_be_ranked_is_refused(rows: int, ambiguous: list[int], pool: int, message: str) -> None:
-    train, variability, others, _ = made(1, told=True)
+    train, variability, others, _ = made(1, predictable=True)
     with pytest.raises(InputError, match=message):
         expand(train[:rows], variability[:rows], np.array(ambiguous, np.int64), others[:pool], np.random.default_rng(0), listed=1)

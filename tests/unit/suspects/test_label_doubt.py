@@ -215,8 +215,8 @@ def test_classes_that_overlap_tell_no_number_though_their_surest_rows_contradict
     assert (found.score >= 0.5).mean() < 0.05
     wrong = rng.random(3000) < 0.05
     clear = np.eye(3)[labels] * 0.85 + 0.05
-    told = label_doubt(clear, np.where(wrong, (labels + 1) % 3, labels))
-    assert told.wrong is not None and told.wrong.low <= wrong.sum() <= told.wrong.high, "flat probabilities alone are no misfit"
+    said = label_doubt(clear, np.where(wrong, (labels + 1) % 3, labels))
+    assert said.wrong is not None and said.wrong.low <= wrong.sum() <= said.wrong.high, "flat probabilities alone are no misfit"
 
 
 def test_equal_rows_with_different_labels_are_hard_rather_than_clear_but_for_errors() -> None:
@@ -242,8 +242,8 @@ def test_how_two_texts_relate_is_told_from_them_apart_only_where_that_is_clear()
     np.testing.assert_array_equal(found.score, taken.score)
     clear = np.column_stack([np.where(labels == 0, 0.95, 0.05), np.where(labels == 1, 0.95, 0.05)])
     wrong = rng.random(4000) < 0.05
-    told = label_doubt(clear, np.where(wrong, 1 - labels, labels), apart=True)
-    assert told.wrong is not None and told.wrong.low <= wrong.sum() <= told.wrong.high
+    said = label_doubt(clear, np.where(wrong, 1 - labels, labels), apart=True)
+    assert said.wrong is not None and said.wrong.low <= wrong.sum() <= said.wrong.high
 
 
 def surest_rows_tables(probabilities: Floats, labels: Integers, share: float) -> Floats:

@@ -184,10 +184,10 @@ def test_reasons_say_what_the_model_thought_epoch_by_epoch() -> None:
 def test_reasons_quote_the_committee_where_the_detector_read_it() -> None:
     known = evidence([[[0, 0, 4]]], [0])
     known = replace(known, committee=committee_of(np.array([[0.03, 0.9, 0.07]]), known.labels))
-    told = "; models that never saw the row give it 3\u00a0% and prefer entailment (90\u00a0%)"
+    said = "; models that never saw the row give it 3\u00a0% and prefer entailment (90\u00a0%)"
     [reason] = reasons(known, committee=True)
-    assert reason.endswith(told)
-    assert told not in reasons(known, committee=False)[0]
+    assert reason.endswith(said)
+    assert said not in reasons(known, committee=False)[0]
 
 
 def test_reasons_from_coordinates_state_what_is_assumed() -> None:

@@ -67,7 +67,7 @@ def embed_sets(
         progress: called with (texts read, texts to read).
 
     Raises:
-        InputError: the encoder cannot be used, or ``cuda`` is asked for where there is none.
+        InputError: the encoder cannot be used, or ``cuda`` is asked for on a machine without a GPU.
     """
     require_device(device)
     where = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"

@@ -45,7 +45,7 @@ def embed_images(
         progress: called with (images read, images to read).
 
     Raises:
-        InputError: the network cannot be used, or ``cuda`` is asked for where there is none.
+        InputError: the network cannot be used, or ``cuda`` is asked for on a machine without a GPU.
     """
     require_device(device)
     where = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"

@@ -24,8 +24,8 @@ class Context:
         offset: what is added to a right row to name it: 0 where both sides are one set.
         width: of keys.
         best: (n_records,) highest value of a record's candidates; 0 where it has none.
-        key: (n_records,) key of that candidate; −1 where there is none.
-        second: (n_records,) value of the next one; 0 where there is none.
+        key: (n_records,) key of that candidate; −1 without one.
+        second: (n_records,) value of the next one; 0 without one.
     """
 
     offset: int

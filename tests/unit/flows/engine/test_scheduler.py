@@ -303,7 +303,7 @@ def test_two_that_wait_both_go_on_when_two_accelerators_become_free_at_once() ->
 
 
 def test_each_step_is_told_of_with_its_summary_and_whether_it_had_to_run(threads: Threads, capsys: pytest.CaptureFixture[str]) -> None:
-    told: list[tuple[str, bool]] = []
+    shown: list[tuple[str, bool]] = []
     threads.ends = {
         "a": lambda: Completed(data={"summary": "6 rows", "seconds": 2.0}),
         "b": lambda: Completed(data={"summary": "7 rows", "seconds": None}),
@@ -311,9 +311,9 @@ def test_each_step_is_told_of_with_its_summary_and_whether_it_had_to_run(threads
     }
     steps = [step("a"), step("b", "a"), step("c", "b"), step("d", "c")]
     run_steps(
-        lambda _: steps, SPACE, OwnProcess(), lambda _: False, lambda _: None, lambda done, executed: told.append((done.name, executed))
+        lambda _: steps, SPACE, OwnProcess(), lambda _: False, lambda _: None, lambda done, executed: shown.append((done.name, executed))
     )
-    assert told == [("a", True), ("b", False)]
+    assert shown == [("a", True), ("b", False)]
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines == [["a", "6", "rows", "2.0", "s"], ["b", "7", "rows", "cached"]]
 

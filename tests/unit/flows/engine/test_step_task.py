@@ -149,8 +149,8 @@ def test_a_step_whose_process_is_lost_runs_again_alone_and_is_given_up_after_som
     )
     assert asked == [False, True, True, True]
     said = capsys.readouterr().out
-    told = "double: the process that ran it has died (BrokenProcessPool: terminated abruptly, {}); running it again"
-    assert [said.count(told.format(number)) for number in range(1, MOST_LOSSES + 2)] == [1] * MOST_LOSSES + [0]
+    shown = "double: the process that ran it has died (BrokenProcessPool: terminated abruptly, {}); running it again"
+    assert [said.count(shown.format(number)) for number in range(1, MOST_LOSSES + 2)] == [1] * MOST_LOSSES + [0]
     assert failure_of(space.path / "data" / "double") == (str(error) if step is CELL else None)
 
 
@@ -217,7 +217,7 @@ def test_what_is_to_be_done_first_is_done_where_the_step_runs(space: Workspace, 
 
 
 def test_of_what_a_lost_process_said_300_characters_are_told_on_one_line(space: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
-    def told(message: str) -> str:
+    def shown(message: str) -> str:
         def lose(alone: bool) -> Outcome:
             raise LostProcessError(message)
 
@@ -227,9 +227,9 @@ def test_of_what_a_lost_process_said_300_characters_are_told_on_one_line(space: 
         assert retried(task, lost.value)
         return capsys.readouterr().out.partition("has died (")[2].partition("); running it again")[0]
 
-    assert told("a\n  b\t\tc. ") == "a b c"
-    assert told("x" * 300) == "x" * 300
-    assert told("x" * 301) == "x" * 299 + "…"
+    assert shown("a\n  b\t\tc. ") == "a b c"
+    assert shown("x" * 300) == "x" * 300
+    assert shown("x" * 301) == "x" * 299 + "…"
 
 
 def test_what_a_task_returned_is_kept_by_prefect_for_the_next_run(space: Workspace) -> None:

@@ -27,13 +27,13 @@ def test_accuracies_before_and_after_the_filter_are_named_by_their_training_rows
 def test_a_sample_that_models_learnt_from_is_said(audit: Audit) -> None:
     whole = with_bias(audit)
     assert whole.bias is not None
-    told = []
+    said = []
     for rows, looked_up in ((100, 1000), (20_000, 1)):
         section = bias_section(replace(whole, bias=replace(whole.bias, sample={"rows": rows, "of": 20_000, "neighbours_of": looked_up})))
         assert section is not None
-        told.append(("Models learn from a random 100 of the 20,000 train rows here" in section.lead, section.blocks[-1].caption))  # type: ignore[attr-defined]
-    assert [told[0][0], told[1][0]] == [True, False]
-    assert told[0][1] == "Cosine distances to the nearest train rows"
+        said.append(("Models learn from a random 100 of the 20,000 train rows here" in section.lead, section.blocks[-1].caption))  # type: ignore[attr-defined]
+    assert [said[0][0], said[1][0]] == [True, False]
+    assert said[0][1] == "Cosine distances to the nearest train rows"
 
 
 def test_bias_says_that_images_have_no_words() -> None:

@@ -48,7 +48,7 @@ def test_how_far_a_search_is_rises_to_the_whole_of_it(monkeypatch: pytest.Monkey
     monkeypatch.setattr(blocking, "_CELLS", 40)
     rng = np.random.default_rng(0)
     left, right = ([" ".join(rng.choice(WORDS, 3)) for _ in range(number)] for number in (14, 10))
-    told: list[tuple[int, int]] = []
-    block(PairSpace(np.arange(14), np.arange(10), 10, False), 14, Features(Records(left, right)), 3, lambda *far: told.append(far))
-    assert {whole for _, whole in told} == {42}
-    assert [done for done, _ in told] == [4, 8, 12, 14, 18, 22, 26, 28, 42]
+    said: list[tuple[int, int]] = []
+    block(PairSpace(np.arange(14), np.arange(10), 10, False), 14, Features(Records(left, right)), 3, lambda *far: said.append(far))
+    assert {whole for _, whole in said} == {42}
+    assert [done for done, _ in said] == [4, 8, 12, 14, 18, 22, 26, 28, 42]

@@ -54,6 +54,6 @@ def test_pairs_are_compared_in_blocks_alike(monkeypatch: pytest.MonkeyPatch) -> 
     left, right = np.repeat(np.arange(4), 4), np.tile(np.arange(4), 4)
     whole = features.table(left, right)
     monkeypatch.setattr(module, "_BLOCK", 3)
-    told: list[int] = []
-    assert np.array_equal(features.table(left, right, told.append), whole)
-    assert told == [3, 6, 9, 12, 15, 16]
+    said: list[int] = []
+    assert np.array_equal(features.table(left, right, said.append), whole)
+    assert said == [3, 6, 9, 12, 15, 16]

@@ -84,8 +84,8 @@ def test_labels_say_what_a_label_free_score_means_though_it_ranks_by_that_score_
     assert np.array_equal(np.argsort(-matcher.score(pairs), kind="stable"), np.argsort(-score, kind="stable"))
     asked = probability(matcher.score(pairs))[rows]
     assert asked.sum() == pytest.approx(label[rows].sum(), abs=1)
-    guess, told = (probability(one.score(pairs)).sum() for one in (Matcher("words"), matcher))
-    assert told == pytest.approx(label.sum(), rel=0.1)
+    guess, said = (probability(one.score(pairs)).sum() for one in (Matcher("words"), matcher))
+    assert said == pytest.approx(label.sum(), rel=0.1)
     assert guess > 2 * label.sum()
 
 

@@ -29,7 +29,7 @@ def space(tmp_path: Path) -> Workspace:
 
 def test_texts_become_a_filtered_version(space: Workspace) -> None:
     assert run(features.STEP, space) == "bow, 119 numbers a row"
-    told = run(aflite.STEP, space)
+    said = run(aflite.STEP, space)
     folder = space.path / "data/aflite"
     rows, history = pq.read_table(folder / "aflite.parquet"), pq.read_table(folder / "history.parquet")
     filtered, record = pq.read_table(folder / "filtered.parquet"), json.loads((folder / "aflite.json").read_text())
@@ -40,7 +40,7 @@ def test_texts_become_a_filtered_version(space: Workspace) -> None:
     assert kept["removed_in_round"].null_count == kept.num_rows == record["kept"]
     assert dataset_info(filtered.schema) == dataset_info(small_set("pair").schema)
     assert record["train_size"] == 12 and record["target_size"] == 40 and record["slice_size"] == 2
-    assert told.startswith(f"120 to {record['kept']} rows in {record['rounds']} rounds, R .")
+    assert said.startswith(f"120 to {record['kept']} rows in {record['rounds']} rounds, R .")
     metrics = json.loads((space.path / aflite.METRICS).read_text())
     assert metrics["aflite.bias_before"] > metrics["aflite.bias_after"]
     assert metrics["aflite.kept.share"] == record["kept"] / 120

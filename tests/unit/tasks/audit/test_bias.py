@@ -39,7 +39,7 @@ def test_versions_before_and_after_are_compared_by_quick_and_by_trained_models(s
     run(features.STEP, space)
     run(aflite.STEP, space)
     space = with_sections(space, bias=Bias(models=("linear", "bow"), partial=("linear", "bow"), seeds=(1,), words=3))
-    told = run(bias.STEP, space)
+    said = run(bias.STEP, space)
     folder = space.path / "data/bias"
     accuracies = pq.read_table(folder / "accuracies.parquet").to_pylist()
     assert {(row["model"], row["input"]) for row in accuracies} == {
@@ -50,7 +50,7 @@ def test_versions_before_and_after_are_compared_by_quick_and_by_trained_models(s
     assert {row["train_rows"] for row in accuracies if row["trained_on"] != "full"} == {kept}
     metrics = json.loads((space.path / bias.METRICS).read_text())
     assert metrics["bias.linear.hypothesis_alone.held.full"] > metrics["bias.linear.premise_alone.held.full"] + 0.2
-    assert told.startswith("linear on held: ") and " trained on 120 rows, " in told and f" on {kept} random, " in told
+    assert said.startswith("linear on held: ") and " trained on 120 rows, " in said and f" on {kept} random, " in said
     words = pq.read_table(folder / "words.parquet")
     assert set(words["listed"].to_pylist()) <= {"before", "after"} and words.num_rows
     neighbours = pq.read_table(folder / "neighbours.parquet").to_pylist()
@@ -62,10 +62,10 @@ def test_models_learn_from_a_sample_where_there_are_more_rows(space: Workspace) 
     run(features.STEP, space)
     run(aflite.STEP, space)
     space = with_sections(space, bias=Bias(models=("linear",), partial=(), seeds=(1,), rows=100))
-    told = run(bias.STEP, space)
+    said = run(bias.STEP, space)
     accuracies = pq.read_table(space.path / "data/bias/accuracies.parquet").to_pylist()
     sizes = {row["trained_on"]: row["train_rows"] for row in accuracies}
-    assert sizes["full"] == 100 and 0 < sizes["random"] == sizes["filtered"] < 100 and " trained on 100 rows, " in told
+    assert sizes["full"] == 100 and 0 < sizes["random"] == sizes["filtered"] < 100 and " trained on 100 rows, " in said
     assert json.loads((space.path / "data/bias/sample.json").read_text()) == {"rows": 100, "of": 120, "neighbours_of": 1000}
 
 

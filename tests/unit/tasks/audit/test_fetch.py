@@ -90,8 +90,8 @@ def test_a_file_beyond_the_limit_is_refused_whether_the_server_says_its_size_or_
     server: Server, tmp_path: Path, says_size: bool
 ) -> None:
     server.content, server.says_size = b"x" * 3_000_000, says_size
-    told = r"has 3\.0 MB" if says_size else "goes on"
-    with pytest.raises(InputError, match=told + r", beyond the 1\.5 MB that `fetch\.max_megabytes` allows; raise that"):
+    said = r"has 3\.0 MB" if says_size else "goes on"
+    with pytest.raises(InputError, match=said + r", beyond the 1\.5 MB that `fetch\.max_megabytes` allows; raise that"):
         run_step(step.STEP, audit(tmp_path, server.url, max_megabytes=1.5))
     assert not says_size or server.sent == 0
 
@@ -118,7 +118,7 @@ def test_credentials_come_from_netrc_and_appear_nowhere(server: Server, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "said"),
     [
         ("ftp://host/rows.csv", "`ftp` is not read; files are read from file, s3, http, https"),
         ("https://annette:s3cret@host/rows.csv", "is given with a user or password, and params.yaml is no place for credentials"),
@@ -126,10 +126,10 @@ def test_credentials_come_from_netrc_and_appear_nowhere(server: Server, tmp_path
         ("s3://bucket/rows.csv?sig=s3cret", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE for s3"),
     ],
 )
-def test_urls_with_secrets_or_of_other_kinds_are_refused_without_repeating_them(url: str, told: str, tmp_path: Path) -> None:
+def test_urls_with_secrets_or_of_other_kinds_are_refused_without_repeating_them(url: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         run_step(step.STEP, audit(tmp_path, url))
-    assert told in str(error.value)
+    assert said in str(error.value)
     assert "s3cret" not in str(error.value)
 
 

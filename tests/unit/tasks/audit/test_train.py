@@ -93,8 +93,8 @@ def test_epochs_are_doubled_until_the_model_has_learnt(place: Workplace) -> None
 
 def test_folds_are_written_beside_a_training_that_they_do_not_change(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
     _, plain, _ = place.run()
-    told: list[tuple[int, int]] = []
-    monkeypatch.setattr("tasks.audit.train.progress", lambda *_: nullcontext(lambda done, total: told.append((done, total))))
+    said: list[tuple[int, int]] = []
+    monkeypatch.setattr("tasks.audit.train.progress", lambda *_: nullcontext(lambda done, total: said.append((done, total))))
     other = Workplace(place.folder / "folds")
     _, data, metrics = other.run(folds=4)
     assert digest_path(plain) != digest_path(data)
@@ -103,8 +103,8 @@ def test_folds_are_written_beside_a_training_that_they_do_not_change(place: Work
     shutil.rmtree(data / "out_of_fold")
     assert digest_path(plain) == digest_path(data)
     assert metrics["epochs"] == 3
-    assert told[-1] == (720, 720) and {total for _, total in told} == {720}
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert said[-1] == (720, 720) and {total for _, total in said} == {720}
+    assert [done for done, _ in said] == sorted(done for done, _ in said)
 
 
 def test_a_class_with_fewer_rows_than_folds_is_trained_in_folds_all_the_same(place: Workplace) -> None:

@@ -314,7 +314,7 @@ def test_people_answer_round_by_round(empty: Path) -> None:
     answer(workspace, 2, word="skip")
     assert run_step(second, workspace).receipt.summary.startswith("75 labels, ")
     numbers = content(workspace, "data/round-2/uncertainty-1/scores.json")["numbers"]
-    assert (numbers["labels"], numbers["told"]) == (75, 30)
+    assert (numbers["labels"], numbers["answered"]) == (75, 30)
     assert not run_step(first, workspace).executed
     # Sheets that are gone, and one that was renamed because it no longer fits, are written again with what was answered.
     before = digest_path(workspace.path / "data/round-2/uncertainty-1")

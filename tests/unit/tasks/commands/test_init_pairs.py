@@ -43,10 +43,10 @@ def test_the_encodings_of_pairs_and_tables_are_found_out_and_told(
     assert given["train"] == [{"path": str(links), "encoding": "cp1252"}]
     assert given["left_table"]["encoding"] == "cp1252"
     assert "encoding" not in given["right_table"]
-    told = capsys.readouterr().out
-    assert "links.csv is not UTF-8; it reads as cp1252, which its entry in params.yaml says as `encoding`." in told
-    assert "left.csv is not UTF-8; it is read as cp1252." in told
-    assert "20 left and 20 right utterances, 20 stated pairs" in told
+    said = capsys.readouterr().out
+    assert "links.csv is not UTF-8; it reads as cp1252, which its entry in params.yaml says as `encoding`." in said
+    assert "left.csv is not UTF-8; it is read as cp1252." in said
+    assert "20 left and 20 right utterances, 20 stated pairs" in said
 
 
 def test_files_without_a_header_are_read_by_position_and_broken_rows_are_set_aside(
@@ -59,12 +59,12 @@ def test_files_without_a_header_are_read_by_position_and_broken_rows_are_set_asi
     path = tmp_path / "quora.csv"
     path.write_bytes(b"\n".join(lines))
     init_pairs("workspaces/pairs", train=[str(path)], preset="qqp", columns="qid1,qid2,question1,question2,is_duplicate")
-    told = capsys.readouterr().out
+    said = capsys.readouterr().out
     wanted = (
         "set aside  3 of 60 rows (5\u00a0%): 1 not in the file's encoding, 1 no right utterance, 1 wrong number of fields\n"
         "114 utterances, 57 stated pairs, 29 of them positive"
     )
-    assert wanted in told
+    assert wanted in said
     space = open_workspace(project / "workspaces/pairs")
     run_step(STEP, space)
     aside = pq.read_table(space.resolve("data/pairs") / "quarantine.parquet").to_pylist()

@@ -99,10 +99,10 @@ def test_nothing_is_removed_before_it_is_asked_for(space: Workspace, capsys: pyt
     stale = write(space.state / "checkpoints" / "train" / OLD / "epoch=1", "x" * 2500)
     page = write(space.path / "reports" / "data_docs" / "challenge.html", "x" * 700)
     prune(workspace="workspaces/reviews")
-    told = capsys.readouterr().out
-    assert "2.5 kB  checkpoints of train: of parameters, inputs or code that are no longer these" in told
-    assert "700 B  Data Docs: pages of sets that this audit does not have" in told
-    assert "3.2 kB could be freed, nothing was removed; `python -m tasks prune --workspace workspaces/reviews --remove` removes it." in told
+    said = capsys.readouterr().out
+    assert "2.5 kB  checkpoints of train: of parameters, inputs or code that are no longer these" in said
+    assert "700 B  Data Docs: pages of sets that this audit does not have" in said
+    assert "3.2 kB could be freed, nothing was removed; `python -m tasks prune --workspace workspaces/reviews --remove` removes it." in said
     assert stale.exists()
     assert page.exists()
     prune(workspace="workspaces/reviews", remove=True)

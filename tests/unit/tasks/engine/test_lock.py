@@ -1,4 +1,4 @@
-"""The lock of a workspace, the token of whoever holds it, and what stands in their place."""
+"""The lock of a workspace, the token of whoever holds it, and what is found in their place."""
 
 from __future__ import annotations
 

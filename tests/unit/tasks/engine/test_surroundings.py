@@ -1,4 +1,4 @@
-"""What stands in for the home of a user who has none."""
+"""What replaces the home of a user who has none."""
 
 from __future__ import annotations
 

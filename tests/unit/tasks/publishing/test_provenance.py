@@ -59,9 +59,9 @@ def lock(project: Path) -> Workspace:
 
 
 def test_the_lock_is_reported_without_the_stage_that_reports_it(project: Path) -> None:
-    told = provenance.dvc_lock(lock(project), without="publish")
-    assert told is not None
-    content = yaml.safe_load(told)
+    said = provenance.dvc_lock(lock(project), without="publish")
+    assert said is not None
+    content = yaml.safe_load(said)
     assert content["schema"] == "2.0"
     assert list(content["stages"]) == ["make"]
 
