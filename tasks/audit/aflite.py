@@ -14,12 +14,13 @@ from tasks.audit.impossible import KEY, draw_reason
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.aflite import Aflite
 from tasks.engine.step import Hints, Inputs, Out, Step
-from tasks.presentation.console import progress
+from tasks.presentation.console import LONG_SECONDS, Update, progress, roughly, say
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from cartograph.adversarial_filter.forecast import Forecast
     from cartograph.adversarial_filter.result import Result
 
 DATA, METRICS = "data/aflite", "reports/aflite.metrics.json"
@@ -42,7 +43,7 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
     reason = _unfilterable(rows, sizes)
     if reason is not None:
         return _leave_all(reason, rows, {name: table for name, (table, _) in loaded.items()}, read_json(folder / "features.json"), out)
-    with progress("aflite") as update:
+    with progress("aflite", "rounds at most") as update:
         result = aflite(
             vectors,
             rows["label"].to_numpy(),
@@ -55,7 +56,7 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
             penalty=params.penalty,
             device=params.device,
             evaluation={name: (theirs, table["label"].to_numpy()) for name, (table, theirs) in loaded.items()},
-            progress=update,
+            forecast=_Spoken(update, f"{params.n_partitions} classifiers on {sizes['train_size']:,} of {rows.num_rows:,} rows"),
         )
     _write_tables(result, rows, {name: table for name, (table, _) in loaded.items()}, params.n_partitions, out[DATA])
     features_record = read_json(folder / "features.json")
@@ -65,6 +66,25 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
     _draw(result, out)
     summary = "{rows:,} to {kept:,} rows in {rounds} rounds, R {bias_before:.2f} to {bias_after:.2f}".format(**record)
     return summary.replace(" 0.", " .")
+
+
+class _Spoken:
+    """Shows the rounds of a filter and the time left; the first time that this is known, a long filter also says it in a line.
+
+    Args:
+        update: shows how far the filter is.
+        what: what it does in a round.
+    """
+
+    def __init__(self, update: Update, what: str) -> None:
+        self._update, self._what, self._said = update, what, False
+
+    def __call__(self, forecast: Forecast) -> None:
+        whole = forecast.seconds + forecast.seconds_left
+        if not self._said and whole > LONG_SECONDS:
+            say(f"{'aflite':<18} {self._what}, up to {forecast.rounds:,} rounds: about {roughly(whole)}")
+        self._said = True
+        self._update(forecast.ended, forecast.rounds, forecast.seconds_left)
 
 
 def _unfilterable(rows: pa.Table, sizes: _Sizes) -> str | None:

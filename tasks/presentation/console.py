@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic
+from typing import Protocol
 from unicodedata import category
 
 from rich.console import Console
@@ -24,7 +25,13 @@ console = Console(highlight=False)
 
 class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:,.0f}/s" if task.speed else "")
+        return Text(f"{task.speed:,.0f}/s" if task.speed and task.fields["left"] is None else "")
+
+
+class _Left(TimeRemainingColumn):
+    def render(self, task: Task) -> Text:
+        left = task.fields["left"]
+        return super().render(task) if left is None else Text(f"about {roughly(left)} left")
 
 
 _columns = (
@@ -33,7 +40,7 @@ _columns = (
     MofNCompleteColumn(),
     TextColumn("{task.fields[unit]}"),
     _Rate(),
-    TimeRemainingColumn(),
+    _Left(),
 )
 _bars = Progress(*_columns, console=console, transient=True, disable=not console.is_terminal)
 _users = 0
@@ -54,6 +61,7 @@ class Course:
         total: what there is to do.
         unit: what is counted: ``examples``, ``files``.
         rate: how many a second since the first was counted; 0: not known yet.
+        left: seconds that the step itself expects to take; None: as many as the rate says.
 
     >>> print(Course(1200, 6000, "examples", 250.0))
     1,200 of 6,000 examples, 250/s, 19 s left
@@ -63,9 +71,12 @@ class Course:
     total: int
     unit: str
     rate: float
+    left: float | None = None
 
     def __str__(self) -> str:
         far = f"{self.done:,} of {self.total:,} {self.unit}"
+        if self.left is not None:
+            return f"{far}, about {roughly(self.left)} left"
         if self.rate <= 0:
             return far
         speed = f"{self.rate:,.0f}/s" if self.rate >= 10 else f"{self.rate:.2g}/s"
@@ -76,8 +87,15 @@ _courses: dict[str, Course] = {}
 _step: ContextVar[str | None] = ContextVar("step", default=None)
 
 
+class Update(Protocol):
+    """Called with how far a step is; where it expects to take other than in proportion, also with the seconds left."""
+
+    def __call__(self, done: int, total: int, left: float | None = None) -> None:
+        """Show it."""
+
+
 @contextmanager
-def progress(step: str, unit: str = "examples") -> Iterator[Callable[[int, int], None]]:
+def progress(step: str, unit: str = "examples") -> Iterator[Update]:
     """Show a bar while the block runs; call the yielded function with (done, total).
 
     Steps that run at the same time share one display. Nothing is drawn where the output is not a terminal.
@@ -85,14 +103,14 @@ def progress(step: str, unit: str = "examples") -> Iterator[Callable[[int, int],
     name, bar = _step.get() or step, _add(step, unit)
     first: list[tuple[float, int]] = []
 
-    def update(done: int, total: int) -> None:
-        _bars.update(bar, completed=done, total=total)
+    def update(done: int, total: int, left: float | None = None) -> None:
+        _bars.update(bar, completed=done, total=total, left=left)
         now = monotonic()
         if not first or done < first[0][1]:
             first[:] = [(now, done)]
         (since, before) = first[0]
         if total > 0:
-            _courses[name] = Course(done, total, unit, (done - before) / (now - since) if now > since else 0.0)
+            _courses[name] = Course(done, total, unit, (done - before) / (now - since) if now > since else 0.0, left)
 
     try:
         yield update
@@ -107,7 +125,7 @@ def _add(description: str, unit: str) -> TaskID:
         _users += 1
         if _users == 1:
             _bars.start()
-        return _bars.add_task(description, total=None, unit=unit)
+        return _bars.add_task(description, total=None, unit=unit, left=None)
 
 
 def _remove(bar: TaskID) -> None:
@@ -191,6 +209,17 @@ def duration(seconds: float) -> str:
     if whole < 60:
         return f"{whole} s"
     return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def roughly(seconds: float) -> str:
+    """Return a time that is only estimated, without digits that nobody knows.
+
+    >>> roughly(3), roughly(47), roughly(372), roughly(9300)
+    ('5 s', '45 s', '6 min', '2.6 h')
+    """
+    if (fives := max(5 * round(seconds / 5), 5)) < 60:
+        return f"{fives} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:,.1f} h"
 
 
 def visible(text: str) -> str:

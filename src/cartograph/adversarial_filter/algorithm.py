@@ -13,6 +13,7 @@ import numpy as np
 
 from cartograph.adversarial_filter.checks import memory_to_keep, require_data, require_evaluation, require_sizes
 from cartograph.adversarial_filter.classifiers import Classifier, JointLogistic, OneByOne
+from cartograph.adversarial_filter.forecast import Forecast, Forecaster
 from cartograph.adversarial_filter.many_classes import ManyClasses
 from cartograph.adversarial_filter.pool import Pool
 from cartograph.adversarial_filter.result import STOPPED_AT_ONE_CLASS, STOPPED_AT_ONE_GROUP, STOPPED_AT_TARGET, STOPPED_AT_THRESHOLD, Result
@@ -43,6 +44,7 @@ def aflite(
     measure_kept: bool = True,
     evaluation: Mapping[str, tuple[Any, Array]] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    forecast: Callable[[Forecast], None] | None = None,
 ) -> Result:
     """Filter out the rows whose label is easiest to predict from their features (Le Bras et al., ICML 2020, Algorithm 1).
 
@@ -69,6 +71,7 @@ def aflite(
         evaluation: features and labels of sets that are filtered alongside: the round's classifiers, none of which trained on them,
             score their rows, and of those at each predictability as large a share leaves as of the train rows at it.
         progress: called with (rows removed, rows to remove at most).
+        forecast: called with how long the filter takes at most: soon after its first round has begun, and from then on.
 
     Raises:
         InputError: an argument out of range, features that do not fit the labels or are not finite, one class or one group only, too
@@ -94,12 +97,14 @@ def aflite(
         classifier = ManyClasses() if classes > WHOLE else JointLogistic(penalty, device, keep_bytes=keep)
     pool = Pool(features, labels, groups, classifier, n_partitions, train_size, seed, evaluation or {})
     to_remove = max(len(labels) - target_size, 0)
+    timer = Forecaster(len(labels), target_size, slice_size, measure_kept, forecast)
     reason = STOPPED_AT_TARGET
     while (room := len(pool.rows) - target_size) > 0:
         if pool.one_class or pool.one_group:
             reason = STOPPED_AT_ONE_CLASS if pool.one_class else STOPPED_AT_ONE_GROUP
             break
-        pool.measure()
+        with timer.a_round() as moved:
+            pool.measure(moved)
         size = min(slice_size, room)
         chosen = choose_slice(pool.predictability, size, threshold, variant, np.random.default_rng([seed, 1, pool.number]))
         pool.remove(chosen, threshold)
@@ -109,6 +114,7 @@ def aflite(
             reason = STOPPED_AT_THRESHOLD
             break
     if measure_kept and not (pool.one_class or pool.one_group) and not (pool.history and pool.history[-1].removed == 0):
-        pool.measure()
+        with timer.a_round() as moved:
+            pool.measure(moved)
         pool.remove(np.empty(0, np.intp), threshold)
     return pool.result(reason)

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from cartograph.adversarial_filter.forecast import Report, unheard
 from cartograph.data.arrays import Bools, Integers, Integers32
 
 if TYPE_CHECKING:
     from cartograph.adversarial_filter.solver.joint_fit import Weights
     from cartograph.adversarial_filter.solver.problem import Device, Problem
+
+
+_FITTED = 0.9
+"""About the share of a round's time that goes into the fits."""
 
 
 class Rows(NamedTuple):
@@ -31,7 +36,9 @@ class Rows(NamedTuple):
 class Classifier(Protocol):
     """Trains on each partition's rows and predicts the others."""
 
-    def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Integers32, list[Integers32]]:
+    def tally(
+        self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int, report: Report = unheard
+    ) -> tuple[Integers32, list[Integers32]]:
         """Return how many out-of-sample predictions of each row are right: of the pool's rows, and of each other set's.
 
         Args:
@@ -39,6 +46,7 @@ class Classifier(Protocol):
             train: (n_examples, n_partitions) which rows each partition trains on.
             others: sets that no partition trains on.
             seed: of everything that is random in it.
+            report: called with how far it is.
         """
         ...
 
@@ -57,17 +65,20 @@ class JointLogistic:
         self._penalty, self._device, self._tolerance, self._keep_bytes = penalty, device, tolerance, keep_bytes
         self._last: Weights | None = None
 
-    def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Integers32, list[Integers32]]:
+    def tally(
+        self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int, report: Report = unheard
+    ) -> tuple[Integers32, list[Integers32]]:
         """See ``Classifier``."""
         # Torch is slow to import, and reading results does not need it.
         from cartograph.adversarial_filter.solver.joint_fit import correct_predictions
         from cartograph.adversarial_filter.solver.problem import problem
 
+        report(0.0)
         single = single_class(pool.labels, train)
         several = train[:, single < 0]
         classes = int(pool.labels.max()) + 1
         given = problem(*pool, classes, self._device, keep_bytes=self._keep_bytes)
-        weights = self._fit(given, several, seed) if several.shape[1] else None
+        weights = self._fit(given, several, seed, report) if several.shape[1] else None
 
         def right(of: Problem, trained_on: Bools) -> Integers32:
             count = np.zeros(len(of.rows), np.int32)
@@ -80,13 +91,21 @@ class JointLogistic:
         unseen = [problem(*other, classes, self._device, keep_bytes=0) for other in others]
         return right(given, train), [right(other, np.zeros((len(other.rows), train.shape[1]), bool)) for other in unseen]
 
-    def _fit(self, given: Problem, train: Bools, seed: int) -> Weights:
+    def _fit(self, given: Problem, train: Bools, seed: int, report: Report) -> Weights:
         from cartograph.adversarial_filter.solver.joint_fit import fit
 
         alike = self._last is not None and self._last.coefficients.shape[2] == given.columns
         start = self._last.coefficients.mean(dim=0) if alike and self._last is not None else None
-        room = self._keep_bytes
-        weights = fit(given, train, penalty=self._penalty, start=start, tolerance=self._tolerance, seed=seed, gather_bytes=room)
+        weights = fit(
+            given,
+            train,
+            penalty=self._penalty,
+            start=start,
+            tolerance=self._tolerance,
+            seed=seed,
+            gather_bytes=self._keep_bytes,
+            report=lambda share: report(_FITTED * share),
+        )
         self._last = weights
         return weights
 
@@ -101,7 +120,9 @@ class OneByOne:
     def __init__(self, estimator: Any) -> None:
         self._estimator = estimator
 
-    def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Integers32, list[Integers32]]:
+    def tally(
+        self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int, report: Report = unheard
+    ) -> tuple[Integers32, list[Integers32]]:
         """See ``Classifier``."""
         whole = np.asarray(pool.features[pool.places])
         unseen = [np.asarray(other.features[other.places]) for other in others]
@@ -115,6 +136,7 @@ class OneByOne:
             for count, block, other in zip(right[1:], unseen, others, strict=True):
                 if len(block):
                     count += model.predict(block) == other.labels
+            report((number + 1) / train.shape[1])
         return right[0], right[1:]
 
     def _clone(self, seed: int, number: int) -> Any:

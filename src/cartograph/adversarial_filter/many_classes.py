@@ -19,11 +19,15 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from cartograph.adversarial_filter.classifiers import Rows, single_class
+from cartograph.adversarial_filter.forecast import Report, unheard
 from cartograph.data.arrays import Bools, Floats32, Integers, Integers32
 from cartograph.data.kept_logits import in_blocks
 
 RIVALS = 16
 """Other classes that a row's own is compared with."""
+
+_FITTED = 0.65
+"""About the share of a round's time that goes into the fits."""
 
 _SHRINKAGE = 0.1
 _ABSENT = np.float32(-1e30)
@@ -37,13 +41,15 @@ class ManyClasses:
         self._classes = 0
         self._rivals: list[Integers32] = []
 
-    def tally(self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int) -> tuple[Integers32, list[Integers32]]:
+    def tally(
+        self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int, report: Report = unheard
+    ) -> tuple[Integers32, list[Integers32]]:
         """See ``Classifier``; nothing is random, so the seed is not used."""
         # Thousands of small products: more threads than one wait for each other.
         with threadpool_limits(1):
-            return self._tally(pool, train, others)
+            return self._tally(pool, train, others, report)
 
-    def _tally(self, pool: Rows, train: Bools, others: Sequence[Rows]) -> tuple[Integers32, list[Integers32]]:
+    def _tally(self, pool: Rows, train: Bools, others: Sequence[Rows], report: Report) -> tuple[Integers32, list[Integers32]]:
         features = np.asarray(pool.features[pool.places], dtype=np.float32)
         classes = int(pool.labels.max()) + 1
         single = single_class(pool.labels, train)
@@ -56,6 +62,7 @@ class ManyClasses:
         weights = np.empty((classes, train.shape[1], features.shape[1] + 1), np.float32)
         for number, own in enumerate(train.T):
             weights[:, number] = _fitted(features[own], pool.labels[own], classes)
+            report(_FITTED * (number + 1) / train.shape[1])
         right = _right(features, pool.labels, self._rivals[0][pool.places], weights, ~train, single)
         every_row = [np.ones((len(part), train.shape[1]), bool) for part in unseen]
         return right, [

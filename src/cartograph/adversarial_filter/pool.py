@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cartograph.adversarial_filter.classifiers import Classifier, Rows
+from cartograph.adversarial_filter.forecast import Report
 from cartograph.adversarial_filter.result import FilteredSet, Result, Round
 from cartograph.adversarial_filter.slices import choose_alike
 from cartograph.adversarial_filter.splits import random_splits
@@ -90,15 +91,20 @@ class Pool(_Remaining):
         own = self._groups[self.rows]
         return bool((own == own[0]).all())
 
-    def measure(self) -> None:
-        """Split, fit and predict: set the predictability of the rows that are left, NaN where a row was never held out."""
+    def measure(self, report: Report) -> None:
+        """Split, fit and predict: set the predictability of the rows that are left, NaN where a row was never held out.
+
+        Args:
+            report: called with the share of this that is done, as ``Classifier.tally`` calls it.
+        """
         self.number += 1
         names, labels = np.unique(self._labels[self.rows], return_inverse=True)
         groups = None if self._groups is None else self._groups[self.rows]
         train = random_splits(len(self.rows), self._train_size, self._n_partitions, (self._seed, 0, self.number), groups)
         counts = (self._n_partitions - train.sum(axis=1)).astype(np.int32)
         own = Rows(self._features, self.rows, labels.astype(np.int64))
-        right, theirs = self._classifier.tally(own, train, [other.rows_of(names) for other in self._others.values()], self._seed)
+        others = [other.rows_of(names) for other in self._others.values()]
+        right, theirs = self._classifier.tally(own, train, others, self._seed, report)
         self.predictability = np.divide(right, counts, out=np.full(len(right), np.nan), where=counts > 0)
         self._accuracy = float(right.sum() / max(int(counts.sum()), 1))
         self.note(self.predictability)

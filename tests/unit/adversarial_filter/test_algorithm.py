@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from cartograph.adversarial_filter import algorithm
 from cartograph.adversarial_filter.algorithm import aflite
+from cartograph.adversarial_filter.forecast import Forecast
 from cartograph.adversarial_filter.splits import random_splits
 from cartograph.adversarial_filter.tables import resistance, rows_table
 from cartograph.errors import InputError
@@ -145,6 +146,18 @@ def test_the_last_slice_is_cut_at_the_target() -> None:
     assert said == [(20, 45), (40, 45), (45, 45)]
     assert [step.size for step in result.history] == [100, 80, 60, 55]
     assert list(result.rows) == list(np.flatnonzero(result.removed_in_round == 0))
+
+
+def test_a_filter_says_from_its_first_round_on_how_long_it_takes() -> None:
+    features, labels = clouds(100, 3, 2, apart=5)
+    asked = {"target_size": 55, "train_size": 20, "slice_size": 20, "n_partitions": 10, "threshold": 0}
+    said: list[Forecast] = []
+    result = aflite(features, labels, **asked, forecast=said.append)
+    assert said[0].ended == 0
+    assert sorted({one.ended for one in said}) == [0, 1, 2, 3, 4] and [one.ended for one in said] == sorted(one.ended for one in said)
+    assert {one.rounds for one in said} == {4} == {len(result.history)}
+    assert said[-1].seconds_left == 0 and min(one.seconds_left for one in said) == 0
+    assert result.history == aflite(features, labels, **asked).history
 
 
 def test_fewer_rows_at_the_threshold_than_a_slice_end_the_filter() -> None:

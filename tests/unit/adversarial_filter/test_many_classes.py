@@ -44,6 +44,14 @@ class _Shrunk:
         return self
 
 
+def test_each_fitted_partition_is_reported() -> None:
+    features, labels = clouds(1_400, 0.6)
+    train = np.stack([np.random.default_rng(number).permutation(1_400) < 700 for number in range(4)], axis=1)
+    said: list[float] = []
+    ManyClasses().tally(Rows(features, np.arange(1_400), labels), train, [], 1, said.append)
+    assert said == pytest.approx([said[-1] * part / 4 for part in range(1, 5)]) and 0.5 < said[-1] < 1
+
+
 def test_few_rivals_are_nearly_all_that_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     features, labels = clouds(1_400, 1.0)
     rng = np.random.default_rng(2)

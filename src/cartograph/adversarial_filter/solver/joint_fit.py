@@ -25,6 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cartograph.adversarial_filter.forecast import Report, unheard
 from cartograph.adversarial_filter.solver.halves import HALF_NOISE
 from cartograph.adversarial_filter.solver.lbfgs import Minimum, Precondition, minimise
 from cartograph.adversarial_filter.solver.objective import Objective, absent_classes, gathered, masked, side_by_side
@@ -38,6 +39,7 @@ _MOST_GATHERED = 2**28
 _SHARES = (1e-6, 1e-4, 1e-2, 1.0)
 _HALF_TOLERANCE = 2.5e-3
 _HALF_PASSES = 12
+_USUAL_PASSES = 6.5
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ def fit(
     most_passes: int = 200,
     seed: int = 0,
     gather_bytes: int = _MOST_GATHERED,
+    report: Report = unheard,
 ) -> Weights:
     """Fit one classifier per partition.
 
@@ -81,6 +84,7 @@ def fit(
         most_passes: bound on the evaluations of the joint objective.
         seed: of the pooled rows that the pilot and the preconditioner look at.
         gather_bytes: what gathered rows may take, 256 MiB at most; those of one partition are gathered in any case.
+        report: called after each pass.
     """
     with one_thread():
         sizes = torch.from_numpy(train.sum(axis=0).astype(np.float32)).to(given.device)
@@ -94,7 +98,7 @@ def fit(
         found, passes, unconverged = [], 0, 0
         for part in _parts(given, train, min(gather_bytes, _MOST_GATHERED) if few else None):
             first = begin.reshape(1, -1).repeat(len(smooth[part]), 1)
-            own = _Partitions(given, train[:, part], smooth[part], few)
+            own = _Partitions(given, train[:, part], smooth[part], few, _share_of(part, train.shape[1], report))
             ended = own.minimised(first, precondition, about, tolerance, most_passes)
             found.append(ended.points)
             passes, unconverged = max(passes, ended.passes), unconverged + len(ended.unconverged)
@@ -110,6 +114,7 @@ class _Partitions:
     train: Bools
     smooth: Tensor
     few: bool
+    evaluated: Callable[[int], None]
 
     def minimised(self, start: Tensor, precondition: Precondition, about: Tensor | None, tolerance: float, most_passes: int) -> Minimum:
         """Return the optima: with ``about`` by products of bfloat16 as near as those lead, the rest of the way by float32."""
@@ -138,7 +143,26 @@ class _Partitions:
 
     def _objective(self, numbers: Tensor, about: Tensor | None) -> Objective:
         train = self.train if len(numbers) == self.train.shape[1] else self.train[:, numbers.cpu().numpy()]
-        return (gathered if self.few else masked)(self.given, train, self.smooth[numbers], about)
+        objective = (gathered if self.few else masked)(self.given, train, self.smooth[numbers], about)
+
+        def counted(points: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
+            found = objective(points, numbers)
+            self.evaluated(len(numbers))
+            return found
+
+        return counted
+
+
+def _share_of(part: slice, number: int, report: Report) -> Callable[[int], None]:
+    """Return what is called with how many of a part's partitions a pass evaluated, and reports the share of all partitions' passes."""
+    made = 0
+
+    def evaluated(partitions: int) -> None:
+        nonlocal made
+        made += partitions
+        report((part.start + min(made / _USUAL_PASSES, part.stop - part.start)) / number)
+
+    return evaluated
 
 
 def correct_predictions(given: Problem, train: Bools, weights: Weights) -> Integers32:

@@ -156,6 +156,18 @@ def test_no_more_rows_are_gathered_than_there_is_room_for() -> None:
     assert torch.allclose(fit(given, train, gather_bytes=0).coefficients, fit(given, train).coefficients, atol=1e-4)
 
 
+@pytest.mark.parametrize("train_size", [80, 400])
+def test_a_fit_says_how_far_it_is(train_size: int) -> None:
+    """At train size 80 the rows are gathered, two partitions' at a time, at 400 masked."""
+    features, labels = correlated(1_000, 10, 3)
+    train = random_splits(1_000, train_size, 6, (2,))
+    given = problem(features, np.arange(1_000), labels, 3, "cpu", keep_bytes=2**30)
+    said: list[float] = []
+    passes = fit(given, train, gather_bytes=2 * 80 * 10 * 4, report=said.append).passes
+    assert said == sorted(said) and len(said) >= passes and 0 < said[0] < 0.4 and 0.5 < said[-1] <= 1
+    assert sum(share > 1 / 3 for share in said) > 1
+
+
 def test_a_filter_keeps_to_the_memory_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     rooms: list[int] = []
     monkeypatch.setattr(joint_fit, "_parts", lambda given, train, room: rooms.append(room) or iter([slice(0, train.shape[1])]))

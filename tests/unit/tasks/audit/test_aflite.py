@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cartograph.adversarial_filter.forecast import Forecast
 from cartograph.config import load_settings
 from cartograph.errors import InputError
 from cartograph.schema import AFLITE, AFLITE_HISTORY, dataset_info
@@ -78,6 +79,23 @@ def test_rows_that_share_a_text_stay_together(space: Workspace) -> None:
     space = with_sections(space, aflite=Aflite(group_by="topic"))
     with pytest.raises(InputError, match=r"`aflite.group_by` is 'topic', which is no text column of the set; .*premise, hypothesis"):
         run(aflite.STEP, space)
+
+
+def test_a_long_filter_says_once_how_long_it_takes_at_most(capsys: pytest.CaptureFixture[str]) -> None:
+    shown: list[tuple[int, int, float | None]] = []
+    spoken = aflite._Spoken(lambda done, total, left=None: shown.append((done, total, left)), "64 classifiers on 137,500 of 550,000 rows")
+    spoken(Forecast(34, 0, 5.0, 355.0))
+    spoken(Forecast(34, 1, 11.0, 300.0))
+    assert capsys.readouterr().out == "aflite             64 classifiers on 137,500 of 550,000 rows, up to 34 rounds: about 6 min\n"
+    assert shown == [(0, 34, 355.0), (1, 34, 300.0)]
+
+
+def test_a_filter_of_seconds_says_nothing_of_its_time(capsys: pytest.CaptureFixture[str]) -> None:
+    shown: list[int] = []
+    spoken = aflite._Spoken(lambda done, total, left=None: shown.append(done), "8 classifiers on 12 of 120 rows")
+    spoken(Forecast(34, 0, 0.1, 4.8))
+    spoken(Forecast(34, 1, 0.2, 9.0))
+    assert capsys.readouterr().out == "" and shown == [0, 1]
 
 
 def test_a_greedy_filter_takes_one_row_a_round() -> None:

@@ -99,6 +99,32 @@ def test_how_far_a_step_is_has_rate_and_time_left_where_they_are_known(rate: flo
     assert str(console.Course(30, 1_230, "rows", rate)) == expected
 
 
+def test_a_step_that_knows_better_says_itself_how_long_it_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    lines: list[str] = []
+    spoken, note = Event(), tmp_path / "aflite.json"
+    monkeypatch.setattr(console, "say", lambda line: (lines.append(line), spoken.set()))
+    monkeypatch.setattr(console, "monotonic", Clock())
+    with console.signs_of_life("aflite", every=0.01, note=note), console.progress("aflite", "rounds at most") as update:
+        update(0, 34, 372.0)
+        lines.clear()
+        spoken.clear()
+        assert spoken.wait(60)
+        assert console.course_noted(note) == console.Course(0, 34, "rounds at most", 0.0, 372.0)
+        [bar] = console._bars.tasks
+        assert console._Left().render(bar).plain == "about 6 min left"
+        update(3, 34, 300.0)
+        assert console._Rate().render(console._bars.tasks[0]).plain == "", "a rate beside it would say something else"
+    assert lines[0].endswith(": 0 of 34 rounds at most, about 6 min left")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "5 s"), (8, "10 s"), (57, "55 s"), (58, "1 min"), (89, "1 min"), (5399, "90 min"), (5400, "1.5 h"), (200_000, "55.6 h")],
+)
+def test_an_estimated_time_has_few_digits(seconds: float, text: str) -> None:
+    assert console.roughly(seconds) == text
+
+
 def test_what_waits_for_people_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
     console.conclude(WaitingError("12 rows wait for a decision."))
     assert capsys.readouterr() == ("waiting 12 rows wait for a decision.\n", "")
