@@ -40,6 +40,7 @@ def run(params: Train, inputs: Inputs, out: Out) -> str:
 def _train(params: Train, inputs: Inputs, out: Out) -> str:
     import pyarrow.parquet as pq
 
+    from cartograph.data.memory import release_memory
     from cartograph.train.enough import attempt_of, fit_until_learnt, simple_accuracy
     from cartograph.train.fit import fit_files
     from cartograph.train.learning import learning_of
@@ -47,7 +48,10 @@ def _train(params: Train, inputs: Inputs, out: Out) -> str:
     rows = pq.read_table(inputs[_ROWS])
     if len(rows["label"].unique()) < 2:
         return _name_one_class(rows, out)
-    recipe, simple = recipe_of(params, out.workspace), simple_accuracy(rows, params.seed)
+    recipe, simple, number = recipe_of(params, out.workspace), simple_accuracy(rows, params.seed), rows.num_rows
+    # A training reads the file itself.
+    del rows
+    release_memory(number)
     evaluation = {Path(name).stem: inputs[name] for name in inputs if name.startswith("data/ingest/") and name != _ROWS}
     options: dict[str, Any] = {"processes": params.process_count}
     with _tracking(params, out), progress("train") as update:
@@ -60,7 +64,7 @@ def _train(params: Train, inputs: Inputs, out: Out) -> str:
             attempts = [attempt_of(fitted)]
         if params.folds:
             recipe = replace(recipe, epochs=attempts[-1].epochs)
-            before = sum(attempt.epochs for attempt in attempts) * rows.num_rows
+            before = sum(attempt.epochs for attempt in attempts) * number
             shutil.copytree(
                 fit_folds_of(params, recipe, inputs[_ROWS], out.checkpoints, params.process_count, _from(before, params.folds, update)),
                 out[_DATA] / "out_of_fold",

@@ -16,6 +16,7 @@ from tasks.checks.great_expectations_run import MAX_EXAMPLES, Check, by_check, r
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from cartograph.ingest.canonical import IngestedSet
 
@@ -55,11 +56,11 @@ def validate(
     """
     import pandas as pd
 
-    from cartograph.ingest.identity import normalised_texts
+    from cartograph.ingest.identity import normalised_keys
     from cartograph.ingest.set_record import ingested_record
 
     run = runner(_WHERE)
-    train_keys = normalised_texts(sets[0].raw, sets[0].info.fields)
+    train_keys = normalised_keys(sets[0].raw, sets[0].info.fields)
     entries, pages, train_values = [], {}, pd.DataFrame()
     for item in sets:
         frame = _frame(item, train_keys, several=several is not None)
@@ -83,23 +84,26 @@ def validate(
     return {"passed": passed, "sets": entries, "quarantine": dict(sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])))}
 
 
-def _frame(item: IngestedSet, train_keys: pd.Series, *, several: bool) -> pd.DataFrame:
+def _frame(item: IngestedSet, train_keys: pa.Array, *, several: bool) -> pd.DataFrame:
     """Return the set as read, with what the checks need beside each row."""
     import numpy as np
+    import pandas as pd
+    import pyarrow as pa
 
     from cartograph.data.images import are_of_one_colour, sizes_of
-    from cartograph.ingest.identity import contradicting, known_among, normalised_texts, repeated
+    from cartograph.ingest.identity import JoinedTexts, contradicting, known_among, normalised_keys, repeated
     from cartograph.ingest.label_forms import other_forms
 
-    keys = train_keys if item.info.domain == "train" else normalised_texts(item.raw, item.info.fields)
+    keys = train_keys if item.info.domain == "train" else normalised_keys(item.raw, item.info.fields)
     frame: pd.DataFrame = item.raw.select([*item.info.text, *item.info.options, "label", "uid"]).to_pandas()
     for name in item.info.images:
-        frame[name] = keys
+        frame[name] = pd.Series(list(JoinedTexts(item.raw, item.info.fields, normalised=True)), dtype="str")
         frame[_SIDE], frame[_ONE_COLOUR] = sizes_of(item.raw[name])[:, :2].min(axis=1), are_of_one_colour(item.raw[name])
     frame = frame.rename(columns=_titles(item.info.fields))
     labels = frame["label"] if several else frame["label"].where(frame["label"].isin(item.info.labels))
-    place = item.raw["source"].to_pandas().astype("str") + " row " + item.raw["row"].to_pandas().astype("str")
-    frame[_WHERE] = frame["uid"].where(item.used, place)
+    frame[_WHERE] = frame["uid"]
+    unused = item.raw.select(["source", "row"]).filter(pa.array(~item.used)).to_pandas()
+    frame.loc[~item.used, _WHERE] = (unused["source"].astype("str") + " row " + unused["row"].astype("str")).to_numpy()
     frame[_CLASS_ROWS] = labels.map(labels.value_counts()).astype("float64")
     frame[_OTHER_FORM] = labels.isin(other_forms(item.class_counts)).to_numpy()
     frame[_CONTRADICTS] = contradicting(keys, labels)

@@ -106,7 +106,7 @@ def _unknown(pool: str, params: Ingest, file_format: str, examples: pa.Table) ->
     import pyarrow as pa
 
     from cartograph.ingest.columns import File, is_blank, select
-    from cartograph.ingest.identity import known_among, normalised_texts
+    from cartograph.ingest.identity import known_among, normalised_keys, repeats
     from cartograph.read.formats import read
     from cartograph.read.source import Source
 
@@ -116,9 +116,9 @@ def _unknown(pool: str, params: Ingest, file_format: str, examples: pa.Table) ->
     fields = columns.field_names
     table = select([File(name, batch)], columns.available([File(name, batch)]))
     blank = np.any([is_blank(table[field]).to_numpy() for field in fields], axis=0)
-    keys = normalised_texts(table, fields)
-    in_train = (known_among(keys, normalised_texts(examples, fields)) >= 0) & ~blank
-    again = keys.duplicated().to_numpy() & ~blank & ~in_train
+    keys = normalised_keys(table, fields)
+    in_train = (known_among(keys, normalised_keys(examples, fields)) >= 0) & ~blank
+    again = repeats(keys) & ~blank & ~in_train
     counts = (
         (len(batch.rejected), "cannot be read"),
         (int(blank.sum()), "have an empty text"),

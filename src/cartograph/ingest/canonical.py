@@ -17,7 +17,7 @@ from cartograph.data.arrays import Bools, Ids
 from cartograph.errors import InputError
 from cartograph.ingest.columns import NO_MAJORITY, Columns, File, is_blank, label_columns, select
 from cartograph.ingest.features import with_kinds
-from cartograph.ingest.identity import NOT_CONTRADICTED, content_uids, contradicting, normalised_texts, repeats
+from cartograph.ingest.identity import NOT_CONTRADICTED, content_uids, contradicting, keys_of, normalised_keys, one_by_one, repeats
 from cartograph.ingest.labels import Labelling, annotator_names, chosen_options, class_names, classes
 from cartograph.ingest.leakage import NOT_IN_TRAIN, Leakage, leakage
 from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, QUARANTINE, ROW, UID, DatasetInfo, Domain, examples_schema
@@ -123,7 +123,7 @@ def _compared(item: IngestedSet, train: IngestedSet) -> IngestedSet:
 def _contradicted(item: IngestedSet, train: IngestedSet | None = None) -> Bools:
     """Return which rows' texts stand with another label too, in the set or in the train set."""
     rows = [one.examples.select([*item.info.fields, LABEL]) for one in (train, item) if one is not None]
-    keys = pd.concat([normalised_texts(one, item.info.fields) for one in rows], ignore_index=True)
+    keys = pa.concat_arrays([normalised_keys(one, item.info.fields) for one in rows])
     labels = pd.Series(np.concatenate([one[LABEL].to_numpy() for one in rows]))
     return contradicting(keys, labels)[len(keys) - len(item.examples) :]
 
@@ -202,8 +202,7 @@ def _faults(table: pa.Table, info: DatasetInfo, labelling: Labelling) -> Ids:
     for number, mask in enumerate(masks, start=1):
         faults[mask.to_numpy() & (faults == 0)] = number
     sound = np.flatnonzero(faults == 0)
-    uids = pd.Series(table[UID].take(pa.array(sound)).to_pandas(), dtype="str")
-    faults[sound[repeats(uids)]] = len(masks) + 1
+    faults[sound[repeats(keys_of(one_by_one(table[UID].take(pa.array(sound)))))]] = len(masks) + 1
     return faults
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from typing import overload
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 from cartograph.data.arrays import Bools, Integers
 
 _BLOCK = 1 << 16
+_KEY = 16
 
 NOT_CONTRADICTED = "not contradicted"
 """The group of an evaluation set's rows whose texts stand with no other label, in the set or in the train set."""
@@ -26,8 +28,8 @@ def content_uids(table: pa.Table, fields: Sequence[str], label: str) -> pa.Array
     """
     parts = [pc.fill_null(as_texts(table[name]), "") for name in (*fields, label)]
     contents = pc.binary_join_element_wise(*parts, "\x1f")
-    digests = pa.array((blake2b(str(content).encode(), digest_size=10).hexdigest() for content in _one_by_one(contents)), pa.string())
-    occurrence = pd.Series(0, index=_codes(digests)).groupby(level=0).cumcount().to_numpy()
+    digests = pa.array((blake2b(str(content).encode(), digest_size=10).hexdigest() for content in one_by_one(contents)), pa.string())
+    occurrence = pd.Series(0, index=_codes(keys_of(one_by_one(digests)))).groupby(level=0).cumcount().to_numpy()
     again = np.flatnonzero(occurrence)
     if not len(again):
         return digests
@@ -35,18 +37,63 @@ def content_uids(table: pa.Table, fields: Sequence[str], label: str) -> pa.Array
     return pc.replace_with_mask(digests, pa.array(occurrence > 0), pa.array(numbered, pa.string()))
 
 
-def _one_by_one(texts: pa.Array | pa.ChunkedArray) -> Iterator[str]:
+def one_by_one(texts: pa.Array | pa.ChunkedArray) -> Iterator[str]:
+    """Yield a column's texts; Python's strings are made of one block of them at a time."""
     for start in range(0, len(texts), _BLOCK):
         yield from texts.slice(start, _BLOCK).to_pylist()
 
 
-def normalised_texts(table: pa.Table, fields: Sequence[str]) -> pd.Series:
-    """Return each row's texts as one, in lower case and with single spaces; of images their digests."""
-    parts = []
-    for name in fields:
-        text = pc.utf8_trim_whitespace(pc.utf8_lower(pc.fill_null(as_texts(table[name]), "")))
-        parts.append(pc.replace_substring_regex(text, r"\s+", " "))
-    return pd.Series(pc.binary_join_element_wise(*parts, "\x1f").to_pandas(), dtype="str")
+class JoinedTexts(Sequence[str]):
+    """Each row's texts as one, of images their digests; made of one block of rows at a time, as they are asked for.
+
+    Args:
+        table: the rows.
+        fields: columns of texts or images.
+        normalised: whether in lower case and with single spaces.
+    """
+
+    def __init__(self, table: pa.Table, fields: Sequence[str], *, normalised: bool) -> None:
+        self._table, self._normalised = table.select(list(fields)), normalised
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            start, stop, step = place.indices(len(self))
+            return self._joined(self._table.slice(start, max(stop - start, 0)))[::step]
+        return self.at(np.array([range(len(self))[place]]))[0]
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), _BLOCK):
+            yield from self._joined(self._table.slice(start, _BLOCK))
+
+    def at(self, rows: Integers) -> list[str]:
+        """Return the texts of these rows, in this order."""
+        return self._joined(self._table.take(pa.array(rows)))
+
+    def _joined(self, table: pa.Table) -> list[str]:
+        parts = [pc.fill_null(as_texts(column), "") for column in table.columns]
+        if self._normalised:
+            parts = [pc.utf8_trim_whitespace(pc.utf8_lower(text)) for text in parts]
+            parts = [pc.replace_substring_regex(text, r"\s+", " ") for text in parts]
+        joined: list[str] = pc.binary_join_element_wise(*parts, "\x1f").to_pylist()
+        return joined
+
+
+def normalised_keys(table: pa.Table, fields: Sequence[str]) -> pa.Array:
+    """Return a key (``keys_of``) of each row's texts in lower case and with single spaces; of images, of their digests."""
+    return keys_of(JoinedTexts(table, fields, normalised=True))
+
+
+def keys_of(texts: Iterable[str | None]) -> pa.Array:
+    """Return digests of 128 bits, (n_texts,), equal where texts are: the texts themselves would take their room once more."""
+    digests = b"".join(blake2b(str(text).encode(), digest_size=_KEY).digest() for text in texts)
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(_KEY), len(digests) // _KEY, [None, pa.py_buffer(digests)])
 
 
 def as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -58,27 +105,26 @@ def as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return image_digests(column)
 
 
-def known_among(keys: pd.Series, others: pd.Series) -> Integers:
-    """Return for each text the place of the first equal one among others, -1 where no other is equal."""
-    mine, theirs = _arrow(keys), _arrow(others)
-    # The set looked in is the larger one as a rule, and a table of its texts would hold them once more.
-    wanted = pc.fill_null(pc.index_in(theirs, value_set=mine), -1).to_numpy()
+def known_among(keys: pa.Array, others: pa.Array) -> Integers:
+    """Return for each key the place of the first equal one among others, -1 where no other is equal."""
+    # The set looked in is the larger one as a rule, and a table of its keys would hold them once more.
+    wanted = pc.fill_null(pc.index_in(others, value_set=keys), -1).to_numpy()
     equal = np.flatnonzero(wanted >= 0)[::-1]
-    found = np.full(len(mine), -1, np.int64)
+    found = np.full(len(keys), -1, np.int64)
     found[wanted[equal]] = equal
-    places: Integers = found[pc.index_in(mine, value_set=mine).to_numpy()]
+    places: Integers = found[pc.index_in(keys, value_set=keys).to_numpy()]
     return places
 
 
-def repeats(keys: pd.Series) -> Bools:
-    """Return for each text whether an earlier one is equal."""
-    return pd.Series(_codes(_arrow(keys))).duplicated().to_numpy()
+def repeats(keys: pa.Array) -> Bools:
+    """Return for each key whether an earlier one is equal."""
+    return pd.Series(_codes(keys)).duplicated().to_numpy()
 
 
-def contradicting(keys: pd.Series, labels: pd.Series) -> Bools:
-    """Return for each row whether another row has the same texts and another label; rows without a label do not count."""
+def contradicting(keys: pa.Array, labels: pd.Series) -> Bools:
+    """Return for each row whether another row has the same key and another label; rows without a label do not count."""
     codes = pd.factorize(labels, use_na_sentinel=True)[0]
-    frame = pd.DataFrame({"key": _codes(_arrow(keys)), "label": codes})[codes >= 0]
+    frame = pd.DataFrame({"key": _codes(keys), "label": codes})[codes >= 0]
     spread = frame.groupby("key")["label"].agg(["min", "max"])
     doubtful = spread.index[spread["min"] != spread["max"]]
     mask = np.zeros(len(keys), dtype=bool)
@@ -86,21 +132,14 @@ def contradicting(keys: pd.Series, labels: pd.Series) -> Bools:
     return mask
 
 
-def repeated(keys: pd.Series, labels: pd.Series) -> Bools:
-    """Return for each row whether an earlier row has the same texts and the same label."""
-    return pd.DataFrame({"key": _codes(_arrow(keys)), "label": pd.factorize(labels)[0]}).duplicated().to_numpy()
+def repeated(keys: pa.Array, labels: pd.Series) -> Bools:
+    """Return for each row whether an earlier row has the same key and the same label."""
+    return pd.DataFrame({"key": _codes(keys), "label": pd.factorize(labels)[0]}).duplicated().to_numpy()
 
 
-def _arrow(texts: pd.Series) -> pa.Array:
-    """Return texts as one Arrow array: pandas would make a Python string of each to compare them."""
-    column = pa.array(texts.astype("str"))
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-
-
-def _codes(texts: pa.Array | pa.ChunkedArray) -> Integers:
-    """Return a number for each text, equal ones the same, by digests of 128 bits: a dictionary would hold every text once more."""
-    digests = b"".join(blake2b(str(text).encode(), digest_size=16).digest() for text in _one_by_one(texts))
-    halves = np.frombuffer(digests, np.uint64).reshape(-1, 2)
+def _codes(keys: pa.Array) -> Integers:
+    """Return a number for each key, equal ones the same."""
+    halves = np.frombuffer(keys.buffers()[1], np.uint64).reshape(-1, 2)[keys.offset : keys.offset + len(keys)]
     order = np.lexsort(halves.T)
     new = (halves[order[1:]] != halves[order[:-1]]).any(axis=1)
     codes = np.zeros(len(order), np.int64)

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cartograph.data.arrays import Array, Bools, Integers
-from cartograph.ingest.identity import as_texts, known_among, normalised_texts
+from cartograph.ingest.identity import JoinedTexts, keys_of, known_among
 
 KINDS = ("exact", "normalised", "near")
 """How a row is in the train set: with the same characters; but for case and white space; or with a similarity of at least ``NEAR``."""
@@ -72,22 +70,17 @@ def leakage(train: pa.Table, other: pa.Table, fields: Sequence[str], *, only_equ
         new = (kinds == 0) & (found >= 0)
         kinds[new], places[new] = kind, found[new]
 
-    note(1, known_among(_joined(other, fields), _joined(train, fields)))
+    note(1, known_among(*(keys_of(JoinedTexts(rows, fields, normalised=False)) for rows in (other, train))))
     if only_equal or not len(train) or not len(other):
         return Leakage(kinds, places)
-    mine, theirs = normalised_texts(train, fields), normalised_texts(other, fields)
-    note(2, known_among(theirs, mine))
+    mine, theirs = (JoinedTexts(rows, fields, normalised=True) for rows in (train, other))
+    note(2, known_among(keys_of(theirs), keys_of(mine)))
     if len(train) + len(other) <= _MOST_ROWS:
         rest = np.flatnonzero(kinds == 0)
         found = np.full(len(other), -1)
-        found[rest] = near_duplicates(mine.tolist(), theirs.iloc[rest].tolist())
+        found[rest] = near_duplicates(mine, theirs.at(rest))
         note(3, found)
     return Leakage(kinds, places)
-
-
-def _joined(table: pa.Table, fields: Sequence[str]) -> pd.Series:
-    parts = [pc.fill_null(as_texts(table[name]), "") for name in fields]
-    return pd.Series(pc.binary_join_element_wise(*parts, "\x1f").to_pandas(), dtype="str")
 
 
 def near_duplicates(train: Sequence[str], other: Sequence[str]) -> Integers:
@@ -104,7 +97,8 @@ def near_duplicates(train: Sequence[str], other: Sequence[str]) -> Integers:
     wanted = np.unique(np.concatenate([like for _, like in candidates])) if candidates else np.empty(0, np.int64)
     if not len(wanted):
         return found
-    mine, theirs = _shingles([train[row] for row in wanted.tolist()]), _shingles(other)
+    alike = train.at(wanted) if isinstance(train, JoinedTexts) else [train[row] for row in wanted.tolist()]
+    mine, theirs = _shingles(alike), _shingles(other)
     my_sizes, their_sizes = np.diff(mine.indptr), np.diff(theirs.indptr)
     best = np.zeros(len(other))
     for rows, like in candidates:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,14 +21,16 @@ import pyarrow.parquet as pq
 import torch
 
 from cartograph.data.json_files import read_json
+from cartograph.data.memory import release_memory
 from cartograph.dynamics.decisions import recorded_uids
 from cartograph.dynamics.epoch_files import epoch_file
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.errors import InputError
 from cartograph.models.base import Classifier, label_matrix
+from cartograph.models.encoded import Examples
 from cartograph.models.isolation import available_threads, isolated, require_device, seed_everything
 from cartograph.models.registry import MODELS, model_class
-from cartograph.schema import LABEL, LABEL_SET, RANK, DatasetInfo, dataset_info
+from cartograph.schema import LABEL, LABEL_SET, RANK, DatasetInfo, Domain, dataset_info
 from cartograph.train.batch_order import BatchOrder, ranked_batches
 from cartograph.train.checkpoints import Checkpoints, file_digests
 from cartograph.train.processes import launch, process_count, run_worker
@@ -115,7 +118,12 @@ def fit(
         if model_class(recipe.model).by_stages:
             result, threads = TrainingResult(Path(folder)), cpu_threads(recipe)
             return fit_stages(recipe, train, evaluation, result, threads=threads, progress=progress, held_out=held_out, settling=settling)
-        return _fit(recipe, info, train, evaluation, Path(folder), progress, held_out, settling)
+        start = _start(recipe, info, train, evaluation, Path(folder), held_out)
+        rows = train.num_rows
+        # Encoded: where nobody else holds the texts, they need not lie beside the training.
+        del train, evaluation, held_out
+        release_memory(rows)
+        return _fit(recipe, start, progress, settling)
 
 
 def cpu_threads(recipe: Recipe, processes: int = 1) -> int:
@@ -123,53 +131,85 @@ def cpu_threads(recipe: Recipe, processes: int = 1) -> int:
     return recipe.threads or model_class(recipe.model).most_threads or available_threads(processes)
 
 
-def _fit(
-    recipe: Recipe,
-    info: DatasetInfo,
-    train: pa.Table,
-    evaluation: Mapping[str, pa.Table],
-    folder: Path,
-    progress: Progress | None,
-    held_out: pa.Table | None,
-    settling: Settling | None,
-) -> TrainingResult:
+class _Start(NamedTuple):
+    """What a training begins with.
+
+    Attributes:
+        result: where everything is written.
+        checkpoints: of this recipe and these data.
+        epoch, checkpoint: the last complete epoch, -1 for none, and its state.
+        model: untrained, or as the checkpoint left it.
+        examples, evaluated, held_out: the sets, encoded.
+        domains: of the evaluation sets.
+        order: the batches of each epoch; None: shuffled.
+    """
+
+    result: TrainingResult
+    checkpoints: Checkpoints
+    epoch: int
+    checkpoint: Path | None
+    model: Classifier
+    examples: Examples
+    evaluated: dict[str, Examples]
+    held_out: Examples | None
+    domains: dict[str, Domain]
+    order: BatchOrder | None
+
+
+def _start(
+    recipe: Recipe, info: DatasetInfo, train: pa.Table, evaluation: Mapping[str, pa.Table], folder: Path, held_out: pa.Table | None
+) -> _Start:
     result = TrainingResult(folder)
     result.dynamics.mkdir(parents=True, exist_ok=True)
     checkpoints = Checkpoints(folder / "checkpoints", result.dynamics, _identity(recipe, train, evaluation, held_out))
     epoch, checkpoint = checkpoints.newest() or (-1, None)
     model = _model(recipe, info, train, checkpoint)
-    examples = model.encode(train, info)
-    evaluated = {name: model.encode(table, dataset_info(table.schema)) for name, table in sorted(evaluation.items())}
-    held = None if held_out is None else model.encode(held_out, dataset_info(held_out.schema))
+    release_memory(train.num_rows)
+    return _Start(
+        result,
+        checkpoints,
+        epoch,
+        checkpoint,
+        model,
+        model.encode(train, info),
+        {name: model.encode(table, dataset_info(table.schema)) for name, table in sorted(evaluation.items())},
+        None if held_out is None else model.encode(held_out, dataset_info(held_out.schema)),
+        {name: dataset_info(table.schema).domain for name, table in evaluation.items()},
+        _order(recipe, train),
+    )
+
+
+def _fit(recipe: Recipe, start: _Start, progress: Progress | None, settling: Settling | None) -> TrainingResult:
+    result, checkpoint = start.result, start.checkpoint
     history: list[Score] = [] if checkpoint is None else read_json(checkpoint / "history.json")
-    recorded = examples if held is None else held
+    recorded = start.examples if start.held_out is None else start.held_out
     if settling is not None:
-        settling.read(pq.ParquetFile(epoch_file(result.dynamics, number)).read() for number in range(epoch + 1))
+        settling.read(pq.ParquetFile(epoch_file(result.dynamics, number)).read() for number in range(start.epoch + 1))
     watch = Watch(
         recorder=lambda: DynamicsRecorder(
-            result.dynamics, start_epoch=epoch + 1, uids=recorded_uids(recorded.uids, recorded.labels).ravel()
+            result.dynamics, start_epoch=start.epoch + 1, uids=recorded_uids(recorded.uids, recorded.labels).ravel()
         ),
-        checkpoints=checkpoints,
+        checkpoints=start.checkpoints,
         history=history,
         progress=progress,
         settling=settling,
     )
     trainer = DynamicsTrainer(
         recipe,
-        model,
-        examples,
-        evaluated,
-        checkpoints.folder,
-        start_epoch=epoch + 1,
+        start.model,
+        start.examples,
+        start.evaluated,
+        start.checkpoints.folder,
+        start_epoch=start.epoch + 1,
         watch=watch,
-        held_out=held,
-        order=_order(recipe, train),
+        held_out=start.held_out,
+        order=start.order,
     )
     torch.set_num_threads(cpu_threads(recipe, trainer.args.world_size))
     if settling is None or not settling.settled:
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-    if held is None:
-        _finish(recipe, trainer, evaluation, result)
+    if start.held_out is None:
+        _finish(recipe, trainer, start.domains, result)
     trainer.accelerator.wait_for_everyone()
     return result
 
@@ -181,8 +221,7 @@ def _order(recipe: Recipe, train: pa.Table) -> BatchOrder | None:
     return partial(ranked_batches, train.column(RANK).to_numpy(), recipe.batch_size, recipe.seed)
 
 
-def _finish(recipe: Recipe, trainer: DynamicsTrainer, evaluation: Mapping[str, pa.Table], result: TrainingResult) -> None:
-    domains = {name: dataset_info(table.schema).domain for name, table in evaluation.items()}
+def _finish(recipe: Recipe, trainer: DynamicsTrainer, domains: Mapping[str, Domain], result: TrainingResult) -> None:
     sets = trainer.evaluation.items()
     predictions = {name: Predictions(domains[name], part.uids, part.labels, trainer.predict_logits(part)) for name, part in sets}
     if trainer.args.process_index == 0:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from cartograph.errors import GateError, InputError
-from cartograph.ingest.identity import content_uids, contradicting, known_among, normalised_texts, repeated, repeats
+from cartograph.ingest.identity import content_uids, contradicting, keys_of, known_among, normalised_keys, repeated, repeats
 from cartograph.ingest.labels import Labelling, chosen_options, class_names, classes
 from cartograph.schema import QUARANTINE, TRUTH, DatasetInfo, dataset_info, examples_schema
 from tasks.audit.parameters.ingest import Ingest
@@ -285,7 +285,7 @@ def test_uids_stay_the_same_from_version_to_version() -> None:
 
 @given(rows_of_texts)
 def test_contradictions_and_repeats_against_every_pair(rows: list[tuple[str, str | None]]) -> None:
-    keys, labels = pd.Series([row[0] for row in rows], dtype="str"), pd.Series([row[1] for row in rows], dtype="str")
+    keys, labels = keys_of(row[0] for row in rows), pd.Series([row[1] for row in rows], dtype="str")
     doubtful, again = [False] * len(rows), [False] * len(rows)
     for (i, one), (j, other) in combinations(enumerate(rows), 2):
         if one[0] == other[0] and None not in (one[1], other[1]) and one[1] != other[1]:
@@ -297,14 +297,14 @@ def test_contradictions_and_repeats_against_every_pair(rows: list[tuple[str, str
 
 @given(st.lists(st.sampled_from(["a", "b", "", "é"])), st.lists(st.sampled_from(["a", "b", "", "é", "z"])))
 def test_the_first_equal_text_and_earlier_ones_against_every_pair(keys: list[str], others: list[str]) -> None:
-    mine, theirs = pd.Series(keys, dtype="str"), pd.Series(others, dtype="str")
+    mine, theirs = keys_of(keys), keys_of(others)
     assert known_among(mine, theirs).tolist() == [others.index(key) if key in others else -1 for key in keys]
     assert repeats(mine).tolist() == [key in keys[:place] for place, key in enumerate(keys)]
 
 
 def test_texts_are_the_same_whatever_their_case_and_white_space() -> None:
     table = pa.table({"text": ["A  Dog\n", " a dog", "a cat", None]})
-    keys = normalised_texts(table, ["text"])
+    keys = normalised_keys(table, ["text"]).to_pylist()
     assert keys[0] == keys[1]
     assert len(set(keys)) == 3
 
