@@ -31,18 +31,20 @@ _FEWEST = 2
 
 def run(params: Aflite, inputs: Inputs, out: Out) -> str:
     """Write who left when, the filtered version, the evaluation sets filtered alike, and the history; return how far it went."""
-    import pyarrow.parquet as pq
+    from pyarrow.parquet import read_table
 
     from cartograph.adversarial_filter.algorithm import aflite
 
     folder = inputs[features.DATA]
-    sets = {Path(name).stem: pq.read_table(inputs[name]) for name in inputs if name.startswith("data/ingest/")}
+    read = ["uid", "label", *filter(None, [params.group_by])]
+    sets = {Path(name).stem: _columns_of(inputs[name], read) for name in inputs if name.startswith("data/ingest/")}
     loaded = {name: _rows_with_features(folder / f"{name}.parquet", sets[name]) for name in sets if (folder / f"{name}.parquet").is_file()}
     rows, vectors = loaded.pop("train")
     sizes = _sizes(params, rows.num_rows)
     reason = _unfilterable(rows, sizes)
     if reason is not None:
-        return _leave_all(reason, rows, {name: table for name, (table, _) in loaded.items()}, read_json(folder / "features.json"), out)
+        evaluation = {name: table for name, (table, _) in loaded.items()}
+        return _leave_all(reason, rows, read_table(inputs[_ROWS]), evaluation, read_json(folder / "features.json"), out)
     with progress("aflite", "rounds at most") as update:
         result = aflite(
             vectors,
@@ -58,7 +60,9 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
             evaluation={name: (theirs, table["label"].to_numpy()) for name, (table, theirs) in loaded.items()},
             forecast=_Spoken(update, f"{params.n_partitions} classifiers on {sizes['train_size']:,} of {rows.num_rows:,} rows"),
         )
-    _write_tables(result, rows, {name: table for name, (table, _) in loaded.items()}, params.n_partitions, out[DATA])
+    del vectors
+    texts = read_table(inputs[_ROWS])
+    _write_tables(result, rows, texts, {name: table for name, (table, _) in loaded.items()}, params.n_partitions, out[DATA])
     features_record = read_json(folder / "features.json")
     record = _record(params, sizes, result, features_record)
     write_json(out[DATA] / "aflite.json", record)
@@ -96,7 +100,9 @@ def _unfilterable(rows: pa.Table, sizes: _Sizes) -> str | None:
     return None
 
 
-def _leave_all(reason: str, rows: pa.Table, evaluation: dict[str, pa.Table], features_record: dict[str, Any], out: Out) -> str:
+def _leave_all(
+    reason: str, rows: pa.Table, texts: pa.Table, evaluation: dict[str, pa.Table], features_record: dict[str, Any], out: Out
+) -> str:
     """Write the outputs of a filter that keeps every row, and why."""
     import numpy as np
 
@@ -107,13 +113,20 @@ def _leave_all(reason: str, rows: pa.Table, evaluation: dict[str, pa.Table], fea
 
     sets = {name: FilteredSet(*whole(table.num_rows)) for name, table in evaluation.items()}
     result = Result(*whole(rows.num_rows), np.zeros(rows.num_rows, np.int32), (), reason, sets)
-    _write_tables(result, rows, evaluation, 0, out[DATA])
+    _write_tables(result, rows, texts, evaluation, 0, out[DATA])
     kept = {name: {"rows": table.num_rows, "kept": table.num_rows} for name, table in sorted(evaluation.items())}
     record = {"features": features_record, "rows": rows.num_rows, "kept": rows.num_rows, "removed": 0, "rounds": 0, "evaluation": kept}
     write_json(out[DATA] / "aflite.json", record | {"stop_reason": reason, KEY: reason})
     write_json(out[METRICS], {"aflite.rows": rows.num_rows, "aflite.kept": rows.num_rows, "aflite.rounds": 0, "aflite.kept.share": 1.0})
     draw_reason(reason, [out[name] for name in FIGURES])
     return "nothing could be filtered: too few rows, or one class"
+
+
+def _columns_of(path: Path, names: list[str]) -> pa.Table:
+    """Return those of these columns that a set has."""
+    import pyarrow.parquet as pq
+
+    return pq.read_table(path, columns=[name for name in names if name in pq.read_schema(path).names])
 
 
 def _rows_with_features(path: Path, table: pa.Table) -> tuple[pa.Table, np.ndarray]:
@@ -151,15 +164,20 @@ def _groups(column: str | None, rows: pa.Table) -> np.ndarray | None:
     return codes
 
 
-def _write_tables(result: Result, rows: pa.Table, evaluation: dict[str, pa.Table], n_partitions: int, folder: Path) -> None:
+def _write_tables(
+    result: Result, rows: pa.Table, texts: pa.Table, evaluation: dict[str, pa.Table], n_partitions: int, folder: Path
+) -> None:
     import numpy as np
+    import pyarrow as pa
 
     from cartograph.adversarial_filter.tables import history_table, rows_table
     from cartograph.data.parquet import write_parquet
+    from cartograph.data.subsets import rows_of
 
     write_parquet(rows_table(rows["uid"], result, result.n_predictions), folder / "aflite.parquet")
     write_parquet(history_table(result), folder / "history.parquet")
-    write_parquet(rows.filter(result.kept).combine_chunks(), folder / "filtered.parquet")
+    kept = rows["uid"].combine_chunks().filter(pa.array(result.kept))
+    write_parquet(rows_of(texts, kept, "AFLite"), folder / "filtered.parquet")
     (folder / "evaluation").mkdir()
     for name, table in evaluation.items():
         counts = np.full(table.num_rows, n_partitions, np.int32)

@@ -71,6 +71,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     import pyarrow.parquet as pq
 
     from cartograph.clean.cleaning import cleaned_examples, subsets, version
+    from cartograph.data.memory import release_memory
     from cartograph.data.parquet import write_parquet
     from tasks.checks.cleaned_set import validate_cleaning
 
@@ -81,9 +82,12 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     choice = choose_recipe(params, examples, noise, decisions, ways)
     recipe = RECIPES[choice.recommended] if params.recipe == "auto" else params.recipe
     cleaning = ways[recipe]
+    del ways
+    release_memory(examples.num_rows)
     cleaned = cleaned_examples(examples, cleaning)
     folder = out[DATA]
     files = _write_originals(out.workspace.settings, inputs, examples, cleaned, cleaning, folder)
+    release_memory(examples.num_rows)
     write_parquet(cleaning.changes, folder / "changes.parquet")
     for name, subset in subsets(examples, cleaned, np.random.default_rng(params.seed)).items():
         write_parquet(subset, out[selection_file(name)])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cartograph.suspects.committee import Committee
 
 EMBEDDED = "data/embed"
+_DYNAMICS = "dynamics"
 
 _LONG = 2
 """Epochs above which the second is read rather than the first."""
@@ -28,28 +29,33 @@ class Training:
 
     Attributes:
         file: its record.
-        dynamics, out_of_fold: as recorded, and those of K-fold training.
+        recorded: whether there are dynamics (``read_dynamics_of``), not coordinates alone.
         assumed: whether flips' measures must be assumed, as nothing can be trained again.
         fine_tuned: whether the dynamics are a pretrained model's, each probability from before the row's turn in that epoch.
     """
 
     file: Path
-    dynamics: Dynamics | None
-    out_of_fold: Dynamics | None
+    recorded: bool
     assumed: bool
     fine_tuned: bool
 
 
 def read_training(folder: Path) -> Training:
     """Return what the step `train` left in its folder."""
-    from cartograph.dynamics.epoch_files import read_dynamics
     from cartograph.models.registry import FROM_A_FOLDER
 
     record = read_json(folder / "training.json")
     assumed = record["source"] == "imported"
-    known = [read_dynamics(folder / name) if (folder / name).is_dir() else None for name in ("dynamics", "out_of_fold")]
     fine_tuned = not assumed and record["record"] == "train_pass" and record["model"] in FROM_A_FOLDER
-    return Training(folder / "training.json", known[0], known[1], assumed, fine_tuned)
+    return Training(folder / "training.json", (folder / _DYNAMICS).is_dir(), assumed, fine_tuned)
+
+
+def read_dynamics_of(folder: Path) -> tuple[Dynamics, Dynamics | None]:
+    """Return the dynamics that the step `train` left in its folder, and those out of fold, where there are any."""
+    from cartograph.dynamics.epoch_files import read_dynamics
+
+    held_out = folder / "out_of_fold"
+    return read_dynamics(folder / _DYNAMICS), read_dynamics(held_out) if held_out.is_dir() else None
 
 
 Opinion = Callable[["np.ndarray", "Dynamics | None", "Dynamics | None"], "Committee | None"]
@@ -76,7 +82,7 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
     from cartograph.suspects.listing import mean_probabilities
 
     info = dataset_info(by_uid.schema)
-    for_suggestions = training.dynamics is None and len(info.labels) > 2
+    for_suggestions = not training.recorded and len(info.labels) > 2
     if not wanted and not for_suggestions:
         return lambda labels, dynamics, out_of_fold: None
     reading = reading_of(by_uid)

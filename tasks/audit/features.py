@@ -36,68 +36,84 @@ def run(params: Features, inputs: Inputs, out: Out) -> str:
 
     from cartograph.features.vectors import write_features
 
-    tables = {Path(name).stem: pq.read_table(inputs[name]) for name in inputs if name.startswith("data/ingest/")}
-    _require_source(params, tables["train"])
-    made = _MAKERS[params.source](params, inputs, out, tables)
-    for name, (table, features) in made.items():
-        write_features(table["uid"], features, out[DATA] / f"{name}.parquet")
-    pool, width = made["train"][0].num_rows, made["train"][1].shape[1]
-    record = {"source": params.source, "width": width, "pool": pool, "held_back": tables["train"].num_rows - pool, "sets": sorted(made)}
+    _require_source(params, pq.read_schema(inputs[_ROWS]))
+    made = _MAKERS[params.source](params, inputs, out)
+    for name, (uids, features) in made.items():
+        write_features(uids, features, out[DATA] / f"{name}.parquet")
+    pool, width = made["train"][1].shape
+    held_back = pq.read_metadata(inputs[_ROWS]).num_rows - pool
+    record = {"source": params.source, "width": width, "pool": pool, "held_back": held_back, "sets": sorted(made)}
     write_json(out[DATA] / "features.json", record)
     held = f", {record['held_back']:,} rows held back" if record["held_back"] else ""
     return f"{params.source}, {width} numbers a row{held}"
 
 
-Made = dict[str, tuple["pa.Table", "np.ndarray[Any, Any]"]]
+Made = dict[str, tuple["pa.ChunkedArray", "np.ndarray[Any, Any]"]]
+"""Of each set the uids, and a vector of each."""
 
 
-def _require_source(params: Features, table: pa.Table) -> None:
+def _tables(inputs: Inputs) -> dict[str, pa.Table]:
+    import pyarrow.parquet as pq
+
+    return {Path(name).stem: pq.read_table(inputs[name]) for name in inputs if name.startswith("data/ingest/")}
+
+
+def _require_source(params: Features, schema: pa.Schema) -> None:
     from cartograph.schema import dataset_info
 
-    info = dataset_info(table.schema)
+    info = dataset_info(schema)
     held, other = ("images", "pixels") if info.images else ("tables of features", "columns") if info.features else ("texts", "bow")
     if params.source in {"bow", "pixels", "columns"} - {other}:
         raise InputError(f"`features.source` is `{params.source}`, but the rows are {held}; set it to {other}, frozen, finetuned or file.")
 
 
-def _pixels(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+def _pixels(params: Features, inputs: Inputs, out: Out) -> Made:
     from cartograph.features.pixels import svd_features
 
+    tables = _tables(inputs)
     found = svd_features(tables, params.dimensions, params.seed)
-    return {name: (tables[name], found[name]) for name in tables}
+    return {name: (table["uid"], found[name]) for name, table in tables.items()}
 
 
-def _columns(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+def _columns(params: Features, inputs: Inputs, out: Out) -> Made:
     from cartograph.features.tables import dense_columns
 
+    tables = _tables(inputs)
     found = dense_columns(tables)
-    return {name: (tables[name], found[name]) for name in tables}
+    return {name: (table["uid"], found[name]) for name, table in tables.items()}
 
 
-def _bow(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
-    from cartograph.features.vectors import bow_features
+def _bow(params: Features, inputs: Inputs, out: Out) -> Made:
+    from cartograph.data.memory import release_memory
+    from cartograph.features.vectors import bow_features, bow_words
 
-    found = bow_features(tables, params.dimensions, params.seed)
-    return {name: (tables[name], found[name]) for name in tables}
+    tables = _tables(inputs)
+    uids, words = {name: table["uid"] for name, table in tables.items()}, bow_words(tables)
+    # The texts are read: they need not lie beside the vectors.
+    del tables
+    release_memory(len(uids["train"]))
+    found = bow_features(words, params.dimensions, params.seed)
+    return {name: (own, found[name]) for name, own in uids.items()}
 
 
-def _frozen(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+def _frozen(params: Features, inputs: Inputs, out: Out) -> Made:
     from cartograph.features.vectors import join_sides, read_features
     from cartograph.schema import dataset_info
 
     made = {}
-    for name, table in tables.items():
+    for name, table in _tables(inputs).items():
         vectors = read_features(inputs[_EMBEDDED] / f"{name}.parquet", table["uid"], what=f"{_EMBEDDED}/{name}.parquet")[1]
-        made[name] = table, join_sides(vectors, dataset_info(table.schema))
+        made[name] = table["uid"], join_sides(vectors, dataset_info(table.schema))
     return made
 
 
-def _finetuned(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+def _finetuned(params: Features, inputs: Inputs, out: Out) -> Made:
     import numpy as np
 
     from cartograph.models.last_layer import penultimate_features
     from cartograph.train.fit import fit
 
+    tables = _tables(inputs)
     rows = tables["train"]
     learnt = np.zeros(rows.num_rows, bool)
     number = max(2, round(params.held_back * rows.num_rows))
@@ -109,21 +125,20 @@ def _finetuned(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.
     pool = tables | {"train": rows.filter(~learnt)}
     with progress("features", "rows read") as update:
         found = penultimate_features(recipe.model, fitted.model, pool, device=recipe.device, progress=update)
-    return {name: (pool[name], found[name]) for name in pool}
+    return {name: (table["uid"], found[name]) for name, table in pool.items()}
 
 
-def _file(params: Features, inputs: Inputs, out: Out, tables: dict[str, pa.Table]) -> Made:
+def _file(params: Features, inputs: Inputs, out: Out) -> Made:
     """Return the file's vectors of the train set, and of those evaluation sets that it has vectors of."""
     import pyarrow.compute as pc
 
     from cartograph.features.vectors import read_features
 
+    uids = {name: table["uid"] for name, table in _tables(inputs).items()}
     path, what = inputs[user_file(params.file or "")], params.file or ""
     known, _ = read_features(path, what=what)
-    own = {name for name, table in tables.items() if pc.any(pc.is_in(table["uid"], value_set=known)).as_py()}
-    return {
-        name: (tables[name], read_features(path, tables[name]["uid"], what=what)[1]) for name in tables if name in own or name == "train"
-    }
+    own = {"train", *(name for name in uids if pc.any(pc.is_in(uids[name], value_set=known)).as_py())}
+    return {name: (uids[name], read_features(path, uids[name], what=what)[1]) for name in uids if name in own}
 
 
 _MAKERS = {"bow": _bow, "pixels": _pixels, "columns": _columns, "frozen": _frozen, "finetuned": _finetuned, "file": _file}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +14,7 @@ from cartograph.config import Section, Settings
 from cartograph.data.json_files import write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
-from tasks.audit.committees import EMBEDDED, Training, committees, read_training
+from tasks.audit.committees import EMBEDDED, Opinion, Training, committees, read_dynamics_of, read_training
 from tasks.audit.impossible import leave_no_suspects, no_flips
 from tasks.audit.parameters.measure import Measure
 from tasks.audit.parameters.train import Train
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cartograph.dynamics.epoch_files import Dynamics
-    from cartograph.suspects.committee import Committee
     from cartograph.suspects.flips import Flips
     from cartograph.suspects.listing import Evidence
 
@@ -35,6 +35,10 @@ _DATA = "data/noise"
 _METRICS = "reports/noise.metrics.json"
 _FIGURES = ("reports/figures/noise.png", "reports/figures/noise.svg")
 _ASSUMPTION = "by assumption, not learnt: that a wrong label is doubted as firmly as an easy row's own label is believed"
+
+
+Known = Callable[[], tuple["Dynamics", "Dynamics | None"]]
+"""Reads dynamics, and those of K-fold training."""
 
 
 class Noise(Section):
@@ -60,24 +64,21 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     """Write the suspects, the experiment, its figure and its numbers; return how many suspects there are and how they were found."""
     import numpy as np
 
-    from cartograph.data.memory import release_memory
     from cartograph.data.parquet import write_parquet
-    from cartograph.maps.regions import easiest_rows
     from cartograph.suspects.detector import choose_detector
     from cartograph.suspects.listing import choose_suggestions, suspects_table
     from cartograph.suspects.record import noise_metrics, noise_record
 
-    by_uid, places = _rows_and_map(inputs)
+    by_uid = _labels(inputs)
     training = read_training(inputs["data/train"])
-    release_memory(by_uid.num_rows)
     assumed = training.assumed
-    easy = easiest_rows(places, out.workspace.settings.of(Measure).easy)
+    easy = _easy_rows(inputs, by_uid, out.workspace.settings.of(Measure).easy)
     reason = no_flips(by_uid, int(np.count_nonzero(easy)))
     if reason is not None:
         asked = {"asked": params.detector, "threshold": params.threshold}
         return leave_no_suspects(reason, by_uid, asked, out[_DATA], out[_METRICS], [out[name] for name in _FIGURES])
     flips = _flip(params, by_uid, easy)
-    original, noised = _before_and_after(params, inputs, out, by_uid, places, training, flips)
+    original, noised = _before_and_after(params, inputs, out, by_uid, training, flips)
     rng = np.random.default_rng([params.seed, 2])
     doubt = original.committee.doubt if original.committee is not None else None
     unknown = doubt.unknown if doubt is not None else None
@@ -102,17 +103,42 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     return _summary(found)
 
 
-def _rows_and_map(inputs: Mapping[str, Path]) -> tuple[pa.Table, pa.Table]:
-    """Return the train rows and their places on the map, sorted by uid."""
+def _labels(inputs: Mapping[str, Path]) -> pa.Table:
+    """Return the train rows' labels, sorted by uid."""
     import pyarrow.parquet as pq
 
-    by_uid, places = (pq.read_table(path).sort_by("uid") for path in (inputs[_ROWS], inputs["data/measure"] / "measures.parquet"))
+    return pq.read_table(inputs[_ROWS], columns=["uid", "label"]).sort_by("uid")
+
+
+def _texts(inputs: Mapping[str, Path]) -> pa.Table:
+    """Return the train rows, sorted by uid."""
+    import pyarrow.parquet as pq
+
+    from cartograph.data.memory import release_memory
+
+    rows = pq.read_table(inputs[_ROWS]).sort_by("uid")
+    release_memory(rows.num_rows)
+    return rows
+
+
+def _map(inputs: Mapping[str, Path]) -> pa.Table:
+    """Return the rows' places on the map, sorted by uid."""
+    import pyarrow.parquet as pq
+
+    return pq.read_table(inputs["data/measure"] / "measures.parquet").sort_by("uid")
+
+
+def _easy_rows(inputs: Mapping[str, Path], by_uid: pa.Table, least: float) -> np.ndarray:
+    """Return which rows are easy to learn, sorted by uid."""
+    from cartograph.maps.regions import easiest_rows
+
+    places = _map(inputs)
     if not by_uid["uid"].combine_chunks().equals(places["uid"].combine_chunks()):
         raise InputError(
             f"{_ROWS} and the data map are not of the same rows ({by_uid.num_rows:,} and {places.num_rows:,}); they come from different "
             "runs: run the audit again."
         )
-    return by_uid, places
+    return easiest_rows(places, least)
 
 
 def _flip(params: Noise, by_uid: pa.Table, easy: np.ndarray) -> Flips:
@@ -128,7 +154,7 @@ def _flip(params: Noise, by_uid: pa.Table, easy: np.ndarray) -> Flips:
 
 
 def _before_and_after(
-    params: Noise, inputs: Inputs, out: Out, by_uid: pa.Table, places: pa.Table, training: Training, flips: Flips
+    params: Noise, inputs: Inputs, out: Out, by_uid: pa.Table, training: Training, flips: Flips
 ) -> tuple[Evidence, Evidence]:
     """Return what is known of the rows under the given labels, and under the flipped ones."""
     from cartograph.data.memory import release_memory
@@ -137,49 +163,54 @@ def _before_and_after(
 
     labels, names = by_uid["label"].to_numpy(), dataset_info(by_uid.schema).labels
     wanted = not training.assumed or params.detector == "committee"
-    # Before the committee reads the rows, so that what it makes of them is not in memory beside a training.
-    trained = None if training.dynamics is None or training.assumed else _train_on_flips(out, training.file, inputs[_ROWS], by_uid, flips)
+    recorded: Known = partial(read_dynamics_of, inputs["data/train"])
+    # Before the committee reads the rows, so that what it makes of them is not in memory beside a training; texts and dynamics are read
+    # when they are needed.
+    retrained = training.recorded and not training.assumed
+    trained = _train_on_flips(out, training.file, inputs[_ROWS], by_uid, flips) if retrained else None
     release_memory(by_uid.num_rows)
-    committee = committees(by_uid, training, inputs, folds=params.folds, seed=params.seed, wanted=wanted)
+    committee = committees(_texts(inputs), training, inputs, folds=params.folds, seed=params.seed, wanted=wanted)
+    measures = map_measures(_map(inputs))
     release_memory(by_uid.num_rows)
-    measures = map_measures(places)
-    if training.dynamics is None:
+    if not training.recorded:
         after = assumed_measures(measures, flips.planted, len(names))
         original = Evidence(labels, names, measures, None, None, committee(labels, None, None))
         return original, Evidence(flips.labels, names, after, None, None, committee(flips.labels, None, None))
     section = out.workspace.settings.of(Measure)
     # Without a retraining the flips are judged by what the model said of them under their own labels.
-    again = trained or (training.dynamics, training.out_of_fold)
-    sides = (labels, training.dynamics, training.out_of_fold), (flips.labels, *again)
-    original, noised = (_evidence(section, known, held, given, names, committee(given, known, held)) for given, known, held in sides)
+    sides = (labels, recorded), (flips.labels, trained or recorded)
+    original, noised = (_evidence(section, known, given, names, committee, early=training.fine_tuned) for given, known in sides)
     return replace(original, measures=measures), noised
 
 
-def _evidence(
-    section: Measure,
-    dynamics: Dynamics,
-    out_of_fold: Dynamics | None,
-    labels: np.ndarray,
-    names: Sequence[str],
-    committee: Committee | None,
-) -> Evidence:
-    """Return what dynamics say of the rows under these labels."""
+def _evidence(section: Measure, known: Known, labels: np.ndarray, names: Sequence[str], opinion: Opinion, *, early: bool) -> Evidence:
+    """Return what dynamics say of the rows under these labels; ``early``: the committee hears the first epochs too."""
+    from cartograph.data.memory import release_memory
     from cartograph.maps.measures import compute_measures, epoch_window
     from cartograph.suspects.listing import Evidence, mean_probabilities
 
-    uids, _, logits = dynamics
+    dynamics, out_of_fold = known()
     window = section.window
-    used = epoch_window(logits.shape[1], **window)
-    measures, held_out = compute_measures(uids, logits, labels, include_ci=section.include_ci, **window), None
+    used = epoch_window(dynamics.logits.shape[1], **window)
+    measures = compute_measures(dynamics.uids, dynamics.logits, labels, include_ci=section.include_ci, **window)
+    in_sample, held_out = mean_probabilities(dynamics.logits[:, used]), None
     if out_of_fold is not None:
         held = out_of_fold.logits
-        measures = measures.with_out_of_fold(compute_measures(uids, held, labels, include_ci=section.include_ci, **window))
+        measures = measures.with_out_of_fold(compute_measures(dynamics.uids, held, labels, include_ci=section.include_ci, **window))
         held_out = mean_probabilities(held[:, used])
-    return Evidence(labels, names, measures, mean_probabilities(logits[:, used]), used.stop - used.start, committee, held_out)
+    heard = dynamics if early else None
+    del dynamics
+    release_memory(len(labels))
+    committee = opinion(labels, heard, out_of_fold)
+    if committee is not None:
+        # What each of its models said takes more room than all that is read of it.
+        committee = replace(committee, views=())
+    release_memory(len(labels))
+    return Evidence(labels, names, measures, in_sample, used.stop - used.start, committee, held_out)
 
 
-def _train_on_flips(out: Out, trained: Path, rows: Path, by_uid: pa.Table, flips: Flips) -> tuple[Dynamics, Dynamics | None]:
-    """Train from scratch on the flipped labels by the recipe of the section ``train``; return the dynamics, and those out of fold."""
+def _train_on_flips(out: Out, trained: Path, rows: Path, by_uid: pa.Table, flips: Flips) -> Known:
+    """Train from scratch on the flipped labels by the recipe of the section ``train``; return what reads that training's dynamics."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -196,12 +227,12 @@ def _train_on_flips(out: Out, trained: Path, rows: Path, by_uid: pa.Table, flips
     held = None
     with progress("noise") as update:
         if section.folds:
-            held = read_dynamics(
-                recipes.fit_folds_of(section, recipe, out.checkpoints / "flipped.parquet", out.checkpoints, section.process_count, update)
+            held = recipes.fit_folds_of(
+                section, recipe, out.checkpoints / "flipped.parquet", out.checkpoints, section.process_count, update
             )
         rest = recipes.after_folds(update, section.folds)
         fitted = fit_files(recipe, out.checkpoints / "flipped.parquet", {}, out.checkpoints, processes=section.process_count, progress=rest)
-    return read_dynamics(fitted.dynamics), held
+    return lambda: (read_dynamics(fitted.dynamics), None if held is None else read_dynamics(held))
 
 
 def _experiment(uids: pa.ChunkedArray, flips: Flips, original: Evidence, noised: Evidence) -> pa.Table:

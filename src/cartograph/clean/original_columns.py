@@ -16,6 +16,8 @@ from cartograph.ingest.columns import Columns, File, select
 from cartograph.ingest.labels import Labelling
 from cartograph.schema import LABEL, ROW, SOURCE, WEIGHT, dataset_info
 
+_BLOCK = 50_000
+
 
 @dataclass(frozen=True)
 class KeptRows:
@@ -80,10 +82,9 @@ def kept_rows(
     found = []
     for file in files:
         own = np.flatnonzero(pc.equal(examples[SOURCE], file.name).to_numpy(zero_copy_only=False))
-        rows = examples.take(pa.array(own))
-        places = _places(file, columns, rows)
+        places = _places(file, columns, examples, own)
         file, column, own_column = _with_one_label(file, columns)
-        before = rows[LABEL].to_numpy()
+        before = examples[LABEL].to_numpy()[own]
         spelled = _Spelling(file, column, columns, labelling, info.labels, places, before)
         new = [
             spelled.of(int(place), int(after)) if after != old else None
@@ -121,14 +122,15 @@ def _with_one_label(file: File, columns: Columns) -> tuple[File, str, bool]:
     return replace(file, batch=replace(file.batch, table=table)), name, False
 
 
-def _places(file: File, columns: Columns, rows: pa.Table) -> Integers:
-    """Return each row's position in the file's table."""
-    places = pc.index_in(rows[ROW].combine_chunks(), value_set=file.batch.rows)
-    texts = select([file], columns)
+def _places(file: File, columns: Columns, examples: pa.Table, own: Integers) -> Integers:
+    """Return the position in a file's table of each of its rows among the examples."""
+    places = pc.index_in(examples[ROW].take(pa.array(own)).combine_chunks(), value_set=file.batch.rows)
     changed = places.null_count > 0
     if not changed:
-        there = texts.take(places)
-        changed = any(not pc.all(pc.equal(there[name], rows[name])).as_py() for name in dataset_info(rows.schema).fields if len(rows))
+        texts, names = select([file], columns), dataset_info(examples.schema).fields
+        for start in range(0, len(own), _BLOCK):
+            there, here = texts.take(places[start : start + _BLOCK]), examples.take(pa.array(own[start : start + _BLOCK]))
+            changed = changed or any(not pc.all(pc.equal(there[name], here[name])).as_py() for name in names)
     if changed:
         raise InputError(f"{file.name} is not what it was when it was ingested; run the audit again with `--force ingest`.")
     return np.asarray(places, dtype=np.int64)

@@ -11,6 +11,7 @@ Cost: O(steps · folds · penalties · classes · nnz) for logistic regression, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -21,7 +22,9 @@ NEWTON_STEPS, GRADIENT_STEPS = 2, 4
 
 # Elements of one dense array of a block of problems (16 MiB); about ten such arrays live at a time.
 _BLOCK_ELEMENTS = 2**22
-_BLOCK_NONZEROS = 2**21
+_BLOCK_NONZEROS = 2**19
+# Non-zeros of which a transposed copy is made (64 MiB).
+_MOST_COPIED = 2**23
 
 
 def out_of_fold_logistic(
@@ -52,7 +55,7 @@ def out_of_fold_logistic(
     wanted = _wanted(n_classes)
     problems = [(place, part, label) for place in range(len(penalties)) for part in range(int(fold.max()) + 1) for label in wanted]
     out = [np.zeros((len(labels), len(wanted)), dtype=np.float32) for _ in penalties]
-    transposed = features.T.tocsr()
+    transposed = _transposed(features)
     size = max(1, _BLOCK_ELEMENTS // sum(features.shape))
     for start in range(0, len(problems), size):
         block = problems[start : start + size]
@@ -81,7 +84,7 @@ def held_out_logistic(features: sparse.csr_array, labels: Integers, n_classes: i
     wanted = _wanted(n_classes)
     targets = np.stack([labels == label for label in wanted], axis=1).astype(np.float32)
     used = np.repeat(train[:, None], len(wanted), axis=1).astype(np.float32)
-    return _centred(_newton(features, features.T.tocsr(), targets, used, np.full(len(wanted), penalty, np.float32)))
+    return _centred(_newton(features, _transposed(features), targets, used, np.full(len(wanted), penalty, np.float32)))
 
 
 def leave_one_out_bayes(features: sparse.csr_array, labels: Integers, n_classes: int, smoothing: Sequence[float]) -> list[Floats32]:
@@ -99,8 +102,12 @@ def leave_one_out_bayes(features: sparse.csr_array, labels: Integers, n_classes:
     """
     wanted = _wanted(n_classes)
     given = (labels[:, None] == np.array(wanted)).astype(np.float64)
-    inside = np.asarray(features.T @ given, dtype=np.float64)
-    outside = np.asarray(features.T @ (1.0 - given), dtype=np.float64)
+    inside, outside = np.zeros((features.shape[1], len(wanted))), np.zeros((features.shape[1], len(wanted)))
+    for rows in _row_blocks(features.indptr):
+        # A sum in double precision takes a block's values in double precision.
+        block = features[rows].T
+        inside += block @ given[rows]
+        outside += block @ (1.0 - given[rows])
     length = np.asarray(features.sum(axis=1), dtype=np.float64).ravel()
     out = [np.zeros((len(labels), len(wanted)), dtype=np.float32) for _ in smoothing]
     for rows in _row_blocks(features.indptr):
@@ -122,8 +129,13 @@ def leave_one_out_bayes(features: sparse.csr_array, labels: Integers, n_classes:
     return [_centred(scores) for scores in out]
 
 
+def _transposed(features: sparse.csr_array) -> Any:
+    """Return the transposed matrix: with rows one after the other, which is faster, or, where that would take much room, as it lies."""
+    return features.T if features.nnz > _MOST_COPIED else features.T.tocsr()
+
+
 def _newton(
-    features: sparse.csr_array, transposed: sparse.csr_array, targets: Floats32, used: Floats32, penalty: Floats32, *, even: bool = False
+    features: sparse.csr_array, transposed: Any, targets: Floats32, used: Floats32, penalty: Floats32, *, even: bool = False
 ) -> Floats32:
     """Return the scores on all rows of k logistic models, ``(n_examples, k)``, each fitted on the rows that it uses."""
     share = 0.5 if even else np.clip((used * targets).sum(axis=0) / np.maximum(used.sum(axis=0), 1.0), 1e-4, 1.0 - 1e-4)
@@ -141,7 +153,7 @@ def _newton(
 
 
 def _conjugate_gradients(
-    features: sparse.csr_array, transposed: sparse.csr_array, curvature: Floats32, penalty: Floats32, down: Floats32, down_bias: Floats32
+    features: sparse.csr_array, transposed: Any, curvature: Floats32, penalty: Floats32, down: Floats32, down_bias: Floats32
 ) -> tuple[Floats32, Floats32]:
     """Return the change of the weights, and of the scores, that roughly solves each column's Newton system.
 

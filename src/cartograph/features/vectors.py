@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,43 +24,72 @@ _MOST_ROWS = 50_000
 _MOST_HALF = 6e4
 
 
-def bow_features(tables: Mapping[str, pa.Table], dimensions: int, seed: int) -> dict[str, Floats32]:
-    """Return bag-of-words features of each row of some sets: TF-IDF (``text_features``), reduced to few dimensions by a
+class Words(NamedTuple):
+    """The words of some sets.
+
+    Attributes:
+        weighted: TF-IDF (``text_features``) of all sets' rows, one set under the other; of a choice a row per option.
+        examples: of each set the number of examples.
+        rows: of each set the number of rows.
+    """
+
+    weighted: sparse.csr_array
+    examples: dict[str, int]
+    rows: dict[str, int]
+
+
+def bow_words(tables: Mapping[str, pa.Table]) -> Words:
+    """Return the words of some sets of examples (``schema.examples_schema``) by name; of a choice every option is read with the text."""
+    weighted = text_features(TextRows(*tables.values()))
+    examples = {name: table.num_rows for name, table in tables.items()}
+    return Words(weighted, examples, {name: len(TextRows(table)) for name, table in tables.items()})
+
+
+def bow_features(words: Words, dimensions: int, seed: int) -> dict[str, Floats32]:
+    """Return bag-of-words features of each row of some sets: TF-IDF, reduced to few dimensions by a
     truncated SVD of ``train`` (of 50,000 random rows of it, where it has more) and scaled to a mean squared length of 10 there, which
     suits the usual penalty of a logistic regression.
 
-    Of a choice every option is read with the text, and the options are joined by ``join_options``.
+    The options of a choice are joined by ``join_options``.
 
     Args:
-        tables: sets of examples (``schema.examples_schema``) by name, ``train`` among them.
+        words: of sets, ``train`` among them (``bow_words``).
         dimensions: most dimensions; fewer where there are fewer words or rows.
         seed: of the SVD.
     """
-    from sklearn.decomposition import TruncatedSVD
-
-    rows = {name: len(TextRows(table)) for name, table in tables.items()}
-    weighted = text_features(TextRows(*tables.values()))
-    ends = np.cumsum([0, *rows.values()])
-    parts = {name: weighted[start:end] for name, start, end in zip(rows, ends, ends[1:], strict=False)}
-    width = min(dimensions, weighted.shape[1] - 1, parts["train"].shape[0] - 1)
+    weighted, examples, rows = words
+    ends = np.cumsum([0, *rows.values()]).tolist()
+    parts = {name: range(start, end) for name, start, end in zip(rows, ends, ends[1:], strict=False)}
+    width = min(dimensions, weighted.shape[1] - 1, rows["train"] - 1)
     if width < 1:  # one row, or one word: there is nothing to decompose
-        return {
-            name: join_options(np.zeros((table.num_rows, rows[name] // max(table.num_rows, 1), 1), np.float32))
-            for name, table in tables.items()
-        }
-    svd = TruncatedSVD(width, random_state=seed).fit(_sampled(parts["train"], seed))
-    projected = {name: svd.transform(part).astype(np.float32, copy=False) for name, part in parts.items()}
+        nothing = {name: np.zeros((number, rows[name] // max(number, 1), 1), np.float32) for name, number in examples.items()}
+        return {name: join_options(values) for name, values in nothing.items()}
+    directions = _directions(weighted, parts["train"], width, seed)
+    projected = {name: _projected(weighted, part, directions) for name, part in parts.items()}
     scale = np.sqrt(_SQUARED_NORM / max(float(np.einsum("ij,ij->i", projected["train"], projected["train"]).mean()), 1e-12))
     for values in projected.values():
         values *= np.float32(scale)
-    return {name: join_options(values.reshape(tables[name].num_rows, -1, width)) for name, values in projected.items()}
+    return {name: join_options(values.reshape(examples[name], -1, width)) for name, values in projected.items()}
 
 
-def _sampled(rows: sparse.csr_array, seed: int) -> sparse.csr_array:
-    """Return the rows that an SVD is taken of: a random 50,000 where there are more, whose directions are much the same."""
-    if rows.shape[0] <= _MOST_ROWS:
-        return rows
-    return rows[np.sort(np.random.default_rng([seed, 17]).choice(rows.shape[0], _MOST_ROWS, replace=False))]
+def _directions(weighted: sparse.csr_array, train: range, width: int, seed: int) -> Floats32:
+    """Return the directions of an SVD, (n_features, width), of these rows, or of a random 50,000, whose directions are much the same."""
+    from sklearn.decomposition import TruncatedSVD
+
+    if len(train) <= _MOST_ROWS:
+        sample = weighted[train.start : train.stop]
+    else:
+        sample = weighted[train.start + np.sort(np.random.default_rng([seed, 17]).choice(len(train), _MOST_ROWS, replace=False))]
+    return np.ascontiguousarray(TruncatedSVD(width, random_state=seed).fit(sample).components_.T)
+
+
+def _projected(weighted: sparse.csr_array, rows: range, directions: Floats32) -> Floats32:
+    """Return rows on these directions, block by block, ``(n_rows, width)``."""
+    found = np.empty((len(rows), directions.shape[1]), np.float32)
+    for start in range(0, len(rows), _CHUNK):
+        part = rows[start : start + _CHUNK]
+        found[start : start + _CHUNK] = weighted[part.start : part.stop] @ directions
+    return found
 
 
 def join_options(vectors: Floats32) -> Floats32:
@@ -126,10 +155,59 @@ def read_features(path: Path, uids: Sequence[str] | pa.ChunkedArray | None = Non
         InputError: it is no such file, a uid has no features or occurs twice, lists differ in length, or a value is not finite.
     """
     name = what or str(path)
-    names, lists = _columns(path, name)
+    try:
+        names, values = _read(path, name)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"{name} cannot be read as Parquet ({error}); give a Parquet file with the columns uid and features.") from error
+    if uids is None:
+        return names, values
+    wanted = pa.array(uids, pa.string()) if not isinstance(uids, pa.ChunkedArray) else uids.combine_chunks()
+    places = pc.index_in(wanted, value_set=names)
+    if places.null_count:
+        missing = wanted.filter(pc.is_null(places))[0].as_py()
+        raise InputError(
+            f"{name} has no features of uid {missing!r} ({places.null_count:,} of {len(wanted):,} rows have none); give a vector for every "
+            "row of the set."
+        )
+    return wanted, values if wanted.equals(names) else values[places.to_numpy()]
+
+
+def _read(path: Path, name: str) -> tuple[pa.Array, Floats32]:
+    """Return all uids and vectors of a file; raises as ``read_features``, and what Arrow raises."""
+    file = pq.ParquetFile(path, memory_map=True)
+    column = _vector_column(file.schema_arrow, name)
+    names = file.read([UID])[UID].cast(pa.string()).combine_chunks()
     if pc.count_distinct(names).as_py() < len(names):
         twice = next(entry["values"] for entry in pc.value_counts(names).to_pylist() if entry["counts"] > 1)
         raise InputError(f"{name} has uid {twice!r} more than once; a row has one vector.")
+    values = _regular(file, column, names, name)
+    return names, _irregular(file.read([column])[column].combine_chunks(), names, name) if values is None else values
+
+
+def _regular(file: pq.ParquetFile, column: str, names: pa.Array, name: str) -> Floats32 | None:
+    """Return the vectors of a file whose lists are all of one size, read block by block; None where they are not, or something is empty."""
+    kind = file.schema_arrow.field(column).type
+    if not pa.types.is_fixed_size_list(kind) or not kind.list_size:
+        return None
+    values, start = np.empty((len(names), kind.list_size), np.float32), 0
+    for batch in file.iter_batches(_CHUNK, columns=[column]):
+        lists = batch.column(0)
+        flat = pc.cast(lists.flatten(), pa.float32())
+        if lists.null_count or flat.null_count:
+            return None
+        stop = start + len(lists)
+        values[start:stop] = flat.to_numpy().reshape(len(lists), -1)
+        _require_finite(names[start:stop], values[start:stop], name)
+        start = stop
+    return values
+
+
+def _irregular(lists: pa.Array, names: pa.Array, name: str) -> Floats32:
+    """Return the vectors of any lists of one length.
+
+    Raises:
+        InputError: as ``read_features``.
+    """
     if lists.null_count:
         raise InputError(
             f"{name} has no features in the row with uid {names.filter(pc.is_null(lists))[0].as_py()!r}; give every row its vector."
@@ -143,19 +221,9 @@ def read_features(path: Path, uids: Sequence[str] | pa.ChunkedArray | None = Non
     flat = pc.cast(lists.flatten(), pa.float32()) if lists.type.value_type != pa.float32() else lists.flatten()
     if flat.null_count:
         raise InputError(f"{name} has an empty value within a list; every value must be a number.")
-    values = flat.to_numpy(zero_copy_only=False).reshape(len(names), -1)
+    values: Floats32 = flat.to_numpy(zero_copy_only=False).reshape(len(names), -1)
     _require_finite(names, values, name)
-    if uids is None:
-        return names, values
-    wanted = pa.array(uids, pa.string()) if not isinstance(uids, pa.ChunkedArray) else uids.combine_chunks()
-    places = pc.index_in(wanted, value_set=names)
-    if places.null_count:
-        missing = wanted.filter(pc.is_null(places))[0].as_py()
-        raise InputError(
-            f"{name} has no features of uid {missing!r} ({places.null_count:,} of {len(wanted):,} rows have none); give a vector for every "
-            "row of the set."
-        )
-    return wanted, values[places.to_numpy()]
+    return values
 
 
 def _require_finite(uids: pa.Array, values: Floats32, name: str) -> None:
@@ -169,17 +237,14 @@ def _require_finite(uids: pa.Array, values: Floats32, name: str) -> None:
             )
 
 
-def _columns(path: Path, name: str) -> tuple[pa.Array, Any]:
-    try:
-        table = pq.ParquetFile(path, memory_map=True).read()
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{name} cannot be read as Parquet ({error}); give a Parquet file with the columns uid and features.") from error
+def _vector_column(schema: pa.Schema, name: str) -> str:
+    """Return which column of a file holds its vectors."""
     lists = (pa.types.is_fixed_size_list, pa.types.is_list, pa.types.is_large_list)
-    vectors = [field.name for field in table.schema if any(is_kind(field.type) for is_kind in lists)]
-    numbers = [field for field in vectors if pa.types.is_floating(table.schema.field(field).type.value_type)]
-    if UID not in table.column_names or len(numbers) != 1:
+    vectors = [field.name for field in schema if any(is_kind(field.type) for is_kind in lists)]
+    numbers = [field for field in vectors if pa.types.is_floating(schema.field(field).type.value_type)]
+    if UID not in schema.names or len(numbers) != 1:
         raise InputError(
-            f"{name} must have a column `uid` and one column of floating-point lists, but has {', '.join(table.column_names)}; write one "
+            f"{name} must have a column `uid` and one column of floating-point lists, but has {', '.join(schema.names)}; write one "
             "list of numbers per row."
         )
-    return table[UID].cast(pa.string()).combine_chunks(), table[numbers[0]].combine_chunks()
+    return str(numbers[0])

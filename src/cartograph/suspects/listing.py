@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from cartograph.suspects.flips import Flips
 from cartograph.suspects.label_doubt import suggested_labels
 from cartograph.wording import cut, percent
 
-_LONGEST_NAME = 60
+_LONGEST_NAME, _BLOCK = 60, 50_000
 
 
 @dataclass(frozen=True)
@@ -176,13 +177,20 @@ def suspects_table(
         "suggested": suggested,
         "suggested_probability": share_of(suggest_from, suggested),
         "rank": rank,
-        "reason": reasons(evidence, committee="doubt" in detector.features, assumption=assumption),
+        "reason": _column(reasons(evidence, committee="doubt" in detector.features, assumption=assumption)),
     }
     return pa.Table.from_arrays([pa.array(values[field.name], field.type) for field in NOISE], schema=NOISE)
 
 
-def reasons(evidence: Evidence, *, committee: bool, assumption: str = "") -> list[str]:
-    """Return for each row the evidence for or against its label, in plain words.
+def _column(texts: Iterator[str]) -> pa.Array:
+    """Return texts as one array, of which a block at a time is made of Python's strings."""
+    return pa.concat_arrays(
+        [pa.array(block, pa.string()) for block in iter(lambda: list(islice(texts, _BLOCK)), [])] or [pa.array([], pa.string())]
+    )
+
+
+def reasons(evidence: Evidence, *, committee: bool, assumption: str = "") -> Iterator[str]:
+    """Yield for each row the evidence for or against its label, in plain words.
 
     Args:
         evidence: what is known of the rows.
@@ -194,34 +202,35 @@ def reasons(evidence: Evidence, *, committee: bool, assumption: str = "") -> lis
         own = evidence.committee.probabilities
         given = share_of(own, evidence.labels).tolist()
         others = _preferred(own, evidence, "prefer", "more than any other")
-        parts.append([f"models that never saw the row give it {percent(p)}{rest}" for p, rest in zip(given, others, strict=True)])
-    rows = ["; ".join(part) for part in zip(*parts, strict=True)]
-    return [f"{row}; {assumption}" for row in rows] if assumption else rows
+        parts.append(f"models that never saw the row give it {percent(p)}{rest}" for p, rest in zip(given, others, strict=True))
+    for part in zip(*parts, strict=True):
+        row = "; ".join(part)
+        yield f"{row}; {assumption}" if assumption else row
 
 
-def _model_says(evidence: Evidence) -> list[str]:
+def _model_says(evidence: Evidence) -> Iterator[str]:
     confidence, correctness = evidence.measures.confidence.tolist(), evidence.measures.correctness.tolist()
     if evidence.in_sample is None:
-        return [
+        return (
             f"the model gave this label {percent(mu)} on average; it was the first choice in {percent(share)} of the epochs"
             for mu, share in zip(confidence, correctness, strict=True)
-        ]
+        )
     preferred = _preferred(evidence.in_sample, evidence, "preferred", "more than any other")
     n_epochs = evidence.n_epochs or 1
-    return [
+    return (
         f"the model gave this label {percent(mu)} on average{rest}; {_disagreeing(n_epochs - round(share * n_epochs), n_epochs)}"
         for mu, rest, share in zip(confidence, preferred, correctness, strict=True)
-    ]
+    )
 
 
-def _preferred(probabilities: Shares, evidence: Evidence, verb: str, agreed: str) -> list[str]:
+def _preferred(probabilities: Shares, evidence: Evidence, verb: str, agreed: str) -> Iterator[str]:
     names = [cut(name, _LONGEST_NAME) for name in evidence.names]
     first, highest = (values.tolist() for values in first_of(probabilities))
     labels = np.asarray(evidence.labels).tolist()
-    return [
+    return (
         f", {agreed}" if other == given else f" and {verb} {names[other]} ({percent(p)})"
         for other, given, p in zip(first, labels, highest, strict=True)
-    ]
+    )
 
 
 def _disagreeing(number: int, n_epochs: int) -> str:

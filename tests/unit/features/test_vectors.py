@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cartograph.errors import InputError
-from cartograph.features.vectors import bow_features, join_options, join_sides, read_features, write_features
+from cartograph.features.vectors import bow_features, bow_words, join_options, join_sides, read_features, write_features
 from cartograph.models.last_layer import penultimate_features
 from cartograph.schema import Task
 from cartograph.train.fit import fit
@@ -32,12 +32,12 @@ def test_two_options_are_their_difference_and_more_are_concatenated() -> None:
 @pytest.mark.parametrize("task", ["single", "pair", "choice"])
 def test_a_bag_of_words_has_few_dimensions_of_a_given_mean_length(task: Task) -> None:
     tables = {"train": small_set(task), "held": small_set(task, rows=20, seed=9)}
-    found = bow_features(tables, 8, 13)
+    found = bow_features(bow_words(tables), 8, 13)
     assert found["train"].shape == (60, 8) and found["held"].shape == (20, 8)
     assert found["train"].dtype == np.float32
     if task != "choice":
         assert (found["train"] ** 2).sum(axis=1).mean() == pytest.approx(10, rel=1e-3)
-    again = bow_features(tables, 8, 13)
+    again = bow_features(bow_words(tables), 8, 13)
     assert np.array_equal(found["train"], again["train"])
     centred = found["train"] - found["train"].mean(axis=0)
     label = tables["train"]["label"].to_numpy() - 0.5
@@ -46,9 +46,9 @@ def test_a_bag_of_words_has_few_dimensions_of_a_given_mean_length(task: Task) ->
 
 def test_the_svd_of_many_rows_is_taken_of_a_sample_and_every_row_has_its_vector(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = small_set(rows=200)
-    whole = bow_features({"train": rows}, 4, 3)["train"]
+    whole = bow_features(bow_words({"train": rows}), 4, 3)["train"]
     monkeypatch.setattr("cartograph.features.vectors._MOST_ROWS", 120)
-    sampled, again = (bow_features({"train": rows}, 4, 3)["train"] for _ in range(2))
+    sampled, again = (bow_features(bow_words({"train": rows}), 4, 3)["train"] for _ in range(2))
     assert sampled.shape == whole.shape == (200, 4) and np.array_equal(sampled, again) and not np.array_equal(sampled, whole)
     assert (sampled**2).sum(axis=1).mean() == pytest.approx(10.0, rel=1e-4)
     # Distances are what the filter reads: they are much the same.

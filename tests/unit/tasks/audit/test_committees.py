@@ -27,15 +27,23 @@ def dynamics_of(rows: pa.Table, n_epochs: int) -> Dynamics:
     return Dynamics(rows["uid"].to_numpy(zero_copy_only=False), rows["label"].to_numpy(), logits)
 
 
-def views_of(rows: pa.Table, training: Training, inputs: dict[str, Path] | None = None, *, wanted: bool = True) -> list[str] | None:
+def views_of(
+    rows: pa.Table,
+    training: Training,
+    inputs: dict[str, Path] | None = None,
+    *,
+    known: Dynamics | None = None,
+    out_of_fold: Dynamics | None = None,
+    wanted: bool = True,
+) -> list[str] | None:
     opinion = committees(rows, training, inputs or {}, folds=3, seed=1, wanted=wanted)
-    committee = opinion(rows["label"].to_numpy(), training.dynamics, training.out_of_fold)
+    committee = opinion(rows["label"].to_numpy(), known, out_of_fold)
     return None if committee is None else [view.name for view in committee.views]
 
 
 def test_words_are_always_read_and_an_encoders_vectors_where_they_are(rows: pa.Table, tmp_path: Path) -> None:
-    training = Training(tmp_path, dynamics_of(rows, 3), None, assumed=False, fine_tuned=False)
-    assert views_of(rows, training) == ["words"]
+    training = Training(tmp_path, recorded=True, assumed=False, fine_tuned=False)
+    assert views_of(rows, training, known=dynamics_of(rows, 3)) == ["words"]
     vectors = np.random.default_rng(1).normal(size=(ROWS, 4)).astype(np.float32)
     write_features(rows["uid"], vectors, tmp_path / "train.parquet")
     assert views_of(rows, training, {EMBEDDED: tmp_path}) == ["words", "vectors"]
@@ -43,8 +51,8 @@ def test_words_are_always_read_and_an_encoders_vectors_where_they_are(rows: pa.T
 
 def test_k_fold_training_and_a_fine_tuned_models_second_epoch_are_views(rows: pa.Table, tmp_path: Path) -> None:
     known = dynamics_of(rows, 4)
-    training = Training(tmp_path, known, known, assumed=False, fine_tuned=True)
-    assert views_of(rows, training) == ["words", "k-fold training", "early epoch"]
+    training = Training(tmp_path, recorded=True, assumed=False, fine_tuned=True)
+    assert views_of(rows, training, known=known, out_of_fold=known) == ["words", "k-fold training", "early epoch"]
     committee = committees(rows, training, {}, folds=3, seed=1, wanted=True)(rows["label"].to_numpy(), known, None)
     assert committee is not None
     # Class 1 leads by one in the second epoch, by none in the first: half of that is left when the row's scores are centred.
@@ -57,14 +65,15 @@ def test_k_fold_training_and_a_fine_tuned_models_second_epoch_are_views(rows: pa
 def test_choices_have_a_committee_of_k_fold_training_alone(tmp_path: Path) -> None:
     rows = small_set("choice", rows=ROWS).sort_by("uid")
     known = dynamics_of(rows, 3)
-    assert views_of(rows, Training(tmp_path, known, None, assumed=False, fine_tuned=True)) is None
-    assert views_of(rows, Training(tmp_path, known, known, assumed=False, fine_tuned=False)) == ["k-fold training"]
+    assert views_of(rows, Training(tmp_path, recorded=True, assumed=False, fine_tuned=True), known=known) is None
+    training = Training(tmp_path, recorded=True, assumed=False, fine_tuned=False)
+    assert views_of(rows, training, known=known, out_of_fold=known) == ["k-fold training"]
 
 
 def test_what_was_imported_has_no_say(rows: pa.Table, tmp_path: Path) -> None:
-    training = Training(tmp_path, dynamics_of(rows, 3), dynamics_of(rows, 3), assumed=True, fine_tuned=False)
-    assert views_of(rows, training, wanted=False) is None
-    assert views_of(rows, training) == ["words"]
+    training, known = Training(tmp_path, recorded=True, assumed=True, fine_tuned=False), dynamics_of(rows, 3)
+    assert views_of(rows, training, known=known, out_of_fold=known, wanted=False) is None
+    assert views_of(rows, training, known=known, out_of_fold=known) == ["words"]
 
 
 @pytest.mark.parametrize(
