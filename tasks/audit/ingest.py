@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,9 +56,14 @@ def run(params: Ingest, inputs: Mapping[str, Path], out: Out) -> str:
     raw_sets, truth = read_sets(params, inputs)
     sets = ingest(raw_sets, columns_of(params), labelling_of(params))
     del raw_sets
-    release_memory(len(sets[0].raw))
     quarantine = pa.concat_tables([item.quarantine for item in sets])
     check_quarantine(params.quarantine_limit, sets, quarantine, out)
+    folder = out["data/ingest"]
+    for item in sets:
+        write_parquet(item.examples, folder / f"{item.info.name}.parquet")
+    # The checks read the texts as they were read, before any row was taken out.
+    sets = [replace(item, examples=item.examples.select(["uid", "label"])) for item in sets]
+    release_memory(len(sets[0].raw))
     validation = validate(
         sets,
         limit=params.quarantine_limit,
@@ -65,9 +71,6 @@ def run(params: Ingest, inputs: Mapping[str, Path], out: Out) -> str:
         max_characters=params.max_characters,
         docs=out.docs / "data_docs",
     )
-    folder = out["data/ingest"]
-    for item in sets:
-        write_parquet(item.examples, folder / f"{item.info.name}.parquet")
     write_parquet(quarantine, folder / "quarantine.parquet")
     write_json(folder / "validation.json", validation, sort_keys=False)
     write_json(out["reports/ingest.metrics.json"], ingest_metrics(sets, validation))

@@ -14,7 +14,7 @@ from cartograph.config import Section, Settings
 from cartograph.data.json_files import write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
-from tasks.audit.committees import EMBEDDED, Opinion, Training, committees, read_dynamics_of, read_training
+from tasks.audit.committees import EMBEDDED, Training, committees, read_dynamics_of, read_training
 from tasks.audit.impossible import leave_no_suspects, no_flips
 from tasks.audit.parameters.measure import Measure
 from tasks.audit.parameters.train import Train
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cartograph.dynamics.epoch_files import Dynamics
+    from cartograph.suspects.committee import Committee
     from cartograph.suspects.flips import Flips
     from cartograph.suspects.listing import Evidence
 
@@ -164,10 +165,14 @@ def _before_and_after(
     labels, names = by_uid["label"].to_numpy(), dataset_info(by_uid.schema).labels
     wanted = not training.assumed or params.detector == "committee"
     recorded: Known = partial(read_dynamics_of, inputs["data/train"])
-    # Before the committee reads the rows, so that what it makes of them is not in memory beside a training; texts and dynamics are read
-    # when they are needed.
+    # One after the other, so that a training, its dynamics and what the committee makes of the texts are not in memory together.
     retrained = training.recorded and not training.assumed
     trained = _train_on_flips(out, training.file, inputs[_ROWS], by_uid, flips) if retrained else None
+    release_memory(by_uid.num_rows)
+    section = out.workspace.settings.of(Measure)
+    # Without a retraining the flips are judged by what the model said of them under their own labels.
+    sides = ((labels, recorded), (flips.labels, trained or recorded)) if training.recorded else ()
+    found = [_from_dynamics(section, known, given, names, early=training.fine_tuned) for given, known in sides]
     release_memory(by_uid.num_rows)
     committee = committees(_texts(inputs), training, inputs, folds=params.folds, seed=params.seed, wanted=wanted)
     measures = map_measures(_map(inputs))
@@ -176,16 +181,14 @@ def _before_and_after(
         after = assumed_measures(measures, flips.planted, len(names))
         original = Evidence(labels, names, measures, None, None, committee(labels, None, None))
         return original, Evidence(flips.labels, names, after, None, None, committee(flips.labels, None, None))
-    section = out.workspace.settings.of(Measure)
-    # Without a retraining the flips are judged by what the model said of them under their own labels.
-    sides = (labels, recorded), (flips.labels, trained or recorded)
-    original, noised = (_evidence(section, known, given, names, committee, early=training.fine_tuned) for given, known in sides)
+    original, noised = (_with_committee(evidence, committee(evidence.labels, *heard)) for evidence, heard in found)
     return replace(original, measures=measures), noised
 
 
-def _evidence(section: Measure, known: Known, labels: np.ndarray, names: Sequence[str], opinion: Opinion, *, early: bool) -> Evidence:
-    """Return what dynamics say of the rows under these labels; ``early``: the committee hears the first epochs too."""
-    from cartograph.data.memory import release_memory
+def _from_dynamics(
+    section: Measure, known: Known, labels: np.ndarray, names: Sequence[str], *, early: bool
+) -> tuple[Evidence, tuple[Dynamics | None, Dynamics | None]]:
+    """Return what dynamics say of the rows under these labels, and which of them a committee hears; ``early``: also those in sample."""
     from cartograph.maps.measures import compute_measures, epoch_window
     from cartograph.suspects.listing import Evidence, mean_probabilities
 
@@ -198,15 +201,16 @@ def _evidence(section: Measure, known: Known, labels: np.ndarray, names: Sequenc
         held = out_of_fold.logits
         measures = measures.with_out_of_fold(compute_measures(dynamics.uids, held, labels, include_ci=section.include_ci, **window))
         held_out = mean_probabilities(held[:, used])
-    heard = dynamics if early else None
-    del dynamics
-    release_memory(len(labels))
-    committee = opinion(labels, heard, out_of_fold)
-    if committee is not None:
-        # What each of its models said takes more room than all that is read of it.
-        committee = replace(committee, views=())
-    release_memory(len(labels))
-    return Evidence(labels, names, measures, in_sample, used.stop - used.start, committee, held_out)
+    evidence = Evidence(labels, names, measures, in_sample, used.stop - used.start, None, held_out)
+    return evidence, (dynamics if early else None, out_of_fold)
+
+
+def _with_committee(evidence: Evidence, committee: Committee | None) -> Evidence:
+    """Return evidence with a committee's, but for what each of its models said, which takes more room than all that is read of it."""
+    from cartograph.data.memory import release_memory
+
+    release_memory(len(evidence.labels))
+    return evidence if committee is None else replace(evidence, committee=replace(committee, views=()))
 
 
 def _train_on_flips(out: Out, trained: Path, rows: Path, by_uid: pa.Table, flips: Flips) -> Known:

@@ -6,7 +6,7 @@ import numpy as np
 
 from cartograph.data.arrays import Array, Bools, Floats, Ids, Reals
 
-_BLOCK_ELEMENTS = 2**24
+_BLOCK_ELEMENTS = 2**21
 
 
 def accuracy(logits: Reals, gold: Ids) -> float:

@@ -97,12 +97,11 @@ class _Bayes:
         self._of_class = np.asarray(self._inside.sum(axis=0), dtype=np.float64).ravel()
         frequent = np.bincount(features.indices, minlength=features.shape[1]) > _FREQUENT
         self._frequent, self._rare = np.flatnonzero(frequent), ~frequent
-        common = self._inside[self._frequent].toarray()
-        total = self._total[self._frequent][:, None]
-        self._tables = [
-            (np.log((common + extra) / extra) - np.log(np.maximum(total - common, 0.0) + extra) + np.log(total + extra)).astype(np.float32)
-            for extra in SMOOTHINGS
-        ]
+        self._tables = [np.empty((len(self._frequent), n_classes), np.float32) for _ in SMOOTHINGS]
+        for block in in_blocks(len(self._frequent), n_classes, _ELEMENTS):
+            common, total = self._inside[self._frequent[block]].toarray(), self._total[self._frequent[block]][:, None]
+            for table, extra in zip(self._tables, SMOOTHINGS, strict=True):
+                table[block] = np.log((common + extra) / extra) - np.log(np.maximum(total - common, 0.0) + extra) + np.log(total + extra)
 
     def __call__(self, rows: Integers) -> Sequence[Floats32]:
         part = sparse.csr_array(self._features[rows])
