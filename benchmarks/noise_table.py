@@ -42,8 +42,8 @@ def line(cell: Cell, who: list[str]) -> str:
     parts.append("  ".join(share_of(cell[name]) for name in who))
     for name in [name for name in OURS if name in cell]:
         ours = cell[name]
-        number = "no number" if ours["number"] is None else "{:.0f} ({:.0f} to {:.0f})".format(*ours["number"])
-        parts.append(f"{ours['changed wrong']:>3}/{ours['changed']:<3} {number:<18} {ours['detector']}")
+        number = "no number" if ours["number"] is None else "{:.0f} ({:.0f} to {:.0f}, {:.0f})".format(*ours["number"])
+        parts.append(f"{ours['changed wrong']:>3}/{ours['changed']:<3} {number:<24} {ours['detector']}")
     return " | ".join([*parts, f"{cell['wrong']}"])
 
 
@@ -69,9 +69,12 @@ def summary(found: list[Cell], who: list[str]) -> Iterator[str]:
         given = [cell for cell in found if cell[ours]["number"] is not None and cell["share"]]
         for kind in KINDS:
             own = [cell for cell in given if cell["kind"] == kind]
-            covered = sum(cell[ours]["number"][1] <= cell["wrong"] <= cell[ours]["number"][2] for cell in own)
+            covered, at_most = (
+                sum(cell[ours]["number"][1] <= cell["wrong"] <= cell[ours]["number"][end] for cell in own) for end in (2, 3)
+            )
             rest = sum(cell["kind"] == kind for cell in found) - len(own)
-            yield f"{ours}: {kind}: the interval holds the true number in {covered} of {len(own)} cells; no number in {rest}"
+            held = f"the interval holds the true number in {covered} of {len(own)} cells, up to the most in {at_most}"
+            yield f"{ours}: {kind}: {held}; no number in {rest}"
         wrong, changed = (sum(cell[ours][what] for cell in found if cell["share"]) for what in ("changed wrong", "changed"))
         yield f"{ours}: of {changed} rows changed without a person where labels were planted, {wrong} were planted ones"
         for cell in (cell for cell in found if not cell["share"]):

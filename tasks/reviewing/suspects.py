@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cartograph.clean.decisions import Decision, merge_decisions, read_decisions, write_decisions
 from cartograph.clean.review_sheet import Suspect, flagged_rows, suspects_at
+from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, InputError
 from tasks.audit import clean
 from tasks.audit.epochs import DYNAMICS, label_probabilities
@@ -60,6 +61,8 @@ class SuspectQuestions:
         self._given, self._labels = clean.given_labels(self._examples)
         self._several = has_several_labels(space.settings)
         self._path = space.resolve(clean.DECISIONS)
+        found = space.resolve(clean.FOUND)
+        self._calibrated = found.exists() and bool(read_json(found)["calibrated"])
         self._found: dict[int | None, NearestRows] = {}
         self._turn, self._finding = Lock(), Lock()
 
@@ -93,6 +96,7 @@ class SuspectQuestions:
             "given": suspect.given,
             "suggested": suspect.suggested,
             "probability": suspect.probability,
+            "calibrated": self._calibrated,
             "reason": suspect.reason,
             "keys": self._keys(suspect),
             "answer": next((_words(one) for one in found if self._is_mine(one) or not self._alone), ""),

@@ -194,7 +194,8 @@ def _wrong(audit: Audit) -> list[str]:
     wrong = record.get("wrong")
     if wrong is not None and record["calibrated"]:
         interval = f"95 % CI {about(wrong['low'])} to {about(wrong['high'])}"
-        return [f"About {about(wrong['expected'])} labels of the original are estimated to be wrong ({interval})."]
+        most = f"up to {about(wrong['most'])} if errors gather on hard rows"
+        return [f"About {about(wrong['expected'])} labels of the original are estimated to be wrong ({interval}; {most})."]
     why = why_unknown(record, audit.rows)
     return [f"How many labels of the original are wrong cannot be estimated: {why}."] if why else []
 

@@ -61,7 +61,7 @@ class Suspect:
         place: its place in the measures table.
         uid: as a file of decisions has it (``spreadsheet.guarded``).
         rank: 1 = most suspect.
-        probability: that its label is wrong, in [0, 1].
+        probability: that its label is wrong, in [0, 1]; where the table is not ``calibrated``, a score that only ranks.
         suggested: id of the label suggested instead.
         reason: why, in words.
     """
@@ -93,12 +93,17 @@ class Answers:
 
 @dataclass(frozen=True)
 class SuspectTable(Block):
-    """Suspects in their order; sortable, filterable, each row opens its card and takes a decision, unless ``answers`` is None."""
+    """Suspects in their order; sortable, filterable, each row opens its card and takes a decision, unless ``answers`` is None.
+
+    Attributes:
+        calibrated: whether probabilities were estimated from this data, so that the page may call them so.
+    """
 
     kind = "suspects"
     caption: str
     suspects: Sequence[Suspect]
     answers: Answers | None
+    calibrated: bool
 
     def listed(self) -> Iterable[int]:
         """Return the rows of all listed suspects."""

@@ -66,8 +66,9 @@ def _doubt(audit: Audit) -> str:
             sure = f"{what} {'is a suspect' if number == 1 else 'are suspects'}{_changed(audit)}"
             low, high = about(wrong["low"]), about(wrong["high"])
             some = about(wrong["expected"])
-            are = "is" if some == "1" else "are"
-            return f"About {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}); {sure}"
+            are, most = "is" if some == "1" else "are", about(wrong["most"])
+            gathered = f"; up to {most} if errors gather on hard rows" if most != high else ""
+            return f"About {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}{gathered}); {sure}"
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
             unknown = f"how many are wrong cannot be estimated: {why}"

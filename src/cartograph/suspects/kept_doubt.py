@@ -20,7 +20,6 @@ from cartograph.suspects.label_doubt import (
     CONTRADICTED,
     EXPLAINED,
     FEWEST_ROWS,
-    LEAST,
     MORE_ANCHORS,
     MOST_ANCHORS,
     NOTHING,
@@ -31,6 +30,7 @@ from cartograph.suspects.label_doubt import (
     bounds,
     lone_rows,
 )
+from cartograph.suspects.transitions import LEAST, STRENGTHS
 
 
 def kept_doubt(shares: KeptShares, labels: Ids, *, pseudo_rows: float = PSEUDO_ROWS) -> Doubt:
@@ -60,7 +60,7 @@ def kept_doubt(shares: KeptShares, labels: Ids, *, pseudo_rows: float = PSEUDO_R
     else:
         wider, more = _anchors(shares, given, MORE_ANCHORS)
         with_hard = _posterior(shares, given, wider, max(more[0] / more[1], LEAST), pseudo_rows)
-        wrong = bounds(score, float(with_hard.sum()), rate, more)
+        wrong = bounds(score, float(with_hard.sum()), rate, more, float(len(given) - own.sum()))
     lone = lone_rows(given)
     score[lone] = np.maximum(score[lone], 0.5)
     return Doubt(score, shares.other_than(given), None, explained, wrong, unknown)
@@ -90,12 +90,28 @@ def _posterior(shares: KeptShares, given: Integers, anchors: sparse.csr_array | 
         rows = np.repeat(given[:, None], kept, axis=1).ravel()
         seen = np.asarray(anchors[shares.classes.ravel(), rows]).reshape(goes.shape)
         among = np.asarray(anchors.sum(axis=1)).ravel()[shares.classes]
-        goes = (seen + pseudo_rows * goes) / (among + pseudo_rows)
+        others = (n_classes - kept) * rest * even
+        goes = _likely(seen, among, goes, values, others, pseudo_rows)
     joint = values * goes
     right = np.where(own, joint, 0.0).sum(axis=1)
     wrong = np.where(own, 0.0, joint).sum(axis=1) + (n_classes - kept) * rest * even
     doubt: Floats = wrong / (wrong + right)
     return doubt
+
+
+def _likely(seen: Floats, among: Floats, goes: Floats, values: Floats, others: Floats, pseudo_rows: float) -> Floats:
+    """Return how often rows of the kept classes have the given label: the mean over strengths, by how likely they make the labels."""
+
+    def held(strength: float) -> Floats:
+        extra = pseudo_rows * strength
+        return goes if np.isinf(extra) else (seen + extra * goes) / (among + extra)
+
+    likelihood = np.array([float(np.log((values * held(strength)).sum(axis=1) + others).sum()) for strength in STRENGTHS])
+    weights = np.exp(likelihood - likelihood.max())
+    total = np.zeros_like(goes)
+    for weight, strength in zip(weights / weights.sum(), STRENGTHS, strict=True):
+        total += weight * held(strength)
+    return total
 
 
 def _true_classes(shares: KeptShares, rate: float) -> tuple[Floats, Floats]:

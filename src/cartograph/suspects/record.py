@@ -101,12 +101,13 @@ def noise_metrics(record: Mapping[str, Any]) -> dict[str, float]:
 
     ``suspects``, ``suspects.share``, ``flips``, ``assumed`` (1 where nothing was trained again), and of each detector ``f1.<name>`` and
     ``average_precision.<name>``; ``f1.variability`` for comparison; ``suggestions.<source>``, the share of the flips whose
-    right label is suggested; ``wrong.expected``, ``.low`` and ``.high``: how many labels are estimated to be wrong, where that is possible.
+    right label is suggested; ``wrong.expected``, ``.low`` and ``.high``: how many labels are estimated to be wrong, where that is
+    possible, and ``wrong.most``, how many can be if errors gather on hard rows.
     """
     metrics: dict[str, float] = {"suspects": record["suspects"], "suspects.share": round(record["suspects"] / record["rows"], 6)}
     metrics |= {"flips": record["flips"], "f1.variability": record["f1_variability"], "assumed": int(record["assumption"] is not None)}
     if record["wrong"] is not None:
-        metrics |= {f"wrong.{name}": record["wrong"][name] for name in ("expected", "low", "high")}
+        metrics |= {f"wrong.{name}": record["wrong"][name] for name in ("expected", "low", "high", "most")}
     for name, detector in record["detectors"].items():
         metrics |= {f"f1.{name}": detector["f1"], f"average_precision.{name}": detector["average_precision"]}
     metrics |= {f"suggestions.{source}": share for source, share in record["suggestions"]["right"].items()}

@@ -136,7 +136,10 @@ def _doubts(yes: Floats, given: Ids, alike: bool, apart: bool) -> SeveralDoubts:
 
 
 def _around(wrong: WrongLabels | None, expected: float) -> WrongLabels | None:
-    return None if wrong is None else WrongLabels(expected, min(wrong.low, expected), max(wrong.high, expected))
+    if wrong is None:
+        return None
+    high = max(wrong.high, expected)
+    return WrongLabels(expected, min(wrong.low, expected), high, max(wrong.most, high))
 
 
 def log_odds(probabilities: Floats, least: float = _LEAST) -> Floats:

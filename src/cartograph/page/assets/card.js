@@ -8,8 +8,9 @@ function labelLine(item) {
 
 function suspectLine(item) {
   if (!item.suspicion) return null;
-  const { rank, probability, suggested, reason } = item.suspicion;
-  return el("div", { class: "suspicion" }, el("p", {}, `Suspect ${number.format(rank)}: probably `, el("strong", {}, carried.labels[suggested]), `; probability that its label is wrong: ${write.likelihood(probability)}`), el("p", { class: "note" }, reason));
+  const { rank, probability, calibrated, suggested, reason } = item.suspicion;
+  const doubted = calibrated ? "probability that its label is wrong:" : "score, which only ranks:";
+  return el("div", { class: "suspicion" }, el("p", {}, `Suspect ${number.format(rank)}: ${calibrated ? "probably" : "perhaps"} `, el("strong", {}, carried.labels[suggested]), `; ${doubted} ${write.likelihood(probability)}`), el("p", { class: "note" }, reason));
 }
 
 // A row of a table of features: what is unusual for its label first, beside what is usual there.

@@ -7,11 +7,12 @@ function fieldsOf(fields, named) {
 
 function suspicionOf(question) {
   if (question.given === undefined) return question.reason ? el("p", { class: "note" }, question.reason) : null;
+  const doubted = question.calibrated ? "wrong with probability" : "by a score, which only ranks, of";
   return [
     el("dl", { class: "labels" },
       el("div", {}, el("dt", {}, "Given label"), el("dd", {}, question.given)),
       question.suggested ? el("div", {}, el("dt", {}, "Suggested"), el("dd", { class: "better" }, question.suggested)) : null),
-    el("p", { class: "suspicion" }, `Suspect ${number.format(question.rank)}, wrong with probability ${write.likelihood(question.probability)}: ${question.reason}`),
+    el("p", { class: "suspicion" }, `Suspect ${number.format(question.rank)}, ${doubted} ${write.likelihood(question.probability)}: ${question.reason}`),
     question.decisions.length ? el("p", { class: "warned" }, "Decided differently: ", question.decisions.map(([by, answer]) => `${by}: ${shownAnswer(answer)}`).join("; ")) : null,
   ];
 }

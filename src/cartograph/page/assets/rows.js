@@ -20,7 +20,7 @@ for (const name of ["place", "label", "predicted", "confidence", "variability", 
 // Entries of the suspects' table by the place of their row.
 const suspicions = new Map();
 for (const section of content.sections) for (const block of section.blocks) {
-  if (block.kind === "suspects") for (const suspect of block.suspects) suspicions.set(suspect.place, suspect);
+  if (block.kind === "suspects") for (const suspect of block.suspects) suspicions.set(suspect.place, { ...suspect, calibrated: block.calibrated });
 }
 
 const positions = new Map();

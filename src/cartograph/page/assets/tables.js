@@ -174,7 +174,7 @@ function suspectTable(block) {
     { title: contentName, class: pictured ? "pictured" : "wide", value: (item) => wordsOf(item).join(" "), cell: (item) => item.opener },
     { title: "Label", value: (item) => item.label, cell: (item) => soft(item.label) },
     { title: "Suggestion", value: (item) => item.suggested, cell: (item) => ["→\u00a0", el("strong", {}, soft(item.suggested))] },
-    { title: "Probability", number: true, value: (item) => item.suspicion.probability, cell: (item) => write.likelihood(item.suspicion.probability) },
+    { title: block.calibrated ? "Probability" : "Score", number: true, value: (item) => item.suspicion.probability, cell: (item) => write.likelihood(item.suspicion.probability) },
     { title: "Decide", value: (item) => decided.places.get(item.suspicion.place)?.what ?? null, cell: (item) => decisionButtons(item.suspicion) },
     { title: "Why", class: "why-so", value: (item) => item.suspicion.reason, cell: (item) => item.suspicion.reason },
   ];

@@ -21,7 +21,7 @@ from cartograph.schema import UID
 from cartograph.statistics.proportion import f1_interval
 from cartograph.suspects.detector import PRIOR
 from cartograph.suspects.figures import RANGES, shares
-from cartograph.wording import count, counted, cut, labels_wrong, percent, probability, share
+from cartograph.wording import about, count, counted, cut, labels_wrong, percent, probability, share
 
 MOST_LISTED = 1000
 """Most suspects in a table; the others are in the files."""
@@ -74,7 +74,7 @@ def suspect_table(caption: str, audit: Audit, places: Sequence[int]) -> SuspectT
         for place, row in zip(shown, rows, strict=True)
     ]
     # A file of decisions names a row and its one label.
-    return SuspectTable(caption, listed, None if audit.several else _answers(audit))
+    return SuspectTable(caption, listed, None if audit.several else _answers(audit), bool(audit.suspects.record.get("calibrated")))
 
 
 def _pairs(audit: Audit) -> Heat | None:
@@ -130,18 +130,18 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         sentences.append(
             f"A{labels_wrong(wrong['expected'], wrong['low'], wrong['high'])[1:]}: the "
             "committee's models never saw the row they score, and the rows they are surest about show how often labels go wrong. If errors "
-            "gather on hard rows, there are more."
+            f"gather on hard rows, there are more, up to about {about(wrong['most'])}: so many labels the models do not predict."
         )
     elif record.get("unknown") == "much noise":
         sentences.append(
             "The labels of the surest rows contradict the models often. Whether those labels are wrong or those rows hard is not known: "
-            f"the probabilities lie between what these rows show and {percent(PRIOR)} of wrong labels, and nothing is changed "
+            f"the scores lie between what these rows show and {percent(PRIOR)} of wrong labels, and nothing is changed "
             "automatically."
         )
     else:
         most = "at most " if record.get("unknown") in ("few rows", "hard rows") else ""
         sentences.append(
-            f"The probabilities assume that {most}{percent(PRIOR)} of the labels are wrong: the number cannot be estimated here, so "
+            f"The scores assume that {most}{percent(PRIOR)} of the labels are wrong: the number cannot be estimated here, so "
             "nothing is changed automatically."
         )
     sentences.append(f"Rows at {probability(record['threshold'])} or more are listed as suspects.")

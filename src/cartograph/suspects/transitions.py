@@ -1,0 +1,91 @@
+"""How often a row of each true class is labelled as each class, estimated from the rows that a classifier is surest about.
+
+Each row's count of labels is small, and rows that are hard rather than mislabelled count too. So the counts are held to even errors at the
+overall rate, by as many *pseudo-rows* as the labels bear out: for five strengths, from hardly held to even, the labels' likelihood through
+the noise (``through_noise``) is their weight, and the transition is the weighted mean (empirical Bayes). Where errors go one way, the
+counts themselves are far likelier; where they are even, hard rows no longer pass for a habit of the annotators.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cartograph.data.arrays import Floats, Integers
+from cartograph.suspects.through_noise import sharpen
+
+LEAST = 0.002
+"""Least rate of wrong labels."""
+
+STRENGTHS = (1.0, 3.0, 10.0, 30.0, np.inf)
+"""How many times as many pseudo-rows are tried."""
+
+
+def anchor_counts(probabilities: Floats, given: Integers, share: float) -> Floats:
+    """Return how often the surest rows of each predicted class have each label, ``(n_classes, n_classes)``.
+
+    Args:
+        probabilities: out-of-sample, ``(n_examples, n_classes)``.
+        given: label ids, ``(n_examples,)``.
+        share: of the rows predicted as a class, in (0, 1].
+    """
+    n_classes = probabilities.shape[1]
+    predicted = probabilities.argmax(axis=1)
+    counts = np.zeros((n_classes, n_classes))
+    for label in np.unique(predicted):
+        rows = np.flatnonzero(predicted == label)
+        surest = rows[np.argsort(-probabilities[rows, label], kind="stable")[: int(np.ceil(share * len(rows)))]]
+        counts[label] = np.bincount(given[surest], minlength=n_classes)
+    return counts
+
+
+def contradicting(anchors: Floats) -> tuple[float, float]:
+    """Return how many anchors have another label than the predicted one, and how many there are."""
+    total = float(anchors.sum())
+    return total - float(np.trace(anchors)), total
+
+
+def counted_transition(anchors: Floats, pseudo_rows: float) -> Floats:
+    """Return the share of each predicted class that has each label, so many rows of even errors added; rows sum to 1."""
+    wrong, total = contradicting(anchors)
+    even = even_transition(len(anchors), max(wrong / total, LEAST))
+    if np.isinf(pseudo_rows):
+        return even
+    estimated: Floats = (anchors + pseudo_rows * even) / (anchors.sum(axis=1, keepdims=True) + pseudo_rows)
+    return estimated
+
+
+def likely_transition(probabilities: Floats, given: Integers, anchors: Floats, pseudo_rows: float) -> Floats:
+    """Return T[y, z], the share of the rows of true class y that are labelled z, ``(n_classes, n_classes)``; rows sum to 1.
+
+    The mean over strengths, each weighted by how likely it makes the labels.
+
+    Cost: five fits of ``sharpen``.
+
+    Args:
+        probabilities: out-of-sample, of the given labels, ``(n_examples, n_classes)``.
+        given: label ids, ``(n_examples,)``.
+        anchors: how often the surest rows of each predicted class have each label, ``(n_classes, n_classes)``.
+        pseudo_rows: > 0; the fewest that are tried.
+
+    >>> sure = np.repeat([[0.9, 0.1], [0.1, 0.9]], 50, axis=0)
+    >>> labels = np.repeat([0, 1, 1], [40, 10, 50])
+    >>> likely_transition(sure, labels, np.array([[40.0, 10.0], [0.0, 50.0]]), 20.0).round(1).tolist()
+    [[0.8, 0.2], [0.0, 1.0]]
+    """
+    tried = [counted_transition(anchors, pseudo_rows * strength) for strength in STRENGTHS]
+    likelihood = np.array([_log_likelihood(probabilities, given, transition) for transition in tried])
+    weights = np.exp(likelihood - likelihood.max())
+    mean: Floats = np.average(tried, axis=0, weights=weights)
+    return mean
+
+
+def even_transition(n_classes: int, wrong: float) -> Floats:
+    """Return the transition by which this share of each class is wrong, evenly among the others, ``(n_classes, n_classes)``."""
+    even = np.full((n_classes, n_classes), wrong / (n_classes - 1))
+    np.fill_diagonal(even, 1.0 - wrong)
+    return even
+
+
+def _log_likelihood(probabilities: Floats, given: Integers, transition: Floats) -> float:
+    true_classes = sharpen(probabilities, given, transition).probabilities(probabilities)
+    return float(np.log(np.clip(np.einsum("nc,nc->n", true_classes, transition.T[given]), 1e-300, None)).sum())

@@ -1,0 +1,98 @@
+"""How labels go wrong, estimated from the surest rows: as defined, and held to even errors where the labels do not say otherwise."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from cartograph.data.arrays import Floats, Integers
+from cartograph.suspects.through_noise import sharpen
+from cartograph.suspects.transitions import (
+    anchor_counts,
+    contradicting,
+    counted_transition,
+    even_transition,
+    likely_transition,
+)
+
+
+def noisy(transition: Floats, n_examples: int, sharpness: float, seed: int) -> tuple[Floats, Integers]:
+    """Probabilities of the given labels, and those labels: true classes gone wrong as the matrix says, whatever the row."""
+    rng = np.random.default_rng(seed)
+    n_classes = len(transition)
+    logits = rng.normal(0, sharpness, (n_examples, n_classes))
+    true = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    truth = np.array([rng.choice(n_classes, p=row) for row in true])
+    return true @ transition, np.array([rng.choice(n_classes, p=transition[label]) for label in truth])
+
+
+def surest_rows_tables(probabilities: Floats, labels: Integers, share: float) -> Floats:
+    """How often the surest rows predicted as each class have each label."""
+    n_classes = probabilities.shape[1]
+    counts = np.zeros((n_classes, n_classes))
+    for label in range(n_classes):
+        rows = [row for row in range(len(labels)) if probabilities[row].argmax() == label]
+        for row in sorted(rows, key=lambda row: -probabilities[row, label])[: math.ceil(share * len(rows) - 1e-9)]:
+            counts[label, labels[row]] += 1
+    return counts
+
+
+def even_noise(n_classes: int, wrong: float) -> Floats:
+    return np.where(np.eye(n_classes, dtype=bool), 1 - wrong, wrong / (n_classes - 1))
+
+
+ONE_WAY = np.array([[1.0, 0.0, 0.0], [0.3, 0.7, 0.0], [0.0, 0.0, 1.0]])
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 1.0])
+def test_anchors_are_the_surest_rows_of_each_predicted_class(share: float) -> None:
+    probabilities, given = noisy(even_noise(3, 0.2), 400, 4.0, seed=3)
+    counts = anchor_counts(probabilities, given, share)
+    np.testing.assert_array_equal(counts, surest_rows_tables(probabilities, given, share))
+    assert contradicting(counts) == (counts.sum() - np.trace(counts), counts.sum())
+
+
+@pytest.mark.parametrize("pseudo_rows", [0.5, 20.0, math.inf])
+def test_so_many_rows_of_even_errors_are_added(pseudo_rows: float) -> None:
+    counts = np.array([[8.0, 2.0, 0.0], [0.0, 19.0, 1.0], [0.0, 0.0, 0.0]])
+    even = even_noise(3, 0.1)
+    added = min(pseudo_rows, 1e15)
+    expected = np.stack([(own + added * noise) / (own.sum() + added) for own, noise in zip(counts, even, strict=True)])
+    np.testing.assert_allclose(counted_transition(counts, pseudo_rows), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_transition_is_the_mean_by_how_likely_each_strength_makes_the_labels(seed: int) -> None:
+    probabilities, given = noisy(even_noise(3, 0.2), 700, 4.0, seed)
+    counts = anchor_counts(probabilities, given, 0.1)
+    tried = [counted_transition(counts, 20.0 * strength) for strength in (1, 3, 10, 30, math.inf)]
+    likely = []
+    for transition in tried:
+        true = sharpen(probabilities, given, transition).probabilities(probabilities)
+        likely.append(sum(math.log(true[row] @ transition[:, label]) for row, label in enumerate(given)))
+    weights = np.exp(np.array(likely) - max(likely))
+    expected = sum(weight * transition for weight, transition in zip(weights / weights.sum(), tried, strict=True))
+    found = likely_transition(probabilities, given, counts, 20.0)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+def test_errors_that_go_one_way_stay_and_even_ones_are_evened() -> None:
+    probabilities, given = noisy(ONE_WAY, 3000, 4.0, seed=5)
+    counts = anchor_counts(probabilities, given, 0.1)
+    found, held_least = likely_transition(probabilities, given, counts, 20.0), counted_transition(counts, 20.0)
+    np.testing.assert_allclose(found, held_least, atol=0.02)
+    distances = []
+    for seed in range(6):
+        probabilities, given = noisy(even_noise(3, 0.2), 700, 4.0, seed)
+        counts = anchor_counts(probabilities, given, 0.1)
+        ways = likely_transition(probabilities, given, counts, 20.0), counted_transition(counts, 20.0)
+        distances.append([np.abs(way - even_noise(3, 0.2)).mean() for way in ways])
+    nearer, counted = np.mean(distances, axis=0)
+    assert nearer < 0.8 * counted, "what a few anchors show by chance is no habit"
+
+
+def test_even_errors_leave_the_same_share_of_each_class() -> None:
+    np.testing.assert_allclose(even_transition(4, 0.3), even_noise(4, 0.3))
