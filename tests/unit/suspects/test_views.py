@@ -34,13 +34,15 @@ def test_two_views_find_more_than_either() -> None:
     assert average_precision(wrong, label_doubt(together, labels).score) > max(alone) + 0.05
 
 
-def test_a_view_that_knows_nothing_does_no_harm() -> None:
+def test_views_that_know_nothing_do_no_harm_however_many() -> None:
     features, vectors, labels, wrong = two_views()
     fold, rng = np.arange(600) // 3 % 5, np.random.default_rng(2)
     words = words_view(features, labels, 3, fold, rng)
-    blind = vectors_view(vectors[rng.permutation(600)], labels, 3, fold, rng)
+    blind = [vectors_view(vectors[rng.permutation(600)], labels, 3, fold, rng) for _ in range(4)]
     alone = average_precision(wrong, label_doubt(words.probabilities, labels).score)
-    assert average_precision(wrong, label_doubt(combine([words, blind], labels, rng), labels).score) > alone - 0.03
+    for number in (1, 4):
+        together = combine([words, *blind[:number]], labels, rng)
+        assert average_precision(wrong, label_doubt(together, labels).score) > alone - 0.03
 
 
 def test_one_view_is_left_as_it_is() -> None:
