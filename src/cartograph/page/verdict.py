@@ -66,9 +66,8 @@ def _doubt(audit: Audit) -> str:
             sure = f"{what} {'is a suspect' if number == 1 else 'are suspects'}{_changed(audit)}"
             low, high = about(wrong["low"]), about(wrong["high"])
             some = about(wrong["expected"])
-            are, most = "is" if some == "1" else "are", about(wrong["most"])
-            gathered = f"; up to {most} if errors gather on hard rows" if most != high else ""
-            return f"About {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}{gathered}); {sure}"
+            are = "is" if some == "1" else "are"
+            return f"About {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}); {sure}"
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
             unknown = f"how many are wrong cannot be estimated: {why}"
@@ -139,6 +138,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         _gates(audit),
         cleaning_lines(audit),
         _since(audit),
+        _gathering(audit),
         _start(audit),
         _truth(audit),
     )
@@ -204,6 +204,15 @@ def _criticals(audit: Audit) -> list[str]:
                     f"Critical, in {cut(str(entry['set']), 40)}: {cut(str(check['check']), 120)}: {cut(str(check['found']), 160)}."
                 )
     return lines[:3]
+
+
+def _gathering(audit: Audit) -> list[str]:
+    """Return how many labels can be wrong beyond the interval, if errors follow from the rows."""
+    record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
+    wrong = record.get("wrong")
+    if wrong is None or not record["calibrated"] or about(wrong["most"]) == about(wrong["high"]):
+        return []
+    return [f"If errors gather on hard rows, which nobody can see from the labels alone, up to {about(wrong['most'])} are wrong."]
 
 
 def _start(audit: Audit) -> list[str]:

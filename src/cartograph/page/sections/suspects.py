@@ -111,9 +111,10 @@ def _answers(audit: Audit) -> Answers:
 
 def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
     number, flips = len(audit.flagged), record["flips"]
-    sentences = [
-        f"{counted(number, 'label')} of {count(audit.rows)} {'looks' if number == 1 else 'look'} wrong ({share(number, audit.rows)})."
-    ]
+    some = counted(number, "label")
+    known = f"{some} of {count(audit.rows)} {'looks' if number == 1 else 'look'} wrong"
+    second = f"{some} of {count(audit.rows)} {'is' if number == 1 else 'are'} worth a second look"
+    sentences = [f"{second if record.get('unknown') else known} ({share(number, audit.rows)})."]
     if number:
         sentences.append("A suspect is not an error until somebody has checked it: open a row to see why it is listed.")
     if number > MOST_LISTED:

@@ -25,6 +25,17 @@ def test_suspects_are_listed_in_their_order_with_suggestion_and_reason(audit: Au
     assert suspects_section(audit) is None
 
 
+def test_what_only_ranks_is_called_a_score_and_no_label_is_said_to_be_wrong(audit: Audit) -> None:
+    ranked = suspects_section(with_suspects(audit, calibrated=False, wrong=None, unknown="hard rows"))
+    assert ranked is not None and not block_of(ranked, SuspectTable).calibrated
+    assert ranked.lead.startswith("2 labels of 8 are worth a second look (25\u00a0%).")
+    assert "The scores assume that at most 10\u00a0% of the labels are wrong" in ranked.lead
+    wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0}
+    counted = suspects_section(with_suspects(audit, calibrated=True, wrong=wrong))
+    assert counted is not None and block_of(counted, SuspectTable).calibrated
+    assert "If errors gather on hard rows, there are more, up to about 9: so many labels the models do not predict." in counted.lead
+
+
 def test_what_the_page_has_no_room_for_is_where_the_audit_left_it(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cartograph.page.sections.suspects.MOST_LISTED", 1)
     found = with_suspects(audit)

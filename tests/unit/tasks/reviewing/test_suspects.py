@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cartograph.data.json_files import write_json
 from cartograph.data.spreadsheet import read_sheet
 from cartograph.errors import InputError
 from tasks.engine.workspace import Workspace
@@ -38,6 +39,11 @@ def test_the_most_suspect_comes_first_with_what_is_said_of_it(space: Workspace) 
     assert [first[name] for name in ("uid", "given", "suggested", "answer")] == ["u4", "good", "odd", ""]
     assert first["fields"] == [("text", "text 4", False)]
     assert first["keys"] == ["bad", "good", "odd"]
+    assert (first["probability"], first["calibrated"]) == (pytest.approx(0.9), False)
+    space.resolve("data/noise").mkdir(parents=True)
+    for calibrated in (True, False):
+        write_json(space.resolve("data/noise/noise.json"), {"calibrated": calibrated})
+        assert asked(space, "Ann").question(0)["calibrated"] is calibrated
     with pytest.raises(IndexError):
         questions.question(3)
 
