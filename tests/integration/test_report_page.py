@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from cartograph.clean.decisions import read_decisions
 from cartograph.config import Section
+from cartograph.data.json_files import read_json, write_json
 from cartograph.data.spreadsheet import unguarded
 from cartograph.frames.audit import audit
 from tasks.audit import clean, first_page, noise, report
@@ -42,9 +43,13 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
-def build(folder: Path, **options: Any) -> Path:
+def build(folder: Path, *, counted: bool = False, **options: Any) -> Path:
     imported = options.get("imported", False)
     inputs = write_audit(folder, **options)
+    if counted:
+        record = folder / "data/noise/noise.json"
+        wrong = {"expected": 18.0, "low": 9.0, "high": 30.0, "most": 90.0}
+        write_json(record, read_json(record) | {"calibrated": True, "wrong": wrong})
     if imported:
         inputs = {name: path for name, path in inputs.items() if "score" not in name}
     target = folder / "report.html"
@@ -281,19 +286,31 @@ def test_suspects_sort_filter_and_say_why(opened: Opener, small: Path) -> None:
     expect(first).to_contain_text(re.compile(r"the model gave this label .* on average and preferred .*; all 6 epochs disagreed"))
     suggestion = first.locator("td:nth-child(4) strong").inner_text()
     assert suggestion != first.locator("td:nth-child(3)").inner_text()
-    section.get_by_role("button", name="Probability").click()
-    assert section.locator("th", has_text="Probability").get_attribute("aria-sort") == "ascending"
+    section.get_by_role("button", name="Score").click()
+    assert section.locator("th", has_text="Score").get_attribute("aria-sort") == "ascending"
     assert int(section.locator("tbody tr td:first-child").first.inner_text()) == number
     section.get_by_label("Suggestion").select_option(suggestion)
     assert set(section.locator("tbody td:nth-child(4) strong").all_inner_texts()) == {suggestion}
     section.get_by_role("button", name="Rank").click()
     section.locator("button.opener").first.click()
-    expect(section.locator("tr.more .suspicion")).to_contain_text(f"Suspect 1: probably {suggestion}")
+    expect(section.locator("tr.more .suspicion")).to_contain_text(f"Suspect 1: perhaps {suggestion}; score, which only ranks")
     section.get_by_role("button", name="Show on the map").click()
-    expect(page.locator(".pinned .suspicion")).to_contain_text("Suspect 1: probably")
+    expect(page.locator(".pinned .suspicion")).to_contain_text("Suspect 1: perhaps")
     page.locator(".narrowing > summary").click()
     page.locator(".live .filters").get_by_label("suspects only").check()
     assert drawn(page) == number
+
+
+def test_where_wrong_labels_are_counted_a_suspect_has_a_probability(opened: Opener, tmp_path: Path) -> None:
+    page = opened(build(tmp_path, counted=True))
+    expect(page.locator("h1")).to_contain_text("About 18 of 300 labels are wrong (95\u00a0% CI 9 to 30); ")
+    expect(page.locator("header")).to_contain_text("up to 90 are wrong.")
+    section = page.locator("#suspects")
+    assert section.locator("th", has_text="Probability").count() == 1
+    section.locator("button.opener").first.click()
+    expect(section.locator("tr.more .suspicion")).to_contain_text(
+        re.compile(r"Suspect 1: probably .*; probability that its label is wrong: ")
+    )
 
 
 def test_a_row_opens_and_goes_to_the_map_and_back(opened: Opener, small: Path) -> None:
