@@ -2,8 +2,9 @@
 
 A number of bfloat16 has 8 significant bits. Of rows about their mean, rounding moves each value by .2 % at most, at random, and a sum over
 thousands of rows far less than those rows' own chance does, so that an optimum found with such products gives the same predictions (what is
-left of the difference, ``benchmarks/aflite.py`` prints). The weights stay in float32, sums too, and a classifier that does not converge so
-goes on in float32.
+left of the difference, ``benchmarks/aflite.py`` prints). A rounded weight would move every row's score the same way: so weights are
+evaluated where bfloat16 has them (``nearest_halves``), and only a last step, after which nothing is evaluated, ends between. Sums stay in
+float32, and a classifier that does not converge so goes on in float32.
 """
 
 from __future__ import annotations
@@ -33,6 +34,15 @@ def halved(rows: Tensor, about: Tensor) -> Tensor:
     return (rows - about).bfloat16()
 
 
+def nearest_halves(points: Tensor, about: Tensor) -> Tensor:
+    """Return weights (k, (d + 1) · columns) whose products with rows in bfloat16 are exact: rounded, with the same scores at ``about``."""
+    weights = points.reshape(len(points), len(about) + 1, -1).clone()
+    whole = weights[:, :-1].clone()
+    weights[:, :-1] = whole.bfloat16()
+    weights[:, -1] += about @ (whole - weights[:, :-1])
+    return weights.reshape(len(points), -1)
+
+
 class Product:
     """Scores of rows, and gradients from the scores' derivatives.
 
@@ -43,23 +53,37 @@ class Product:
 
     def __init__(self, columns: Tensor, about: Tensor | None) -> None:
         # Rows of weights against rows of features: the other way round, products of few columns take four times as long.
-        self._weights, self._shift, self._about = columns[:-1].T.contiguous(), columns[-1], about
-        self._rest: Tensor | None = None
+        self._weights, self._shift, self._about = columns[:-1].T.contiguous(), columns[-1].contiguous(), about
         if about is not None:
             self._shift = self._shift + self._weights @ about
-            whole, self._weights = self._weights, self._weights.bfloat16()
-            # What rounding takes off the weights moves every row's score the same way: it is added back.
-            self._rest = (whole - self._weights).bfloat16()
+            self._weights = self._weights.bfloat16()
 
     def scores(self, rows: Tensor) -> Tensor:
         """Return (n, k), float32."""
-        found = torch.nn.functional.linear(rows, self._weights).float().add_(self._shift)
-        return found if self._rest is None else found.add_(torch.nn.functional.linear(rows, self._rest))
+        return torch.nn.functional.linear(rows, self._weights).float().add_(self._shift)
+
+    def some_scores(self, rows: Tensor, row: Tensor, column: Tensor, apart: int) -> Tensor:
+        """Return scores of some rows by some columns, float32, ``(k // apart, number)``: by each column, and by those ``apart`` from it.
+
+        Args:
+            rows: (n, d).
+            row: (number,) places in ``rows``.
+            column: (number,) below ``apart``.
+            apart: of how many columns one of each ``apart`` belongs together.
+        """
+        place = row * len(self._weights) + column
+        whole = torch.nn.functional.linear(rows, self._weights).flatten()
+        found = torch.empty(len(self._weights) // apart, len(place), device=rows.device)
+        for number, own in enumerate(found):
+            first = number * apart
+            torch.index_select(self._shift[first:], 0, column, out=own)
+            own += whole[first:].index_select(0, place)
+        return found
 
     def back(self, rows: Tensor, residual: Tensor) -> Tensor:
         """Return the sum over rows of their derivatives by score (n, k) times the rows, intercept last, ``(k, d + 1)``, float32."""
         found = self.nothing()
-        sums = residual.sum(dim=0)
+        sums = residual.float().sum(dim=0)
         found[:, :-1] = residual.to(rows.dtype).T @ rows
         found[:, -1] = sums
         if self._about is not None:

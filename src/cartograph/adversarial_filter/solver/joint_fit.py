@@ -8,10 +8,12 @@ tolerance. Sharing a matrix product, starting from last round's weights, precond
 a 0/1 mask change how the optimum is reached, never where it is.
 
 **Why it is fast.** One product of the feature matrix with the weight columns of all partitions (and one back) costs little more than
-reading the matrix once. A fit on the pooled rows comes first: its Hessian, class by class, is the preconditioner for all partitions
-and its weights are their start, so that five to ten passes suffice. Products are of bfloat16 where the processor has them (``halves``).
-Where the training rows are few beside the pool
-(``t ≪ |S|``) a mask would waste work on rows that count for nothing: then each partition's rows are gathered.
+reading the matrix once; losses and their derivatives, which cost more than that, are computed of each partition's own rows only. A fit on
+the pooled rows comes first: its Hessian, class by class, is the preconditioner for all partitions and its weights are their start, so that
+four to ten passes suffice. Products are of bfloat16 where the processor has them (``halves``). Where the training rows are very few beside
+the pool (``t ≪ |S|``) most of a product is of rows that count for nothing: then each partition's rows are gathered.
+
+Results do not depend on the number of threads: what is summed in parts is summed in the same parts, in their order.
 
 Cost of a pass: O(|S| · d · m · classes) multiplications with masks, O(t · d · m · classes) gathered.
 """
@@ -20,26 +22,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from cartograph.adversarial_filter.forecast import Report, unheard
-from cartograph.adversarial_filter.solver.halves import HALF_NOISE
+from cartograph.adversarial_filter.solver.halves import HALF_NOISE, Product, halved, nearest_halves
 from cartograph.adversarial_filter.solver.lbfgs import Minimum, Precondition, minimise
 from cartograph.adversarial_filter.solver.objective import Objective, absent_classes, gathered, masked, side_by_side
-from cartograph.adversarial_filter.solver.problem import Problem, at_once, one_thread
+from cartograph.adversarial_filter.solver.problem import Problem, at_once, evenly, one_thread
 from cartograph.data.arrays import Bools, Integers, Integers32
 
-_GATHER_BEYOND = 8
+_GATHER_BEYOND, _GATHER_HALVES_BEYOND = 8, 24
 _PILOT_ROWS = 20_000
 _CURVATURE_ROWS = 8_000
+_CURVATURE_SHARE = 4.0
+_PILOT_TOLERANCE = 0.07
+_HESSIAN_BLOCK, _HESSIAN_PARTS = 2**12, 16
 _MOST_GATHERED = 2**28
 _SHARES = (1e-6, 1e-4, 1e-2, 1.0)
 _HALF_TOLERANCE = 2.5e-3
 _HALF_PASSES = 12
-_USUAL_PASSES = 6.5
+_USUAL_PASSES = 5.5
 
 
 @dataclass(frozen=True)
@@ -91,14 +98,16 @@ def fit(
         smooth = 1.0 / (penalty * sizes)
         rng = np.random.default_rng([seed, len(given.rows)])
         shared = float(smooth.mean())
-        begin = _pilot(given, shared, tolerance, rng) if start is None else start.to(given.device)
-        precondition = _preconditioner(given, begin, shared, rng)
-        few = len(given.rows) > _GATHER_BEYOND * float(sizes.mean())
         about = given.centre()
+        room = about is not None and 2 * len(given.rows) * given.features.shape[1] <= given.keep_bytes
+        few = len(given.rows) > (_GATHER_HALVES_BEYOND if room else _GATHER_BEYOND) * float(sizes.mean())
+        kept = given.take_halved(np.arange(len(given.rows)), about) if about is not None and room and not few else None
+        begin = _pilot(given, shared, about, _PILOT_TOLERANCE, rng, kept) if start is None else start.to(given.device)
+        precondition = _preconditioner(given, begin, shared, about, _CURVATURE_SHARE * float(sizes.mean()) * room, rng, kept)
         found, passes, unconverged = [], 0, 0
         for part in _parts(given, train, min(gather_bytes, _MOST_GATHERED) if few else None):
             first = begin.reshape(1, -1).repeat(len(smooth[part]), 1)
-            own = _Partitions(given, train[:, part], smooth[part], few, _share_of(part, train.shape[1], report))
+            own = _Partitions(given, train[:, part], smooth[part], few, kept, _share_of(part, train.shape[1], report))
             ended = own.minimised(first, precondition, about, tolerance, most_passes)
             found.append(ended.points)
             passes, unconverged = max(passes, ended.passes), unconverged + len(ended.unconverged)
@@ -114,6 +123,7 @@ class _Partitions:
     train: Bools
     smooth: Tensor
     few: bool
+    kept: Tensor | None
     evaluated: Callable[[int], None]
 
     def minimised(self, start: Tensor, precondition: Precondition, about: Tensor | None, tolerance: float, most_passes: int) -> Minimum:
@@ -128,7 +138,7 @@ class _Partitions:
             precondition,
             tolerance=near,
             most_passes=min(_HALF_PASSES, most_passes),
-            noise=HALF_NOISE,
+            **_rounding(about),
         )
         left = every if tolerance < near else coarse.unconverged
         if not len(left):
@@ -143,7 +153,8 @@ class _Partitions:
 
     def _objective(self, numbers: Tensor, about: Tensor | None) -> Objective:
         train = self.train if len(numbers) == self.train.shape[1] else self.train[:, numbers.cpu().numpy()]
-        objective = (gathered if self.few else masked)(self.given, train, self.smooth[numbers], about)
+        smooth, kept = self.smooth[numbers], None if about is None else self.kept
+        objective = gathered(self.given, train, smooth, about) if self.few else masked(self.given, train, smooth, about, kept)
 
         def counted(points: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
             found = objective(points, numbers)
@@ -180,7 +191,7 @@ def correct_predictions(given: Problem, train: Bools, weights: Weights) -> Integ
         return np.concatenate(tally)
 
     with one_thread():
-        return np.concatenate(given.each_part(columns.shape[1], work))
+        return np.concatenate(list(given.each_part(columns.shape[1], work)))
 
 
 def _right(scores: Tensor, labels: Tensor, absent: Tensor | None) -> Tensor:
@@ -188,64 +199,116 @@ def _right(scores: Tensor, labels: Tensor, absent: Tensor | None) -> Tensor:
     if scores.shape[1] == 1:
         return (scores[:, 0] > 0).long() == labels[:, None]
     scores = scores if absent is None else scores + absent
-    own = scores[torch.arange(len(labels), device=scores.device), labels]
-    right = (labels >= 0)[:, None].repeat(1, own.shape[1])
+    best = scores[:, 0]
+    winner = torch.zeros(best.shape, dtype=torch.int16, device=scores.device)
     # Class by class: an argmax over a middle axis takes several times as long.
-    for other in range(scores.shape[1]):
-        later = (labels > other)[:, None]
-        right &= (own > scores[:, other]) | ((own == scores[:, other]) & ~later)
-    return right
+    for other in range(1, scores.shape[1]):
+        winner.masked_fill_(scores[:, other] > best, other)
+        best = torch.maximum(best, scores[:, other])
+    return winner == labels[:, None].to(torch.int16)
 
 
-def _pilot(given: Problem, smooth: float, tolerance: float, rng: np.random.Generator) -> Tensor:
-    """Return the optimum on a sample of the pooled rows: where every partition's own optimum is near."""
+def _pilot(
+    given: Problem, smooth: float, about: Tensor | None, tolerance: float, rng: np.random.Generator, kept: Tensor | None = None
+) -> Tensor:
+    """Return about the optimum on a sample of the pooled rows: where every partition's own optimum is near."""
     rows = _sample(len(given.rows), _PILOT_ROWS, rng)
-    sample = Problem(given.features, given.rows[rows], given.labels[rows], given.classes, given.device, given.take(rows))
     start = torch.zeros(given.features.shape[1] + 1, given.columns, device=given.device)
-    every = np.ones((len(rows), 1), bool)
-    objective = masked(sample, every, torch.tensor([smooth], device=given.device))
-    precondition = _preconditioner(given, start, smooth, rng)
-    ended = minimise(objective, start.reshape(1, -1), precondition, tolerance=3 * tolerance, most_passes=60)
+    precondition = _preconditioner(given, start, smooth, about, 0.0, rng, kept)
+    sample = Problem(given.features, given.rows[rows], given.labels[rows], given.classes, given.device, None)
+    if about is None:
+        own = given.take(rows)
+    else:
+        own = given.take_halved(rows, about) if kept is None else kept[torch.from_numpy(rows).to(given.device)]
+    objective = masked(sample, np.ones((len(rows), 1), bool), torch.tensor([smooth], device=given.device), about, own)
+    ended = minimise(objective, start.reshape(1, -1), precondition, tolerance=tolerance, most_passes=60, **_rounding(about))
     return ended.points.reshape(start.shape)
 
 
-def _preconditioner(given: Problem, weights: Tensor, smooth: float, rng: np.random.Generator) -> Callable[[Tensor], Tensor]:
-    """Return the inverse of the pooled Hessian at these weights, its blocks between classes left out."""
-    rows = _sample(len(given.rows), max(_CURVATURE_ROWS, 4 * given.features.shape[1]), rng)
-    block = given.take(rows)
-    scores = torch.addmm(weights[-1], block, weights[:-1])
-    probability = torch.sigmoid(scores) if given.columns == 1 else torch.softmax(scores, dim=1)
-    curvature = (probability * (1 - probability)).clamp_min(1e-4) / len(rows)
-    if given.columns > 1:
-        # Residuals sum to 0 over the classes; along such directions a softmax is so much more curved than its diagonal blocks say.
-        curvature *= given.classes / (given.classes - 1)
-    size = block.shape[1] + 1
-    alike = not weights.any()
+def _rounding(about: Tensor | None) -> dict[str, Any]:
+    """Return what ``minimise`` has to know of products of bfloat16, if there are any."""
+    return {} if about is None else {"noise": HALF_NOISE, "nearest": partial(nearest_halves, about=about)}
 
-    def inverse(column: int) -> Tensor:
-        weighted = block * curvature[:, column, None]
-        hessian = torch.empty(size, size, device=given.device)
-        hessian[:-1, :-1] = block.T @ weighted
-        hessian[:-1, -1] = hessian[-1, :-1] = weighted.sum(dim=0)
-        hessian[-1, -1] = curvature[:, column].sum()
-        hessian.diagonal()[:-1] += smooth
-        return _inverse(hessian)
 
-    def work(columns: range) -> list[Tensor]:
-        return [inverse(column) for column in columns]
+def _preconditioner(
+    given: Problem,
+    weights: Tensor,
+    smooth: float,
+    about: Tensor | None,
+    least: float,
+    rng: np.random.Generator,
+    kept: Tensor | None = None,
+) -> Callable[[Tensor], Tensor]:
+    """Return the inverse of the pooled Hessian at these weights, its blocks between classes left out.
 
-    found = [one for part in at_once(work, given.spans(1 if alike else given.columns)) for one in part]
-    inverses = torch.stack(found * given.columns if alike else found)
+    Args:
+        given: the round's data.
+        weights: (d + 1, columns).
+        smooth: what the penalty adds to the diagonal.
+        about: where products are of bfloat16, the centre about which rows are taken.
+        least: rows that the Hessian is of at least where products are of bfloat16, which make more rows worth their time.
+        rng: draws the rows.
+        kept: all rows as ``about`` has them.
+    """
+    width, alike = given.features.shape[1], not weights.any()
+    number = max(_CURVATURE_ROWS, 4 * width, 0 if about is None else int(least))
+    rows, columns = _sample(len(given.rows), number, rng), 1 if alike else given.columns
+    blocks = [slice(block.start, block.stop) for block in evenly(len(rows), -(-len(rows) // _HESSIAN_BLOCK))]
+    product = Product(weights, about)
+
+    def rows_in(block: slice) -> Tensor:
+        if kept is None:
+            return given.take(rows[block]) if about is None else halved(given.take(rows[block]), about)
+        return kept[block] if len(rows) == len(kept) else kept[torch.from_numpy(rows[block]).to(given.device)]
+
+    def curved(block: slice) -> Tensor:
+        scores = product.scores(rows_in(block))
+        probability = torch.sigmoid(scores) if given.columns == 1 else torch.softmax(scores, dim=1)
+        return (probability * (1 - probability)).clamp_min(1e-4)
+
+    def hessian(part: tuple[int, range]) -> Tensor:
+        total = torch.zeros(width + 1, width + 1, device=given.device)
+        for place in part[1]:
+            own, curvature = rows_in(blocks[place]), curvatures[place][:, part[0]]
+            weight = curvature.to(own.dtype)
+            total[:-1, :-1] += own.T @ (own * weight[:, None])
+            total[:-1, -1] += weight @ own
+            total[-1, -1] += curvature.sum()
+        return total
+
+    curvatures = list(at_once(curved, blocks))
+    parts = [(column, part) for column in range(columns) for part in evenly(len(blocks), max(1, _HESSIAN_PARTS // columns))]
+    hessians = torch.zeros(columns, width + 1, width + 1, device=given.device)
+    for (column, _), found in zip(parts, at_once(hessian, parts), strict=True):
+        hessians[column] += found
+    # Residuals sum to 0 over the classes; along such directions a softmax is so much more curved than its diagonal blocks say.
+    hessians *= (given.classes / (given.classes - 1) if given.columns > 1 else 1.0) / len(rows)
+    inverses = torch.stack([_inverse(_moved(one, about), smooth) for one in hessians])
+    if alike:
+        inverses = inverses.expand(given.columns, -1, -1)
 
     def precondition(gradient: Tensor) -> Tensor:
-        by_class = gradient.reshape(len(gradient), size, -1).permute(2, 0, 1)
+        by_class = gradient.reshape(len(gradient), width + 1, -1).permute(2, 0, 1)
         return torch.bmm(by_class, inverses).permute(1, 2, 0).reshape(len(gradient), -1)
 
     return precondition
 
 
-def _inverse(hessian: Tensor) -> Tensor:
-    """Return the inverse of a matrix that is positive semi-definite but for rounding."""
+def _moved(hessian: Tensor, about: Tensor | None) -> Tensor:
+    """Return the Hessian of rows as they are from that of rows less ``about``, or of rows as they are."""
+    sums = hessian[:-1, -1].clone()
+    if about is not None:
+        cross = torch.outer(sums, about)
+        hessian[:-1, :-1] += cross + cross.T + hessian[-1, -1] * torch.outer(about, about)
+        sums += hessian[-1, -1] * about
+    hessian[:-1, -1] = hessian[-1, :-1] = sums
+    return hessian
+
+
+def _inverse(hessian: Tensor, smooth: float) -> Tensor:
+    """Return the inverse of a matrix that is symmetric and positive semi-definite but for rounding, and of the penalty."""
+    hessian = (hessian + hessian.T) / 2
+    hessian.diagonal()[:-1] += smooth
     # Columns of features may be of very different size: what is added to the diagonal is a share of each one's own.
     size = hessian.diagonal().double().rsqrt()
     even = hessian.double() * size[:, None] * size

@@ -24,6 +24,7 @@ _MEMORY = 8
 _ARMIJO = 1e-4
 _SHRINK = 0.3
 _MOST_HALVINGS = 12
+_LAST_STEP = 1.7
 FLOAT_NOISE = 2e-7
 """Rounding of a mean of float32 losses, as a share of it."""
 
@@ -44,7 +45,14 @@ class Minimum:
 
 
 def minimise(
-    objective: Objective, start: Tensor, precondition: Precondition, *, tolerance: float, most_passes: int, noise: float = FLOAT_NOISE
+    objective: Objective,
+    start: Tensor,
+    precondition: Precondition,
+    *,
+    tolerance: float,
+    most_passes: int,
+    noise: float = FLOAT_NOISE,
+    nearest: Callable[[Tensor], Tensor] = torch.clone,
 ) -> Minimum:
     """Minimise each problem from its own start.
 
@@ -53,29 +61,35 @@ def minimise(
         start: (n_problems, size) float32.
         precondition: shared by all problems.
         tolerance: a problem is done when its preconditioned gradient norm, sqrt(g' H g), which bounds how far its value can still
-            fall (half the square of it, where H is the inverse Hessian), is at most this.
+            fall (half the square of it, where H is the inverse Hessian), is at most this. So near that the next step
+            will bring it there (``_LAST_STEP``), it takes that step and is not evaluated any more.
         most_passes: bound on evaluations.
         noise: rounding of a value, as a share of it: a step may rise by so much.
+        nearest: (k, size) -> (k, size): the points nearest to these that the objective evaluates without rounding them; the last step
+            ends anywhere.
     """
-    points, active = start.clone(), torch.arange(len(start), device=start.device)
+    points, active = nearest(start), torch.arange(len(start), device=start.device)
     value, gradient = objective(points, active)
     history = _History()
     passes = 1
     stuck = []
     while len(active) and passes < most_passes:
         eased = precondition(gradient)
-        moving = _dot(gradient, eased) > tolerance**2
-        if not moving.all():
-            active, value, gradient, eased = active[moving], value[moving], gradient[moving], eased[moving]
-            history.keep(moving)
-            if not len(active):
-                break
+        norm = _dot(gradient, eased).clamp_min(0.0).sqrt()
         direction = -history.apply(gradient, precondition)
         slope = _dot(gradient, direction)
         uphill = slope >= 0
         if uphill.any():
             direction[uphill], slope[uphill] = -eased[uphill], -_dot(gradient, eased)[uphill]
-        found = _line_search(objective, points[active], value, gradient, direction, slope, active, noise)
+        moving = norm > _LAST_STEP * tolerance
+        if not moving.all():
+            points[active[~moving]] += direction[~moving]
+            active, value, gradient = active[moving], value[moving], gradient[moving]
+            direction, slope = direction[moving], slope[moving]
+            history.keep(moving)
+            if not len(active):
+                break
+        found = _line_search(objective, points[active], value, gradient, direction, slope, active, noise, nearest)
         passes += found.passes
         history.add(found.points - points[active], found.gradient - gradient, precondition)
         points[active], value, gradient = found.points, found.value, found.gradient
@@ -96,11 +110,19 @@ class _Found:
 
 
 def _line_search(
-    objective: Objective, points: Tensor, value: Tensor, gradient: Tensor, direction: Tensor, slope: Tensor, active: Tensor, share: float
+    objective: Objective,
+    points: Tensor,
+    value: Tensor,
+    gradient: Tensor,
+    direction: Tensor,
+    slope: Tensor,
+    active: Tensor,
+    share: float,
+    nearest: Callable[[Tensor], Tensor],
 ) -> _Found:
     """Go along each direction as far as its value falls enough: the whole step first, then less where it must be."""
     length = torch.ones_like(value)
-    trial = points + direction
+    trial = nearest(points + direction)
     reached, slope_there = objective(trial, active)
     passes = 1
     noise = share * value.abs()
@@ -109,7 +131,7 @@ def _line_search(
         if not short.any():
             break
         length[short] *= _SHRINK
-        trial[short] = points[short] + length[short, None].to(points.dtype) * direction[short]
+        trial[short] = nearest(points[short] + length[short, None].to(points.dtype) * direction[short])
         reached[short], slope_there[short] = objective(trial[short], active[short])
         passes += 1
         short = reached > value + _ARMIJO * length * slope.double() + noise

@@ -23,7 +23,8 @@ Found = TypeVar("Found")
 
 _BLOCK_ELEMENTS = 2**19
 _CENTRE_ROWS = 4_096
-_HALVED_ROWS = 2**14
+_HALVED_ROWS = 2**10
+_PARTS = 16
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,14 @@ class Problem:
         return 1 if self.classes == 2 else self.classes
 
     def take(self, places: Integers) -> Tensor:
-        """Return the features of some examples, by their places in ``rows``."""
+        """Return the features of some examples, by their places in ``rows``, rising."""
         if self.resident is not None:
             return self.resident[torch.from_numpy(places).to(self.device)]
-        return torch.from_numpy(np.ascontiguousarray(self.features[self.rows[places]], dtype=np.float32)).to(self.device)
+        rows = self.rows[places]
+        # Rows that rise by one each are read as they stand.
+        run = len(rows) > 0 and rows[-1] - rows[0] == len(rows) - 1
+        found = np.asarray(self.features[rows[0] : rows[-1] + 1] if run else self.features[rows])
+        return torch.from_numpy(np.require(found, np.float32, ["C", "W"])).to(self.device)
 
     def centre(self) -> Tensor | None:
         """Return the mean of some rows, ``(d,)``, about which to take them in bfloat16; None where float32 is as fast."""
@@ -67,33 +72,42 @@ class Problem:
         return self.take(np.arange(0, len(self.rows), step)).mean(dim=0)
 
     def take_halved(self, places: Integers, about: Tensor) -> Tensor:
-        """Return the features of some examples less ``about`` in bfloat16; never more than a block of them in float32 at once."""
+        """Return the features of some examples, places rising, less ``about`` in bfloat16; few of them are in float32 at once."""
         found = torch.empty((len(places), self.features.shape[1]), dtype=torch.bfloat16, device=self.device)
-        for start in range(0, len(places), _HALVED_ROWS):
-            found[start : start + _HALVED_ROWS] = halved(self.take(places[start : start + _HALVED_ROWS]), about)
+
+        def work(span: range) -> None:
+            for start in range(span.start, span.stop, _HALVED_ROWS):
+                part = slice(start, min(start + _HALVED_ROWS, span.stop))
+                found[part] = halved(self.take(places[part]), about)
+
+        for _ in at_once(work, self.spans(len(places))):
+            pass
         return found
 
-    def each_part(self, columns: int, work: Callable[[Iterator[tuple[slice, Tensor]]], Found], kept: Tensor | None = None) -> list[Found]:
-        """Return what ``work`` makes of consecutive parts of the examples, one part per core, in their order.
+    def each_part(
+        self, columns: int, work: Callable[[Iterator[tuple[slice, Tensor]]], Found], kept: Tensor | None = None
+    ) -> Iterator[Found]:
+        """Yield what ``work`` makes of consecutive parts of the examples, in their order; on any number of cores the same parts.
 
         Each part is handed over as blocks, which fit into a cache together with ``columns`` scores of each example. One thread per
         part, each at work on whole blocks, needs no barrier at every operation, at which threads of a busy machine wait. The blocks are
         of ``kept``, a copy of the examples, where there is one.
         """
         kept = self.resident if kept is None else kept
-        size = max(256, _BLOCK_ELEMENTS // columns)
-        spans = self.spans(len(self.rows), size)
-        return at_once(work, [self._blocks(span.start, span.stop, size, kept) for span in spans])
+        blocks = evenly(len(self.rows), -(-len(self.rows) // max(256, _BLOCK_ELEMENTS // columns)))
+        return at_once(work, [self._blocks(blocks[part.start : part.stop], kept) for part in evenly(len(blocks), self.parts(len(blocks)))])
 
-    def spans(self, number: int, least: int = 1) -> list[range]:
-        """Return ``number`` things in consecutive spans, one per core, of ``least`` things each where that many are there."""
-        parts = 1 if self.device.type != "cpu" else min(cores(), max(1, number // least))
-        edges = [number * part // parts for part in range(parts + 1)]
-        return [range(*span) for span in pairwise(edges)]
+    def spans(self, number: int) -> list[range]:
+        """Return ``number`` things in consecutive spans, one per core."""
+        return evenly(number, cores() if self.device.type == "cpu" else 1)
 
-    def _blocks(self, start: int, stop: int, size: int, kept: Tensor | None) -> Iterator[tuple[slice, Tensor]]:
-        for first in range(start, stop, size):
-            part = slice(first, min(first + size, stop))
+    def parts(self, number: int) -> int:
+        """Return into how many parts to divide ``number`` things whose sums are to be the same on any number of cores."""
+        return min(_PARTS, number) if self.device.type == "cpu" else 1
+
+    def _blocks(self, blocks: Sequence[range], kept: Tensor | None) -> Iterator[tuple[slice, Tensor]]:
+        for block in filter(len, blocks):
+            part = slice(block.start, block.stop)
             yield part, self.take(np.arange(part.start, part.stop)) if kept is None else kept[part]
 
 
@@ -117,12 +131,21 @@ def problem(features: Any, rows: Integers, labels: Integers, classes: int, devic
     return Problem(features, rows, labels, classes, where, resident, keep_bytes)
 
 
-def at_once(work: Callable[[Given], Found], parts: Sequence[Given]) -> list[Found]:
-    """Return what ``work`` makes of each part, in their order; every part has a thread of its own, in which torch uses one."""
-    if len(parts) == 1:
-        return [work(parts[0])]
-    with ThreadPoolExecutor(len(parts), initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        return list(pool.map(work, parts))
+def at_once(work: Callable[[Given], Found], parts: Sequence[Given]) -> Iterator[Found]:
+    """Yield what ``work`` makes of each part, in their order, with a thread per core, in each of which torch uses one."""
+    threads = min(cores(), len(parts))
+    if threads == 1:
+        yield from map(work, parts)
+        return
+    with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        yield from pool.map(work, parts)
+
+
+def evenly(number: int, parts: int) -> list[range]:
+    """Return ``number`` things in consecutive spans of about the same length, ``parts`` of them or as many as there are things."""
+    parts = max(1, min(parts, number))
+    edges = [number * part // parts for part in range(parts + 1)]
+    return [range(*span) for span in pairwise(edges)]
 
 
 def cores() -> int:

@@ -8,7 +8,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 from cartograph.adversarial_filter.solver import halves
-from cartograph.adversarial_filter.solver.halves import Product, halved
+from cartograph.adversarial_filter.solver.halves import Product, halved, nearest_halves
 from cartograph.adversarial_filter.solver.joint_fit import fit
 from cartograph.adversarial_filter.solver.problem import Problem, problem
 from cartograph.adversarial_filter.splits import random_splits
@@ -86,6 +86,27 @@ def test_the_products_are_those_of_float32_but_for_rounding() -> None:
     back, near = exact.back(rows, residual), rounded.back(halved(rows, about), residual)
     assert torch.allclose(back, torch.cat([rows, torch.ones(500, 1)], dim=1).T.mm(residual).T, rtol=1e-4, atol=1e-2)
     assert (near - back).abs().max() < 0.005 * (rows - about).norm(dim=0).mean() * residual.norm(dim=0).mean()
+
+
+@pytest.mark.usefixtures("with_halves")
+def test_weights_near_by_are_known_to_the_products_and_score_the_centre_alike() -> None:
+    generator = torch.Generator().manual_seed(1)
+    about, points = 10 * torch.randn(24, generator=generator), torch.randn(4, 25 * 3, generator=generator)
+    weights, near = points.reshape(4, 25, 3), nearest_halves(points, about).reshape(4, 25, 3)
+    assert (near[:, :-1] == near[:, :-1].bfloat16()).all() and 0 < (near - weights)[:, :-1].abs().max() < 0.01
+    assert torch.allclose(about @ near[:, :-1] + near[:, -1], about @ weights[:, :-1] + weights[:, -1], atol=1e-4)
+
+
+@pytest.mark.parametrize("halves_used", [False, True])
+def test_some_scores_are_those_of_all(halves_used: bool) -> None:
+    generator = torch.Generator().manual_seed(2)
+    rows, columns = torch.randn(50, 8, generator=generator), torch.randn(9, 3 * 4, generator=generator)
+    product = Product(columns, torch.zeros(8) if halves_used else None)
+    rows = rows.bfloat16() if halves_used else rows
+    row, column = torch.tensor([0, 7, 7, 49]), torch.tensor([3, 0, 2, 1])
+    found = product.some_scores(rows, row, column, 4)
+    every = product.scores(rows).reshape(50, 3, 4)
+    torch.testing.assert_close(found, every[row, :, column].T)
 
 
 def test_little_work_is_done_in_float32(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cartograph.adversarial_filter.classifiers import JointLogistic, OneByOne, Rows
 from cartograph.adversarial_filter.solver import joint_fit
+from cartograph.adversarial_filter.solver import problem as solver_problem
 from cartograph.adversarial_filter.solver.joint_fit import (
     _inverse,
     _parts,
@@ -232,7 +233,7 @@ def test_the_preconditioner_is_the_inverse_of_the_pooled_curvature(classes: int,
     hessians = dense_curvature(features, weights, 0.05)
     gradient = rng.normal(size=(4, 7, given.columns))
     expected = np.stack([np.linalg.solve(hessian, gradient[:, :, place].T).T for place, hessian in enumerate(hessians)], axis=2)
-    precondition = _preconditioner(given, torch.from_numpy(weights).float(), 0.05, rng)
+    precondition = _preconditioner(given, torch.from_numpy(weights).float(), 0.05, None, 0.0, rng)
     found = precondition(torch.from_numpy(gradient.reshape(4, -1)).float()).numpy().reshape(expected.shape)
     np.testing.assert_allclose(found, expected, rtol=1e-2, atol=1e-3 * np.abs(expected).max())
 
@@ -241,7 +242,7 @@ def test_the_preconditioner_is_the_inverse_of_the_pooled_curvature(classes: int,
 def test_the_pilot_is_near_the_optimum_on_the_pooled_rows(classes: int) -> None:
     features, labels = correlated(700, 6, classes)
     given = problem(features, np.arange(700), labels, classes, "cpu", keep_bytes=2**30)
-    start = _pilot(given, 1 / (0.5 * 700), 1e-5, np.random.default_rng(0)).numpy()
+    start = _pilot(given, 1 / (0.5 * 700), None, 1e-5, np.random.default_rng(0)).numpy()
     model = optimum(0.5).fit(features.astype(np.float64), labels)
     np.testing.assert_allclose(start[:-1].T, model.coef_, atol=0.01 * np.abs(model.coef_).max())
     np.testing.assert_allclose(
@@ -254,13 +255,39 @@ def test_a_matrix_is_inverted_and_one_without_an_inverse_gets_one_that_is_finite
     root = rng.normal(size=(5, 9)) * np.array([1e3, 1.0, 1.0, 1e-3, 1.0])[:, None]
     whole = torch.from_numpy(root @ root.T)
     size = whole.diagonal().sqrt()
-    even = (_inverse(whole) * size * size[:, None]) @ (whole / size / size[:, None])
+    even = (_inverse(whole, 0.0) * size * size[:, None]) @ (whole / size / size[:, None])
     torch.testing.assert_close(even, torch.eye(5, dtype=torch.float64), rtol=0, atol=1e-4)
     # Six rows that span four dimensions, rounded to float32: its least eigenvalue may be a hair below zero.
     narrow = rng.normal(size=(6, 4)).astype(np.float32)
-    inverse = _inverse(torch.from_numpy(narrow @ narrow.T))
+    inverse = _inverse(torch.from_numpy(narrow @ narrow.T), 0.0)
     assert torch.isfinite(inverse).all()
     assert torch.linalg.eigvalsh(inverse.double()).min() > 0
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_curvature_of_rows_in_bfloat16_is_that_of_the_rows(kept: bool) -> None:
+    features, labels = correlated(500, 6, 3)
+    given = problem(features + np.float32(3.0), np.arange(500), labels, 3, "cpu", keep_bytes=2**30)
+    about = torch.from_numpy(features.mean(axis=0) + np.float32(3.0))
+    gradient, weights = torch.randn(4, 21, generator=torch.Generator().manual_seed(3)), torch.full((7, 3), 0.2)
+    halved = given.take_halved(np.arange(500), about) if kept else None
+    exact = _preconditioner(given, weights, 0.05, None, 0.0, np.random.default_rng(1))(gradient)
+    near = _preconditioner(given, weights, 0.05, about, 0.0, np.random.default_rng(1), halved)(gradient)
+    assert (near - exact).abs().max() < 0.05 * exact.abs().max()
+
+
+@pytest.mark.parametrize("halves_used", [False, True])
+def test_any_number_of_cores_gives_the_same_bytes(halves_used: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver_problem, "_BLOCK_ELEMENTS", 2**12)
+    monkeypatch.setattr(solver_problem, "pays", lambda *_: halves_used)
+    features, labels = correlated(5_000, 8, 3)
+    train, found = random_splits(5_000, 1_500, 6, (4,)), []
+    for cores in (1, 2, 5):
+        monkeypatch.setattr(solver_problem, "cores", lambda cores=cores: cores)
+        given = problem(features, np.arange(5_000), labels, 3, "cpu", keep_bytes=2**30)
+        weights = fit(given, train)
+        found.append((weights.coefficients.numpy().tobytes(), correct_predictions(given, train, weights).tobytes()))
+    assert found[0] == found[1] == found[2]
 
 
 def test_a_sample_is_of_distinct_rows_in_their_order_and_all_of_few() -> None:
