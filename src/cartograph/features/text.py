@@ -16,12 +16,13 @@ import pyarrow as pa
 from scipy import sparse
 
 from cartograph.data.arrays import Integers
+from cartograph.data.memory import release_memory
 from cartograph.errors import InputError
 from cartograph.schema import DatasetInfo, dataset_info
 
 Row = str | Sequence[str]
 
-_BUCKETS, _BLOCK = 2**20, 20_000
+_BUCKETS, _BLOCK, _GROUP = 2**20, 20_000, 8
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
@@ -188,5 +189,8 @@ def _stacked(parts: list[Any], kept: Integers, used: int) -> sparse.csr_array:
         data[start:stop], columns[start:stop] = part.data[inside], column[inside]
         ends.append(within)
         start, rows = stop, rows + part.shape[0]
+        if not len(parts) % _GROUP:
+            del part
+            release_memory(rows)
     places = np.concatenate(ends).astype(np.int32 if used < 2**31 else np.int64)
     return sparse.csr_array((data, columns if used < 2**31 else columns.astype(np.int64), places), shape=(rows, len(kept)))
