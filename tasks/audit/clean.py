@@ -82,7 +82,9 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     choice = choose_recipe(params, examples, noise, decisions, ways)
     recipe = RECIPES[choice.recommended] if params.recipe == "auto" else params.recipe
     cleaning = ways[recipe]
-    del ways
+    write_review(params, examples, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])
+    # The files are read once more: what is not needed beside them goes first.
+    del ways, noise
     release_memory(examples.num_rows)
     cleaned = cleaned_examples(examples, cleaning)
     folder = out[DATA]
@@ -96,7 +98,6 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     write_json(folder / "version.json", described)
     validation = validate_cleaning(examples, cleaned, cleaning.changes, files=files, bound=params.max_class_change)
     write_json(folder / "validation.json", validation)
-    write_review(params, examples, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])
     write_json(out[METRICS], _metrics(described, decisions, cleaning, validation))
     return _summary(described)
 
