@@ -151,7 +151,10 @@ def align_epochs(tables: Sequence[pa.Table], source: Path, *, intersection: bool
         _require_same_gold(uids, gold, table.column("gold").to_numpy(), epoch, source)
     names = uids.to_numpy(zero_copy_only=False)
     if all("rest" in table.column_names for table in tables):
-        classes, values, rest = (np.stack(column, axis=1) for column in zip(*map(kept_of, tables), strict=True))
+        shape = len(uids), len(tables), tables[0].schema.field("logits").type.list_size
+        classes, values, rest = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(shape[:2], np.float32)
+        for epoch, table in enumerate(tables):
+            classes[:, epoch], values[:, epoch], rest[:, epoch] = kept_of(table)
         return Dynamics(names, gold, KeptLogits(classes, values, rest, widths[0]))
     by_epoch = np.empty((len(tables), len(uids), widths[0]), np.float32)
     for epoch, table in enumerate(tables):
