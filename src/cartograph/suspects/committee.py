@@ -85,9 +85,9 @@ def committee_scores(
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
 
-    Cost: O(folds · classes · nnz); on one thread half a second for 10,000 sentences, five and a half minutes for 500,000 pairs of
+    Cost: O(folds · classes · nnz); on one thread half a second for 10,000 sentences, 40 s for 550,000 pairs of
     sentences in three classes, the features included; above ``kept_logits.WHOLE`` classes as
-    ``many_classes`` says. Memory is bounded by blocks: 1.7 GB for those. Vectors: ``features.vector_models``.
+    ``many_classes`` says. Memory is bounded by blocks: 0.75 GB for those. Vectors: ``features.vector_models``.
 
     Args:
         data: texts, tuples of texts (fields), or a sparse matrix of features ≥ 0, ``(n_examples, n_features)``; None where words say
