@@ -49,11 +49,18 @@ MUTANTS = (
     Mutant(SOLVER, "inside[column, place] - own[of_row] * value", "inside[column, place]", f"{UNIT}/features/test_linear_models.py"),
     Mutant(DOUBT, "    joint[rows, given] = 0.0\n", "", f"{UNIT}/suspects/test_label_doubt.py"),
     Mutant(
-        DOUBT,
+        "src/cartograph/suspects/transitions.py",
         "return total - float(np.trace(anchors)), total",
         "return float(np.trace(anchors)), total",
-        f"{UNIT}/suspects/test_label_doubt.py",
+        f"{UNIT}/suspects/test_transitions.py",
     ),
+    Mutant(
+        "src/cartograph/suspects/transitions.py",
+        "weights = np.exp(likelihood - likelihood.max())",
+        "weights = np.ones(len(tried))",
+        f"{UNIT}/suspects/test_transitions.py",
+    ),
+    Mutant(DOUBT, "high, max(high, unpredicted))", "high, high)", f"{UNIT}/suspects/test_label_doubt.py"),
     Mutant(DOUBT, "high = max(expected", "high = min(expected", f"{UNIT}/suspects/test_label_doubt.py"),
     Mutant(DOUBT, "_BELOW * expected * least / rate", "_BELOW * expected", f"{UNIT}/suspects/test_label_doubt.py"),
     Mutant(
@@ -103,12 +110,12 @@ MUTANTS = (
     Mutant(RECEIPT, "for name in step.hints.environment}", "for name in ()}", f"{ENGINE}/test_receipt.py"),
     Mutant(RECEIPT, "return receipt if sound else None", "return receipt", f"{ENGINE}/test_receipt.py"),
     Mutant("tasks/engine/digest.py", "[name.as_posix(), digest_path(file)]", "[digest_path(file)]", ENGINE),
-    Mutant(LOCK, "return _content(file)[1:2] == [token]", "return True", f"{ENGINE}/test_lock.py"),
-    Mutant(LOCK, "        # Nobody holds it.\n        return False", "        return True", f"{ENGINE}/test_lock.py"),
+    Mutant(LOCK, "held = (_holder(state) or [])[1:2] == [token]", "held = True", f"{ENGINE}/test_lock.py"),
+    Mutant(LOCK, "return _holder(state) is not None", "return True", f"{ENGINE}/test_lock.py"),
     Mutant(
         "tasks/engine/snapshot.py", 'KEPT_PARAMS = ".cartograph/audited.yaml"', 'KEPT_PARAMS = "params.yaml"', f"{ENGINE}/test_edits.py"
     ),
-    Mutant("tasks/presentation/console.py", "visible(message)", "message", f"{UNIT}/tasks/presentation"),
+    Mutant("tasks/presentation/console.py", "print(escape(visible(message))", "print(escape(message)", f"{UNIT}/tasks/presentation"),
     Mutant("src/cartograph/compare/markdown.py", 'f"{plain_markdown(name)} (', 'f"{name} (', f"{UNIT}/compare/test_markdown.py"),
     Mutant("flows/engine/parent_death.py", "        os._exit(1)", "        return", f"{UNIT}/flows/engine/test_parent_death.py"),
     Mutant("src/cartograph/experiments/dropout.py", "dropped.std(axis=1)", "dropped.var(axis=1)", f"{UNIT}/experiments/test_dropout.py"),
