@@ -76,7 +76,8 @@ def out_of_fold_probabilities(
 
     They are what ``find_suspects`` takes. The models are logistic regressions fitted on the other folds and naive Bayes fitted on all
     other rows, on TF-IDF weights of words and pairs of words, and, on vectors where there are some, discriminants and nearest neighbours;
-    what they say is mixed (see ``cartograph.suspects.views``). Words take half a second for 10,000 sentences, some 40 seconds for 500,000 pairs.
+    what they say is mixed (see ``cartograph.suspects.views``). Words take half a second for 10,000 sentences, some 40 seconds for 500,000
+    pairs.
 
     Args:
         texts: (n_examples,) texts, or tuples of texts such as (premise, hypothesis).
