@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 from bisect import insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -111,16 +111,26 @@ def run_steps(
             future.add_done_callback(slot.release)
         futures[step.name] = future
     try:
-        return collect({futures[step.name]: step for step in steps}, after)
+        return collect({futures[step.name]: step for step in steps}, before, after)
     except TerminationSignal:
         terminated()
         raise
 
 
-def collect(submitted: dict[PrefectFuture[Any], Step], after: Callable[[Step, bool], object] = lambda step, executed: None) -> Ended:
-    """Wait for the steps, and print how each ended as it ends; a step that could not run is passed over."""
+def collect(
+    submitted: Mapping[PrefectFuture[Any], Step],
+    before: Mapping[str, Set[str]],
+    after: Callable[[Step, bool], object] = lambda step, executed: None,
+) -> Ended:
+    """Wait for the steps, and print how each ended as it ends; a step that could not run is passed over.
+
+    Args:
+        submitted: in the DAG's order.
+        before: by name, all steps that a step comes after.
+        after: called with each step that completed, and whether it had to run for that.
+    """
     done, errors = set(), []
-    for future in as_completed(list(submitted)):
+    for future in _as_ended(submitted, before):
         step = submitted[future]
         future.wait()
         state = future.state
@@ -139,6 +149,19 @@ def collect(submitted: dict[PrefectFuture[Any], Step], after: Callable[[Step, bo
                 future, f"{step.name}: {console.visible(str(error))}", logging.WARNING if isinstance(error, WaitingError) else logging.ERROR
             )
     return Ended([step for step in submitted.values() if step.name in done], errors)
+
+
+def _as_ended(submitted: Mapping[PrefectFuture[Any], Step], before: Mapping[str, Set[str]]) -> Iterator[PrefectFuture[Any]]:
+    """Yield what was submitted as it ends; of what ended at the same time, which Prefect mixes, no step before those it comes after."""
+    ended: set[PrefectFuture[Any]] = set()
+    shown: set[str] = set()
+    for arrived in as_completed(list(submitted)):
+        ended.add(arrived)
+        for future, step in submitted.items():
+            if future in ended and before[step.name] <= shown:
+                ended.remove(future)
+                shown.add(step.name)
+                yield future
 
 
 def _log(future: PrefectFuture[Any], line: str, level: int = logging.INFO) -> None:

@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 import pytest
 from prefect.client.schemas.objects import State
 from prefect.exceptions import TerminationSignal
-from prefect.futures import PrefectConcurrentFuture, PrefectFuture
+from prefect.futures import PrefectConcurrentFuture, PrefectFuture, PrefectTaskRunFuture
 from prefect.states import Completed, Failed, Pending
 from prefect.utilities.engine import collect_task_run_inputs_sync, resolve_to_final_result
 
@@ -24,7 +24,7 @@ from cartograph.config import Section
 from cartograph.errors import CartographError, CellError, InputError, WaitingError
 from flows.engine import scheduler
 from flows.engine.runner import OwnProcess
-from flows.engine.scheduler import Ended, EndedCell, FreeSlot, Slots, run_steps
+from flows.engine.scheduler import Ended, EndedCell, FreeSlot, Slots, collect, run_steps
 from flows.engine.states import task_state
 from tasks.engine.dag import upstream
 from tasks.engine.step import Cell, Hints, Inputs, Out, Step
@@ -316,6 +316,29 @@ def test_each_step_is_told_of_with_its_summary_and_whether_it_had_to_run(threads
     assert shown == [("a", True), ("b", False)]
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines == [["a", "6", "rows", "2.0", "s"], ["b", "7", "rows", "cached"]]
+
+
+def test_of_steps_that_end_at_the_same_time_none_is_shown_before_what_it_comes_after() -> None:
+    class AtOnce(PrefectTaskRunFuture[Any]):
+        """A future that has ended, of a step with this summary."""
+
+        def __init__(self, name: str) -> None:
+            super().__init__(uuid4())
+            self._final_state = Completed(data={"summary": name, "seconds": None})
+
+        def wait(self, timeout: float | None = None) -> None:
+            """Wait for nothing."""
+
+        def result(self, timeout: float | None = None, raise_on_failure: bool = True) -> Any:
+            return self.state.data
+
+        def add_done_callback(self, fn: Callable[[PrefectFuture[Any]], None]) -> None:
+            fn(self)
+
+    names, shown = [f"s{number}" for number in range(12)], []
+    before = {name: set(names[:place]) for place, name in enumerate(names)}
+    ended = collect({AtOnce(name): step(name) for name in names}, before, lambda done, executed: shown.append(done.name))
+    assert shown == names == [one.name for one in ended.done]
 
 
 def test_three_failed_cells_are_all_named_and_of_four_one_is_not() -> None:
