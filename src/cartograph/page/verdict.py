@@ -210,7 +210,7 @@ def _gathering(audit: Audit) -> list[str]:
     """Return how many labels can be wrong beyond the interval, if errors follow from the rows."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     wrong = record.get("wrong")
-    if wrong is None or not record["calibrated"] or about(wrong["most"]) == about(wrong["high"]):
+    if wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2:
         return []
     return [f"If errors gather on hard rows, which nobody can see from the labels alone, up to {about(wrong['most'])} are wrong."]
 
