@@ -96,7 +96,7 @@ class EpochLoader:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for batch in self._order(self._epoch):
-            shares = np.array_split(batch, self._pieces * self._processes)
+            shares = [batch] if self._pieces * self._processes == 1 else np.array_split(batch, self._pieces * self._processes)
             for piece in range(self._pieces):
                 yield self._collate(shares[piece * self._processes + self._rank], batch)
 

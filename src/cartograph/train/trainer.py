@@ -28,6 +28,7 @@ from cartograph.statistics.metrics import accuracy, cross_entropy, losses
 from cartograph.train.arguments import MOST_NORM, training_arguments
 from cartograph.train.batch_order import BatchOrder, EpochLoader, epoch_batches
 from cartograph.train.checkpoints import Checkpoints
+from cartograph.train.events import AnsweredEvents
 from cartograph.train.recipe import Recipe
 from cartograph.train.row_adam import RowAdamW
 from cartograph.train.settling import Settling
@@ -102,6 +103,8 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         super().__init__(model=model, args=training_arguments(recipe, model, len(examples), folder), compute_loss_func=self._mean_loss)
         self.remove_callback(PrinterCallback)
         self.add_callback(_EpochCallback(self))
+        self.callback_handler: AnsweredEvents = AnsweredEvents.of(self.callback_handler)
+        self._alone = self.args.device.type == "cpu" and self.args.world_size == 1
         self.recorder = self.watch.recorder() if self.watch.recorder else None
 
     def create_accelerator_and_postprocess(self) -> None:
@@ -119,7 +122,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
     def create_optimizer(self, model: torch.nn.Module | None = None) -> torch.optim.Optimizer:
         """Return the optimiser: one that touches the rows of a batch alone, where one process trains tables of rows on a CPU."""
         tables = [part for part in self.model.modules() if isinstance(part, RowTable)]
-        if not tables or self.args.device.type != "cpu" or self.args.world_size > 1:
+        if not tables or not self._alone:
             plain: torch.optim.Optimizer = super().create_optimizer()
             return plain
         rows = {id(table.weight) for table in tables}
@@ -133,6 +136,15 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         epochs = self.recipe.epochs
         return super().create_scheduler(num_training_steps // epochs * max(self.recipe.schedule_epochs, epochs), optimizer)
 
+    def training_step(self, model: torch.nn.Module, inputs: dict[str, Any], num_items_in_batch: Any = None) -> torch.Tensor:
+        """Return the step's loss, its gradients computed; one process on a CPU moves no tensor, scales no loss and shares nothing."""
+        if not self._alone:
+            shared: torch.Tensor = super().training_step(model, inputs, num_items_in_batch)
+            return shared
+        loss: torch.Tensor = self.compute_loss(model, inputs, num_items_in_batch=num_items_in_batch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss.detach()
+
     def compute_loss(
         self, model: torch.nn.Module, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
@@ -141,7 +153,11 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         labels = inputs["labels"]
         weights = self.examples.weights
         self._weights = None if weights is None or rows is None else torch.from_numpy(weights[rows]).to(labels.device)
-        loss, outputs = super().compute_loss(model, inputs, return_outputs=True, num_items_in_batch=num_items_in_batch)
+        if self._alone:
+            outputs = model(**{name: value for name, value in inputs.items() if name != "labels"})
+            loss = self._mean_loss(outputs, labels, num_items_in_batch)
+        else:
+            loss, outputs = super().compute_loss(model, inputs, return_outputs=True, num_items_in_batch=num_items_in_batch)
         if rows is not None and self.recorder is not None and self.held_out is None and self.recipe.record == "train_pass":
             self._record(self.recorder, self.examples, rows, outputs["logits"], labels)
         return (loss, outputs) if return_outputs else loss
@@ -158,6 +174,12 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         mean: torch.Tensor = total / num_items_in_batch
         return mean
 
+    def _get_num_items_in_batch(self, batch_samples: list[dict[str, Any]], device: torch.device) -> Any:
+        """Return the number of labels that count in a step."""
+        if not self._alone:
+            return super()._get_num_items_in_batch(batch_samples, device)
+        return sum(batch["labels"].numel() for batch in batch_samples if batch["rows"] is not None)
+
     def _get_grad_norm(self, model: torch.nn.Module, grad_norm: Any = None) -> Any:
         """Return the norm that gradients had before they were cut; None where the optimiser cuts them itself and nobody reads it."""
         return super()._get_grad_norm(model, grad_norm) if self.args.max_grad_norm > 0 or self.recipe.live else None
@@ -172,7 +194,8 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         return self.watch.settling is not None and self.watch.settling.settled
 
     def begin_epoch(self) -> None:
-        """Seed dropout by (seed, epoch, process), so that an epoch is the same whether or not the training was interrupted before it."""
+        """Switch dropout on, seeded by (seed, epoch, process): an epoch is the same whether or not the training was interrupted before."""
+        self.model.train()
         seed_everything(self.recipe.seed, self.epoch + 1, self.args.process_index)
 
     def end_epoch(self) -> None:
