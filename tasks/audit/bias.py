@@ -40,6 +40,7 @@ def run(params: Bias, inputs: Inputs, out: Out) -> str:
 
     from cartograph.bias.accuracies import accuracies_table, held_out, mean_accuracies
     from cartograph.bias.partial import WHOLE, partial_inputs
+    from cartograph.data.memory import release_memory
     from cartograph.data.parquet import write_parquet
     from cartograph.data.subsets import rows_of
     from cartograph.schema import dataset_info
@@ -70,6 +71,9 @@ def run(params: Bias, inputs: Inputs, out: Out) -> str:
         )
     write_parquet(accuracies, out[DATA] / "accuracies.parquet")
     write_parquet(_words(params, pool, kept), out[DATA] / "words.parquet")
+    # Neighbours are looked up by vectors.
+    pool = pool.select(["uid", "label"])
+    release_memory(pool.num_rows)
     neighbours = _neighbours(params, inputs[features.DATA], pool, kept, evaluation)
     write_parquet(neighbours, out[DATA] / "neighbours.parquet")
     metrics = mean_accuracies(accuracies)
@@ -183,11 +187,11 @@ def _neighbours(params: Bias, folder: Path, pool: pa.Table, kept: np.ndarray, ev
     import pyarrow as pa
 
     from cartograph.bias.neighbours import NEIGHBOURS, neighbour_distances
-    from cartograph.features.vectors import read_features
+    from cartograph.features.vectors import read_stored_features
     from cartograph.schema import dataset_info
 
     def vectors(name: str, rows: pa.Table) -> np.ndarray:
-        return read_features(folder / f"{name}.parquet", rows["uid"], what=f"{features.DATA}/{name}.parquet")[1]
+        return read_stored_features(folder / f"{name}.parquet", rows["uid"], what=f"{features.DATA}/{name}.parquet")[1]
 
     train_vectors, labels, found = vectors("train", pool), pool["label"].to_numpy(), []
     classes = len(dataset_info(pool.schema).labels)

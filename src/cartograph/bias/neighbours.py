@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from cartograph.data.arrays import Floats32, Integers
+from cartograph.data.arrays import Floats32, Integers, Reals
 from cartograph.schema import schema_of
 
 TOPS = (1, 5, 10, 50)
+
+_BLOCK = 20_000
 
 NEIGHBOURS = schema_of(
     {"version": "string", "set": "string", "label": "int32", "against": "string", "top": "int32", "rows": "int64", "distance": "double?"}
@@ -21,7 +23,7 @@ the ``others``; null where there are fewer train rows than that, or no held-out 
 
 
 def neighbour_distances(
-    train: Floats32, train_labels: Integers, held_out: Floats32, labels: Integers, n_classes: int, *, most: int | None = None, seed: int = 0
+    train: Reals, train_labels: Integers, held_out: Reals, labels: Integers, n_classes: int, *, most: int | None = None, seed: int = 0
 ) -> list[dict[str, object]]:
     """Return the columns ``label`` to ``distance`` of ``NEIGHBOURS``, a dictionary per class, side and top.
 
@@ -37,12 +39,11 @@ def neighbour_distances(
     if most is not None and len(held_out) > most:
         drawn = np.sort(np.random.default_rng(seed).choice(len(held_out), most, replace=False))
         held_out, labels = held_out[drawn], labels[drawn]
-    train, held_out = _unit(train), _unit(held_out)
     found: list[dict[str, object]] = []
     for label in range(n_classes):
-        rows = held_out[labels == label]
+        rows = _unit(held_out, np.flatnonzero(labels == label))
         for against, chosen in (("same", train_labels == label), ("others", train_labels != label)):
-            nearest = _nearest(train[chosen], rows)
+            nearest = _nearest(_unit(train, np.flatnonzero(chosen)), rows)
             for top in TOPS:
                 mean = float(nearest[:, :top].sum(axis=1).mean()) if len(rows) and nearest.shape[1] >= top else None
                 found.append({"label": label, "against": against, "top": top, "rows": len(rows), "distance": mean})
@@ -56,13 +57,16 @@ def _nearest(train: Floats32, rows: Floats32) -> Floats32:
     wanted = min(TOPS[-1], len(train))
     if not wanted or not len(rows):
         return np.empty((len(rows), 0), np.float32)
-    index = faiss.IndexFlatIP(train.shape[1])
-    index.add(train)
-    similarity, _ = index.search(rows, wanted)
+    similarity, _ = faiss.knn(rows, train, wanted, metric=faiss.METRIC_INNER_PRODUCT)
     distance: Floats32 = np.maximum(1.0 - similarity, 0.0).astype(np.float32)
     return distance
 
 
-def _unit(features: Floats32) -> Floats32:
-    length = np.linalg.norm(features, axis=1, keepdims=True)
-    return np.ascontiguousarray(features / np.where(length > 0, length, 1.0), dtype=np.float32)
+def _unit(features: Reals, rows: Integers) -> Floats32:
+    """Return some rows, scaled to a length of 1, block by block."""
+    found = np.empty((len(rows), features.shape[1]), np.float32)
+    for start in range(0, len(rows), _BLOCK):
+        block = features[rows[start : start + _BLOCK]].astype(np.float32)
+        length = np.linalg.norm(block, axis=1, keepdims=True)
+        found[start : start + _BLOCK] = block / np.where(length > 0, length, 1.0)
+    return found

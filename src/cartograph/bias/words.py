@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from cartograph.data.arrays import Floats, Integers
-from cartograph.schema import LABEL, dataset_info, schema_of
+from cartograph.schema import LABEL, DatasetInfo, dataset_info, schema_of
 
-Words = list[frozenset[str]]
+Words = Iterable[frozenset[str]]
+
+_BLOCK = 20_000
 
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _SEPARATOR = ": "
@@ -37,39 +40,42 @@ class WordTable:
     pmi: Floats
 
 
-def words_of(table: pa.Table) -> tuple[Words, Integers, int]:
-    """Return the distinct words and the label of every row, and the number of classes.
+def words_of(table: pa.Table) -> tuple[Iterator[frozenset[str]], Integers, int]:
+    """Return the distinct words of every row, made as they are read, the label of every row, and the number of classes.
 
     Of a choice every option is a row of its own, whose label is whether it is the right one.
     """
     info = dataset_info(table.schema)
     labels = table[LABEL].to_numpy().astype(np.int64)
+    rows = (row for start in range(0, table.num_rows, _BLOCK) for row in _words_in(table.slice(start, _BLOCK), info))
     if info.task == "choice":
-        options = [table[name].to_pylist() for name in info.options]
-        rows = [frozenset(_WORD.findall(option.lower())) for row in zip(*options, strict=True) for option in row]
         return rows, (labels[:, None] == np.arange(len(info.options))).astype(np.int64).reshape(-1), 2
-    columns = [table[name].to_pylist() for name in info.text]
-    if len(columns) == 1:
-        return [frozenset(_WORD.findall(text.lower())) for text in columns[0]], labels, len(info.labels)
-    found = [
-        frozenset(f"{name}{_SEPARATOR}{word}" for name, text in zip(info.text, row, strict=True) for word in _WORD.findall(text.lower()))
-        for row in zip(*columns, strict=True)
-    ]
-    return found, labels, len(info.labels)
+    return rows, labels, len(info.labels)
+
+
+def _words_in(table: pa.Table, info: DatasetInfo) -> Iterator[frozenset[str]]:
+    fields = info.options if info.task == "choice" else info.text
+    rows = zip(*(table[name].to_pylist() for name in fields), strict=True)
+    if info.task == "choice" or len(fields) == 1:
+        return (frozenset(_WORD.findall(text.lower())) for row in rows for text in row)
+    return (
+        frozenset(f"{name}{_SEPARATOR}{word}" for name, text in zip(fields, row, strict=True) for word in _WORD.findall(text.lower()))
+        for row in rows
+    )
 
 
 def count_words(rows: Words, labels: Integers, n_classes: int, smoothing: float) -> WordTable:
     """Return the table of words of a train set.
 
     Args:
-        rows: distinct words of each row.
+        rows: distinct words of each row, read once.
         labels: (n_examples,) label ids.
         n_classes: number of classes.
         smoothing: added to the count of each word with each label; 100 suits hundreds of thousands of rows, 10 a few thousand.
     """
-    counted = [
-        Counter(word for row, label in zip(rows, labels, strict=True) if label == place for word in row) for place in range(n_classes)
-    ]
+    counted: list[Counter[str]] = [Counter() for _ in range(n_classes)]
+    for row, label in zip(rows, labels.tolist(), strict=True):
+        counted[label].update(row)
     words = tuple(sorted(set().union(*counted)))
     counts = np.array([[found[word] for found in counted] for word in words], np.int64).reshape(len(words), n_classes)
     smoothed = counts + smoothing

@@ -22,7 +22,10 @@ def rows_of(examples: pa.Table, uids: pa.Array, what: str) -> pa.Table:
     Raises:
         InputError: a uid is not in the set.
     """
-    places = pc.index_in(uids, value_set=examples[UID].combine_chunks())
+    names = examples[UID].combine_chunks()
+    if uids.equals(names):
+        return examples.combine_chunks()
+    places = pc.index_in(uids, value_set=names)
     if places.null_count:
         raise InputError(
             f"{what} names uid {uids.filter(pc.is_null(places))[0].as_py()!r}, which the set does not have ({places.null_count:,} such "
@@ -63,7 +66,7 @@ def take_subset(examples: pa.Table, subset: pa.Table, what: str = "the subset") 
     if len(labels) and not (labels.min() >= 0 and labels.max() < len(info.labels)):
         wrong = int(labels.min() if labels.min() < 0 else labels.max())
         raise InputError(f"{what} has the label id {wrong}, but the train set's labels are 0 to {len(info.labels) - 1}.")
-    taken = examples.take(pa.array(rows[order]))
+    taken = examples if len(order) == examples.num_rows else examples.take(pa.array(rows[order]))
     place = taken.schema.get_field_index(LABEL)
     taken = taken.set_column(place, taken.schema.field(LABEL), pa.array(labels, pa.int32()))
     if WEIGHT in subset.column_names:

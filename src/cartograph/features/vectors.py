@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from scipy import sparse
 
-from cartograph.data.arrays import Floats32
+from cartograph.data.arrays import Floats32, Reals
 from cartograph.errors import InputError
 from cartograph.features.text import TextRows, text_features
 from cartograph.schema import UID, DatasetInfo, schema_of
@@ -154,9 +154,19 @@ def read_features(path: Path, uids: Sequence[str] | pa.ChunkedArray | None = Non
     Raises:
         InputError: it is no such file, a uid has no features or occurs twice, lists differ in length, or a value is not finite.
     """
-    name = what or str(path)
+    found, values = _vectors(path, uids, what or str(path), pa.float32())
+    return found, cast(Floats32, values)
+
+
+def read_stored_features(path: Path, uids: pa.ChunkedArray | None = None, *, what: str | None = None) -> tuple[pa.Array, Reals]:
+    """Read vectors as ``read_features`` does; numbers of 16 bits, as ``write_features`` writes them, stay such: half the memory."""
+    return _vectors(path, uids, what or str(path), pa.float16())
+
+
+def _vectors(path: Path, uids: Sequence[str] | pa.ChunkedArray | None, name: str, least: pa.DataType) -> tuple[pa.Array, Reals]:
+    """Return uids and vectors, whose numbers have as many bits as the file's, but at least, and at most 32; raises as ``read_features``."""
     try:
-        names, values = _read(path, name)
+        names, values = _read(path, name, least)
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{name} cannot be read as Parquet ({error}); give a Parquet file with the columns uid and features.") from error
     if uids is None:
@@ -172,7 +182,7 @@ def read_features(path: Path, uids: Sequence[str] | pa.ChunkedArray | None = Non
     return wanted, values if wanted.equals(names) else values[places.to_numpy()]
 
 
-def _read(path: Path, name: str) -> tuple[pa.Array, Floats32]:
+def _read(path: Path, name: str, least: pa.DataType) -> tuple[pa.Array, Reals]:
     """Return all uids and vectors of a file; raises as ``read_features``, and what Arrow raises."""
     file = pq.ParquetFile(path, memory_map=True)
     column = _vector_column(file.schema_arrow, name)
@@ -180,19 +190,20 @@ def _read(path: Path, name: str) -> tuple[pa.Array, Floats32]:
     if pc.count_distinct(names).as_py() < len(names):
         twice = next(entry["values"] for entry in pc.value_counts(names).to_pylist() if entry["counts"] > 1)
         raise InputError(f"{name} has uid {twice!r} more than once; a row has one vector.")
-    values = _regular(file, column, names, name)
+    values = _regular(file, column, names, name, least)
     return names, _irregular(file.read([column])[column].combine_chunks(), names, name) if values is None else values
 
 
-def _regular(file: pq.ParquetFile, column: str, names: pa.Array, name: str) -> Floats32 | None:
+def _regular(file: pq.ParquetFile, column: str, names: pa.Array, name: str, least: pa.DataType) -> Reals | None:
     """Return the vectors of a file whose lists are all of one size, read block by block; None where they are not, or something is empty."""
     kind = file.schema_arrow.field(column).type
     if not pa.types.is_fixed_size_list(kind) or not kind.list_size:
         return None
-    values, start = np.empty((len(names), kind.list_size), np.float32), 0
+    held = least if kind.value_type == pa.float16() else pa.float32()
+    values, start = np.empty((len(names), kind.list_size), held.to_pandas_dtype()), 0
     for batch in file.iter_batches(_CHUNK, columns=[column]):
         lists = batch.column(0)
-        flat = pc.cast(lists.flatten(), pa.float32())
+        flat = pc.cast(lists.flatten(), held)
         if lists.null_count or flat.null_count:
             return None
         stop = start + len(lists)
@@ -226,7 +237,7 @@ def _irregular(lists: pa.Array, names: pa.Array, name: str) -> Floats32:
     return values
 
 
-def _require_finite(uids: pa.Array, values: Floats32, name: str) -> None:
+def _require_finite(uids: pa.Array, values: Reals, name: str) -> None:
     for start in range(0, len(values), _CHUNK):
         finite = np.isfinite(values[start : start + _CHUNK])
         if not finite.all():

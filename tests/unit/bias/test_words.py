@@ -34,8 +34,16 @@ def test_the_label_of_the_largest_pmi_is_predicted() -> None:
 def test_words_of_two_fields_carry_the_name_of_their_field() -> None:
     columns = {"premise": ["A dog's", "a"], "hypothesis": ["Nobody, nobody!", "a"]}
     rows, labels, classes = words_of(table(info_of("pair"), columns, [1, 0]))
-    assert rows[0] == {"premise: a", "premise: dog's", "hypothesis: nobody"}
+    assert next(rows) == {"premise: a", "premise: dog's", "hypothesis: nobody"}
     assert (labels.tolist(), classes) == ([1, 0], 2)
+
+
+def test_every_option_of_a_choice_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cartograph.bias.words._BLOCK", 1)
+    given = table(info_of("choice"), {"sentence": ["x _", "y _"], "option1": ["A b", "c"], "option2": ["b", "c d"]}, [1, 0])
+    rows, labels, classes = words_of(given)
+    assert list(rows) == [{"a", "b"}, {"b"}, {"c"}, {"c", "d"}]
+    assert (labels.tolist(), classes) == ([0, 1, 1, 0], 2)
 
 
 def test_revealing_words_are_counted_before_and_after() -> None:

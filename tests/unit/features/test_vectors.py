@@ -8,7 +8,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from cartograph.errors import InputError
-from cartograph.features.vectors import bow_features, bow_words, join_options, join_sides, read_features, write_features
+from cartograph.features.vectors import (
+    bow_features,
+    bow_words,
+    join_options,
+    join_sides,
+    read_features,
+    read_stored_features,
+    write_features,
+)
 from cartograph.models.last_layer import penultimate_features
 from cartograph.schema import Task
 from cartograph.train.fit import fit
@@ -63,6 +71,17 @@ def test_vectors_are_read_by_uid(tmp_path: Path) -> None:
     assert uids.to_pylist() == ["d", "b"]
     assert found.tolist() == [[9, 10, 11], [3, 4, 5]]
     assert read_features(tmp_path / "f.parquet")[1].tolist() == vectors.tolist()
+
+
+def test_numbers_of_16_bits_may_stay_such_and_are_the_same(tmp_path: Path) -> None:
+    vectors = np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32)
+    write_features(pa.chunked_array([list("abcde")]), vectors, tmp_path / "half.parquet")
+    names, stored = read_stored_features(tmp_path / "half.parquet")
+    assert names.to_pylist() == list("abcde") and stored.dtype == np.float16
+    assert np.array_equal(stored.astype(np.float32), read_features(tmp_path / "half.parquet")[1])
+    assert np.array_equal(read_stored_features(tmp_path / "half.parquet", pa.chunked_array([["d", "b"]]))[1], stored[[3, 1]])
+    write_features(pa.chunked_array([list("abcde")]), vectors * 1e6, tmp_path / "whole.parquet")
+    assert np.array_equal(read_stored_features(tmp_path / "whole.parquet")[1], vectors * np.float32(1e6))
 
 
 def test_a_users_file_may_hold_plain_lists_of_doubles(tmp_path: Path) -> None:
