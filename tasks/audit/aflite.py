@@ -34,6 +34,7 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
     from pyarrow.parquet import read_table
 
     from cartograph.adversarial_filter.algorithm import aflite
+    from cartograph.data.memory import release_memory
 
     folder = inputs[features.DATA]
     read = ["uid", "label", *filter(None, [params.group_by])]
@@ -61,6 +62,7 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
             forecast=_Spoken(update, f"{params.n_partitions} classifiers on {sizes['train_size']:,} of {rows.num_rows:,} rows"),
         )
     del vectors
+    release_memory(rows.num_rows)
     texts = read_table(inputs[_ROWS])
     _write_tables(result, rows, texts, {name: table for name, (table, _) in loaded.items()}, params.n_partitions, out[DATA])
     features_record = read_json(folder / "features.json")
@@ -132,9 +134,9 @@ def _columns_of(path: Path, names: list[str]) -> pa.Table:
 def _rows_with_features(path: Path, table: pa.Table) -> tuple[pa.Table, np.ndarray]:
     """Return the rows of a set that have features, in the order of the file, and these."""
     from cartograph.data.subsets import rows_of
-    from cartograph.features.vectors import read_features
+    from cartograph.features.vectors import read_stored_features
 
-    uids, vectors = read_features(path, what=f"{features.DATA}/{path.name}")
+    uids, vectors = read_stored_features(path, what=f"{features.DATA}/{path.name}")
     return rows_of(table, uids, f"{features.DATA}/{path.name}"), vectors
 
 
