@@ -114,10 +114,12 @@ class Classifier(nn.Module, ABC):
 
     def encode(self, table: pa.Table, info: DatasetInfo) -> Examples:
         """Encode a set of examples once, so that a batch is only cut out."""
+        # First what takes most room to make: a string of each uid takes more than it does in the table.
+        fields = self.fields_of(table, info)
         uids = table.column(UID).combine_chunks().to_numpy(zero_copy_only=False)
         labels = label_matrix(table) if LABEL_SET in table.column_names else table.column(LABEL).to_numpy().astype(np.int64)
         weights = table.column(WEIGHT).to_numpy().astype(np.float32) if WEIGHT in table.column_names else None
-        return Examples(uids, labels, self.fields_of(table, info), max(len(info.options), 1), weights)
+        return Examples(uids, labels, fields, max(len(info.options), 1), weights)
 
     def batch(self, examples: Examples, rows: Integers) -> dict[str, torch.Tensor]:
         """Return the arguments of the model for some examples, ``labels`` among them."""

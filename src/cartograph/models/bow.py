@@ -18,6 +18,7 @@ from torch import nn
 from torch.nn import functional
 
 from cartograph.data.json_files import read_json, write_json
+from cartograph.data.memory import release_memory
 from cartograph.models.base import Side, TextModel
 from cartograph.models.encoded import Ragged
 from cartograph.models.ngrams import Counts, Vocabulary, blocks, features_of
@@ -31,6 +32,7 @@ _FEATURE_DROPOUT = {"text": 0.3, "cross": 0.5}
 _LEAST = {"text": 3, "cross": 5}
 _MOST = 32_768
 _SCALE = 0.3
+_GROUP = 8
 
 
 class Bow(TextModel):
@@ -96,17 +98,19 @@ class Bow(TextModel):
 
     def _ids(self, texts: Iterable[Sequence[Side]]) -> dict[str, Ragged]:
         parts: dict[str, list[Ragged]] = {}
-        for block in texts:
+        for number, block in enumerate(texts, start=1):
             for name, (hashes, rows) in features_of(block, self.max_length).items():
                 vocabulary = self.vocabularies["cross" if name == "cross" else "text"]
                 parts.setdefault(name, []).append(vocabulary.ids(hashes, rows, len(block)))
+            if not number % _GROUP:
+                release_memory(number * len(block))
         return {name: _joined(parts.pop(name)) for name in list(parts)}
 
     def collate(self, fields: Mapping[str, Ragged]) -> dict[str, torch.Tensor]:
         """Return ids and offsets of each kind of feature."""
         batch = {}
         for name, field in fields.items():
-            batch[name] = torch.from_numpy(field.values)
+            batch[name] = torch.from_numpy(field.values.astype(np.int32, copy=False))
             batch[f"{name}_offsets"] = torch.from_numpy(field.offsets.astype(np.int32))
         return batch
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cartograph.data.arrays import Floats32, Integers, Integers32, Objects, Pixels
+from cartograph.data.arrays import Floats32, Ids, Integers, Objects, Pixels
 
 
 @dataclass(frozen=True)
 class Ragged:
     """Rows of different length in one array: row i is ``values[offsets[i] : offsets[i + 1]]``."""
 
-    values: Integers32
+    values: Ids
     offsets: Integers
 
     @property

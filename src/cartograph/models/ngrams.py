@@ -149,7 +149,8 @@ class Vocabulary:
         rows = rows[found]
         order = np.argsort(rows, kind="stable")
         offsets = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_rows))))
-        return Ragged(place[found][order].astype(np.int32), offsets)
+        # Of half the size where they fit: the ids of all rows are held for the whole of a training.
+        return Ragged(place[found][order].astype(np.uint16 if len(self.hashes) <= 2**16 else np.int32), offsets)
 
 
 def features_of(sides: Sequence[Side], max_length: int) -> dict[str, tuple[Hashes, Integers]]:
