@@ -23,6 +23,7 @@ ROWS = "data/ingest/train.parquet"
 DATA = "data/compare"
 METRICS = "reports/compare.metrics.json"
 _NUMBERS = ("reports/ingest.metrics.json", "reports/train.metrics.json", "reports/measure.metrics.json")
+_PLACE, _FOUND = ["uid", "confidence", "variability", "region"], ["uid", "flagged", "probability", "suggested"]
 _FOLLOWED = ("quarantined.share", "validation.failed", "suspects.share", "suspects")
 
 
@@ -65,8 +66,8 @@ def _record(inputs: Mapping[str, Path], settings: Settings) -> Record:
     from cartograph.audits.columns import column_summaries
     from cartograph.audits.record import Record, record_rows
 
-    noise = pq.read_table(inputs["data/noise"] / "noise.parquet") if "data/noise" in inputs else None
-    measures = pq.read_table(inputs["data/measure"] / "measures.parquet")
+    noise = pq.read_table(inputs["data/noise"] / "noise.parquet", columns=_FOUND) if "data/noise" in inputs else None
+    measures = pq.read_table(inputs["data/measure"] / "measures.parquet", columns=_PLACE)
     numbers: dict[str, float] = {}
     for name in inputs:
         if name.endswith(".metrics.json"):

@@ -42,6 +42,7 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
     import pyarrow.parquet as pq
 
     from cartograph.compare.versions import HELD_OUT
+    from cartograph.data.memory import release_memory
     from cartograph.data.parquet import write_parquet
     from cartograph.data.subsets import take_subset
     from cartograph.schema import UID
@@ -82,6 +83,10 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
         rows = _easy_first(rows, pq.read_table(inputs[_MEASURES], columns=["uid", "confidence"]), name)
     write_parquet(rows, out.checkpoints / "subset.parquet")
     key = _key(recipe, out.checkpoints / "subset.parquet", evaluation, same)
+    number = rows.num_rows
+    # A training reads the file itself.
+    del train_set, rows
+    release_memory(number)
 
     def compute(target: Path) -> None:
         from cartograph.train.fit import fit_files
@@ -106,8 +111,8 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
     shutil.copytree(result / "predictions", folder / "predictions")
     shutil.copyfile(result / "history.parquet", folder / "history.parquet")
     write_json(folder / "training.json", read_json(result / "training.json") | described)
-    write_json(folder / "metrics.json", metrics | {"rows": rows.num_rows})
-    return _summary(rows.num_rows, list(evaluation), metrics)
+    write_json(folder / "metrics.json", metrics | {"rows": number})
+    return _summary(number, list(evaluation), metrics)
 
 
 def _best_rate(params: Retrain, recipe: Recipe, rows: pa.Table, others: list[Path], out: Out) -> Trial | None:
