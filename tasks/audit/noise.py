@@ -218,25 +218,22 @@ def _train_on_flips(out: Out, trained: Path, rows: Path, by_uid: pa.Table, flips
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from cartograph.data.memory import release_memory
     from cartograph.data.parquet import write_parquet
     from cartograph.data.subsets import take_subset
     from cartograph.dynamics.epoch_files import read_dynamics
-    from cartograph.train.fit import fit_files
+    from cartograph.train.apart import fit_apart
 
     section = out.workspace.settings.of(Train)
     out.checkpoints.mkdir(parents=True, exist_ok=True)
     labels = pa.table({"uid": by_uid["uid"], "label": pa.array(flips.labels)})
-    write_parquet(take_subset(pq.read_table(rows), labels, "the flipped set"), out.checkpoints / "flipped.parquet")
+    flipped = out.checkpoints / "flipped.parquet"
+    write_parquet(take_subset(pq.read_table(rows), labels, "the flipped set"), flipped)
+    release_memory(by_uid.num_rows)
     recipe = replace(recipes.recipe_of(section, out.workspace, trained), live=False)
-    held = None
     with progress("noise") as update:
-        if section.folds:
-            held = recipes.fit_folds_of(
-                section, recipe, out.checkpoints / "flipped.parquet", out.checkpoints, section.process_count, update
-            )
-        rest = recipes.after_folds(update, section.folds)
-        fitted = fit_files(recipe, out.checkpoints / "flipped.parquet", {}, out.checkpoints, processes=section.process_count, progress=rest)
-    return lambda: (read_dynamics(fitted.dynamics), None if held is None else read_dynamics(held))
+        found = fit_apart(recipe, flipped, out.checkpoints, folds=section.folds, processes=section.process_count, progress=update)
+    return lambda: (read_dynamics(found.dynamics), None if found.out_of_fold is None else read_dynamics(found.out_of_fold))
 
 
 def _experiment(uids: pa.ChunkedArray, flips: Flips, original: Evidence, noised: Evidence) -> pa.Table:

@@ -36,11 +36,6 @@ def fit_folds_of(params: Train, recipe: Recipe, rows: Path, folder: Path, proces
     return fit_folds(recipe, rows, folder, folds=params.folds, processes=processes, progress=shown)
 
 
-def after_folds(update: Progress, folds: int) -> Progress:
-    """Return the progress of the training that follows on ``fit_folds_of``."""
-    return lambda done, total: update(max(folds - 1, 0) * total + done, max(folds, 1) * total)
-
-
 def recipe_of(params: Train, workspace: Workspace | None = None, trained: Path | None = None) -> Recipe:
     """Return how the section says to train.
 
