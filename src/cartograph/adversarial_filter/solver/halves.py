@@ -4,7 +4,7 @@ A number of bfloat16 has 8 significant bits. Of rows about their mean, rounding 
 thousands of rows far less than those rows' own chance does, so that an optimum found with such products gives the same predictions (what is
 left of the difference, ``benchmarks/aflite.py`` prints). A rounded weight would move every row's score the same way: so weights are
 evaluated where bfloat16 has them (``nearest_halves``), and only a last step, after which nothing is evaluated, ends between. Sums stay in
-float32, and a classifier that does not converge so goes on in float32.
+float32, and a classifier that does not converge so, or has many weights beside its training rows, goes on in float32.
 """
 
 from __future__ import annotations

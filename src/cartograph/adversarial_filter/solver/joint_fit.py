@@ -10,8 +10,9 @@ a 0/1 mask change how the optimum is reached, never where it is.
 **Why it is fast.** One product of the feature matrix with the weight columns of all partitions (and one back) costs little more than
 reading the matrix once; losses and their derivatives, which cost more than that, are computed of each partition's own rows only. A fit on
 the pooled rows comes first: its Hessian, class by class, is the preconditioner for all partitions and its weights are their start, so that
-four to ten passes suffice. Products are of bfloat16 where the processor has them (``halves``). Where the training rows are very few beside
-the pool (``t ≪ |S|``) most of a product is of rows that count for nothing: then each partition's rows are gathered.
+four to ten passes suffice. Products are of bfloat16 where the processor has them (``halves``), the last ones of float32 where weights are
+many beside the training rows. Where the training rows are very few beside the pool (``t ≪ |S|``) most of a product is of rows that count
+for nothing: then each partition's rows are gathered.
 
 Results do not depend on the number of threads: what is summed in parts is summed in the same parts, in their order.
 
@@ -42,7 +43,9 @@ _PILOT_ROWS = 20_000
 _CURVATURE_SHARE = 4.0
 _PILOT_TOLERANCE = 0.07
 _MOST_GATHERED = 2**28
-_HALF_TOLERANCE = 2.5e-3
+_HALF_TOLERANCE, _COARSE_TOLERANCE = 2.5e-3, 4e-3
+_MANY_WEIGHTS = 1 / 6
+"""Weights per training row beyond which rounding of bfloat16 moves predictions: the error's norm grows as their square root."""
 _HALF_PASSES = 12
 _USUAL_PASSES = 5.5
 
@@ -125,11 +128,16 @@ class _Partitions:
     evaluated: Callable[[int], None]
 
     def minimised(self, start: Tensor, precondition: Precondition, about: Tensor | None, tolerance: float, most_passes: int) -> Minimum:
-        """Return the optima: with ``about`` by products of bfloat16 as near as those lead, the rest of the way by float32."""
+        """Return the optima: with ``about`` by products of bfloat16 as near as those lead, the rest of the way by float32.
+
+        Where weights are many beside the training rows, the gradient's rounding is as large as the gradient that a classifier ends at: the
+        last step, at least, is then of float32.
+        """
         every = torch.arange(len(start), device=start.device)
         if about is None:
             return self._from(start, every, precondition, tolerance, most_passes)
-        near = max(tolerance, _HALF_TOLERANCE)
+        many = start.shape[1] > _MANY_WEIGHTS * float(self.train.sum(axis=0).mean())
+        near = max(tolerance, _COARSE_TOLERANCE if many else _HALF_TOLERANCE)
         coarse = minimise(
             self._objective(every, about),
             start,
@@ -138,7 +146,7 @@ class _Partitions:
             most_passes=min(_HALF_PASSES, most_passes),
             **_rounding(about),
         )
-        left = every if tolerance < near else coarse.unconverged
+        left = every if many or tolerance < near else coarse.unconverged
         if not len(left):
             return coarse
         fine = self._from(coarse.points[left], left, precondition, tolerance, most_passes)
