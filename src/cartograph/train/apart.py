@@ -59,7 +59,7 @@ def fit_apart(
         job = folder / "apart.json"
         content = {"recipe": recipe.to_json(), "train": str(train), "folder": str(folder), "folds": folds, "processes": processes}
         job.write_text(json.dumps(content | {"starter": os.getpid()}), encoding="utf-8")
-        run_child([sys.executable, "-m", "cartograph.train.apart", str(job)], folder, "training", progress)
+        run_child([sys.executable, "-m", "cartograph.train.apart", str(job)], folder / "apart.log", "training", progress)
     return Recorded(folder / "dynamics", folder / "out_of_fold" if folds else None)
 
 

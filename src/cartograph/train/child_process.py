@@ -20,16 +20,16 @@ _BETWEEN = 0.1
 
 def run_child(
     command: Sequence[str],
-    folder: Path,
+    log: Path,
     what: str,
     progress: Callable[[int, int], None] | None,
     environment: Mapping[str, str] | None = None,
 ) -> None:
-    """Run a process whose training writes below a folder, and wait for it.
+    """Run a process whose training writes below the folder of its log, and wait for it.
 
     Args:
         command: starts it; what it prints through ``ProgressLines`` is its progress.
-        folder: takes its log; ``answer`` leaves there what it raised.
+        log: takes what it prints beside that; ``answer`` leaves what it raised in the same folder.
         what: it does, for messages.
         progress: called with (rows trained on, rows to train on).
         environment: its variables; None: this process's.
@@ -38,7 +38,7 @@ def run_child(
         InputError: as the process raised it.
         CartographError: it ended otherwise; the message has its last words.
     """
-    log, failure = folder / "processes.log", folder / "error.json"
+    failure = log.with_name("error.json")
     failure.unlink(missing_ok=True)
     with (
         log.open("w", encoding="utf-8") as errors,
@@ -67,7 +67,7 @@ def answer(job: Path, work: Callable[[dict[str, Any]], object]) -> int:
     """Do a job in the process that ``run_child`` started; return the exit code.
 
     Args:
-        job: a JSON object with ``starter``, the id of the process that this one ends with, and ``folder``, as ``run_child`` was given it.
+        job: a JSON object with ``starter``, the id of the process that this one ends with, and ``folder``, that of the log.
         work: what to do with the object.
     """
     content = json.loads(job.read_text(encoding="utf-8"))

@@ -55,7 +55,7 @@ def launch(
     job.write_text(json.dumps(content | {"held_out": None if held_out is None else str(held_out)}))
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1", f"--nproc-per-node={processes}"]
     command = [*torchrun, "-m", "cartograph.train.fit", str(job)]
-    run_child(command, folder, f"training in {processes} processes", progress, _environment(processes))
+    run_child(command, folder / "processes.log", f"training in {processes} processes", progress, _environment(processes))
 
 
 def _environment(processes: int) -> dict[str, str]:
