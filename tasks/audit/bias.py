@@ -199,7 +199,13 @@ def _neighbours(params: Bias, folder: Path, pool: pa.Table, kept: np.ndarray, ev
         theirs, gold = vectors("train" if name == HELD_OUT_NAME else name, tested.rows), tested.rows["label"].to_numpy()
         for version, own, other in (("before", kept | True, tested.kept | True), ("after", kept, tested.kept)):
             rows = neighbour_distances(
-                train_vectors[own], labels[own], theirs[other], gold[other], classes, most=_looked_up(params), seed=params.seeds[0]
+                train_vectors if own.all() else train_vectors[own],
+                labels[own],
+                theirs[other],
+                gold[other],
+                classes,
+                most=_looked_up(params),
+                seed=params.seeds[0],
             )
             found += [{"version": version, "set": name, **row} for row in rows]
     return pa.Table.from_pylist(found, schema=NEIGHBOURS)

@@ -13,7 +13,7 @@ from cartograph.schema import schema_of
 
 TOPS = (1, 5, 10, 50)
 
-_BLOCK = 20_000
+_BLOCK = 2_000
 
 NEIGHBOURS = schema_of(
     {"version": "string", "set": "string", "label": "int32", "against": "string", "top": "int32", "rows": "int64", "distance": "double?"}
