@@ -126,17 +126,18 @@ class Audits:
 
 
 def by_committee(
-    features: Any, labels: np.ndarray, n_classes: int, vectors: np.ndarray | None, apart: bool
+    features: Any, labels: np.ndarray, n_classes: int, vectors: np.ndarray | None, texts: list[tuple[str, ...]]
 ) -> tuple[Any, dict[str, Any], float]:
     """Return what `Audits.delivered` does, of the committee on words and vectors, without an audit around it."""
     import pyarrow as pa
 
+    from cartograph.data.shared_texts import linked_texts
     from cartograph.suspects.committee import committee_scores
     from cartograph.suspects.detector import untested_committee
 
     started = time.perf_counter()
     names, rng = [str(label) for label in range(n_classes)], np.random.default_rng(13)
-    doubt = committee_scores(features, labels, names, rng, vectors=vectors, apart=apart).doubt
+    doubt = committee_scores(features, labels, names, rng, vectors=vectors, apart=len(texts[0]) > 1, groups=linked_texts(texts)).doubt
     odds = np.log(np.clip(doubt.score, 1e-300, None)) - np.log1p(-np.clip(doubt.score, None, 1 - 1e-16))
     detector = untested_committee({"doubt": odds}, doubt.unknown)
     probability, rank = detector.probability({"doubt": odds}), np.empty(len(labels), dtype=np.int64)
@@ -201,9 +202,7 @@ def cells(
                         if committee and encoder and not (Path(folder) / "data/embed/train.parquet").exists():
                             audits.read_by_encoder(named)
                         table, record, seconds = (
-                            by_committee(
-                                features, noised, len(classes), audits.vectors() if which == "vectors" else None, len(texts[0]) > 1
-                            )
+                            by_committee(features, noised, len(classes), audits.vectors() if which == "vectors" else None, texts)
                             if committee
                             else audits.delivered(named, which == "vectors", which == "words" and encoder is not None)
                         )

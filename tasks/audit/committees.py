@@ -88,7 +88,7 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
     reading = reading_of(by_uid)
     vectors = embedded_vectors(by_uid, inputs) if reading.vectors is None else reading.vectors
     given = by_uid["label"].to_numpy()
-    fold = assign_folds(given, min(folds, len(given)), np.random.default_rng([seed, 1]))
+    fold = assign_folds(given, min(folds, len(given)), np.random.default_rng([seed, 1]), reading.groups)
 
     def opinion(labels: np.ndarray, dynamics: Dynamics | None, out_of_fold: Dynamics | None) -> Committee | None:
         known = {}
@@ -111,6 +111,7 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
             trees=reading.trees,
             known=known,
             apart=reading.apart,
+            groups=reading.groups,
         )
 
     return opinion

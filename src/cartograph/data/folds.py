@@ -8,15 +8,17 @@ from cartograph.data.arrays import Ids, Integers
 from cartograph.errors import InputError
 
 
-def assign_folds(labels: Ids, folds: int, rng: np.random.Generator) -> Integers:
+def assign_folds(labels: Ids, folds: int, rng: np.random.Generator, groups: Integers | None = None) -> Integers:
     """Return a fold id in [0, folds) for each row; fold sizes, and each class's rows per fold, differ by one at most.
 
-    A class with fewer rows than folds is in some folds only; of one row, no model learns it for that row.
+    A class with fewer rows than folds is in some folds only; of one row, no model learns it for that row. Rows of a group are in one fold,
+    and sizes are then as even as groups allow.
 
     Args:
         labels: label ids, ``(n_examples,)``.
         folds: 2 or more.
-        rng: shuffles the rows.
+        rng: shuffles the rows, or the groups.
+        groups: group of each row from 0 on, ``(n_examples,)``, as ``shared_texts`` finds them; None, or fewer than folds: each on its own.
 
     Raises:
         InputError: fewer than two folds, or more than there are rows.
@@ -28,8 +30,28 @@ def assign_folds(labels: Ids, folds: int, rng: np.random.Generator) -> Integers:
         raise InputError(f"`folds` must be 2 or more, so that each row has models that did not see it, but is {folds}.")
     if folds > len(labels):
         raise InputError(f"`folds` is {folds}, but there are only {len(labels):,} rows; use fewer folds.")
+    if groups is not None and groups.max() + 1 >= folds:
+        return _whole_groups(labels, folds, rng, groups)
     order = rng.permutation(len(labels))
     order = order[np.argsort(labels[order], kind="stable")]
     fold = np.empty(len(labels), dtype=np.intp)
     fold[order] = np.arange(len(labels)) % folds
+    return fold
+
+
+def _whole_groups(labels: Ids, folds: int, rng: np.random.Generator, groups: Integers) -> Integers:
+    """Deal out groups: those with the rarest classes first, of these those with most such rows, of these the largest."""
+    number = int(groups.max()) + 1
+    rarity = np.empty(int(labels.max()) + 1, dtype=np.intp)
+    rarity[np.argsort(np.bincount(labels), kind="stable")] = np.arange(len(rarity))
+    rarest = np.full(number, len(rarity), dtype=np.intp)
+    np.minimum.at(rarest, groups, rarity[labels])
+    of_it = np.bincount(groups[rarity[labels] == rarest[groups]], minlength=number)
+    order = rng.permutation(number)
+    order = order[np.lexsort((-np.bincount(groups, minlength=number)[order], -of_it[order], rarest[order]))]
+    # There and back again, so that no fold always gets the larger of two neighbours.
+    turn = np.arange(number) % (2 * folds)
+    dealt = np.empty(number, dtype=np.intp)
+    dealt[order] = np.minimum(turn, 2 * folds - 1 - turn)
+    fold: Integers = dealt[groups]
     return fold

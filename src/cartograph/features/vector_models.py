@@ -113,6 +113,7 @@ def leave_one_out_neighbours(
     rng: np.random.Generator,
     *,
     rows: Integers | None = None,
+    fold: Integers | None = None,
 ) -> list[Floats32]:
     """Return, per number of neighbours, the scores of each row by the labels of the rows most like it, ``(n_examples, n_classes)``.
 
@@ -128,6 +129,7 @@ def leave_one_out_neighbours(
         counts: numbers of neighbours, each 1 or more; fewer where there are fewer rows.
         rng: draws the rows among which neighbours are looked for, above 50,000.
         rows: places of the rows to score, rising; None: all.
+        fold: of each row, ``(n_examples,)``; no row is a neighbour of another of its fold. None: of all but its own.
     """
     n_examples = len(labels)
     references = np.arange(n_examples)
@@ -135,7 +137,7 @@ def leave_one_out_neighbours(
         references = np.sort(rng.choice(n_examples, _MOST_REFERENCES, replace=False))
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     among, given = unit[references], labels[references]
-    most = min(max(counts), len(references) - 1)
+    most = min(max(counts), len(references) - (1 if fold is None else int(np.bincount(fold[references]).max())))
     prior = np.bincount(labels, minlength=n_classes) / n_examples
     asked = np.arange(n_examples) if rows is None else rows
     out = [np.zeros((len(asked), n_classes), dtype=np.float32) for _ in counts]
@@ -143,8 +145,11 @@ def leave_one_out_neighbours(
         stop = min(start + _BLOCK, len(asked))
         wanted = asked[start:stop]
         alike = unit[wanted] @ among.T
-        _, own, place = np.intersect1d(wanted, references, assume_unique=True, return_indices=True)
-        alike[own, place] = -np.inf
+        if fold is None:
+            _, own, place = np.intersect1d(wanted, references, assume_unique=True, return_indices=True)
+            alike[own, place] = -np.inf
+        else:
+            alike[fold[wanted][:, None] == fold[references]] = -np.inf
         nearest = np.argpartition(-alike, most - 1, axis=1)[:, :most]
         order = np.argsort(-np.take_along_axis(alike, nearest, axis=1), axis=1, kind="stable")
         nearest = np.take_along_axis(nearest, order, axis=1)

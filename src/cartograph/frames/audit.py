@@ -220,8 +220,8 @@ def _find_suspects(
 ) -> tuple[Suspects, Committee]:
     """Find suspects as the step `noise` does by its committee; rows by uid."""
     labels, names = by_uid[LABEL].to_numpy(), list(dataset_info(by_uid.schema).labels)
-    fold = assign_folds(labels, min(FOLDS, len(labels)), np.random.default_rng([seed, 1]))
     reading = reading_of(by_uid)
+    fold = assign_folds(labels, min(FOLDS, len(labels)), np.random.default_rng([seed, 1]), reading.groups)
     committee = committee_scores(
         reading.data,
         labels,
@@ -231,6 +231,7 @@ def _find_suspects(
         vectors=reading.vectors if vectors is None else vectors,
         trees=reading.trees,
         apart=reading.apart,
+        groups=reading.groups,
     )
     measures = compute_measures(dynamics.uids, dynamics.logits, labels)
     evidence = Evidence(labels, names, measures, mean_probabilities(dynamics.logits), dynamics.logits.shape[1], committee)

@@ -20,6 +20,7 @@ from scipy import sparse
 from cartograph.data.arrays import Floats32, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.kept_logits import WHOLE, KeptShares, Shares
+from cartograph.data.shared_texts import shared_texts
 from cartograph.errors import InputError
 from cartograph.features.simple import simple_features
 from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike, tree_columns
@@ -39,18 +40,20 @@ class Reading(NamedTuple):
     vectors: Floats32 | None
     trees: TreeColumns | None
     apart: bool = False
+    groups: Integers | None = None
 
 
 def reading_of(table: pa.Table) -> Reading:
     """Return what a committee reads of a set (``schema.examples_schema``) without an encoder's help.
 
     Words and pixels; of a table of features its columns, for linear models, neighbours and trees; nothing of multiple choice, whose texts
-    do not distinguish classes.
+    do not distinguish classes. Pairs that share a text are of one group.
     """
     info = dataset_info(table.schema)
     if info.features:
         return Reading(None, dense_columns({"train": table})["train"], tree_columns(table))
-    return Reading(None if info.task == "choice" else simple_features(table), None, None, info.task == "pair")
+    features = None if info.task == "choice" else simple_features(table)
+    return Reading(features, None, None, info.task == "pair", shared_texts(table))
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ def committee_scores(
     trees: TreeColumns | None = None,
     known: Mapping[str, Shares] | None = None,
     apart: bool = False,
+    groups: Integers | None = None,
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
 
@@ -101,6 +105,8 @@ def committee_scores(
         trees: of a table of features, what decision trees read of it.
         known: by name, class probabilities of each row by models that had not seen it, ``(n_examples, n_classes)``.
         apart: whether a row's label says how two texts relate, while words and vectors are of either text for itself.
+        groups: group of each row from 0 on, ``(n_examples,)``, rows of which say nothing of each other (``shared_texts``), as no model
+            may that read one of them; folds that are given must not divide one. None: each row is on its own.
 
     Raises:
         InputError: nothing to learn from (no rows, one class, blank texts, no view), labels, features, vectors or probabilities that do
@@ -113,15 +119,16 @@ def committee_scores(
     """
     given = _checked_labels(labels, classes)
     features = None if data is None else _checked_features(data, len(given))
-    fold = assign_folds(given, folds, rng) if isinstance(folds, int) else _checked_folds(folds, given)
+    fold = assign_folds(given, folds, rng, groups) if isinstance(folds, int) else _checked_folds(folds, given)
+    together = groups is not None
     if len(classes) > WHOLE and trees is None and (features is not None or vectors is not None or known):
         if vectors is not None:
             check_vectors(vectors, len(given))
         kept = shares_of_many(features, vectors, known or {}, given, len(classes), fold, rng)
         return Committee(kept, kept_doubt(kept, given), (), fold)
-    views = [] if features is None else [words_view(features, given, len(classes), fold, rng)]
+    views = [] if features is None else [words_view(features, given, len(classes), fold, rng, together=together)]
     if vectors is not None:
-        views.append(vectors_view(vectors, given, len(classes), fold, rng))
+        views.append(vectors_view(vectors, given, len(classes), fold, rng, together=together))
     if trees is not None:
         views.append(trees_view(trees, given, len(classes), fold, rng))
     whole = {name: shares.dense() if isinstance(shares, KeptShares) else shares for name, shares in (known or {}).items()}

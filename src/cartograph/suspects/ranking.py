@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from cartograph.data.arrays import Floats, Integers, Integers32
 from cartograph.data.kept_logits import KeptShares
+from cartograph.data.shared_texts import linked_texts
 from cartograph.errors import InputError
 from cartograph.features.text import Row
 from cartograph.suspects.committee import committee_scores
@@ -76,8 +77,8 @@ def out_of_fold_probabilities(
 
     They are what ``find_suspects`` takes. The models are logistic regressions fitted on the other folds and naive Bayes fitted on all
     other rows, on TF-IDF weights of words and pairs of words, and, on vectors where there are some, discriminants and nearest neighbours;
-    what they say is mixed (see ``cartograph.suspects.views``). Words take half a second for 10,000 sentences, some 40 seconds for 500,000
-    pairs.
+    what they say is mixed (see ``cartograph.suspects.views``). Tuples that share a text are held out together. Words take half a second
+    for 10,000 sentences, some 40 seconds for 500,000 pairs.
 
     Args:
         texts: (n_examples,) texts, or tuples of texts such as (premise, hypothesis).
@@ -97,5 +98,6 @@ def out_of_fold_probabilities(
     given = np.asarray(labels)
     names = [str(label) for label in range(int(given.max(initial=-1)) + 1)]
     read = None if vectors is None else np.asarray(vectors, dtype=np.float32)
-    found = committee_scores(texts, given, names, np.random.default_rng(seed), folds=folds, vectors=read).probabilities
+    rng, groups = np.random.default_rng(seed), linked_texts(texts)
+    found = committee_scores(texts, given, names, rng, folds=folds, vectors=read, groups=groups).probabilities
     return found.dense() if isinstance(found, KeptShares) else found

@@ -78,8 +78,18 @@ def several_doubts(reading: Reading, given: Ids, names: Sequence[str], seed: int
 
 
 def _committee(reading: Reading, given: Ids, rng: np.random.Generator) -> Committee:
-    fold = assign_folds(given, FOLDS, rng)
-    return committee_scores(reading.data, given, NAMES, rng, folds=fold, vectors=reading.vectors, trees=reading.trees, apart=reading.apart)
+    fold = assign_folds(given, FOLDS, rng, reading.groups)
+    return committee_scores(
+        reading.data,
+        given,
+        NAMES,
+        rng,
+        folds=fold,
+        vectors=reading.vectors,
+        trees=reading.trees,
+        apart=reading.apart,
+        groups=reading.groups,
+    )
 
 
 def _stacked(own: Floats, given: Ids, folds: Sequence[Integers], seed: int) -> Floats:

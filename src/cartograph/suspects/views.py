@@ -16,7 +16,7 @@ from scipy import sparse
 
 from cartograph.data.arrays import Floats, Floats32, Integers
 from cartograph.errors import InputError
-from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_logistic
+from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_bayes, out_of_fold_logistic
 from cartograph.features.tables import TreeColumns
 from cartograph.features.trees import STAGES, out_of_fold_boosting, out_of_fold_forest
 from cartograph.features.vector_models import SHRINKAGES, leave_one_out_neighbours, out_of_fold_discriminant
@@ -56,7 +56,9 @@ class View:
     probabilities: Floats
 
 
-def words_view(features: sparse.csr_array, labels: Integers, n_classes: int, fold: Integers, rng: np.random.Generator) -> View:
+def words_view(
+    features: sparse.csr_array, labels: Integers, n_classes: int, fold: Integers, rng: np.random.Generator, *, together: bool = False
+) -> View:
     """Return what logistic regressions and naive Bayes on a sparse matrix say.
 
     Args:
@@ -65,14 +67,20 @@ def words_view(features: sparse.csr_array, labels: Integers, n_classes: int, fol
         n_classes: two or more.
         fold: fold of each row, ``(n_examples,)``.
         rng: draws a sample of rows for the mixture, above 20,000.
+        together: whether rows of one fold say nothing of each other (``shared_texts``); else all other rows teach naive Bayes.
     """
     logistic = out_of_fold_logistic(features, labels, n_classes, fold, PENALTIES)
-    bayes = leave_one_out_bayes(features, labels, n_classes, SMOOTHINGS)
+    if together:
+        bayes = out_of_fold_bayes(features, labels, n_classes, fold, SMOOTHINGS)
+    else:
+        bayes = leave_one_out_bayes(features, labels, n_classes, SMOOTHINGS)
     members = (*(f"logistic {penalty:g}" for penalty in PENALTIES), *(f"bayes {extra:g}" for extra in SMOOTHINGS))
     return _view("words", members, np.stack([*logistic, *bayes]), labels, rng)
 
 
-def vectors_view(vectors: Floats32, labels: Integers, n_classes: int, fold: Integers, rng: np.random.Generator) -> View:
+def vectors_view(
+    vectors: Floats32, labels: Integers, n_classes: int, fold: Integers, rng: np.random.Generator, *, together: bool = False
+) -> View:
     """Return what linear discriminants and nearest neighbours say of an encoder's vectors, ``(n_examples, width)``; else as ``words_view``.
 
     Raises:
@@ -80,7 +88,7 @@ def vectors_view(vectors: Floats32, labels: Integers, n_classes: int, fold: Inte
     """
     check_vectors(vectors, len(labels))
     discriminants = out_of_fold_discriminant(vectors, labels, n_classes, fold, SHRINKAGES)
-    neighbours = leave_one_out_neighbours(vectors, labels, n_classes, NEIGHBOURS, rng)
+    neighbours = leave_one_out_neighbours(vectors, labels, n_classes, NEIGHBOURS, rng, fold=fold if together else None)
     members = (*(f"discriminant {part:g}" for part in SHRINKAGES), *(f"{number} neighbours" for number in NEIGHBOURS))
     return _view("vectors", members, np.stack([*discriminants, *neighbours]), labels, rng)
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from cartograph.features import linear_models
-from cartograph.features.linear_models import held_out_logistic, leave_one_out_bayes, out_of_fold_logistic
+from cartograph.features.linear_models import held_out_logistic, leave_one_out_bayes, out_of_fold_bayes, out_of_fold_logistic
 
 
 def small(n_examples: int, n_classes: int, seed: int) -> tuple[sparse.csr_array, np.ndarray]:
@@ -34,6 +34,23 @@ def test_leave_one_out_bayes_is_a_fit_without_the_row(n_classes: int) -> None:
         expected /= 2
     expected -= expected.mean(axis=1, keepdims=True)
     np.testing.assert_allclose(leave_one_out_bayes(features, labels, n_classes, [smoothing])[0], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_out_of_fold_bayes_is_a_fit_on_the_other_folds(n_classes: int) -> None:
+    features, labels = small(30, n_classes, 3)
+    dense, fold = features.toarray().astype(np.float64), np.arange(30) // n_classes % 3
+    expected = np.empty((30, n_classes))
+    for row in range(30):
+        others = fold != fold[row]
+        for label in range(n_classes):
+            inside = dense[others & (labels == label)].sum(axis=0) + 0.3
+            outside = dense[others & (labels != label)].sum(axis=0) + 0.3
+            expected[row, label] = dense[row] @ np.log((inside / inside.sum()) / (outside / outside.sum()))
+    if n_classes == 2:
+        expected /= 2
+    expected -= expected.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(out_of_fold_bayes(features, labels, n_classes, fold, [1.0, 0.3])[1], expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

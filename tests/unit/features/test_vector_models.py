@@ -46,6 +46,20 @@ def test_neighbours_are_the_most_similar_other_rows() -> None:
         np.testing.assert_allclose(four[row], np.log(evidence) - np.log(evidence).mean(), atol=1e-3)
 
 
+def test_no_row_is_a_neighbour_of_another_of_its_fold() -> None:
+    vectors, labels = clouds(60, 3, 3)
+    fold = np.arange(60) // 3 % 5
+    found = leave_one_out_neighbours(vectors, labels, 3, (1, 100), np.random.default_rng(1), fold=fold)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    for row in range(60):
+        others = np.flatnonzero(fold != fold[row])
+        assert found[0][row].argmax() == labels[others[np.argmax(unit[others] @ unit[row])]]
+        changed = labels.copy()
+        changed[fold == fold[row]] = (changed[fold == fold[row]] + 1) % 3
+        again = leave_one_out_neighbours(vectors, changed, 3, (100,), np.random.default_rng(1), rows=np.array([row]), fold=fold)
+        np.testing.assert_allclose(again[0][0], found[1][row], atol=1e-6)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_rows_own_label_has_no_influence_on_its_own_scores(n_classes: int) -> None:
     vectors, labels = clouds(60, n_classes, 4)

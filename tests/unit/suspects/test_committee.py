@@ -12,7 +12,7 @@ from cartograph.errors import InputError
 from cartograph.features.pixels import sparse_pixels
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.committee import committee_scores, reading_of
-from tests.training_sets import small_images, small_set
+from tests.training_sets import info_of, small_images, small_set, table
 
 NO_YES = ["no", "yes"]
 
@@ -45,6 +45,42 @@ def test_a_rows_own_label_has_no_influence_on_its_own_scores(n_classes: int) -> 
         # It counts for all others, so the test above could fail.
         assert np.abs(after.views[0].scores[:, fold != fold[row]] - before.views[0].scores[:, fold != fold[row]]).max() > 1e-3
         assert np.abs(after.probabilities[row] - before.probabilities[row]).max() < 5 / 60
+
+
+def triads(number: int, seed: int) -> tuple[list[tuple[str, str]], np.ndarray, np.ndarray]:
+    """Premises with one hypothesis of each of three labels, of which a word of the hypothesis says a little; every tenth label is wrong."""
+    rng = np.random.default_rng(seed)
+    true = np.tile(np.arange(3), number)
+    said = np.where(rng.random(3 * number) < 0.6, true, rng.integers(0, 3, 3 * number))
+    texts = [(f"premise{row // 3} stands{row // 3}", f"word{said[row]} other{rng.integers(50)}") for row in range(3 * number)]
+    wrong = rng.random(3 * number) < 0.1
+    return texts, true, np.where(wrong, (true + rng.integers(1, 3, 3 * number)) % 3, true)
+
+
+@pytest.mark.parametrize("with_vectors", [False, True])
+def test_how_a_set_of_pairs_was_made_is_no_evidence_of_a_label(with_vectors: bool) -> None:
+    # As of SNLI's premises: two labels of a premise give away the third, whatever its text says.
+    texts, labels, _ = triads(400, 1)
+    groups = np.arange(1200) // 3
+    rng = np.random.default_rng(2)
+    vectors = np.repeat(rng.normal(size=(400, 8)), 3, axis=0).astype(np.float32) if with_vectors else None
+    alone, together = (
+        committee_scores(texts, labels, ["e", "n", "c"], np.random.default_rng(3), vectors=vectors, apart=True, groups=linked)
+        for linked in (None, groups)
+    )
+    said = np.array([int(text[1][4]) for text in texts])
+    held = together.probabilities[np.arange(1200), labels]
+    assert alone.doubt.explained > 0.5
+    assert together.doubt.explained < 0.4
+    assert held[said == labels].mean() > 0.5 > held[said != labels].mean() + 0.2
+
+
+def test_pairs_of_a_table_are_held_out_by_the_texts_that_they_share() -> None:
+    texts, _, labels = triads(100, 4)
+    columns = {"premise": [text[0] for text in texts], "hypothesis": [text[1] for text in texts]}
+    reading = reading_of(table(info_of("pair"), columns, (labels % 2).tolist()))
+    assert reading.groups is not None
+    np.testing.assert_array_equal(np.bincount(reading.groups), np.full(100, 3))
 
 
 def test_a_word_that_no_other_row_has_is_no_evidence() -> None:

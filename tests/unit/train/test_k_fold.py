@@ -50,6 +50,25 @@ def test_a_row_is_scored_by_the_model_that_never_saw_it(rows: Path, tmp_path: Pa
         np.testing.assert_allclose(recorded[numbers == number, -1], expected, rtol=0, atol=1e-6)
 
 
+def test_pairs_that_share_a_text_are_scored_by_a_model_that_saw_neither(tmp_path: Path) -> None:
+    columns = {
+        "premise": [f"{LOUD[row // 3 % 3]} premise{row // 3}" for row in range(60)],
+        "hypothesis": [f"says {row}" for row in range(60)],
+    }
+    pq.write_table(table(info_of("pair"), columns, [row % 2 for row in range(60)]), tmp_path / "rows.parquet")
+    fit_folds(RECIPE, tmp_path / "rows.parquet", tmp_path / "fit", folds=4)
+    seen: set[str] = set()
+    for number in range(4):
+        held_out, taught = (
+            set(pq.read_table(tmp_path / "fit" / f"fold-{number}" / name)["premise"].to_pylist())
+            for name in ("held_out.parquet", "train.parquet")
+        )
+        assert held_out
+        assert not held_out & taught
+        seen |= held_out
+    assert len(seen) == 20
+
+
 @pytest.mark.slow
 def test_a_wrong_label_is_learnt_in_sample_and_not_out_of_fold(tmp_path: Path) -> None:
     texts = [f"{LOUD[row % 3]} word{row} word{row} word{row}" if row % 2 else f"sleeps word{row}" for row in range(60)]
