@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from cartograph.data.arrays import Bools
 
+_PARTS = 20
+
 
 def holds_out(settings: Settings) -> bool:
     """Return whether retrained models are scored on a part of the train set.
@@ -32,13 +34,21 @@ def held_out_rows(params: Retrain, examples: pa.Table) -> Bools:
 
 
 def part_of_each_class(examples: pa.Table, share: float, *seed: int) -> Bools:
-    """Return which rows are drawn, ``(n_examples,)``: the share of each class, rounded down, at least one row in all."""
+    """Return which rows are drawn, ``(n_examples,)``: the share of each class, rounded down, at least one row in all.
+
+    Of pairs those that share a text are drawn together, so that no model is scored on what it knows of their siblings, and the share is
+    rounded to twentieths.
+    """
     import numpy as np
 
+    from cartograph.data.folds import assign_folds
+    from cartograph.data.shared_texts import shared_texts
     from cartograph.schema import LABEL
 
     rng = np.random.default_rng(seed)
-    labels = examples[LABEL].to_numpy()
+    labels, groups = examples[LABEL].to_numpy(), shared_texts(examples)
+    if groups is not None:
+        return assign_folds(labels, min(_PARTS, len(labels)), rng, groups) < max(1, round(share * _PARTS))
     held = np.zeros(len(labels), np.bool_)
     for label in np.unique(labels):
         rows = np.flatnonzero(labels == label)

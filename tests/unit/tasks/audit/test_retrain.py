@@ -104,6 +104,17 @@ def test_without_an_evaluation_set_a_part_of_each_class_is_held_out_and_no_versi
     assert counts[1] == len(first)
 
 
+@pytest.mark.parametrize("share", [0.2, 0.33, 0.7])
+def test_pairs_that_share_a_text_are_held_out_together(share: float) -> None:
+    texts = {"premise": [f"premise {row // 3}" for row in range(600)], "hypothesis": [f"says {row}" for row in range(600)]}
+    rows = table(info_of("pair"), texts, [row % 2 for row in range(600)])
+    held = held_out_set(Retrain(held_out=share), rows)
+    assert abs(held.num_rows - 600 * share) <= 25
+    assert abs(2 * sum(held["label"].to_pylist()) - held.num_rows) <= 4
+    premises = held["premise"].to_pylist()
+    assert all(premises.count(premise) == 3 for premise in premises)
+
+
 def test_each_subset_is_trained_at_the_rate_that_is_best_on_a_fifth_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = space(tmp_path, epochs=3, rate_trials=3, rate_range=(1e-3, 0.5), seeds=[1, 2])
     tried: list[tuple[float, float, set[str]]] = []
