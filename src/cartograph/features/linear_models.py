@@ -23,6 +23,7 @@ NEWTON_STEPS, GRADIENT_STEPS = 2, 4
 # Elements of one dense array of a block of problems (16 MiB); about ten such arrays live at a time.
 _BLOCK_ELEMENTS = 2**22
 _BLOCK_NONZEROS = 2**19
+_BLOCK_ROWS = 10_000
 # Non-zeros of which a transposed copy is made (64 MiB).
 _MOST_COPIED = 2**23
 
@@ -148,12 +149,14 @@ def out_of_fold_bayes(
         # Rounding may leave a feature of this fold alone a hair below zero.
         others = np.maximum(inside - own_inside, 0.0)
         rest = np.maximum((every - own_every)[:, None] - others, 0.0)
-        held_out = features[rows]
-        length = np.asarray(held_out.sum(axis=1), dtype=np.float64).ravel()[:, None]
         for table, extra in zip(out, smoothing, strict=True):
             spread = extra * features.shape[1]
             ratio = np.log(others + extra) - np.log(rest + extra)
-            table[rows] = held_out @ ratio - length * np.log((others.sum(axis=0) + spread) / (rest.sum(axis=0) + spread))
+            shift = np.log((others.sum(axis=0) + spread) / (rest.sum(axis=0) + spread))
+            for start in range(0, len(rows), _BLOCK_ROWS):
+                held_out = features[rows[start : start + _BLOCK_ROWS]]
+                length = np.asarray(held_out.sum(axis=1), dtype=np.float64).ravel()[:, None]
+                table[rows[start : start + _BLOCK_ROWS]] = held_out @ ratio - length * shift
     return [_centred(scores) for scores in out]
 
 

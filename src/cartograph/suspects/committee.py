@@ -52,8 +52,10 @@ def reading_of(table: pa.Table) -> Reading:
     info = dataset_info(table.schema)
     if info.features:
         return Reading(None, dense_columns({"train": table})["train"], tree_columns(table))
+    # First what lets go of the most: features stay.
+    groups = shared_texts(table)
     features = None if info.task == "choice" else simple_features(table)
-    return Reading(features, None, None, info.task == "pair", shared_texts(table))
+    return Reading(features, None, None, info.task == "pair", groups)
 
 
 @dataclass(frozen=True)
