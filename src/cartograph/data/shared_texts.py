@@ -9,13 +9,16 @@ scikit-learn's ``GroupKFold``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
 
 import numpy as np
 import pyarrow as pa
 
 from cartograph.data.arrays import Integers
 from cartograph.schema import dataset_info
+
+_BLOCK = 20_000
 
 LARGEST = 0.1
 """Share of the rows above which no group may be: chains of shared texts can link most of a set, and one fold holds a fifth."""
@@ -24,12 +27,9 @@ LARGEST = 0.1
 def shared_texts(table: pa.Table) -> Integers | None:
     """Return the group of each row of a set (``schema.examples_schema``), as ``linked_rows`` does; None unless its rows are pairs."""
     info = dataset_info(table.schema)
-    if info.task != "pair":
+    if info.task != "pair" or not table.num_rows:
         return None
-    columns = [table[name] for name in info.fields]
-    encoded = pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type).dictionary_encode()
-    texts = np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks]) if encoded.num_chunks else np.empty(0, np.int32)
-    return linked_rows(np.split(texts, len(columns)))
+    return linked_rows(_ids([_texts(table[name]) for name in info.fields]))
 
 
 def linked_texts(rows: Sequence[str | Sequence[str]]) -> Integers | None:
@@ -40,12 +40,11 @@ def linked_texts(rows: Sequence[str | Sequence[str]]) -> Integers | None:
     """
     if not len(rows) or isinstance(rows[0], str):
         return None
-    ids: dict[str, int] = {}
-    return linked_rows([np.array([ids.setdefault(text, len(ids)) for text in field]) for field in zip(*rows, strict=True)])
+    return linked_rows(_ids(zip(*rows, strict=True)))
 
 
 def linked_rows(fields: Sequence[Integers]) -> Integers | None:
-    """Return the group of each row, numbered from 0 on, ``(n_examples,)``; rows that share a text, even through others, are in one.
+    """Return each row's group, numbered as they first occur, ``(n_examples,)``: rows that share a text, even through others, are in one.
 
     Where such chains link more than ``LARGEST`` of the rows, the field that repeats itself most groups them alone, and where one of its
     texts is in as many rows the next one. None where all groups are of one row, or no field will do.
@@ -66,10 +65,23 @@ def linked_rows(fields: Sequence[Integers]) -> Integers | None:
     ends = np.concatenate([first] * (len(fields) - 1) or [first]), np.concatenate(fields[1:] or [first])
     chained = connected_components(coo_array((np.ones(len(ends[0]), bool), ends), shape=(number, number)), directed=False)[1][first]
     for groups in (chained, *sorted(fields, key=lambda field: len(np.unique(field)))):
-        numbered = np.unique(groups, return_inverse=True)[1]
+        _, rows, numbered = np.unique(groups, return_index=True, return_inverse=True)
+        numbered = np.argsort(np.argsort(rows))[numbered]
         largest = int(np.bincount(numbered).max())
         if largest == 1:
             return None
         if largest <= LARGEST * len(first):
             return numbered
     return None
+
+
+def _texts(column: pa.ChunkedArray) -> Iterator[str]:
+    for start in range(0, len(column), _BLOCK):
+        yield from column.slice(start, _BLOCK).to_pylist()
+
+
+def _ids(fields: Iterable[Iterable[str]]) -> list[Integers]:
+    """Return the id of each text, per field; texts are compared by digests of 64 bits, since together they are far larger."""
+    digests = [b"".join(blake2b(str(text).encode(), digest_size=8).digest() for text in texts) for texts in fields]
+    ids = np.unique(np.frombuffer(b"".join(digests), np.uint64), return_inverse=True)[1]
+    return np.split(ids, len(digests))

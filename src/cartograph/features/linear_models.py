@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from cartograph.data.arrays import Bools, Floats32, Ids, Integers
+from cartograph.data.arrays import Bools, Floats, Floats32, Ids, Integers
 
 NEWTON_STEPS, GRADIENT_STEPS = 2, 4
 
@@ -135,29 +135,35 @@ def out_of_fold_bayes(
 ) -> list[Floats32]:
     """Return what ``leave_one_out_bayes`` does, from the counts of the rows of all other folds; arguments as above."""
     wanted = _wanted(n_classes)
-    given = (labels[:, None] == np.array(wanted)).astype(np.float64)
-    inside, every = np.zeros((features.shape[1], len(wanted))), np.zeros(features.shape[1])
-    own_parts = []
-    for part in range(int(fold.max()) + 1):
-        rows = np.flatnonzero(fold == part)
-        own = features[rows].T.astype(np.float64)
-        own_parts.append((rows, own @ given[rows], np.asarray(own.sum(axis=1)).ravel()))
-        inside += own_parts[-1][1]
-        every += own_parts[-1][2]
+    # Its last column counts all classes.
+    given = np.column_stack([labels == label for label in wanted] + [np.ones(len(labels), bool)]).astype(np.float64)
+    folds = [np.flatnonzero(fold == part) for part in range(int(fold.max()) + 1)]
+    counts = sum(_counts(features, given, rows) for rows in folds)
     out = [np.zeros((len(labels), len(wanted)), dtype=np.float32) for _ in smoothing]
-    for rows, own_inside, own_every in own_parts:
-        # Rounding may leave a feature of this fold alone a hair below zero.
-        others = np.maximum(inside - own_inside, 0.0)
-        rest = np.maximum((every - own_every)[:, None] - others, 0.0)
+    for rows in folds:
+        # Counted again rather than kept. Rounding may leave a feature of this fold alone a hair below zero.
+        others = np.maximum(counts - _counts(features, given, rows), 0.0)
+        inside, rest = others[:, :-1], np.maximum(others[:, -1:] - others[:, :-1], 0.0)
         for table, extra in zip(out, smoothing, strict=True):
             spread = extra * features.shape[1]
-            ratio = np.log(others + extra) - np.log(rest + extra)
-            shift = np.log((others.sum(axis=0) + spread) / (rest.sum(axis=0) + spread))
-            for start in range(0, len(rows), _BLOCK_ROWS):
-                held_out = features[rows[start : start + _BLOCK_ROWS]]
-                length = np.asarray(held_out.sum(axis=1), dtype=np.float64).ravel()[:, None]
-                table[rows[start : start + _BLOCK_ROWS]] = held_out @ ratio - length * shift
+            ratio = np.log(inside + extra) - np.log(rest + extra)
+            shift = np.log((inside.sum(axis=0) + spread) / (rest.sum(axis=0) + spread))
+            for some in _in_blocks(rows):
+                held_out = features[some]
+                table[some] = held_out @ ratio - np.asarray(held_out.sum(axis=1), dtype=np.float64).ravel()[:, None] * shift
     return [_centred(scores) for scores in out]
+
+
+def _counts(features: sparse.csr_array, targets: Floats, rows: Integers) -> Floats:
+    """Return the sum over rows of each feature's value times each target, ``(n_features, n_targets)``."""
+    counts = np.zeros((features.shape[1], targets.shape[1]))
+    for some in _in_blocks(rows):
+        counts += features[some].T @ targets[some]
+    return counts
+
+
+def _in_blocks(rows: Integers) -> Iterator[Integers]:
+    return (rows[start : start + _BLOCK_ROWS] for start in range(0, len(rows), _BLOCK_ROWS))
 
 
 def _transposed(features: sparse.csr_array) -> Any:
