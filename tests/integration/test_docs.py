@@ -131,7 +131,7 @@ def prepare(project: Project) -> None:
         copytree(ROOT / name, project.path / name)
     params = (ROOT / "params.yaml").read_text(encoding="utf-8")
     assert "rows: 6000 " in params
-    project.params(params.replace("rows: 6000 ", "rows: 600 "))
+    project.params(params.replace("rows: 6000 ", "rows: 1000 "))
     project.environment |= IDENTITY
     make_smaller(project, ".")
 
