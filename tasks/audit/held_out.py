@@ -37,7 +37,7 @@ def part_of_each_class(examples: pa.Table, share: float, *seed: int) -> Bools:
     """Return which rows are drawn, ``(n_examples,)``: the share of each class, rounded down, at least one row in all.
 
     Of pairs those that share a text are drawn together, so that no model is scored on what it knows of their siblings, and the share is
-    rounded to twentieths.
+    rounded to twentieths, or to groups where they are fewer.
     """
     import numpy as np
 
@@ -48,7 +48,8 @@ def part_of_each_class(examples: pa.Table, share: float, *seed: int) -> Bools:
     rng = np.random.default_rng(seed)
     labels, groups = examples[LABEL].to_numpy(), shared_texts(examples)
     if groups is not None:
-        return assign_folds(labels, min(_PARTS, len(labels)), rng, groups) < max(1, round(share * _PARTS))
+        parts = min(_PARTS, int(groups.max()) + 1)
+        return assign_folds(labels, parts, rng, groups) < min(max(round(share * parts), 1), parts - 1)
     held = np.zeros(len(labels), np.bool_)
     for label in np.unique(labels):
         rows = np.flatnonzero(labels == label)

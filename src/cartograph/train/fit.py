@@ -30,10 +30,10 @@ from cartograph.models.base import Classifier, label_matrix
 from cartograph.models.encoded import Examples
 from cartograph.models.isolation import available_threads, isolated, require_device, seed_everything
 from cartograph.models.registry import MODELS, model_class
-from cartograph.schema import LABEL, LABEL_SET, RANK, ROW, SOURCE, DatasetInfo, Domain, dataset_info
+from cartograph.schema import LABEL, LABEL_SET, RANK, DatasetInfo, Domain, dataset_info
 from cartograph.train.batch_order import BatchOrder, ranked_batches
 from cartograph.train.checkpoints import Checkpoints, file_digests
-from cartograph.train.processes import launch, process_count, run_worker
+from cartograph.train.processes import launch, process_count, read_set, run_worker
 from cartograph.train.recipe import Recipe
 from cartograph.train.result import Predictions, TrainingResult
 from cartograph.train.settling import Settling
@@ -76,15 +76,9 @@ def fit_files(
     if number > 1:
         launch(recipe, train, evaluation, folder, number, progress, held_out)
         return TrainingResult(folder)
-    tables = {name: _read(path) for name, path in evaluation.items()}
-    held = None if held_out is None else _read(held_out)
-    return fit(recipe, _read(train), tables, folder, progress=progress, held_out=held, settling=settling)
-
-
-def _read(path: Path) -> pa.Table:
-    """Return a set without where its rows stood in their files, which no model reads."""
-    file = pq.ParquetFile(path)
-    return file.read([name for name in file.schema_arrow.names if name not in (SOURCE, ROW)])
+    tables = {name: read_set(path) for name, path in evaluation.items()}
+    held = None if held_out is None else read_set(held_out)
+    return fit(recipe, read_set(train), tables, folder, progress=progress, held_out=held, settling=settling)
 
 
 def fit(

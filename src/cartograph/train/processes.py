@@ -9,11 +9,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
 from cartograph.errors import InputError
 from cartograph.models.isolation import available_threads
+from cartograph.schema import ROW, SOURCE
 from cartograph.train.child_process import ProgressLines, answer, run_child
 from cartograph.train.recipe import Recipe
 
@@ -66,13 +68,19 @@ def _environment(processes: int) -> dict[str, str]:
     return environment
 
 
+def read_set(path: Path) -> pa.Table:
+    """Return a set without where its rows stood in their files, which no model reads."""
+    file = pq.ParquetFile(path)
+    return file.read([name for name in file.schema_arrow.names if name not in (SOURCE, ROW)])
+
+
 def run_worker(job: Path, fit: Callable[..., Any]) -> int:
     """Do one process's part of a job that ``launch`` wrote; return the exit code."""
 
     def work(content: dict[str, Any]) -> None:
-        tables = {name: pq.ParquetFile(path).read() for name, path in content["evaluation"].items()}
-        held_out = None if content["held_out"] is None else pq.ParquetFile(content["held_out"]).read()
-        train, folder = pq.ParquetFile(content["train"]).read(), Path(content["folder"])
+        tables = {name: read_set(Path(path)) for name, path in content["evaluation"].items()}
+        held_out = None if content["held_out"] is None else read_set(Path(content["held_out"]))
+        train, folder = read_set(Path(content["train"])), Path(content["folder"])
         progress = ProgressLines() if os.environ.get("RANK") == "0" else None
         fit(Recipe(**content["recipe"]), train, tables, folder, progress=progress, held_out=held_out)
 

@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,6 +8,7 @@ import pytest
 from cartograph.errors import InputError
 from cartograph.train.apart import Recorded, fit_apart
 from cartograph.train.recipe import Recipe
+from tests.killed import kill_once_going
 from tests.training_sets import small_set
 
 RECIPE = Recipe(epochs=2, batch_size=8, learning_rate=0.01, seed=5, threads=1, device="cpu")
@@ -63,25 +60,7 @@ assert "torch" not in sys.modules
 recipe, rows, folder = Recipe(**{long.to_json()!r}), Path({str(rows)!r}), Path({str(tmp_path / "cut")!r})
 apart.fit_apart(recipe, rows, folder, progress=lambda *_: print("going", flush=True))
 """
-    starter = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert starter.stdout is not None
-    assert starter.stdout.readline().strip() == "going"
-    starter.send_signal(signal.SIGKILL)
-    starter.wait()
-    deadline = time.monotonic() + 60
-    while _running(tmp_path / "cut" / "apart.json") and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not _running(tmp_path / "cut" / "apart.json")
+    kill_once_going(code, tmp_path / "cut" / "apart.json")
     whole = fit_apart(long, rows, tmp_path / "whole")
     monkeypatch.setattr("cartograph.train.apart.APART_FROM", 0)
     assert contents(fit_apart(long, rows, tmp_path / "cut")) == contents(whole)
-
-
-def _running(job: Path) -> bool:
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if str(job) in path.read_bytes().decode(errors="replace"):
-                return True
-        except OSError:
-            continue
-    return False

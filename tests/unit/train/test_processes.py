@@ -1,10 +1,7 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +13,7 @@ from cartograph.errors import CartographError, InputError
 from cartograph.train.fit import fit_files
 from cartograph.train.processes import process_count
 from cartograph.train.recipe import Recipe
+from tests.killed import kill_once_going
 from tests.training_sets import small_set
 
 RECIPE = Recipe(epochs=2, batch_size=8, learning_rate=0.01, seed=5, device="cpu", gradient_accumulation=2)
@@ -92,27 +90,7 @@ from cartograph.train.fit import fit_files
 folder = Path({str(tmp_path / "fit")!r})
 fit_files(Recipe(**{endless!r}), Path({str(files[0])!r}), {{}}, folder, processes=2, progress=lambda *_: print("going", flush=True))
 """
-    starter = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert starter.stdout is not None
-    assert starter.stdout.readline().strip() == "going"
-    starter.send_signal(signal.SIGKILL)
-    starter.wait()
-    deadline = time.monotonic() + 60
-    while _running(tmp_path / "fit" / "job.json") and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert not _running(tmp_path / "fit" / "job.json")
-
-
-def _running(job: Path) -> list[str]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            command = path.read_bytes().decode(errors="replace")
-        except OSError:
-            continue
-        if str(job) in command:
-            found.append(command)
-    return found
+    kill_once_going(code, tmp_path / "fit" / "job.json")
 
 
 def test_on_a_machine_without_gpus_one_process_is_enough() -> None:

@@ -104,6 +104,20 @@ def test_without_an_evaluation_set_a_part_of_each_class_is_held_out_and_no_versi
     assert counts[1] == len(first)
 
 
+@pytest.mark.parametrize(("share", "kept"), [(0.99, 30), (0.01, 570)])
+def test_a_part_is_held_out_and_a_part_is_not_however_uneven_the_share(share: float, kept: int) -> None:
+    texts = {"premise": [f"premise {row // 3}" for row in range(600)], "hypothesis": [f"says {row}" for row in range(600)]}
+    held = held_out_set(Retrain(held_out=share), table(info_of("pair"), texts, [row % 2 for row in range(600)]))
+    assert held.num_rows == 600 - kept
+
+
+def test_few_groups_are_not_divided() -> None:
+    texts = {"premise": [f"premise {row // 4}" for row in range(48)], "hypothesis": [f"says {row}" for row in range(48)]}
+    premises = held_out_set(Retrain(held_out=0.2), table(info_of("pair"), texts, [row % 2 for row in range(48)]))["premise"].to_pylist()
+    assert len(premises) == 8
+    assert all(premises.count(premise) == 4 for premise in premises)
+
+
 @pytest.mark.parametrize("share", [0.2, 0.33, 0.7])
 def test_pairs_that_share_a_text_are_held_out_together(share: float) -> None:
     texts = {"premise": [f"premise {row // 3}" for row in range(600)], "hypothesis": [f"says {row}" for row in range(600)]}
