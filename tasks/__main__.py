@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import NamedTuple, NoReturn
 
 import typer
 
@@ -12,119 +12,57 @@ from tasks.engine.surroundings import prepare
 
 prepare()
 
-from cartograph.errors import CartographError, InputError  # noqa: E402
-from tasks.audit.publish import mark_left  # noqa: E402
-from tasks.collection.waiting_page import leave_page  # noqa: E402
-from tasks.commands.dvc_yaml import has_file, in_sync, write  # noqa: E402
-from tasks.commands.expand import expand  # noqa: E402
-from tasks.commands.first_pairs import first_pairs  # noqa: E402
-from tasks.commands.init import init  # noqa: E402
-from tasks.commands.init_pairs import init_pairs  # noqa: E402
-from tasks.commands.match import match  # noqa: E402
-from tasks.commands.prune import prune  # noqa: E402
-from tasks.commands.review import review  # noqa: E402
-from tasks.engine.edits import edits_of  # noqa: E402
-from tasks.engine.failed_cell import failure_of  # noqa: E402
-from tasks.engine.receipt import fresh  # noqa: E402
-from tasks.engine.running import run_step  # noqa: E402
-from tasks.engine.snapshot import PARAMS  # noqa: E402
-from tasks.engine.step import Step  # noqa: E402
-from tasks.engine.workspace import Workspace, project_root  # noqa: E402
-from tasks.pipelines import (  # noqa: E402
-    all_workspaces,
-    held_workspace,
-    open_workspace,
-    steps_of,
-)
+from cartograph.errors import CartographError  # noqa: E402
 from tasks.presentation import console  # noqa: E402
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
-app.command()(init)
-app.command()(first_pairs)
-app.command()(init_pairs)
-app.command()(review)
-app.command()(expand)
-app.command()(match)
-app.command()(prune)
 
-WorkspaceOption = Annotated[str, typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default.")]
+class _Command(NamedTuple):
+    module: str
+    function: str
+    line: str
+    """What the list of commands says of it: its docstring's first line, so that the list needs none of the modules."""
 
 
-@app.command()
-def run(
-    step: Annotated[str, typer.Argument(help="Name of the step.")],
-    workspace: WorkspaceOption = ".",
-    force: Annotated[bool, typer.Option("--force", help="Run it even if its outputs are up to date.")] = False,
-) -> None:
-    """Run one step of an audit, unless its outputs are up to date."""
-    with held_workspace(workspace or ".", f"python -m tasks run {shlex.quote(step)}") as space:
-        chosen = find_step(step, space)
-        require_in_sync([space])
-        try:
-            outcome = run_step(chosen, space, force=force or chosen.hints.always(space.settings))
-        except CartographError as error:
-            if leave_page(space, steps_of(space.settings), error):
-                write(space)
-            raise
-        if edits := edits_of(chosen, space):
-            # DVC would record the new values for what was made with the old ones.
-            raise InputError(
-                f"step `{step}` is done, but {space.path / PARAMS} changed while it ran ({', '.join(edits)}); run it again for the new "
-                "values."
-            )
-    console.step_line(step, outcome.receipt.summary, outcome.seconds if outcome.executed else None)
+COMMANDS = {
+    "init": _Command("init", "init", "Make a workspace for your own data, and print how it was understood."),
+    "first-pairs": _Command(
+        "first_pairs",
+        "first_pairs",
+        "Write a sheet of the first pairs to label, chosen without any label: alike ones, of as many records as there can be.",
+    ),
+    "init-pairs": _Command(
+        "init_pairs", "init_pairs", "Make a workspace that collects labels for your own pairs, and print how they were understood."
+    ),
+    "review": _Command("review", "review", "Review suspects or pairs on a local page, or write a review sheet, or import a filled one."),
+    "expand": _Command(
+        "expand", "expand", "Write a sheet of what to label next: the rows of a file that are most like the map's ambiguous ones."
+    ),
+    "match": _Command("match", "match", "Write which records match, with a probability and how alike each field is."),
+    "prune": _Command("prune", "prune", "List files that no later audit would use, with their sizes; with --remove, delete them."),
+    "run": _Command("single_steps", "run", "Run one step of an audit, unless its outputs are up to date."),
+    "list": _Command("single_steps", "list_steps", "List the steps of an audit and which are up to date."),
+    "dvc-yaml": _Command(
+        "single_steps",
+        "dvc_yaml",
+        "Write dvc.yaml from the steps, for one workspace, or for the root and all that have one; a workspace's first run writes it too.",
+    ),
+}
 
 
-@app.command("list")
-def list_steps(workspace: WorkspaceOption = ".") -> None:
-    """List the steps of an audit and which are up to date."""
-    space = open_workspace(workspace)
-    for step in steps_of(space.settings):
-        receipt = fresh(step, space)
-        failed = None if receipt or not step.leaves_failure else failure_of(space.resolve(step.outputs_of(space.settings)[0]))
-        state = "fresh" if receipt else "failed" if failed else "to do"
-        console.say(f"{step.name:<10} {state:<6} {receipt.summary if receipt else failed or ''}".rstrip())
-    mark_left(space)
+def app_for(arguments: list[str]) -> typer.Typer:
+    """Return the command line, with those commands whole that the arguments name; the others are a name and a line, and import nothing."""
+    app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
+    for name, command in COMMANDS.items():
+        if name in arguments:
+            app.command(name)(getattr(import_module(f"tasks.commands.{command.module}"), command.function))
+        else:
+            app.command(name, help=command.line)(_not_named)
+    return app
 
 
-@app.command("dvc-yaml")
-def dvc_yaml(
-    workspace: WorkspaceOption = "",
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a dvc.yaml is out of date.")] = False,
-) -> None:
-    """Write dvc.yaml from the steps, for one workspace, or for the root and all that have one; a workspace's first run writes it too."""
-    spaces = [open_workspace(workspace)] if workspace else [space for space in all_workspaces() if space.relative == "." or has_file(space)]
-    if check:
-        require_in_sync(spaces)
-    for space in spaces:
-        if not in_sync(space):
-            console.say(f"wrote {write(space).relative_to(project_root())}")
-
-
-def require_in_sync(spaces: list[Workspace]) -> None:
-    """Check that each workspace's dvc.yaml is what the steps and its parameters say now.
-
-    Raises:
-        InputError: one is not: DVC would track the wrong files.
-    """
-    for space in spaces:
-        if not in_sync(space):
-            raise InputError(
-                f"{space.path / 'dvc.yaml'} is out of date; write it with `python -m tasks dvc-yaml --workspace {space.typed}` "
-                "and commit it."
-            )
-
-
-def find_step(name: str, workspace: Workspace) -> Step:
-    """Return the workspace's step of that name.
-
-    Raises:
-        InputError: the name is unknown; the message lists those there are.
-    """
-    steps = {step.name: step for step in steps_of(workspace.settings)}
-    if name not in steps:
-        raise InputError(f"there is no step `{name}` in {workspace.path}; its steps: {', '.join(steps)}.")
-    return steps[name]
+def _not_named() -> NoReturn:
+    """Stands for a command that the arguments do not name."""
+    raise AssertionError("only a command that is named runs")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -132,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments
     try:
-        app([argument for argument in arguments if argument != "--debug"], prog_name="python -m tasks", standalone_mode=True)
+        app_for(arguments)([argument for argument in arguments if argument != "--debug"], prog_name="python -m tasks", standalone_mode=True)
     except CartographError as error:
         if debug:
             raise
