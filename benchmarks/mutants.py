@@ -56,8 +56,8 @@ MUTANTS = (
     ),
     Mutant(
         "src/cartograph/suspects/transitions.py",
-        "weights = np.exp(likelihood - likelihood.max())",
-        "weights = np.ones(len(tried))",
+        "np.asarray(log_likelihood) + _PRIOR",
+        "np.zeros(len(STRENGTHS))",
         f"{UNIT}/suspects/test_transitions.py",
     ),
     Mutant(DOUBT, "high, max(high, unpredicted))", "high, high)", f"{UNIT}/suspects/test_label_doubt.py"),

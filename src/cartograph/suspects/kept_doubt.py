@@ -30,7 +30,7 @@ from cartograph.suspects.label_doubt import (
     bounds,
     lone_rows,
 )
-from cartograph.suspects.transitions import LEAST, STRENGTHS
+from cartograph.suspects.transitions import LEAST, STRENGTHS, strength_weights
 
 
 def kept_doubt(shares: KeptShares, labels: Ids, *, pseudo_rows: float = PSEUDO_ROWS) -> Doubt:
@@ -106,10 +106,9 @@ def _likely(seen: Floats, among: Floats, goes: Floats, values: Floats, others: F
         extra = pseudo_rows * strength
         return goes if np.isinf(extra) else (seen + extra * goes) / (among + extra)
 
-    likelihood = np.array([float(np.log((values * held(strength)).sum(axis=1) + others).sum()) for strength in STRENGTHS])
-    weights = np.exp(likelihood - likelihood.max())
+    likelihood = [float(np.log((values * held(strength)).sum(axis=1) + others).sum()) for strength in STRENGTHS]
     total = np.zeros_like(goes)
-    for weight, strength in zip(weights / weights.sum(), STRENGTHS, strict=True):
+    for weight, strength in zip(strength_weights(likelihood), STRENGTHS, strict=True):
         total += weight * held(strength)
     return total
 

@@ -2,11 +2,14 @@
 
 Each row's count of labels is small, and rows that are hard rather than mislabelled count too. So the counts are held to even errors at the
 overall rate, by as many *pseudo-rows* as the labels bear out: for five strengths, from hardly held to even, the labels' likelihood through
-the noise (``through_noise``) is their weight, and the transition is the weighted mean (empirical Bayes). Where errors go one way, the
-counts themselves are far likelier; where they are even, hard rows no longer pass for a habit of the annotators.
+the noise (``through_noise``) times a prior is their weight, and the transition is the weighted mean (empirical Bayes). Where errors go one
+way, the counts themselves are far likelier; where they are even, hard rows no longer pass for a habit of the annotators. Beforehand each
+strength is twice as likely as the one before: five rows of a rare class, two of them with another label, are no habit either.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,6 +21,8 @@ LEAST = 0.002
 
 STRENGTHS = (1.0, 3.0, 10.0, 30.0, np.inf)
 """How many times as many pseudo-rows are tried."""
+
+_PRIOR = np.log(2.0) * np.arange(len(STRENGTHS))
 
 
 def anchor_counts(probabilities: Floats, given: Integers, share: float) -> Floats:
@@ -57,7 +62,7 @@ def counted_transition(anchors: Floats, pseudo_rows: float) -> Floats:
 def likely_transition(probabilities: Floats, given: Integers, anchors: Floats, pseudo_rows: float) -> Floats:
     """Return T[y, z], the share of the rows of true class y that are labelled z, ``(n_classes, n_classes)``; rows sum to 1.
 
-    The mean over strengths, each weighted by how likely it makes the labels.
+    The mean over strengths, each weighted as ``strength_weights`` says.
 
     Cost: five fits of ``sharpen``.
 
@@ -67,16 +72,26 @@ def likely_transition(probabilities: Floats, given: Integers, anchors: Floats, p
         anchors: how often the surest rows of each predicted class have each label, ``(n_classes, n_classes)``.
         pseudo_rows: > 0; the fewest that are tried.
 
-    >>> sure = np.repeat([[0.9, 0.1], [0.1, 0.9]], 50, axis=0)
-    >>> labels = np.repeat([0, 1, 1], [40, 10, 50])
-    >>> likely_transition(sure, labels, np.array([[40.0, 10.0], [0.0, 50.0]]), 20.0).round(1).tolist()
+    >>> sure = np.repeat([[0.9, 0.1], [0.1, 0.9]], 250, axis=0)
+    >>> labels = np.repeat([0, 1, 1], [200, 50, 250])
+    >>> likely_transition(sure, labels, np.array([[200.0, 50.0], [0.0, 250.0]]), 20.0).round(1).tolist()
     [[0.8, 0.2], [0.0, 1.0]]
     """
     tried = [counted_transition(anchors, pseudo_rows * strength) for strength in STRENGTHS]
-    likelihood = np.array([_log_likelihood(probabilities, given, transition) for transition in tried])
-    weights = np.exp(likelihood - likelihood.max())
-    mean: Floats = np.average(tried, axis=0, weights=weights)
+    likelihood = [_log_likelihood(probabilities, given, transition) for transition in tried]
+    mean: Floats = np.average(tried, axis=0, weights=strength_weights(likelihood))
     return mean
+
+
+def strength_weights(log_likelihood: Sequence[float]) -> Floats:
+    """Return how much each of ``STRENGTHS`` counts, ``(n_strengths,)``, sum 1, by how likely it makes the labels and is beforehand.
+
+    >>> strength_weights([0.0, 0.0, 0.0, 0.0, 0.0]).round(2).tolist()
+    [0.03, 0.06, 0.13, 0.26, 0.52]
+    """
+    found = np.asarray(log_likelihood) + _PRIOR
+    weights: Floats = np.exp(found - found.max())
+    return weights / weights.sum()
 
 
 def even_transition(n_classes: int, wrong: float) -> Floats:

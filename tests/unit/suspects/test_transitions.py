@@ -64,14 +64,15 @@ def test_so_many_rows_of_even_errors_are_added(pseudo_rows: float) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_transition_is_the_mean_by_how_likely_each_strength_makes_the_labels(seed: int) -> None:
+def test_the_transition_is_the_mean_by_how_likely_each_strength_is(seed: int) -> None:
     probabilities, given = noisy(even_noise(3, 0.2), 700, 4.0, seed)
     counts = anchor_counts(probabilities, given, 0.1)
     tried = [counted_transition(counts, 20.0 * strength) for strength in (1, 3, 10, 30, math.inf)]
     likely = []
-    for transition in tried:
+    for place, transition in enumerate(tried):
         true = sharpen(probabilities, given, transition).probabilities(probabilities)
-        likely.append(sum(math.log(true[row] @ transition[:, label]) for row, label in enumerate(given)))
+        prior = 2**place / 31
+        likely.append(math.log(prior) + sum(math.log(true[row] @ transition[:, label]) for row, label in enumerate(given)))
     weights = np.exp(np.array(likely) - max(likely))
     expected = sum(weight * transition for weight, transition in zip(weights / weights.sum(), tried, strict=True))
     found = likely_transition(probabilities, given, counts, 20.0)
