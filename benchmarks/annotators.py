@@ -48,7 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--encoder", help="folder of an encoder; without one, words alone")
     options = parser.parse_args()
-    from cartograph.data.shared_texts import linked_texts
+    from cartograph.data.linked_rows import linked_texts
     from cartograph.features.text import text_features
     from cartograph.suspects.committee import committee_scores
 

@@ -131,7 +131,7 @@ def by_committee(
     """Return what `Audits.delivered` does, of the committee on words and vectors, without an audit around it."""
     import pyarrow as pa
 
-    from cartograph.data.shared_texts import linked_texts
+    from cartograph.data.linked_rows import linked_texts
     from cartograph.suspects.committee import committee_scores
     from cartograph.suspects.detector import untested_committee
 

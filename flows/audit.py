@@ -133,6 +133,12 @@ def main(
             help="With --data: for rows with several labels, the column that lists them, or columns of 0 and 1: COL,COL. Repeatable."
         ),
     ] = [],  # noqa: B006
+    linked: Annotated[
+        str,
+        typer.Option(
+            help="With --data: a column whose equal values link rows (a patient, a speaker, a document): they are held out together."
+        ),
+    ] = "",
     profile: Annotated[
         str,
         typer.Option(
@@ -161,13 +167,14 @@ def main(
                 features=columns,
                 label=label,
                 labels=[name for given in labels for name in listed_names(given)],
+                linked=linked,
                 workspace=workspace,
                 profile=profile,
             )
-        elif profile or text_pair or features or feature or labels or (text, label) != ("text", "label"):
+        elif profile or text_pair or features or feature or labels or linked or (text, label) != ("text", "label"):
             raise InputError(
-                "--text, --text-pair, --features, --feature, --label, --labels and --profile describe a file; name it with --data, or "
-                "edit params.yaml."
+                "--text, --text-pair, --features, --feature, --label, --labels, --linked and --profile describe a file; name it with "
+                "--data, or edit params.yaml."
             )
     except CartographError as error:
         console.complain(str(error))

@@ -52,6 +52,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="COLUMN[,COLUMN…]",
         help="for rows with several labels: the column that lists them (names separated by | ; or commas), or columns of 0 and 1",
     )
+    audit.add_argument(
+        "--linked",
+        default="",
+        metavar="COLUMN",
+        help="a column whose equal values link rows, such as a patient, a speaker or a document: they are held out together",
+    )
     audit.add_argument("--encoding", default="", help="of a text file that is not UTF-8; found out by default where that can be")
     audit.add_argument(
         "--columns", default="", metavar="NAME[,NAME…]", help="names of the columns by position, for a file without a header line"
@@ -76,7 +82,8 @@ def _audit(given: argparse.Namespace) -> None:
     try:
         (_audit_labels if given.labels else _audit_one_label)(given)
     except NoColumnError as error:
-        if (given.text or given.features or given.feature) and (given.label or given.labels):
+        named = (given.text or given.features or given.feature) and (given.label or given.labels)
+        if named or (given.linked and f"no column `{given.linked}`" in str(error)):
             raise
         raise InputError(f"{error} {_WAY_OUT}") from error
 
@@ -88,7 +95,7 @@ def _audit_one_label(given: argparse.Namespace) -> None:
     from cartograph.wording import counted, share
 
     check_threshold(given.threshold)
-    rows = read_rows(given.file, _texts(given), given.label or "label", given.features or given.feature, _form(given))
+    rows = read_rows(given.file, _texts(given), given.label or "label", given.features or given.feature, _form(given), given.linked)
     folder = _begin(given, rows, f"{len(rows.ingested.info.labels):,} classes")
     found = audit_rows(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
     examples = rows.ingested.examples
@@ -106,7 +113,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
     from cartograph.wording import counted, cut, listing, share
 
     check_threshold(given.threshold)
-    rows = read_label_rows(given.file, _texts(given), _label_columns(given), given.features or given.feature, _form(given))
+    rows = read_label_rows(given.file, _texts(given), _label_columns(given), given.features or given.feature, _form(given), given.linked)
     folder = _begin(given, rows.rows, counted(len(rows.names), "label"))
     if rows.sets.empty:
         _say(f"{counted(rows.sets.empty, 'row')} with an empty cell in `{rows.columns[0]}`: read as having none of the labels")
@@ -163,6 +170,9 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
     _say(f"{counted(len(rows.ingested.examples), 'row')}, {kinds}")
     if aside := len(rows.ingested.quarantine):
         _say(f"{counted(aside, 'row')} of {rows.ingested.rows_read:,} set aside: {reasons_phrase(rows.ingested.quarantine)}")
+    if (linkage := rows.ingested.linkage) is not None:
+        for line in (linkage.sentence, *linkage.warnings.values()):
+            _say(line)
     for line in _columns_read(rows.ingested, bool(given.label)):
         _say(line)
     folder = Path(given.out or f"{Path(given.file).stem}-audit")

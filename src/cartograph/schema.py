@@ -17,6 +17,8 @@ UID = "uid"
 LABEL = "label"
 ANNOTATOR_LABELS = "annotator_labels"
 GROUPS = "groups"
+LINKED = "linked"
+"""Which rows the user linked: those with the same number; null where a row stands alone. A column that only train sets have."""
 WEIGHT = "weight"
 """How much a row counts in training, > 0, 1 on average; a column that only the sets and subsets have whose rows do not count alike."""
 RANK = "training_rank"
@@ -31,7 +33,7 @@ VALUES = "values"
 """The column beside it with the row's values by type: a struct of ``DatasetInfo.features``; null where a value is missing."""
 UNREAD = "unread"
 """Of a table as it was read: the names of the features whose value in a row is not what their column holds."""
-RESERVED = (UID, LABEL, LABEL_SET, ANNOTATOR_LABELS, GROUPS, WEIGHT, RANK, SOURCE, ROW)
+RESERVED = (UID, LABEL, LABEL_SET, ANNOTATOR_LABELS, GROUPS, LINKED, WEIGHT, RANK, SOURCE, ROW)
 
 BLANK = "_"
 """Where a multiple-choice sentence is cut: the option goes there."""
@@ -104,13 +106,14 @@ class DatasetInfo:
         return self.images + self.text + self.options
 
 
-def examples_schema(info: DatasetInfo, *, annotators: bool = False, groups: bool = False) -> pa.Schema:
+def examples_schema(info: DatasetInfo, *, annotators: bool = False, groups: bool = False, linked: bool = False) -> pa.Schema:
     """Return the schema of a set of examples (``data/ingest/<set>.parquet``).
 
     Columns: ``uid`` (unique string), one column per ``info.fields`` (string; for an image binary: a PNG as ``images.canonical_png``
     makes it, grey or RGB, of any size), of a table ``values`` (``values_type``), ``label`` (int32 id into
-    ``info.labels``), where wanted ``annotator_labels`` (list of label names as given) and ``groups`` (list of the names of the groups
-    that the row is in), ``source`` (the file's name) and ``row`` (1-based number of the record in that file, the header not counted).
+    ``info.labels``), where wanted ``annotator_labels`` (list of label names as given), ``groups`` (list of the names of the groups
+    that the row is in) and ``linked`` (int32, equal for rows that are linked, null for a row that stands alone), ``source`` (the file's
+    name) and ``row`` (1-based number of the record in that file, the header not counted).
     """
     fields = [pa.field(UID, pa.string(), nullable=False)]
     fields += [pa.field(name, pa.binary() if name in info.images else pa.string(), nullable=False) for name in info.fields]
@@ -121,6 +124,8 @@ def examples_schema(info: DatasetInfo, *, annotators: bool = False, groups: bool
         fields.append(pa.field(ANNOTATOR_LABELS, pa.list_(pa.string())))
     if groups:
         fields.append(pa.field(GROUPS, pa.list_(pa.string())))
+    if linked:
+        fields.append(pa.field(LINKED, pa.int32()))
     fields += [pa.field(SOURCE, pa.string(), nullable=False), pa.field(ROW, pa.int64(), nullable=False)]
     return pa.schema(fields, metadata={_METADATA_KEY: json.dumps(asdict(info), ensure_ascii=False).encode()})
 

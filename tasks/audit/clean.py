@@ -124,6 +124,7 @@ def choose_recipe(
 
     from cartograph.clean.arms import choose_arm, kept_as_it_is
     from cartograph.clean.cleaning import aligned
+    from cartograph.data.linked_rows import user_groups
     from cartograph.features.simple import simple_features
     from cartograph.schema import LABEL, UID, dataset_info
 
@@ -138,7 +139,8 @@ def choose_recipe(
             right[row] = float(decisions[uid].what == "keep")
     features = simple_features(examples)
     arms: dict[Arm, Cleaning] = {arm: ways[recipe] for arm, recipe in RECIPES.items()}
-    return choose_arm(features, examples[LABEL].to_numpy(), len(info.labels), right, arms, np.random.default_rng([params.seed, 1]))
+    rng = np.random.default_rng([params.seed, 1])
+    return choose_arm(features, examples[LABEL].to_numpy(), len(info.labels), right, arms, rng, user_groups(examples))
 
 
 def decisions_in(path: Path | None, examples: pa.Table) -> dict[str, Decision]:

@@ -110,14 +110,18 @@ def _frozen(params: Features, inputs: Inputs, out: Out) -> Made:
 def _finetuned(params: Features, inputs: Inputs, out: Out) -> Made:
     import numpy as np
 
+    from cartograph.data.folds import drawn_groups
+    from cartograph.data.linked_rows import user_groups
     from cartograph.models.last_layer import penultimate_features
     from cartograph.train.fit import fit
 
     tables = _tables(inputs)
     rows = tables["train"]
-    learnt = np.zeros(rows.num_rows, bool)
-    number = max(2, round(params.held_back * rows.num_rows))
-    learnt[np.random.default_rng([params.seed, 5]).choice(rows.num_rows, number, replace=False)] = True
+    learnt, rng, groups = np.zeros(rows.num_rows, bool), np.random.default_rng([params.seed, 5]), user_groups(rows)
+    if groups is None:
+        learnt[rng.choice(rows.num_rows, max(2, round(params.held_back * rows.num_rows)), replace=False)] = True
+    else:
+        learnt = drawn_groups(rows["label"].to_numpy(), params.held_back, rng, groups)
     recipe = _recipe(params, out)
     out.checkpoints.mkdir(parents=True, exist_ok=True)
     with progress("features") as update:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from cartograph.data.arrays import Bools
 
-_PARTS = 20
-
 
 def holds_out(settings: Settings) -> bool:
     """Return whether retrained models are scored on a part of the train set.
@@ -36,20 +34,19 @@ def held_out_rows(params: Retrain, examples: pa.Table) -> Bools:
 def part_of_each_class(examples: pa.Table, share: float, *seed: int) -> Bools:
     """Return which rows are drawn, ``(n_examples,)``: the share of each class, rounded down, at least one row in all.
 
-    Of pairs those that share a text are drawn together, so that no model is scored on what it knows of their siblings, and the share is
+    Linked rows are drawn together (``linked_rows``), so that no model is scored on what it knows of their siblings, and the share is then
     rounded to twentieths, or to groups where they are fewer.
     """
     import numpy as np
 
-    from cartograph.data.folds import assign_folds
-    from cartograph.data.shared_texts import shared_texts
+    from cartograph.data.folds import drawn_groups
+    from cartograph.data.linked_rows import row_groups
     from cartograph.schema import LABEL
 
     rng = np.random.default_rng(seed)
-    labels, groups = examples[LABEL].to_numpy(), shared_texts(examples)
+    labels, groups = examples[LABEL].to_numpy(), row_groups(examples)
     if groups is not None:
-        parts = min(_PARTS, int(groups.max()) + 1)
-        return assign_folds(labels, parts, rng, groups) < min(max(round(share * parts), 1), parts - 1)
+        return drawn_groups(labels, share, rng, groups)
     held = np.zeros(len(labels), np.bool_)
     for label in np.unique(labels):
         rows = np.flatnonzero(labels == label)

@@ -86,7 +86,16 @@ def columns_of(params: Ingest) -> Columns:
     features = ALL if params.features == "all" else params.features
     uid = ("uid",) if params.source != "files" else params.uid
     return Columns(
-        params.text, params.options, params.label, uid, params.annotators, params.groups, params.image, features, params.categories
+        params.text,
+        params.options,
+        params.label,
+        uid,
+        params.annotators,
+        params.groups,
+        params.image,
+        features,
+        params.categories,
+        linked=params.linked,
     )
 
 

@@ -15,10 +15,12 @@ from tasks.checks.feature_columns import feature_checks, feature_frame
 from tasks.checks.great_expectations_run import MAX_EXAMPLES, Check, by_check, runner
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import pyarrow as pa
 
     from cartograph.ingest.canonical import IngestedSet
+    from cartograph.ingest.linkage import Linkage
 
 SMALLEST_SIDE = 8
 """Pixels: an image with fewer across or down raises a warning."""
@@ -109,8 +111,29 @@ def _frame(item: IngestedSet, train_keys: pa.Array, *, several: bool) -> pd.Data
     frame[_CONTRADICTS] = contradicting(keys, labels)
     frame[_MERGED] = item.merged
     frame[_REPEATS] = repeated(keys, frame["label"])
+    if item.linkage is not None:
+        for check, rows in _linked(item, item.linkage).items():
+            frame[f"[{check}]"] = rows
     frame[_IN_TRAIN] = np.zeros(len(frame), dtype=bool) if item.info.domain == "train" else known_among(keys, train_keys) >= 0
     return frame
+
+
+def _linked(item: IngestedSet, linkage: Linkage) -> dict[str, np.ndarray]:
+    """Return the checks of a column that links rows -> which rows break them."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from cartograph.ingest.linkage import LINKS, NOT_TOO_MANY, NOT_WHOLE
+    from cartograph.schema import LABEL, LINKED
+
+    values = pc.utf8_trim_whitespace(pc.fill_null(item.raw[LINKED], ""))
+    rows = {
+        LINKS: np.ones(len(item.raw), bool),
+        NOT_TOO_MANY: pc.equal(values, linkage.largest).to_numpy(),
+        NOT_WHOLE: pc.is_in(item.raw[LABEL], pa.array(linkage.whole, pa.string())).to_numpy(),
+    }
+    return {check: found & (check in linkage.warnings) for check, found in rows.items()}
 
 
 def _titles(fields: Sequence[str], taken: Sequence[str] = ("label", "uid")) -> dict[str, str]:
@@ -174,6 +197,13 @@ def _checks(
         else Check(words, few, gxe.ExpectColumnValuesToBeInSet(column=name, value_set=[False], mostly=rare, severity=warning))
         for name, words in flags
     ]
+    if item.linkage is not None:
+        from cartograph.ingest.linkage import EXPECTED
+
+        checks += [
+            Check(check, expected, gxe.ExpectColumnValuesToBeInSet(column=f"[{check}]", value_set=[False], severity=warning))
+            for check, expected in EXPECTED.items()
+        ]
     if info.domain == "train" and not several:
         smallest = gxe.ExpectColumnMinToBeBetween(column=_CLASS_ROWS, min_value=min_class_count, severity=warning)
         checks.append(Check("every class has enough rows", f"at least {min_class_count:,}", smallest))
@@ -244,6 +274,8 @@ def _found(check: Check, content: dict[str, Any], item: IngestedSet, unexpected:
     kind = check.expectation.expectation_type
     if check.check == ONE_FORM and unexpected:
         return forms_phrase(other_forms(item.class_counts), item.class_counts)
+    if item.linkage is not None and check.check in item.linkage.warnings:
+        return item.linkage.warnings[check.check]
     if kind == "expect_column_min_to_be_between":
         name, count = min(item.class_counts.items(), key=lambda pair: pair[1])
         return f"`{name}` has {count:,}"

@@ -112,7 +112,7 @@ def _unknown(pool: str, params: Ingest, file_format: str, examples: pa.Table) ->
 
     name = Path(pool).name
     batch = read(Source(str(Path(pool).expanduser()), name, format=file_format or params.format, encoding=params.encoding))
-    columns = replace(columns_of(params), label=(), annotators=(), groups=())
+    columns = replace(columns_of(params), label=(), annotators=(), groups=(), linked=())
     fields = columns.field_names
     table = select([File(name, batch)], columns.available([File(name, batch)]))
     blank = np.any([is_blank(table[field]).to_numpy() for field in fields], axis=0)

@@ -86,6 +86,9 @@ def init(
     ] = [],  # noqa: B006
     uid: Annotated[str, typer.Option(help="Column that identifies a row.")] = "",
     annotators: Annotated[str, typer.Option(help="Column with the annotators' labels.")] = "",
+    linked: Annotated[
+        str, typer.Option(help="Column whose equal values link rows (a patient, a speaker, a document): they are held out together.")
+    ] = "",
     format: Annotated[
         str,
         typer.Option(
@@ -143,6 +146,7 @@ def init(
         "options": [names_in(name) for name in option],
         "uid": names_in(uid) if uid else None,
         "annotators": _annotators(annotators, label),
+        "linked": names_in(linked) if linked else None,
         "format": format or None,
         "columns": [] if table else by_position(columns),
         "label_separator": label_separator or None,

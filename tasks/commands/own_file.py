@@ -12,7 +12,7 @@ from cartograph.errors import InputError
 from tasks.audit.parameters.files import FileEntry
 from tasks.audit.parameters.ingest import Sources
 from tasks.commands.dvc_yaml import write
-from tasks.commands.given_files import files_and_columns
+from tasks.commands.given_files import files_and_columns, names_in
 from tasks.commands.new_workspace import make, new_folder
 from tasks.commands.params_yaml import recipe
 from tasks.commands.profiles import has_profile, keys_of_profile, with_keys
@@ -35,6 +35,7 @@ def workspace_for(
     labels: Sequence[str] = (),
     text_pair: str = "",
     features: str | list[str] = "",
+    linked: str = "",
     workspace: str = "",
     profile: str = "",
 ) -> str:
@@ -47,6 +48,7 @@ def workspace_for(
         labels: for rows with several labels, instead of ``label``: the column that lists them, or columns of 0 and 1.
         text_pair: its second text column, for pairs; empty without one.
         features: of a table of features ``all`` or its columns; empty for texts.
+        linked: the column whose equal values link rows; empty without one.
         workspace: the folder; where empty, ``workspaces/`` and the file's name.
         profile: how much the audit does; empty leaves it as it is.
 
@@ -58,7 +60,7 @@ def workspace_for(
         refuse_other_options({"--label": label != "label", "--profile": profile})
     folder = workspace or f"workspaces/{_name(data)}"
     texts = [] if features else [text, *([text_pair] if text_pair else [])]
-    ingest = files_and_columns([data], texts, label) | {"features": features or []}
+    ingest = files_and_columns([data], texts, label) | {"features": features or [], "linked": names_in(linked) if linked else None}
     if not (project_root() / folder / PARAMS).is_file():
         if labels:
             make_for_labels(new_folder(folder, force=False), list(labels), ingest, follow=False)
@@ -88,6 +90,7 @@ def _require_same(space: Workspace, ingest: dict[str, Any], data: str, labels: S
         "train": tuple(FileEntry(path=entry) if isinstance(entry, str) else FileEntry(**entry) for entry in ingest["train"]),
         "text": tuple(map(_as_names, ingest["text"])),
         "features": ingest["features"] if ingest["features"] == "all" else tuple(ingest["features"]),
+        "linked": _as_names(ingest["linked"] or []),
         **({"label_columns": tuple(labels)} if labels else {"label": _as_names(ingest["label"])}),
     }
     known = None if found is None else {key: getattr(found, key, None) for key in given}
@@ -95,6 +98,7 @@ def _require_same(space: Workspace, ingest: dict[str, Any], data: str, labels: S
         "train": f"the file {data}",
         "text": f"the text column {' and '.join(map(str, ingest['text']))}",
         "features": "these features" if ingest["features"] else "texts",
+        "linked": f"the linking column {ingest['linked']}" if ingest["linked"] else "rows that no column links",
         "label": f"the label column {ingest['label']}",
         "label_columns": f"the label column{'s' * (len(labels) > 1)} {', '.join(labels)}",
     }

@@ -11,7 +11,7 @@ from cartograph.errors import InputError
 from cartograph.wording import counted, cut, listing
 from tasks.commands.new_workspace import fetched_inputs, say_what_was_made, validated, write_workspace
 from tasks.commands.params_yaml import render_sections
-from tasks.commands.understood import say_fields, say_what_is_set_aside
+from tasks.commands.understood import say_fields, say_linked, say_what_is_set_aside
 from tasks.labels.ingest import KEY, Ingest, inputs_of, read_labels
 from tasks.pipelines import LABELS_SECTIONS
 from tasks.presentation.console import say
@@ -19,7 +19,7 @@ from tasks.presentation.console import say
 if TYPE_CHECKING:
     from cartograph.ingest.label_rows import LabelFiles
 
-_KEYS = ("train", "text", "features", "categories", "uid", "format", "encoding", "columns")
+_KEYS = ("train", "text", "features", "categories", "uid", "linked", "format", "encoding", "columns")
 _SHOWN, _LONGEST = 12, 40
 
 ELSEWHERE: dict[str, str] = {
@@ -89,4 +89,5 @@ def _say(params: Ingest, read: LabelFiles) -> None:
     if read.sets.empty:
         say(f"  {counted(read.sets.empty, 'row')} with an empty cell in `{read.columns[0]}`: read as having none of the labels")
     say_fields(found)
+    say_linked(found)
     say_what_is_set_aside(found.quarantine, found.rows_read, params.quarantine_limit, "audit")

@@ -25,6 +25,7 @@ def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
         say(f"{item.info.name}: {len(item.examples):,} rows from {', '.join(item.files)}{domain}")
         say(f"  classes  {_classes(item.class_counts)}")
         say_fields(item)
+        say_linked(item)
         say_what_is_set_aside(item.quarantine, item.rows_read, params.quarantine_limit, "audit")
     info = sets[0].info
     say("First rows of train:")
@@ -41,6 +42,14 @@ def say_fields(item: IngestedSet) -> None:
         say(f"  left out  {', '.join(map(_short, item.left_out))}: no column for a model; name it with --feature if it is one")
     for name in () if item.info.features else item.info.fields:
         say(f"  {name}  {(_sizes if name in item.info.images else _lengths)(item, name)}")
+
+
+def say_linked(item: IngestedSet) -> None:
+    """Print which rows are held out together, and what about that is doubtful; nothing where no column links any."""
+    if item.linkage is not None:
+        say(f"  linked  {item.linkage.sentence}")
+        for found in item.linkage.warnings.values():
+            say(f"  linked  {found}")
 
 
 def _classes(counts: Mapping[str, int]) -> str:

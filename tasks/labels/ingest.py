@@ -12,7 +12,7 @@ from cartograph.config import Settings
 from cartograph.data.json_files import write_json
 from tasks.audit.ingest import check_quarantine, ingest_metrics
 from tasks.audit.parameters.files import FileEntry, Files, listed
-from tasks.audit.parameters.ingest import Domain, Names, Sources
+from tasks.audit.parameters.ingest import Domain, Names, Sources, require_other_columns
 from tasks.audit.sources import files_of, read_files
 from tasks.engine.step import Out, Step
 from tasks.presentation.console import progress
@@ -43,6 +43,11 @@ class Ingest(Sources):
     )
     categories: Names = Field((), description="features whose numbers are codes, not quantities")
     uid: Names = Field((), description="column that identifies a row; null: made from the content")
+    linked: Names = Field(
+        (),
+        description="column whose equal values link rows, such as a patient, a speaker or a document: linked rows are held out together; "
+        "null: none",
+    )
     format: str | None = Field(None, description="csv, tsv, jsonl, parquet, excel or shards; null: guessed from name and content")
     encoding: str | None = Field(None, description="of text files; null: utf-8")
     columns: tuple[str, ...] = Field((), description="column names in order, for files without a header line; an empty name skips a column")
@@ -55,7 +60,7 @@ class Ingest(Sources):
     def _all_or_names(cls, value: Any) -> Any:
         return value if value == "all" else () if value is None else listed(value)
 
-    @field_validator("uid", "categories", mode="before")
+    @field_validator("uid", "linked", "categories", mode="before")
     @classmethod
     def _none_is_empty(cls, value: Any) -> Any:
         return () if value is None else value
@@ -73,6 +78,7 @@ class Ingest(Sources):
         read = {name for names in self.text for name in names} | set(() if self.features == "all" else self.features) | set(self.uid)
         if twice := sorted(read & set(self.label_columns)):
             raise ValueError(f"column `{twice[0]}` is named as a label and as what is read of a row; name it once")
+        require_other_columns(self.linked, *self.text, self.label_columns, self.features)
         return self
 
     @property
@@ -95,7 +101,7 @@ def columns_of(params: Ingest) -> Columns:
     from cartograph.ingest.columns import ALL, Columns
 
     features = ALL if params.features == "all" else params.features
-    return Columns(params.text, (), (), params.uid, features=features, categories=params.categories)
+    return Columns(params.text, (), (), params.uid, features=features, categories=params.categories, linked=params.linked)
 
 
 def read_labels(params: Ingest, inputs: Mapping[str, Path]) -> LabelFiles:

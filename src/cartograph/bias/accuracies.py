@@ -14,6 +14,8 @@ import pyarrow as pa
 
 from cartograph.bias.partial import with_input
 from cartograph.data.arrays import Bools, Floats32, Integers
+from cartograph.data.folds import drawn_groups
+from cartograph.data.linked_rows import user_groups
 from cartograph.schema import LABEL, schema_of
 
 FULL, RANDOM, FILTERED = "full", "random", "filtered"
@@ -124,9 +126,15 @@ def _scores(gold: Integers, predicted: Predicted) -> dict[str, object]:
 
 
 def held_out(rows: pa.Table, kept: Bools, share: float, rng: np.random.Generator) -> tuple[pa.Table, Bools, EvaluationRows]:
-    """Return the pool without a random part, what was kept of it, and that part, for data without evaluation sets."""
-    out = np.zeros(len(kept), bool)
-    out[rng.choice(len(kept), max(1, round(share * len(kept))), replace=False)] = True
+    """Return the pool without a random part, what was kept of it, and that part, for data without evaluation sets.
+
+    Rows that the user linked are in the part together, or not at all.
+    """
+    out, groups = np.zeros(len(kept), bool), user_groups(rows)
+    if groups is None:
+        out[rng.choice(len(kept), max(1, round(share * len(kept))), replace=False)] = True
+    else:
+        out = drawn_groups(rows[LABEL].to_numpy(), share, rng, groups)
     return rows.filter(pa.array(~out)), kept[~out], EvaluationRows(rows.filter(pa.array(out)), kept[out])
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from scipy import sparse
 
 from cartograph.clean.cleaning import Cleaning
-from cartograph.data.arrays import Bools, Floats, Ids
+from cartograph.data.arrays import Bools, Floats, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.features.linear_models import out_of_fold_logistic
 
@@ -91,6 +91,7 @@ def choose_arm(
     right: Floats,
     arms: Mapping[Arm, Cleaning],
     rng: np.random.Generator,
+    groups: Integers | None = None,
 ) -> ArmChoice:
     """Return the arms compared on the train set, and the recommended one.
 
@@ -101,12 +102,14 @@ def choose_arm(
         right: probability that each given label is right, in [0, 1], ``(n_examples,)``; where people decided, 1 or 0.
         arms: the outcome of each for every row, ``original`` among them.
         rng: draws folds, and a sample of rows where there are more than ``MOST_ROWS``.
+        groups: of each row, ``(n_examples,)``: rows of one are left out together (``linked_rows``); None: each row is on its own.
     """
     rows = np.arange(len(labels)) if len(labels) <= MOST_ROWS else np.sort(rng.choice(len(labels), MOST_ROWS, replace=False))
     given, trust = labels[rows].astype(np.int64), right[rows]
     if len(rows) < LEAST_ROWS or trust.sum() <= 0:
         return kept_as_it_is(f"{len(rows):,} rows are too few to compare ways of cleaning")
-    fold = assign_folds(given, FOLDS, rng)
+    own = None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
+    fold = assign_folds(given, FOLDS, rng, own)
     hits: dict[Arm, Bools] = {}
     for arm, cleaning in arms.items():
         weights = cleaning.kept[rows] * (np.float32(1) if cleaning.weights is None else cleaning.weights[rows])

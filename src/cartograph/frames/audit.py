@@ -28,7 +28,7 @@ from cartograph.frames.command import command_of
 from cartograph.frames.label_rows import read_label_rows
 from cartograph.frames.labels_result import LabelsAudit
 from cartograph.frames.result import FrameAudit, check_threshold, flagged_frame
-from cartograph.frames.rows import Rows, read_rows
+from cartograph.frames.rows import Rows, read_rows, warn_of_links
 from cartograph.frames.several_labels import audit_labels
 from cartograph.ingest.canonical import IngestedSet
 from cartograph.ingest.set_record import ingested_record
@@ -60,6 +60,7 @@ def audit(
     label: str,
     features: bool | Sequence[str] = False,
     vectors: npt.ArrayLike | None = None,
+    linked: str = "",
     epochs: int | Literal["auto"] = "auto",
     threshold: float = 0.5,
     seed: int = 13,
@@ -74,6 +75,7 @@ def audit(
     labels: str | Sequence[str],
     features: bool | Sequence[str] = False,
     vectors: npt.ArrayLike | None = None,
+    linked: str = "",
     epochs: int | Literal["auto"] = "auto",
     threshold: float = 0.5,
     seed: int = 13,
@@ -88,6 +90,7 @@ def audit(
     labels: str | Sequence[str] = (),
     features: bool | Sequence[str] = False,
     vectors: npt.ArrayLike | None = None,
+    linked: str = "",
     epochs: int | Literal["auto"] = "auto",
     threshold: float = 0.5,
     seed: int = 13,
@@ -104,6 +107,8 @@ def audit(
             or the columns of 0 and 1, one for each label; then the result is a ``LabelsAudit``.
         features: for a table of features instead of texts: its columns; True: every column except the label, identifiers and row numbers.
         vectors: (n_examples, width) of an encoder that has not learnt from these labels; with them far more errors are found.
+        linked: the column whose equal values link rows, such as a patient, a speaker or a document: they are held out together, so that no
+            row's label is judged by its siblings'. A warning says where it links too few rows or too many.
         epochs: of the training whose dynamics make the map, 2 or more; ``auto``: 8, more where the model has not
             learnt then, and fewer where the map of 20,000 rows or more has settled.
         threshold: rows whose label is wrong with at least this probability are suspects; in (0, 1).
@@ -125,9 +130,12 @@ def audit(
     if bool(label) == bool(len(labels)):
         raise InputError("name label, the column of the one label of a row, or labels where a row has several; one of the two.")
     if len(labels):
-        several = read_label_rows(frame, text, labels, features)
+        several = read_label_rows(frame, text, labels, features, linked=linked)
+        warn_of_links(several.rows.ingested)
         return audit_labels(several, vectors=vectors, epochs=epochs, threshold=threshold, seed=seed)
-    return audit_rows(read_rows(frame, text, label, features), vectors=vectors, epochs=epochs, threshold=threshold, seed=seed)
+    rows = read_rows(frame, text, label, features, linked=linked)
+    warn_of_links(rows.ingested)
+    return audit_rows(rows, vectors=vectors, epochs=epochs, threshold=threshold, seed=seed)
 
 
 def audit_rows(

@@ -43,6 +43,7 @@ def _options(rows: Rows, form: FileForm, texts: Sequence[str], labels: str | Seq
     given = [("--text", name) for name in texts]
     given += [("--feature", name) for name in rows.asked if rows.asked != ALL]
     given += [("--label", labels)] if isinstance(labels, str) else [("--labels", _listed(labels))]
+    given += [("--linked", rows.linked)] if rows.linked else []
     given += [("--columns", _listed(form.columns))] if form.columns else []
     given += [("--encoding", form.encoding)] if form.encoding else []
     given += [("--threshold", f"{threshold:g}")] if threshold != THRESHOLD else []
@@ -63,6 +64,7 @@ def _arguments(
     else:
         named.append(("text", texts[0] if len(texts) == 1 else list(texts)))
     named.append(("label", labels) if isinstance(labels, str) else ("labels", labels[0] if len(labels) == 1 else list(labels)))
+    named += [("linked", rows.linked)] if rows.linked else []
     named += [("epochs", epochs)] if epochs != "auto" else []
     named += [("threshold", threshold)] if threshold != THRESHOLD else []
     named += [("seed", seed)] if seed != SEED else []

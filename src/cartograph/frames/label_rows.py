@@ -14,7 +14,7 @@ import pyarrow as pa
 from cartograph.clean.label_cells import corrected_cells
 from cartograph.data.arrays import Bools, Integers
 from cartograph.errors import InputError
-from cartograph.frames.rows import FileForm, Rows, asked_features, opened, text_names
+from cartograph.frames.rows import FileForm, Rows, asked_features, linking_column, opened, text_names
 from cartograph.ingest.columns import Columns
 from cartograph.ingest.label_rows import LabelledRows, auditable, ingest_label_rows, require_label_column, with_label_sets
 from cartograph.ingest.label_sets import label_sets
@@ -73,6 +73,7 @@ def read_label_rows(
     labels: str | Sequence[str],
     features: bool | Sequence[str] = False,
     form: FileForm = FileForm(),  # noqa: B008
+    linked: str = "",
 ) -> LabelRows:
     """Read a frame or a file whose rows have several labels; what cannot be used is set aside with its reason.
 
@@ -82,10 +83,11 @@ def read_label_rows(
         labels: the column of lists or of separated names, or the columns of 0 and 1 (``ingest.label_sets``).
         features: of a table of features its columns; True: every column beside the labels that can be one.
         form: how a file is read.
+        linked: the column whose equal values link rows; empty without one.
 
     Raises:
-        InputError: a file that cannot be read, a column that is missing, cells that are no labels, no label that can be audited, too
-            many of them, or no row that can be used.
+        InputError: a file that cannot be read, a column that is missing or named twice, cells that are no labels, no label that can be
+            audited, too many of them, or no row that can be used.
     """
     names, columns = text_names(text), (labels,) if isinstance(labels, str) else tuple(labels)
     if not columns or len(set(columns)) < len(columns):
@@ -93,15 +95,16 @@ def read_label_rows(
     asked = asked_features(names, features)
     if twice := sorted({*columns} & {*names, *asked}):
         raise InputError(f"column `{twice[0]}` is named as a label and as what is read of a row; name it once.")
-    file, given = opened(data, names, asked, columns, form)
+    links = linking_column(linked, [*names, *asked, *columns])
+    file, given = opened(data, names, asked, columns, form, links)
     for name in columns:
         require_label_column(file, name)
     own = given if isinstance(data, pd.DataFrame) else file.batch.table.select(columns).to_pydict()
     sets = label_sets({name: list(own[name]) for name in columns}, file.name)
-    chosen = Columns(tuple((name,) for name in names), (), (), features=asked)
+    chosen = Columns(tuple((name,) for name in names), (), (), features=asked, linked=links)
     ingested = ingest_label_rows((file,), sets, columns, chosen)
     read = [feature.name for feature in ingested.info.features] or names
     kind = None if isinstance(data, pd.DataFrame) else form
-    rows = Rows(given, ingested, file, tuple(read), file.batch.rows.to_numpy(), asked, kind)
+    rows = Rows(given, ingested, file, tuple(read), file.batch.rows.to_numpy(), asked, kind, linked)
     audited, left_out = auditable(sets.names, sets.given[rows.places])
     return LabelRows(columns, sets, audited, left_out, rows)

@@ -51,6 +51,7 @@ class Rows:
         numbers: the number in the file of each row of ``given``.
         asked: the columns of a table of features as they were asked for; ``ALL`` for every one, none of texts.
         form: how the file was read; None of a frame.
+        linked: the name of the column whose equal values link rows; empty without one.
     """
 
     given: pd.DataFrame
@@ -60,6 +61,7 @@ class Rows:
     numbers: Integers
     asked: tuple[str, ...] = ()
     form: FileForm | None = None
+    linked: str = ""
 
     @property
     def places(self) -> Integers:
@@ -100,6 +102,7 @@ def read_rows(
     label: str,
     features: bool | Sequence[str] = False,
     form: FileForm = _AS_IT_IS,
+    linked: str = "",
 ) -> Rows:
     """Read a frame or a file as the step `ingest` does: what cannot be used is set aside with its reason, not refused.
 
@@ -109,20 +112,42 @@ def read_rows(
         label: the label column.
         features: of a table of features its columns; True: every column beside the label that can be one.
         form: how a file is read.
+        linked: the column whose equal values link rows; empty without one.
 
     Raises:
-        InputError: a file that cannot be read, a column that is missing, fewer than two classes, or no row that can be used.
+        InputError: a file that cannot be read, a column that is missing, or that links rows and is read as well, fewer than two classes, or
+            no row that can be used.
     """
     names = text_names(text)
     asked = asked_features(names, features)
-    file, given = opened(data, names, asked, (label,), form)
-    train = RawSet("train", "train", (file,))
-    (found,) = ingest([train], Columns(tuple((name,) for name in names), (), (label,), features=asked), Labelling(None, {}, (), ("-",)))
+    links = linking_column(linked, [*names, *asked, label])
+    file, given = opened(data, names, asked, (label,), form, links)
+    columns = Columns(tuple((name,) for name in names), (), (label,), features=asked, linked=links)
+    (found,) = ingest([RawSet("train", "train", (file,))], columns, Labelling(None, {}, (), ("-",)))
     if len(found.info.labels) < 2:
         raise InputError(f"column {label!r} holds {len(found.info.labels)} class in {found.rows_read:,} rows; a model needs two classes.")
     names = [feature.name for feature in found.info.features] or names
     own = None if isinstance(data, pd.DataFrame) else form
-    return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy(), asked, own)
+    return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy(), asked, own, linked)
+
+
+def linking_column(linked: str, read: Sequence[str]) -> tuple[str, ...]:
+    """Return the name of the column whose equal values link rows, or nothing.
+
+    Raises:
+        InputError: it is one of those that are read.
+    """
+    if linked and linked in read:
+        raise InputError(
+            f"column {linked!r} is named as what links rows and as what is read of them; name a column of its own in `linked`."
+        )
+    return (linked,) if linked else ()
+
+
+def warn_of_links(found: IngestedSet) -> None:
+    """Warn where a column links too few rows or too many."""
+    for warning in found.linkage.warnings.values() if found.linkage is not None else ():
+        warnings.warn(warning, stacklevel=3)
 
 
 def text_names(text: str | Sequence[str]) -> list[str]:
@@ -145,7 +170,12 @@ def asked_features(names: Sequence[str], features: bool | Sequence[str]) -> tupl
 
 
 def opened(
-    data: pd.DataFrame | str | Path, names: Sequence[str], asked: Sequence[str], labels: Sequence[str], form: FileForm
+    data: pd.DataFrame | str | Path,
+    names: Sequence[str],
+    asked: Sequence[str],
+    labels: Sequence[str],
+    form: FileForm,
+    links: Sequence[str] = (),
 ) -> tuple[File, pd.DataFrame]:
     """Return a frame or a file as a source of the step `ingest`, and its rows as they were given.
 
@@ -155,6 +185,7 @@ def opened(
         asked: the columns of a table of features; ``ALL``: every column beside the labels.
         labels: the label columns.
         form: how a file is read; a warning says which encoding was found out.
+        links: the column whose equal values link rows, or none.
 
     Raises:
         InputError: a file that cannot be read, or a column of a frame that is missing.
@@ -167,8 +198,8 @@ def opened(
         return File(Path(data).name, batch), batch.table.to_pandas().set_index(batch.rows.to_numpy())
     if asked:
         data = data.set_axis(data.columns.map(str), axis=1)
-    own = [name for name in data.columns if name not in labels] if asked == ALL else [*names, *asked]
-    _require_columns(data, [*own, *labels])
+    own = [name for name in data.columns if name not in labels] if asked == ALL else [*names, *asked, *links]
+    _require_columns(data, [*own, *labels, *(name for name in links if name not in own)])
     columns = data[[*own, *labels]].reset_index(drop=True)
     table = raw_columns(
         pa.Table.from_pandas(columns.astype(object).where(columns.notna(), None).map(_plain), preserve_index=False), "frame"

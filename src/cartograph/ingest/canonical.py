@@ -20,7 +20,8 @@ from cartograph.ingest.features import with_kinds
 from cartograph.ingest.identity import NOT_CONTRADICTED, content_uids, contradicting, keys_of, normalised_keys, one_by_one, repeats
 from cartograph.ingest.labels import Labelling, annotator_names, chosen_options, class_names, classes
 from cartograph.ingest.leakage import NOT_IN_TRAIN, Leakage, leakage
-from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, QUARANTINE, ROW, UID, DatasetInfo, Domain, examples_schema
+from cartograph.ingest.linkage import Linkage, linkage_of, linked_numbers
+from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, LINKED, QUARANTINE, ROW, UID, DatasetInfo, Domain, examples_schema
 
 Kind = tuple[str, str]
 
@@ -54,6 +55,7 @@ class IngestedSet:
         left_out: columns of a table that are not read as features, since they say nothing of a row or are its name.
         leakage: which rows of ``examples`` are in the train set too; None of the train set itself.
         contradicted: (len(examples),) whether the same texts stand with another label in this set or in the train set.
+        linkage: which rows of the train set are linked; None where no column links any.
     """
 
     info: DatasetInfo
@@ -67,6 +69,7 @@ class IngestedSet:
     left_out: tuple[str, ...] = ()
     leakage: Leakage | None = None
     contradicted: Bools | None = None
+    linkage: Linkage | None = None
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -83,7 +86,8 @@ class IngestedSet:
 def ingest(raw_sets: Sequence[RawSet], columns: Columns, labelling: Labelling) -> list[IngestedSet]:
     """Return the sets in canonical form; the first is the train set, whose labels are the classes of all.
 
-    An evaluation set without the train set's uid column is given uids by content; one without its annotators' column has none.
+    An evaluation set without the train set's uid column is given uids by content; one without its annotators' column has none. What links
+    rows is read of the train set alone.
 
     Raises:
         InputError: a column is missing, holds no text or no uids, or is no label; no row of a set can be used.
@@ -167,19 +171,27 @@ def _ingest(
     faults = _faults(table, info, labelling)
     used = faults == 0
     rejected = sum(len(file.batch.rejected) for file in raw_set.files)
+    examples = _examples(table.filter(pa.array(used)), info, columns)
     ingested = IngestedSet(
         info=info,
         files=tuple(file.name for file in raw_set.files),
         rows_read=len(table) + rejected,
         raw=table,
         used=used,
-        examples=_examples(table.filter(pa.array(used)), info, annotators=bool(columns.annotators), groups=GROUPS in table.column_names),
+        examples=examples,
         quarantine=_quarantine(raw_set, selected, faults, _kinds(info)),
         left_out=columns.left_out,
         merged=np.concatenate([np.isin(file.batch.rows.to_numpy(), file.batch.merged) for file in raw_set.files]),
+        linkage=_linkage(raw_set, columns, table[LINKED].filter(pa.array(used)), examples, labels) if columns.linked else None,
     )
     _require_usable(ingested, columns)
     return ingested
+
+
+def _linkage(raw_set: RawSet, columns: Columns, texts: pa.ChunkedArray, examples: pa.Table, labels: tuple[str, ...]) -> Linkage:
+    there = {name for file in raw_set.files for name in file.batch.table.column_names}
+    column = next((name for name in columns.linked if name in there), columns.linked[0])
+    return linkage_of(column, texts, examples[LINKED], examples[LABEL], labels)
 
 
 def _kinds(info: DatasetInfo) -> list[Kind]:
@@ -206,12 +218,15 @@ def _faults(table: pa.Table, info: DatasetInfo, labelling: Labelling) -> Ids:
     return faults
 
 
-def _examples(table: pa.Table, info: DatasetInfo, *, annotators: bool, groups: bool) -> pa.Table:
-    schema = examples_schema(info, annotators=annotators, groups=groups)
-    ids = pc.index_in(table[LABEL], pa.array(info.labels, pa.string()))
-    columns = [ids if name == LABEL else table[name] for name in schema.names]
+def _examples(table: pa.Table, info: DatasetInfo, columns: Columns) -> pa.Table:
+    linked = bool(columns.linked)
+    schema = examples_schema(info, annotators=bool(columns.annotators), groups=GROUPS in table.column_names, linked=linked)
+    made = {LABEL: pc.index_in(table[LABEL], pa.array(info.labels, pa.string()))}
+    if linked:
+        made[LINKED] = linked_numbers(table[LINKED])
+    read = [made.get(name, table[name]) for name in schema.names]
     return pa.Table.from_arrays(
-        [column.cast(field.type).combine_chunks() for column, field in zip(columns, schema, strict=True)], schema=schema
+        [column.cast(field.type).combine_chunks() for column, field in zip(read, schema, strict=True)], schema=schema
     )
 
 

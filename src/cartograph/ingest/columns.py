@@ -17,7 +17,7 @@ from cartograph.ingest.headers import names_by_position
 from cartograph.ingest.nested import column_at
 from cartograph.ingest.values import table_columns
 from cartograph.read.source import Batch
-from cartograph.schema import ANNOTATOR_LABELS, FEATURES, GROUPS, LABEL, RESERVED, ROW, SOURCE, UID, Feature, Task
+from cartograph.schema import ANNOTATOR_LABELS, FEATURES, GROUPS, LABEL, LINKED, RESERVED, ROW, SOURCE, UID, Feature, Task
 from cartograph.wording import cut
 
 Alternatives = tuple[str, ...]
@@ -46,6 +46,7 @@ class Columns:
         left_out: the other columns, which say nothing or are of other use.
         groups: columns that part an evaluation set's rows: a row is in the group of that name where the cell is not blank. A file may lack
             any of them.
+        linked: what rows have in common that are linked, such as a patient or a speaker; of the train set alone. Empty where none are.
     """
 
     text: tuple[Alternatives, ...]
@@ -59,6 +60,7 @@ class Columns:
     categories: tuple[str, ...] = ()
     kinds: tuple[Feature, ...] = ()
     left_out: tuple[str, ...] = ()
+    linked: Alternatives = ()
 
     @property
     def task(self) -> Task:
@@ -94,13 +96,13 @@ class Columns:
         return tuple(_canonical(names) for names in self.options)
 
     def available(self, files: Sequence[File]) -> Columns:
-        """Return the columns without uid and annotators where none of an evaluation set's files has them."""
+        """Return an evaluation set's columns: nothing links its rows, and it has uid and annotators where one of its files does."""
 
         def kept(alternatives: Alternatives) -> Alternatives:
             there = {column for file in files for column in file.batch.table.column_names}
             return alternatives if any(there.issuperset((name,)) or there.issuperset(name.split("+")) for name in alternatives) else ()
 
-        return replace(self, uid=kept(self.uid), annotators=kept(self.annotators))
+        return replace(self, uid=kept(self.uid), annotators=kept(self.annotators), linked=())
 
 
 def _canonical(names: Alternatives) -> str:
@@ -119,7 +121,7 @@ def select(files: Sequence[File], columns: Columns) -> pa.Table:
     """Return the chosen columns of all files, one under the other, under their canonical names.
 
     The result has the text and option columns, ``label``, ``uid`` and ``annotator_labels`` where asked for, ``groups`` where a file has
-    any, ``source`` and ``row``; texts and labels are as in the file, and may be null.
+    any, ``linked`` (its texts) where asked for, ``source`` and ``row``; texts and labels are as in the file, and may be null.
 
     Raises:
         InputError: a file lacks a column; the message names those it has and the nearest.
@@ -143,6 +145,8 @@ def _select(file: File, columns: Columns) -> pa.Table:
         chosen[ANNOTATOR_LABELS] = _annotators(file, columns.annotators)
     if there := [name for name in columns.groups if name in file.batch.table.column_names]:
         chosen[GROUPS] = _groups(file, there)
+    if columns.linked:
+        chosen[LINKED] = texts_of(file, columns.linked)
     chosen[SOURCE] = pa.chunked_array([pa.repeat(pa.scalar(file.name), len(file.batch.table))])
     chosen[ROW] = pa.chunked_array([file.batch.rows])
     return pa.table(chosen)

@@ -18,7 +18,7 @@ from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
 from cartograph.ingest.columns import Columns, File
 from cartograph.ingest.label_sets import Fault, LabelSets, label_sets
 from cartograph.ingest.labels import Labelling
-from cartograph.schema import LABEL, LABEL_SET, QUARANTINE, ROW, SOURCE, UID, dataset_info, examples_schema
+from cartograph.schema import LABEL, LABEL_SET, LINKED, QUARANTINE, ROW, SOURCE, UID, dataset_info, examples_schema
 from cartograph.wording import counted
 
 FEWEST = 5
@@ -236,7 +236,7 @@ def with_label_sets(table: pa.Table, names: Sequence[str], given: Integers | Boo
         given: which of them each row has, ``(n_examples, n_labels)``.
     """
     info = replace(dataset_info(table.schema), labels=tuple(names))
-    schema = examples_schema(info)
+    schema = examples_schema(info, linked=LINKED in table.column_names)
     table = pa.Table.from_arrays([table[name].combine_chunks() for name in schema.names], schema=schema)
     lists = pa.FixedSizeListArray.from_arrays(pa.array(np.asarray(given, dtype=bool).ravel()), len(names))
     return table.append_column(pa.field(LABEL_SET, pa.list_(pa.bool_(), len(names)), nullable=False), lists)

@@ -22,6 +22,7 @@ def set_record(
     in_train: Mapping[str, int] | None = None,
     contradicted: int | None = None,
     left_out: Sequence[str] = (),
+    linked: str = "",
 ) -> dict[str, Any]:
     """Return the record of a set, as an entry of ``sets`` in validation.json.
 
@@ -37,6 +38,7 @@ def set_record(
         in_train: of an evaluation set, rows that are in the train set too, by kind.
         contradicted: rows whose texts stand with another label too; None where that was not looked for.
         left_out: columns of a table that are not read as features.
+        linked: which rows are held out together, in a sentence; empty where none were asked for.
     """
     return {
         "set": name,
@@ -50,6 +52,7 @@ def set_record(
         "contradicted": contradicted,
         "left_out": list(left_out),
         "checks": list(checks),
+        **({"linked": linked} if linked else {}),
     }
 
 
@@ -80,4 +83,5 @@ def ingested_record(
         in_train=in_train,
         contradicted=0 if item.contradicted is None else int(item.contradicted.sum()),
         left_out=item.left_out,
+        linked=item.linkage.sentence if item.linkage is not None else "",
     )

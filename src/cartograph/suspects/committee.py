@@ -20,7 +20,7 @@ from scipy import sparse
 from cartograph.data.arrays import Floats32, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.kept_logits import WHOLE, KeptShares, Shares
-from cartograph.data.shared_texts import shared_texts
+from cartograph.data.linked_rows import row_groups
 from cartograph.errors import InputError
 from cartograph.features.simple import simple_features
 from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike, tree_columns
@@ -47,13 +47,13 @@ def reading_of(table: pa.Table) -> Reading:
     """Return what a committee reads of a set (``schema.examples_schema``) without an encoder's help.
 
     Words and pixels; of a table of features its columns, for linear models, neighbours and trees; nothing of multiple choice, whose texts
-    do not distinguish classes. Pairs that share a text are of one group.
+    do not distinguish classes. Rows that the user linked are of one group, and pairs that share a text.
     """
     info = dataset_info(table.schema)
-    if info.features:
-        return Reading(None, dense_columns({"train": table})["train"], tree_columns(table))
     # First what lets go of the most: features stay.
-    groups = shared_texts(table)
+    groups = row_groups(table)
+    if info.features:
+        return Reading(None, dense_columns({"train": table})["train"], tree_columns(table), groups=groups)
     features = None if info.task == "choice" else simple_features(table)
     return Reading(features, None, None, info.task == "pair", groups)
 
@@ -107,7 +107,7 @@ def committee_scores(
         trees: of a table of features, what decision trees read of it.
         known: by name, class probabilities of each row by models that had not seen it, ``(n_examples, n_classes)``.
         apart: whether a row's label says how two texts relate, while words and vectors are of either text for itself.
-        groups: group of each row from 0 on, ``(n_examples,)``, rows of which say nothing of each other (``shared_texts``), as no model
+        groups: group of each row from 0 on, ``(n_examples,)``, rows of which say nothing of each other (``linked_rows``), as no model
             may that read one of them; folds that are given must not divide one. None: each row is on its own.
 
     Raises:
@@ -126,7 +126,7 @@ def committee_scores(
     if len(classes) > WHOLE and trees is None and (features is not None or vectors is not None or known):
         if vectors is not None:
             check_vectors(vectors, len(given))
-        kept = shares_of_many(features, vectors, known or {}, given, len(classes), fold, rng)
+        kept = shares_of_many(features, vectors, known or {}, given, len(classes), fold, rng, together=together)
         return Committee(kept, kept_doubt(kept, given), (), fold)
     views = [] if features is None else [words_view(features, given, len(classes), fold, rng, together=together)]
     if vectors is not None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy import sparse
 
-from cartograph.data.arrays import Floats, Floats32, Integers, Reals
+from cartograph.data.arrays import Bools, Floats, Floats32, Integers, Reals
 from cartograph.data.kept_logits import KeptShares, Shares, in_blocks, most_probable
 from cartograph.features.vector_models import SHRINKAGES, discriminants, leave_one_out_neighbours
 from cartograph.suspects.mixture import fit_mixture
@@ -39,6 +39,8 @@ def shares_of_many(
     n_classes: int,
     fold: Integers,
     rng: np.random.Generator,
+    *,
+    together: bool = False,
 ) -> KeptShares:
     """Return out-of-sample class probabilities by naive Bayes, discriminants and neighbours together, of each row the most probable.
 
@@ -50,16 +52,19 @@ def shares_of_many(
         n_classes: more than ``kept_logits.WHOLE``.
         fold: fold of each row, ``(n_examples,)``.
         rng: draws the rows that the weights of the members are fitted on, and those among which neighbours are looked for.
+        together: whether rows of one fold say nothing of each other (``linked_rows``); else all other rows teach naive Bayes.
     """
     scorers: list[Scorer] = []
     if features is not None:
-        scorers.append(_Bayes(features, labels, n_classes))
+        scorers.append(_bayes_by_fold(features, labels, n_classes, fold) if together else _Bayes(features, labels, n_classes))
     if vectors is not None:
         scorers.append(_discriminants(vectors, labels, n_classes, fold))
         # The same references for every block.
-        seed = int(rng.integers(2**63))
+        seed, apart = int(rng.integers(2**63)), fold if together else None
         scorers.append(
-            lambda rows: leave_one_out_neighbours(vectors, labels, n_classes, NEIGHBOURS, np.random.default_rng(seed), rows=rows)
+            lambda rows: leave_one_out_neighbours(
+                vectors, labels, n_classes, NEIGHBOURS, np.random.default_rng(seed), rows=rows, fold=apart
+            )
         )
     scorers += [_known(shares) for shares in known.values()]
 
@@ -84,16 +89,24 @@ class _Bayes:
     The score of a class is a sum over the row's words. A word that no row of the class has adds the same for all such classes, so only
     classes that it occurs in are visited; of frequent words, to which one row more or less is nothing, a product of matrices takes all.
     What the row's own label gets is exact.
+
+    Args:
+        features: as in ``shares_of_many``, like ``labels`` and ``n_classes``.
+        labels: see there.
+        n_classes: see there.
+        taught: the rows that are counted, of which none is scored, ``(n_examples,)``; None: all of them.
     """
 
-    def __init__(self, features: sparse.csr_array, labels: Integers, n_classes: int) -> None:
+    def __init__(self, features: sparse.csr_array, labels: Integers, n_classes: int, taught: Bools | None = None) -> None:
         self._labels, self._n_classes, self._width = labels, n_classes, features.shape[1]
-        self._features = features
+        self._features, self._counts_own = features, taught is None
+        if taught is not None:
+            features, labels = sparse.csr_array(features[taught]), labels[taught]
         own = sparse.csr_array((np.ones(len(labels)), (np.arange(len(labels)), labels)), shape=(len(labels), n_classes))
         self._inside = sparse.csr_array(features.T.astype(np.float64) @ own)
         self._inside.sort_indices()
         self._total = np.asarray(features.sum(axis=0), dtype=np.float64).ravel()
-        self._length = np.asarray(features.sum(axis=1), dtype=np.float64).ravel()
+        self._length = np.asarray(self._features.sum(axis=1), dtype=np.float64).ravel()
         self._of_class = np.asarray(self._inside.sum(axis=0), dtype=np.float64).ravel()
         frequent = np.bincount(features.indices, minlength=features.shape[1]) > _FREQUENT
         self._frequent, self._rare = np.flatnonzero(frequent), ~frequent
@@ -122,7 +135,8 @@ class _Bayes:
         within = np.arange(int(number.sum())) - np.repeat(np.cumsum(number) - number, number)
         places = np.repeat(begin, number) + within
         target = np.repeat(of_row, number) * self._n_classes + self._inside.indices[places]
-        return target, np.repeat(value, number), self._inside.data[places], np.repeat(self._total[word] - value, number)
+        others = self._total[word] - value if self._counts_own else self._total[word]
+        return target, np.repeat(value, number), self._inside.data[places], np.repeat(others, number)
 
     def _scores(
         self,
@@ -136,8 +150,10 @@ class _Bayes:
         gain = value * (np.log((inside + extra) / extra) + np.log((others + extra) / (np.maximum(others - inside, 0.0) + extra)))
         found = scores + np.bincount(target, weights=gain, minlength=scores.size).reshape(scores.shape)
         spread, whole, length = extra * self._width, self._of_class.sum(), self._length[rows]
-        outside = whole - length[:, None] - self._of_class
+        outside = whole - (length[:, None] if self._counts_own else 0.0) - self._of_class
         found -= length[:, None] * np.log((self._of_class + spread) / (np.maximum(outside, 0.0) + spread))
+        if not self._counts_own:
+            return _centred(found)
         of_row, word, value = words
         given = self._labels[rows]
         inside = np.maximum(np.asarray(self._inside[word, given[of_row]]).ravel() - value, 0.0)
@@ -147,6 +163,21 @@ class _Bayes:
         total = np.log((own + spread) / (whole - length - own + spread))
         found[np.arange(len(rows)), given] = np.bincount(of_row, weights=gain, minlength=len(rows)) - length * total
         return _centred(found)
+
+
+def _bayes_by_fold(features: sparse.csr_array, labels: Integers, n_classes: int, fold: Integers) -> Scorer:
+    """Return naive Bayes of each row from the counts of the rows of all other folds."""
+    fitted = [_Bayes(features, labels, n_classes, fold != part) for part in range(int(fold.max()) + 1)]
+
+    def scores(rows: Integers) -> Sequence[Floats32]:
+        out = [np.empty((len(rows), n_classes), dtype=np.float32) for _ in SMOOTHINGS]
+        for part, model in enumerate(fitted):
+            own = np.flatnonzero(fold[rows] == part)
+            for table, found in zip(out, model(rows[own]), strict=True):
+                table[own] = found
+        return out
+
+    return scores
 
 
 def _discriminants(vectors: Floats32, labels: Integers, n_classes: int, fold: Integers) -> Scorer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cartograph.data.arrays import Floats, Integers, Integers32
 from cartograph.data.kept_logits import KeptShares
-from cartograph.data.shared_texts import linked_texts
+from cartograph.data.linked_rows import linked_texts, named_by
 from cartograph.errors import InputError
 from cartograph.features.text import Row
 from cartograph.suspects.committee import committee_scores
@@ -71,24 +71,32 @@ def find_suspects(
 
 
 def out_of_fold_probabilities(
-    texts: Sequence[Row], labels: npt.ArrayLike, *, vectors: npt.ArrayLike | None = None, folds: int = 5, seed: int = 13
+    texts: Sequence[Row],
+    labels: npt.ArrayLike,
+    *,
+    vectors: npt.ArrayLike | None = None,
+    linked: Sequence[Hashable] | None = None,
+    folds: int = 5,
+    seed: int = 13,
 ) -> Floats:
     """Return class probabilities of texts by cheap models that never saw the row, ``(n_examples, n_classes)``.
 
     They are what ``find_suspects`` takes. The models are logistic regressions fitted on the other folds and naive Bayes fitted on all
     other rows, on TF-IDF weights of words and pairs of words, and, on vectors where there are some, discriminants and nearest neighbours;
-    what they say is mixed (see ``cartograph.suspects.views``). Tuples that share a text are held out together. Words take half a second
-    for 10,000 sentences, some 40 seconds for 500,000 pairs.
+    what they say is mixed (see ``cartograph.suspects.views``). Tuples that share a text are held out together, and so are rows that
+    are linked. Words take half a second for 10,000 sentences, some 40 seconds for 500,000 pairs.
 
     Args:
         texts: (n_examples,) texts, or tuples of texts such as (premise, hypothesis).
         labels: (n_examples,) label ids from 0 on.
         vectors: (n_examples, width) of an encoder that has not learnt from these labels; with them far more errors are found.
+        linked: (n_examples,) what links rows, such as the name of a patient, a speaker or a document; None, an empty text and a number
+            that is none: that row stands alone.
         folds: number of folds, 2 or more.
         seed: of the folds; the same seed gives the same probabilities.
 
     Raises:
-        InputError: no rows, one class, blank texts, labels that do not fit, or more folds than the smallest class has rows.
+        InputError: no rows, one class, blank texts, labels or links that do not fit, or more folds than the smallest class has rows.
 
     >>> texts = ["good fun", "a good film", "good plot"] * 4 + ["bad film", "a bad plot", "bad"] * 4
     >>> labels = [1] * 12 + [0] * 11 + [1]
@@ -98,6 +106,7 @@ def out_of_fold_probabilities(
     given = np.asarray(labels)
     names = [str(label) for label in range(int(given.max(initial=-1)) + 1)]
     read = None if vectors is None else np.asarray(vectors, dtype=np.float32)
-    rng, groups = np.random.default_rng(seed), linked_texts(texts)
+    named = None if linked is None else named_by(linked, len(given))
+    rng, groups = np.random.default_rng(seed), linked_texts(texts, named)
     found = committee_scores(texts, given, names, rng, folds=folds, vectors=read, groups=groups).probabilities
     return found.dense() if isinstance(found, KeptShares) else found

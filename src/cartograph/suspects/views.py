@@ -67,7 +67,7 @@ def words_view(
         n_classes: two or more.
         fold: fold of each row, ``(n_examples,)``.
         rng: draws a sample of rows for the mixture, above 20,000.
-        together: whether rows of one fold say nothing of each other (``shared_texts``); else all other rows teach naive Bayes.
+        together: whether rows of one fold say nothing of each other (``linked_rows``); else all other rows teach naive Bayes.
     """
     logistic = out_of_fold_logistic(features, labels, n_classes, fold, PENALTIES)
     if together:

@@ -24,8 +24,9 @@ from scipy.special import softmax
 from cartograph.data.arrays import Bools, Ids
 from cartograph.data.folds import assign_folds
 from cartograph.data.json_files import read_json, write_json
+from cartograph.data.linked_rows import user_groups
 from cartograph.dynamics.epoch_files import by_blocks, epoch_file
-from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_logistic
+from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_bayes, out_of_fold_logistic
 from cartograph.features.simple import simple_features
 from cartograph.features.text import TextRows
 from cartograph.schema import LABEL, dataset_info
@@ -85,7 +86,8 @@ def simple_accuracy(train: pa.Table, seed: int) -> float | None:
     """Return how often simple models are right about rows that they did not see, in [0, 1]: the better of a linear model and naive Bayes.
 
     Above 5,000 rows a random 5,000 (2,000 where there are more than 200 classes, and without the linear model, for its time); so it
-    is then a little lower than it would be. None where it is not known: multiple choice, blank texts, fewer than two rows or classes.
+    is then a little lower than it would be. Rows that the user linked are held out together. None where it is not known: multiple
+    choice, blank texts, fewer than two rows or classes.
 
     Args:
         train: ``schema.examples_schema``.
@@ -102,10 +104,13 @@ def simple_accuracy(train: pa.Table, seed: int) -> float | None:
         return None
     if not info.images and not any("".join(row).strip() for row in TextRows(train)):
         return None
-    features = simple_features(train)
-    scores = leave_one_out_bayes(features, labels, len(present), (_SMOOTHING,))
-    if not many:
-        fold = assign_folds(labels, min(_FOLDS, len(labels)), rng)
+    features, groups = simple_features(train), user_groups(train)
+    fold = None if many and groups is None else assign_folds(labels, min(_FOLDS, len(labels)), rng, groups)
+    if fold is None or groups is None:
+        scores = leave_one_out_bayes(features, labels, len(present), (_SMOOTHING,))
+    else:
+        scores = out_of_fold_bayes(features, labels, len(present), fold, (_SMOOTHING,))
+    if fold is not None and not many:
         scores += out_of_fold_logistic(features, labels, len(present), fold, (_PENALTY,))
     return max(accuracy(found, labels) for found in scores)
 

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cartograph.data.folds import assign_folds
+from cartograph.data.linked_rows import row_groups
 from cartograph.data.parquet import write_parquet
-from cartograph.data.shared_texts import shared_texts
 from cartograph.dynamics.epoch_files import epoch_file
 from cartograph.schema import LABEL, UID
 from cartograph.train.fit import fit_files
@@ -29,14 +29,14 @@ def fit_folds(
 ) -> Path:
     """Train on all folds but one, for each; score the rows of that one after every epoch, dropout off.
 
-    Folds hold the classes evenly, hold pairs that share a text together, and follow from the recipe's seed. Each fold's training resumes
-    on its own where it was interrupted.
+    Folds hold the classes evenly, hold linked rows together (``linked_rows``), and follow from the recipe's seed. Each fold's training
+    resumes on its own where it was interrupted.
 
     Args:
         recipe: how; its settings of recording and evaluation are not used.
         train: the train set, a file of ``schema.examples_schema``.
         folder: takes ``fold-0``, ``fold-1``, … and what is returned.
-        folds: 2 or more.
+        folds: 2 or more; of fewer groups of linked rows one for each.
         processes: as in ``fit_files``.
         progress: called with (rows trained on, rows to train on), over all folds.
 
@@ -48,7 +48,8 @@ def fit_folds(
     """
     table = pq.ParquetFile(train).read()
     labels = table.column(LABEL).to_numpy()
-    numbers = assign_folds(labels, folds, np.random.default_rng([recipe.seed, folds]), shared_texts(table))
+    numbers = assign_folds(labels, folds, np.random.default_rng([recipe.seed, folds]), row_groups(table))
+    folds = int(numbers.max()) + 1
     recipe = replace(recipe, record="epoch_end", evaluate="end", live=False)
     done, total = 0, (folds - 1) * recipe.epochs * table.num_rows
     parts = []

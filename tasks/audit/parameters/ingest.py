@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -49,6 +50,20 @@ def _all_or_names(value: Any) -> Any:
 
 Text = Annotated[str, BeforeValidator(_text)]
 Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(listed)]
+
+
+def require_other_columns(linked: Sequence[str], *read: Sequence[str]) -> None:
+    """Check that what links rows is none of the columns that are read of them.
+
+    Raises:
+        ValueError: it is.
+    """
+    named = {part for names in read if names != "all" for name in names for part in (name, *name.split("+"))}
+    if twice := sorted(named & set(linked)):
+        raise ValueError(
+            f"`linked` names column `{twice[0]}`, which is also a text, an option, an image, a feature or the label; name a column that "
+            "says what rows have in common and is not learnt from"
+        )
 
 
 class EvaluationSet(Section):
@@ -108,6 +123,11 @@ class Ingest(Sources):
     )
     uid: Names = Field((), description="column that identifies a row; null, or an evaluation set without it: made from the content")
     annotators: Names = Field((), description="column with the annotators' labels; null: none")
+    linked: Names = Field(
+        (),
+        description="column whose equal values link rows, such as a patient, a speaker or a document: linked rows are held out together; "
+        "null: none",
+    )
     groups: Names = Field(
         (), description="columns that group an evaluation set: rows whose cell is not blank form a group that is also scored separately"
     )
@@ -145,7 +165,7 @@ class Ingest(Sources):
             return {**_TABLE, "rows": TABLES[source], **data}
         return {**_DIGITS, **data} if source == "digits" else data
 
-    @field_validator("uid", "annotators", "image", "categories", mode="before")
+    @field_validator("uid", "annotators", "linked", "image", "categories", mode="before")
     @classmethod
     def _none_is_empty(cls, value: Any) -> Any:
         return () if value is None else value
@@ -180,6 +200,7 @@ class Ingest(Sources):
         fields = [names[0] for names in (self.image, *self.text, *self.options) if names]
         if len(set(fields)) < len(fields) or set(fields) & set(self.label):
             raise ValueError("`image`, `text`, `options` and `label` must name different columns")
+        require_other_columns(self.linked, self.image, *self.text, *self.options, self.label, self.features)
         if len(set(self.labels)) < len(self.labels) or len(self.labels) == 1:
             raise ValueError("`labels` must name two or more classes, each once; leave it out to take those of the train set")
         return self

@@ -31,7 +31,7 @@ def validation_section(audit: Audit) -> Section | None:
     if audit.quarantine.num_rows:
         blocks += [_reasons(audit), _quarantined(audit)]
     failed = sum(not check.passed for check in checks)
-    lead = f"{_outcome(failed, len(checks))} {_unusable(audit)}{_left_out(sets)}"
+    lead = f"{_outcome(failed, len(checks))} {_unusable(audit)}{_left_out(sets)}{_linked(sets)}"
     return Section("validation", "Validation", lead, blocks)
 
 
@@ -60,6 +60,12 @@ def _left_out(sets: Sequence[Mapping[str, Any]]) -> str:
     shown = listing([f"“{cut(str(name), 60)}”" for name in names[:_MOST_COLUMNS]])
     more = f", and {count(len(names) - _MOST_COLUMNS)} more" if len(names) > _MOST_COLUMNS else ""
     return f" Columns that were not read, since they are identifiers, row numbers, empty or marked as no features: {shown}{more}."
+
+
+def _linked(sets: Sequence[Mapping[str, Any]]) -> str:
+    """Return which rows are held out together, as a sentence behind another; empty where none were asked for."""
+    sentences = [str(entry["linked"]) for entry in sets if entry.get("linked")]
+    return f" {sentences[0]}" if sentences else ""
 
 
 def _check(name: str, check: Mapping[str, Any]) -> Check:

@@ -1,0 +1,167 @@
+"""Which rows are linked: they belong together wherever a model scores rows that it did not see.
+
+Rows are seldom drawn one by one. SNLI has every premise three times, once with each label, and WikiQA every question with all its
+candidates, of which one answers it. A model that has read a row's siblings knows its label from how the set was made, and not from its
+texts: of 2,525 pairs of SNLI with their authors' labels it explained .8 of the labels' entropy, took 2 for wrong where a majority of five
+annotators disagreed with 160, and ranked no better than chance. So pairs that share a text are held out together, and so are rows that
+share what the user named: a patient, a speaker, a document (Roberts et al., Ecography 2017; scikit-learn's ``GroupKFold``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import cast
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from cartograph.data.arrays import Integers
+from cartograph.errors import InputError
+from cartograph.schema import LINKED, dataset_info
+
+_BLOCK = 20_000
+
+LARGEST = 0.1
+"""Share of the rows above which no group may be that texts link: chains of them can link most of a set, and one fold holds a fifth."""
+
+MOST = 0.5
+"""Share of the rows above which rows are not held together that the user linked: models would learn from the smaller part."""
+
+
+def row_groups(table: pa.Table) -> Integers | None:
+    """Return the group of each row of a set (``schema.examples_schema``), as ``linked_rows`` does.
+
+    Rows are linked by the column that the user named (``schema.LINKED``), and pairs by the texts that they share.
+    """
+    if not table.num_rows:
+        return None
+    info = dataset_info(table.schema)
+    fields = _ids([_texts(table[name]) for name in info.fields]) if info.task == "pair" else []
+    return linked_rows(fields, named_groups(table))
+
+
+def user_groups(table: pa.Table) -> Integers | None:
+    """Return what ``row_groups`` does where the user linked rows; None where at most texts link them."""
+    return row_groups(table) if LINKED in table.column_names else None
+
+
+def named_groups(table: pa.Table) -> Integers | None:
+    """Return the number of what links each row, ``(n_examples,)``, -1 where it stands alone; None where the user named no column."""
+    if LINKED not in table.column_names:
+        return None
+    return cast(Integers, table[LINKED].fill_null(-1).to_numpy().astype(np.intp))
+
+
+def linked_texts(rows: Sequence[str | Sequence[str]], named: Integers | None = None) -> Integers | None:
+    """Return the group of each row of texts, as ``linked_rows`` does: of several fields rows that share a text are linked.
+
+    >>> linked_texts([("a", str(row)) for row in range(2)] + [(f"b{row}", str(row + 2)) for row in range(20)])[:3].tolist()
+    [0, 0, 1]
+    """
+    if not len(rows) or isinstance(rows[0], str):
+        return linked_rows([], named)
+    return linked_rows(_ids(zip(*rows, strict=True)), named)
+
+
+def named_by(values: Sequence[Hashable], number: int) -> Integers:
+    """Return the number of what links each row, ``(n_examples,)``, -1 where it stands alone: None, an empty text, a number that is none.
+
+    Args:
+        values: of each row; equal ones are linked.
+        number: of rows.
+
+    Raises:
+        InputError: there are others than so many values.
+
+    >>> named_by(["ann", "", "bo", "ann", None], 5).tolist()
+    [0, -1, 1, 0, -1]
+    """
+    if len(values) != number:
+        raise InputError(f"there are {len(values):,} values that link rows and {number:,} labels; give one per row.")
+    numbers: dict[Hashable, int] = {}
+    missing = pd.isna(pd.Series(list(values), dtype=object))
+    blank = [none or (isinstance(value, str) and not value.strip()) for value, none in zip(values, missing, strict=True)]
+    return np.array([-1 if alone else numbers.setdefault(value, len(numbers)) for value, alone in zip(values, blank, strict=True)], np.intp)
+
+
+def linked_rows(fields: Sequence[Integers], named: Integers | None = None) -> Integers | None:
+    """Return each row's group, numbered as they first occur, ``(n_examples,)``: rows that share a text, even through others, are in one.
+
+    Where such chains link more than ``LARGEST`` of the rows, the field that repeats itself most groups them alone, and where one of its
+    texts is in as many rows the next one. None where all groups are of one row, or no field will do.
+
+    Rows that the user linked are in one group, too, whatever their texts: where chains of both link too many rows, texts link them by one
+    field, and else not at all. What the user linked may be larger than ``LARGEST``; above ``MOST`` of the rows its rows stand alone.
+
+    Args:
+        fields: the id of each row's text, per field, ``(n_examples,)`` each; equal ids are equal texts, in whatever field.
+        named: the number of what the user says links a row, ``(n_examples,)``, negative where it stands alone; None where nothing does.
+
+    >>> rows = np.arange(40)
+    >>> linked_rows([rows // 2, 100 + rows])[:6].tolist()
+    [0, 0, 1, 1, 2, 2]
+    >>> linked_rows([], np.array([7, -1, 7, -1])).tolist()
+    [0, 1, 0, 2]
+    """
+    by_repeats = sorted(fields, key=lambda field: len(np.unique(field)))
+    if named is None:
+        return _first_that_will_do([list(fields), *([field] for field in by_repeats)], LARGEST) if len(fields) and len(fields[0]) else None
+    if not len(named):
+        return None
+    own = _alone_where_too_many(named) + 1 + max((int(field.max()) for field in fields), default=-1)
+    bound = max(LARGEST, float(np.bincount(own).max()) / len(own))
+    return _first_that_will_do([[own, *fields], *([own, field] for field in by_repeats), [own]], bound)
+
+
+def _first_that_will_do(candidates: Sequence[Sequence[Integers]], bound: float) -> Integers | None:
+    """Return the groups of the first fields whose chains make none of more than that share of the rows."""
+    for fields in candidates:
+        numbered = _numbered(_chained(fields))
+        largest = int(np.bincount(numbered).max())
+        if largest == 1:
+            return None
+        if largest <= bound * len(numbered):
+            return numbered
+    return None
+
+
+def _chained(fields: Sequence[Integers]) -> Integers:
+    """Return a number for each row, equal for rows that share an id, even through others."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    first, number = fields[0], 1 + max(int(field.max()) for field in fields)
+    if len(fields) == 1:
+        return first
+    ends = np.concatenate([first] * (len(fields) - 1)), np.concatenate(fields[1:])
+    graph = coo_array((np.ones(len(ends[0]), bool), ends), shape=(number, number))
+    return cast(Integers, connected_components(graph, directed=False)[1][first])
+
+
+def _numbered(groups: Integers) -> Integers:
+    """Return groups numbered as they first occur."""
+    _, rows, numbered = np.unique(groups, return_index=True, return_inverse=True)
+    order: Integers = np.argsort(np.argsort(rows))[numbered]
+    return order
+
+
+def _alone_where_too_many(named: Integers) -> Integers:
+    """Return numbers from 0 on, one of its own for each row that stands alone or shares its with more than ``MOST`` of the rows."""
+    _, number, counts = np.unique(named, return_inverse=True, return_counts=True)
+    alone = (named < 0) | (counts[number] > MOST * len(named))
+    own: Integers = np.where(alone, len(counts) + np.arange(len(named)), number)
+    return own
+
+
+def _texts(column: pa.ChunkedArray) -> Iterator[str]:
+    for start in range(0, len(column), _BLOCK):
+        yield from column.slice(start, _BLOCK).to_pylist()
+
+
+def _ids(fields: Iterable[Iterable[str]]) -> list[Integers]:
+    """Return the id of each text, per field; texts are compared by digests of 64 bits, since together they are far larger."""
+    digests = [b"".join(blake2b(str(text).encode(), digest_size=8).digest() for text in texts) for texts in fields]
+    ids = np.unique(np.frombuffer(b"".join(digests), np.uint64), return_inverse=True)[1]
+    return np.split(ids, len(digests))
