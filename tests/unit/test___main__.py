@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from cartograph.__main__ import main
+from tests.speakers import made_up
 
 
 @pytest.mark.parametrize(
@@ -70,6 +73,32 @@ def test_it_says_how_a_table_was_read_what_was_left_out_and_which_column_tells_t
     assert (
         "Columns that were not read, since they are identifiers, row numbers, empty or marked as no features: “number” and “name”." in page
     )
+
+
+def test_rows_that_a_column_links_are_held_out_together_which_it_says_and_so_does_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = made_up(120, 0.1, 1)
+    wrong = set((np.flatnonzero(rows.pop("wrong")) + 1).tolist())
+    rows.assign(speaker=rows["speaker"].where(rows.index > 80, "ann")).to_csv("rows.csv", index=False)
+    assert main(["audit", "rows.csv", "--linked", "speaker", "--out", "odd"]) == 0
+    shown = capsys.readouterr().out
+    assert (
+        "Rows with the same `speaker` are held out together: " in shown
+        and "\n“ann” of `speaker` is in 81 of 600 rows (14\xa0%), which" in shown
+    )
+    rows.to_csv("rows.csv", index=False)
+    found = {}
+    for name, options in (("without", []), ("with", ["--linked", "speaker"])):
+        assert main(["audit", "rows.csv", "--out", name, *options]) == 0
+        found[name] = set(pd.read_csv(f"{name}/suspects.csv")["row"])
+    assert not found["without"] & wrong and len(found["with"] & wrong) > 10
+    page = Path("with/report.html").read_text()
+    assert "Rows with the same `speaker` are held out together: 600 of 600 in 120 groups." in page
+    assert "cartograph audit rows.csv --text text --label label --linked speaker" in page
+    assert main(["audit", "rows.csv", "--linked", "speakers"]) == 2
+    assert capsys.readouterr().err.endswith("its columns are text, label, speaker; did you mean `speaker`?\n")
 
 
 def test_help_needs_no_heavy_library() -> None:

@@ -22,8 +22,8 @@ class Linkage:
     Attributes:
         column: its name.
         used: rows of the train set.
-        linked: those that share their value with another.
-        groups: number of values that are in two rows or more.
+        linked: those that are held out together with others.
+        groups: in how many groups.
         largest: the value that is in most rows.
         most: in how many.
         whole: names of the classes whose rows, two or more, all have one value.
@@ -41,29 +41,32 @@ class Linkage:
     def sentence(self) -> str:
         """What is held out together."""
         if not self.groups:
-            return f"`{cut(self.column, _LONGEST)}` links no rows."
+            return f"{self._named} links no rows."
         return (
-            f"Rows with the same `{cut(self.column, _LONGEST)}` are held out together: {self.linked:,} of {self.used:,} in "
-            f"{counted(self.groups, 'group')}."
+            f"Rows with the same {self._named} are held out together: {self.linked:,} of {self.used:,} in {counted(self.groups, 'group')}."
         )
 
     @property
     def warnings(self) -> dict[str, str]:
         """What it links too little or too much: a check that failed -> what was found."""
         findings = {}
-        if not self.groups:
-            findings[LINKS] = f"no value of `{cut(self.column, _LONGEST)}` is in two rows, so each is held out on its own"
+        if not self.groups and self.most <= 1:
+            findings[LINKS] = f"no value of {self._named} is in two rows, so each is held out on its own"
         elif self.most > LARGEST * self.used:
-            held = (
-                "held out on their own" if self.most > MOST * self.used else "held out together, and models of them learn from the others"
+            held = "on their own" if self.most > MOST * self.used else "together, so models that score them learn from the others alone"
+            findings[NOT_TOO_MANY] = (
+                f"“{cut(self.largest, _LONGEST)}” of {self._named} is in {self.most:,} of {self.used:,} rows "
+                f"({share(self.most, self.used)}), which are held out {held}"
             )
-            part = share(self.most, self.used)
-            findings[NOT_TOO_MANY] = f"“{cut(self.largest, _LONGEST)}” is in {self.most:,} of {self.used:,} rows ({part}), which are {held}"
         if self.whole:
             named = listing([f"“{cut(name, _LONGEST)}”" for name in self.whole[:_MOST_NAMED]])
             more = f", and {len(self.whole) - _MOST_NAMED:,} more" if len(self.whole) > _MOST_NAMED else ""
-            findings[NOT_WHOLE] = f"all rows of {named}{more} are linked, so models of them do not know their class, and they are doubted"
+            findings[NOT_WHOLE] = f"rows of {named}{more} have one {self._named} each, so no model that scores them knows their class"
         return findings
+
+    @property
+    def _named(self) -> str:
+        return f"`{cut(self.column, _LONGEST)}`"
 
 
 LINKS, NOT_TOO_MANY, NOT_WHOLE = "a column links rows", "no value links too many rows", "no class is linked as a whole"
@@ -106,10 +109,10 @@ def linkage_of(column: str, texts: pa.ChunkedArray, numbers: pa.ChunkedArray, la
         return Linkage(column, len(own), 0, 0, "", 0, ())
     most = int(counts.argmax())
     value = texts.take(pa.array(np.flatnonzero(own >= 0)[place[most : most + 1]]))[0].as_py().strip()
-    alone = np.where(own < 0, len(counts) + np.arange(len(own)), own)
+    together = (counts > 1) & (counts <= MOST * len(own))
+    alone = np.where((own < 0) | ~together[own], len(counts) + np.arange(len(own)), own)
     ids = labels.to_numpy()
     pairs = np.unique(np.stack([ids, alone]), axis=1)[0]
     rows, values = np.bincount(ids, minlength=len(names)), np.bincount(pairs, minlength=len(names))
     whole = tuple(name for name, many, one in zip(names, rows, values, strict=True) if many > 1 and one == 1)
-    shared = counts[counts > 1]
-    return Linkage(column, len(own), int(shared.sum()), len(shared), value, int(counts[most]), whole if len(shared) else ())
+    return Linkage(column, len(own), int(counts[together].sum()), int(together.sum()), value, int(counts[most]), whole)

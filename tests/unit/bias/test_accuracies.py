@@ -43,6 +43,13 @@ def test_data_without_evaluation_sets_hold_a_part_out() -> None:
     assert stays.sum() + part.kept.sum() == 20
 
 
+def test_rows_that_a_column_links_are_held_out_together() -> None:
+    pool = small_set(rows=300).append_column("linked", pa.array([row // 3 for row in range(300)], pa.int32()))
+    rest, stays, part = held_out(pool, np.arange(300) < 30, 0.2, np.random.default_rng(0))
+    assert set(rest["linked"].to_pylist()).isdisjoint(part.rows["linked"].to_pylist())
+    assert abs(part.rows.num_rows - 60) <= 6 and rest.num_rows == len(stays) == 300 - part.rows.num_rows
+
+
 def test_five_best_labels_are_counted() -> None:
     pool, tests = small_images(20), EvaluationRows(small_images(4, seed=3), np.ones(4, bool))
     gold = tests.rows["label"].to_numpy()

@@ -95,6 +95,19 @@ def test_the_same_rows_give_the_same_choice() -> None:
     assert choose(0.1, known=True, seed=5)[0] == choose(0.1, known=True, seed=5)[0]
 
 
+def test_rows_that_are_linked_are_left_out_together() -> None:
+    # Each three rows have a word of their own and one label, which nothing else tells.
+    rng = np.random.default_rng(1)
+    groups, labels = np.repeat(np.arange(100), 3), np.repeat(rng.integers(0, 2, 100), 3).astype(np.int32)
+    features = sparse.csr_array((np.ones(300, np.float32), groups, np.arange(301)), shape=(300, 100))
+    arms: dict[Arm, Cleaning] = {"original": Cleaning(np.ones(300, bool), labels, CHANGES.empty_table(), 0, ())}
+    alone, together = (
+        choose_arm(features, labels, 2, np.ones(300), arms, np.random.default_rng(2), linked).scores["original"].accuracy
+        for linked in (None, groups)
+    )
+    assert alone > 0.9 > 0.65 > together
+
+
 def test_too_few_rows_are_not_compared() -> None:
     rng = np.random.default_rng(0)
     features, truth = topics(LEAST_ROWS - 1, rng)

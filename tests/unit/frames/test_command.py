@@ -49,6 +49,17 @@ def test_of_a_frame_and_of_what_the_command_cannot_do_it_is_the_call(tmp_path: P
     assert call == "cartograph.audit('rows.csv', features=True, labels=['n', 'm'], epochs=4, seed=1, vectors=vectors)"
 
 
+def test_the_column_that_links_rows_is_named_and_parsed_as_it_was(tmp_path: Path) -> None:
+    rows = read_rows(FRAME, "the text", "tag, own", linked="n")
+    call = command_of(rows, ["the text"], "tag, own", threshold=0.5, seed=13)
+    assert call == "cartograph.audit(frame, text='the text', label='tag, own', linked='n')"
+    FRAME.to_csv(tmp_path / "rows.csv", index=False)
+    rows = read_rows(tmp_path / "rows.csv", "tag, own", "n", linked="the text")
+    command = command_of(rows, ["tag, own"], "n", threshold=0.5, seed=13)
+    assert command == "cartograph audit rows.csv --text 'tag, own' --label n --linked 'the text'"
+    assert _parser().parse_args(["audit", "rows.csv", "--linked", "the text"]).linked == "the text"
+
+
 def test_the_defaults_are_those_of_the_command() -> None:
     given = _parser().parse_args(["audit", "rows.csv"])
     assert (given.threshold, given.seed) == (THRESHOLD, SEED)

@@ -33,6 +33,15 @@ def test_lists_separated_names_and_columns_of_0_and_1_are_the_same_labels(tmp_pa
         assert dataset_info(read.examples.schema).labels == WORDS
 
 
+def test_a_column_links_rows_by_uid() -> None:
+    frame = film_frame(60)[0].assign(film=[row // 3 for row in range(60)])
+    read = read_label_rows(frame, "text", "tags", linked="film")
+    numbers = read.examples["linked"].to_numpy()
+    np.testing.assert_array_equal(numbers[np.argsort(read.places)], np.arange(60) // 3)
+    with pytest.raises(InputError, match="'tags' is named as what links rows and as what is read of them"):
+        read_label_rows(frame, "text", "tags", linked="tags")
+
+
 def test_rare_and_constant_labels_are_left_out_with_the_reason() -> None:
     frame = film_frame(60)[0]
     frame["tags"] = [f"{cell}|film" if cell else "film" for cell in frame["tags"]]

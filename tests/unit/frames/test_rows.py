@@ -73,6 +73,22 @@ def test_a_table_of_features_is_read_by_all_its_columns_or_by_those_that_are_nam
         read_rows(frame, (), "y", features=["jobs"])
 
 
+@pytest.mark.parametrize("from_file", [False, True])
+def test_a_column_links_rows_and_is_no_feature(from_file: bool, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [20, 30, 41, 50] * 10, "who": [7, 7, None, 8] * 10, "job": ["a", "b"] * 20, "y": [0, 1] * 20})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    data = tmp_path / "rows.csv" if from_file else frame
+    for features in (True, ["age", "job"]):
+        rows = read_rows(data, (), "y", features=features, linked="who")
+        assert rows.columns == ("age", "job", "y") and rows.linked == "who" and rows.ingested.left_out == ()
+        assert rows.ingested.examples["linked"].to_pylist() == [0, 0, None, 1] * 10
+    assert read_rows(data, "job", "y", linked="who").ingested.examples["linked"].to_pylist() == [0, 0, None, 1] * 10
+    assert "linked" not in read_rows(data, "job", "y").ingested.examples.column_names
+    for read, message in (("whom", "has no column .whom"), ("job", "'job' is named as what links rows and as what is read of them")):
+        with pytest.raises(InputError, match=message):
+            read_rows(data, "job", "y", linked=read)
+
+
 def test_a_file_that_is_not_utf8_is_read_as_what_it_is_which_a_warning_says(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("text,label\nschön,x\nübel,y\n", encoding="cp1252")

@@ -351,3 +351,67 @@ def test_names_of_sources() -> None:
     assert source_names([FileEntry(path="d/set", split="train"), FileEntry(path="d/set", split="test")]) == ["set:train", "set:test"]
     with pytest.raises(InputError, match=r"a/x\.csv is listed twice in one set"):
         names("a/x.csv", "b/x.csv", "a/x.csv")
+
+
+# --- what links rows
+
+
+def test_a_column_that_links_rows_is_kept_as_numbers_in_the_train_set_alone(tmp_path: Path) -> None:
+    lines = [f"{line},{('ann', 'bo', '', ' ann ')[row % 4]}" for row, line in enumerate(some_rows())]
+    with_it = write_csv(tmp_path / "with.csv", "text,label,speaker", *[f"other {line},bo" for line in some_rows()])
+    without = write_csv(tmp_path / "without.csv", "text,label", *[f"another {line}" for line in some_rows()])
+    sets = {"with": {"files": with_it}, "without": {"files": without}}
+    done = ingest_rows(tmp_path, *lines, header="text,label,speaker", linked="speaker", evaluation=sets)
+    assert done.table("train")["linked"].to_pylist() == [0, 1, None, 0] * 10
+    info = DatasetInfo("train", "train", "single", ("text",), (), ("bad", "good"))
+    assert done.table("train").schema.equals(examples_schema(info, linked=True), check_metadata=True)
+    assert all("linked" not in done.table(name).column_names for name in sets)
+    assert done.validation["sets"][0]["linked"] == "Rows with the same `speaker` are held out together: 30 of 40 in 2 groups."
+
+
+def test_of_rows_that_are_set_aside_nothing_is_linked(tmp_path: Path) -> None:
+    lines = [*(f"{line},s{row}" for row, line in enumerate(some_rows())), ",good,s0"]
+    done = ingest_rows(tmp_path, *lines, header="text,label,speaker", linked="speaker", quarantine_limit=0.1)
+    assert done.table("train")["linked"].to_pylist() == list(range(40))
+    assert done.validation["sets"][0]["linked"] == "`speaker` links no rows."
+
+
+@pytest.mark.parametrize("kind", ["pair", "choice"])
+def test_rows_of_pairs_and_of_multiple_choice_are_linked_too(tmp_path: Path, kind: str) -> None:
+    columns = {"text": ["a", "b"]} if kind == "pair" else {"text": "a", "options": ["b", "c"]}
+    lines = [f"one {row},two {row},three {row},{1 + row % 2},s{row // 4}" for row in range(40)]
+    done = ingest_rows(tmp_path, *lines, header="a,b,c,label,speaker", linked="speaker", **columns)
+    assert done.table("train")["linked"].to_pylist() == [row // 4 for row in range(40)]
+
+
+def test_the_linking_column_may_be_called_as_the_projects_own_and_a_text_too(tmp_path: Path) -> None:
+    done = ingest_rows(
+        tmp_path, *(f"{line},{row // 2}" for row, line in enumerate(some_rows())), header="linked,label,row", text="linked", linked="row"
+    )
+    assert done.rows("train")[3]["linked_text"] == "this is sentence number 3"
+    assert done.rows("train")[3]["linked"] == 1
+
+
+def test_a_linking_column_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"train\.csv has no column `speakers`; its columns are text, label, speaker; did you mean `speaker`\?"
+    ):
+        ingest_rows(tmp_path, *(f"{line},ann" for line in some_rows()), header="text,label,speaker", linked="speakers")
+
+
+@pytest.mark.parametrize(
+    ("read", "linked"),
+    [
+        ({"text": "text"}, "text"),
+        ({"text": "text"}, "label"),
+        ({"text": "text", "label": "one+two"}, "two"),
+        ({"text": ["text", "other"]}, "other"),
+        ({"text": [["text", "other"]]}, "other"),
+        ({"text": "text", "options": ["one", "two"]}, "one"),
+        ({"image": "photo"}, "photo"),
+        ({"features": ["age", "job"]}, "job"),
+    ],
+)
+def test_what_links_rows_is_not_read_of_them(read: dict[str, Any], linked: str) -> None:
+    with pytest.raises(ValidationError, match=f"`linked` names column `{linked}`, which is also a text, an option, an image, a feature or"):
+        Ingest.model_validate({"source": "files", "train": "train.csv", "linked": linked, **read})

@@ -71,6 +71,10 @@ def test_a_row_without_any_value_is_set_aside() -> None:
     ("columns", "message"),
     [
         ({"features": ("age", "income")}, "`income` is named as a feature and as label"),
+        (
+            {"features": ("age", "job"), "linked": ("job",)},
+            "`job` is named as a feature and as label",
+        ),
         ({"features": ("years",)}, "train.csv has no column `years`"),
         ({"features": ("age",), "categories": ("job",)}, "`categories` names `job`, which is no feature"),
     ],
@@ -83,3 +87,11 @@ def test_columns_that_cannot_be_features(columns: dict[str, tuple[str, ...]], me
 def test_a_table_without_a_column_beside_the_label() -> None:
     with pytest.raises(InputError, match="no column beside the label can be a feature"):
         ingested(raw("train", income=["low", "high"]), features=ALL)
+
+
+def test_what_links_rows_is_no_feature() -> None:
+    [train] = ingested(people(), features=ALL, linked=("job",))
+    assert [feature.name for feature in train.info.features] == ["age", "code"]
+    assert "job" not in train.left_out
+    assert train.linkage is not None and train.linkage.groups == 2
+    assert train.examples["linked"].to_pylist()[:4] == [0, 1, None, 0]

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,9 +11,10 @@ from scipy import sparse
 
 from cartograph.errors import InputError
 from cartograph.features.pixels import sparse_pixels
+from cartograph.features.tables import TreeColumns
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects.committee import committee_scores, reading_of
-from tests.training_sets import info_of, small_images, small_set, table
+from tests.training_sets import info_of, small_images, small_set, small_table, table
 
 NO_YES = ["no", "yes"]
 
@@ -224,3 +226,34 @@ def test_the_committee_reads_pixels() -> None:
     given[wrong] = 1 - given[wrong]
     scores = committee_scores(sparse_pixels(train), given, ["left", "right"], np.random.default_rng(0), folds=3)
     assert set(np.argsort(-scores.doubt.score)[: len(wrong)]) == set(wrong)
+
+
+# --- rows that the user linked
+
+
+@pytest.mark.parametrize("task", ["single", "choice", "image", "table"])
+def test_rows_that_the_user_linked_are_a_group_of_whatever_kind(task: str) -> None:
+    rows = {"image": small_images, "table": small_table}.get(task, lambda: small_set(task))()  # type: ignore[arg-type, operator]
+    assert reading_of(rows).groups is None
+    linked = rows.append_column("linked", pa.array([row // 3 for row in range(60)], pa.int32()))
+    groups = reading_of(linked).groups
+    assert groups is not None
+    np.testing.assert_array_equal(groups, np.arange(60) // 3)
+
+
+def test_of_a_table_whose_rows_are_near_copies_a_whole_patients_wrong_labels_are_found() -> None:
+    rng = np.random.default_rng(1)
+    truth, patient = np.arange(120) % 2, np.repeat(np.arange(120), 5)
+    wrong = rng.permutation(np.arange(120) < 10)
+    measured = rng.normal(0, 1, (120, 12)) + np.where(truth[:, None], 0.5, -0.5)
+    values = (measured[patient] + rng.normal(0, 0.02, (600, 12))).astype(np.float32)
+    labels = np.where(wrong, 1 - truth, truth)[patient]
+    trees = TreeColumns(values, np.zeros(12, bool))
+    alone, together = (
+        average_precision(
+            wrong[patient],
+            committee_scores(None, labels, NO_YES, np.random.default_rng(2), vectors=values, trees=trees, groups=groups).doubt.score,
+        )
+        for groups in (None, patient)
+    )
+    assert alone < 0.4 < 0.9 < together

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from cartograph.data.kept_logits import KeptShares
 from cartograph.errors import InputError
-from cartograph.features.linear_models import leave_one_out_bayes
+from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_bayes
 from cartograph.statistics.metrics import average_precision
 from cartograph.suspects import many_classes
 from cartograph.suspects.committee import Committee, committee_scores
@@ -38,6 +38,32 @@ def test_its_naive_bayes_is_the_plain_one(monkeypatch: pytest.MonkeyPatch, frequ
     for one, other in zip(found, plain, strict=True):
         # Of frequent words a row's own part in the total is left in for other classes: it hardly matters, and not at all for its own.
         np.testing.assert_allclose(one, other[100:300], atol=0.25 if frequent == 8 else 1e-4)
+
+
+@pytest.mark.parametrize("frequent", [8, 10**9])
+def test_held_out_together_its_naive_bayes_is_the_plain_one_by_fold(monkeypatch: pytest.MonkeyPatch, frequent: int) -> None:
+    monkeypatch.setattr(many_classes, "_FREQUENT", frequent)
+    features, labels = rows_of(600)
+    fold = np.arange(600) // 120
+    found = many_classes._bayes_by_fold(features, labels, CLASSES, fold)(np.arange(100, 300))
+    plain = out_of_fold_bayes(features, labels, CLASSES, fold, many_classes.SMOOTHINGS)
+    for one, other in zip(found, plain, strict=True):
+        np.testing.assert_allclose(one, other[100:300], atol=1e-4)
+
+
+def test_rows_of_a_group_say_nothing_of_each_other() -> None:
+    # Each group of three has words and a vector of its own, and one label, which nothing else tells.
+    rng = np.random.default_rng(3)
+    groups, labels = np.repeat(np.arange(600), 3), np.repeat(rng.integers(0, CLASSES, 600), 3)
+    features = sparse.csr_array((np.ones(1800, np.float32), groups, np.arange(1801)), shape=(1800, 600))
+    vectors = rng.normal(size=(600, 16))[groups].astype(np.float32)
+    names = [str(label) for label in range(CLASSES)]
+    alone, together = (
+        committee_scores(features, labels, names, np.random.default_rng(1), vectors=vectors, groups=linked).probabilities.dense()
+        for linked in (None, groups)
+    )
+    assert (alone.argmax(axis=1) == labels).mean() > 0.9
+    assert (together.argmax(axis=1) == labels).mean() < 0.05
 
 
 def test_a_rows_own_label_has_no_influence_on_its_own_scores() -> None:

@@ -45,6 +45,15 @@ def rows(tmp_path: Path) -> Path:
     return tmp_path / "train.parquet"
 
 
+def test_simple_models_learn_nothing_from_rows_that_are_linked_with_one_that_they_score() -> None:
+    rng = np.random.default_rng(6)
+    labels = np.repeat(rng.integers(0, 2, 60), 3).tolist()
+    rows = table(info_of("single"), {"text": [f"own{row // 3} word{row // 3}" for row in range(180)]}, labels)
+    linked = rows.append_column("linked", pa.array([row // 3 for row in range(180)], pa.int32()))
+    assert (simple_accuracy(rows, 3) or 0.0) > 0.9
+    assert (simple_accuracy(linked, 3) or 1.0) < 0.75
+
+
 def test_simple_models_know_what_words_give_away_and_nothing_of_chance() -> None:
     assert (simple_accuracy(small_set(), 3) or 0.0) > 0.9
     rng = np.random.default_rng(4)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -67,6 +68,18 @@ def test_pairs_that_share_a_text_are_scored_by_a_model_that_saw_neither(tmp_path
         assert not held_out & taught
         seen |= held_out
     assert len(seen) == 20
+
+
+@pytest.mark.parametrize(("number", "folds"), [(15, 4), (3, 3)])
+def test_rows_that_the_user_linked_are_in_one_fold_and_of_few_groups_each_is_one(number: int, folds: int, tmp_path: Path) -> None:
+    linked = [row % number for row in range(60)]
+    rows = small_set().append_column("linked", pa.array(linked, pa.int32()))
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    merged = fit_folds(RECIPE, tmp_path / "rows.parquet", tmp_path / "fit", folds=4)
+    parts = [pq.read_table(tmp_path / f"fit/fold-{part}/held_out.parquet")["linked"].unique().to_pylist() for part in range(folds)]
+    assert not (tmp_path / f"fit/fold-{folds}").exists()
+    assert sorted(one for part in parts for one in part) == list(range(number))
+    assert pq.read_table(merged / "epoch=2.parquet")["uid"].to_pylist() == rows["uid"].to_pylist()
 
 
 @pytest.mark.slow

@@ -38,6 +38,13 @@ def test_columns_that_were_not_read_are_named(audit: Audit) -> None:
     )
 
 
+def test_which_rows_are_held_out_together_is_said(audit: Audit) -> None:
+    sets = [{**set_entry("train", "train", [check_of("x")]), "linked": "Rows with the same `<who>` are held out together."}]
+    section = validation_section(replace(audit, validation={"passed": True, "sets": sets, "quarantine": {}}))
+    assert section is not None
+    assert section.lead.endswith("could be used. Rows with the same `<who>` are held out together.")
+
+
 def test_quarantine_is_counted_by_reason_and_shows_each(audit: Audit) -> None:
     reasons = ["empty text"] * 4 + ["unknown label"]
     rows = [

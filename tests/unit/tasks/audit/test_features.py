@@ -23,8 +23,8 @@ from tasks.audit.parameters.train import Train
 from tasks.engine.step import Out
 from tasks.engine.workspace import CODE, Workspace
 from tests.filtering import HELD, TRAIN, filter_settings, run, workspace_of_images, workspace_of_pairs
-from tests.training_sets import small_set, write_vision
-from tests.workspaces import with_sections
+from tests.training_sets import SMALL_TRAINING, small_set, write_vision
+from tests.workspaces import make_workspace, with_sections
 
 
 @pytest.fixture
@@ -114,6 +114,14 @@ def test_wrong_parameters_of_features_are_named(tmp_path: Path, section: str, me
     with pytest.raises(InputError) as raised:
         load_settings(tmp_path / "params.yaml", {"features": Features})
     assert message in str(raised.value)
+
+
+def test_rows_that_a_column_links_leave_the_pool_together(tmp_path: Path) -> None:
+    rows = small_set(rows=120).append_column("linked", pa.array([row // 4 for row in range(120)], pa.int32()))
+    space = make_workspace(tmp_path, rows, train=SMALL_TRAINING, features=Features(source="finetuned", held_back=0.25))
+    run(features.STEP, space)
+    pool = [int(uid[1:]) // 4 for uid in pq.read_table(tmp_path / "data/features/train.parquet")["uid"].to_pylist()]
+    assert len(pool) == 4 * len(set(pool)) and 76 <= len(pool) <= 104
 
 
 def test_features_come_from_a_network_that_is_trained_or_frozen(images: Workspace) -> None:

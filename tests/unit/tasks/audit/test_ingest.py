@@ -162,3 +162,24 @@ def test_equal_rows_with_different_labels_are_counted_and_the_others_are_scored_
     assert {entry["set"]: entry["contradicted"] for entry in found.validation["sets"]} == {"train": 2, "test": 5}
     members = ["not contradicted" in (row["groups"] or ()) for row in found.rows("test")]
     assert members == [True] * 6 + [False] * 5
+
+
+def test_what_a_column_links_too_much_or_too_little_is_a_failed_check_and_no_more(tmp_path: Path) -> None:
+    def failed(*speakers: str) -> list[tuple[str, str, int]]:
+        lines = [f"{line},{speaker}" for line, speaker in zip(some_rows(), speakers, strict=True)]
+        train = write_csv(tmp_path / "train.csv", "text,label,speaker", *lines)
+        done = run_ingest(tmp_path, source="files", train=train, text="text", linked="speaker")
+        assert done.validation["passed"]
+        checks = [check for check in done.validation["sets"][0]["checks"] if not check["passed"]]
+        assert {check["severity"] for check in checks} <= {"warning"}
+        return [(check["check"], check["found"], check["unexpected"]) for check in checks]
+
+    assert failed(*(f"s{row // 4}" for row in range(40))) == []
+    [(check, found, rows)] = failed(*(f"s{row}" for row in range(40)))
+    assert (check, rows) == ("a column links rows", 40) and found.startswith("no value of `speaker` is in two rows")
+    [(check, found, rows)] = failed(*["ann"] * 8, *(f"s{row // 4}" for row in range(32)))
+    assert (check, rows) == ("no value links too many rows", 8) and found.startswith("“ann” of `speaker` is in 8 of 40 rows")
+    [(check, found, rows)] = failed(*["ann"] * 40)
+    assert check == "no value links too many rows" and found.endswith("which are held out on their own")
+    found_all = failed(*("ann" if row % 2 else f"s{row // 4}" for row in range(40)))
+    assert [(check, rows) for check, _, rows in found_all] == [("no value links too many rows", 20), ("no class is linked as a whole", 20)]

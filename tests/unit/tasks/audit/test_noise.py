@@ -16,10 +16,11 @@ from cartograph.maps.regions import easiest_rows
 from cartograph.schema import NOISE, dataset_info
 from cartograph.suspects.figures import EXPERIMENT
 from cartograph.wording import share
-from tasks.audit import measure, noise, train
+from tasks.audit import ingest, measure, noise, train
 from tasks.audit.parameters.train import Train
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
+from tests.speakers import made_up
 from tests.training_sets import SMALL_TRAINING, small_set
 from tests.workspaces import make_workspace, with_sections
 
@@ -52,6 +53,26 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, str, l
     rows, wrong = mislabelled()
     workspace = space(tmp_path_factory.mktemp("audited"), rows)
     return workspace, run_step(noise.STEP, workspace).receipt.summary, wrong
+
+
+def test_the_wrong_labels_of_whole_speakers_are_found_where_a_column_links_their_rows(tmp_path: Path) -> None:
+    rows = made_up(120, 0.1, 1)
+    wrong = np.flatnonzero(rows.pop("wrong")) + 1
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    hit = {}
+    for linked in (None, "speaker"):
+        given = {"source": "files", "train": str(tmp_path / "rows.csv"), "text": "text", "linked": linked}
+        workspace = make_workspace(
+            tmp_path / str(linked), ingest=given, train=TRAIN | {"folds": 3}, measure={}, noise={"detector": "committee"}
+        )
+        for step in (ingest.STEP, train.STEP, measure.STEP, noise.STEP):
+            run_step(step, workspace)
+        table = pq.read_table(workspace.resolve("data/noise/noise.parquet"))
+        numbers = dict(pq.read_table(workspace.resolve("data/ingest/train.parquet")).select(["uid", "row"]).to_pandas().to_numpy())
+        flagged = [numbers[row["uid"]] for row in table.to_pylist() if row["probability"] >= 0.5]
+        hit[linked] = np.isin(wrong, flagged).sum()
+    assert hit[None] == 0
+    assert hit["speaker"] > 40
 
 
 @pytest.mark.slow

@@ -129,6 +129,15 @@ def test_pairs_that_share_a_text_are_held_out_together(share: float) -> None:
     assert all(premises.count(premise) == 3 for premise in premises)
 
 
+def test_rows_that_a_column_links_are_held_out_together() -> None:
+    rows = small_set(rows=300).append_column("linked", pa.array([row // 3 for row in range(300)], pa.int32()))
+    held = held_out_set(Retrain(held_out=0.2), rows)
+    assert abs(held.num_rows - 60) <= 6
+    assert "linked" not in held.column_names
+    uids = {int(uid[1:]) // 3 for uid in held["uid"].to_pylist()}
+    assert len(uids) * 3 == held.num_rows
+
+
 def test_each_subset_is_trained_at_the_rate_that_is_best_on_a_fifth_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = space(tmp_path, epochs=3, rate_trials=3, rate_range=(1e-3, 0.5), seeds=[1, 2])
     tried: list[tuple[float, float, set[str]]] = []

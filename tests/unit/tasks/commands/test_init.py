@@ -75,6 +75,7 @@ def test_params_are_whole_commented_and_valid(space: Path, train: str, tmp_path:
         "label": "label",
         "uid": None,
         "annotators": None,
+        "linked": None,
         "groups": [],
         "format": None,
         "encoding": None,
@@ -95,6 +96,17 @@ def test_params_are_whole_commented_and_valid(space: Path, train: str, tmp_path:
     keys = [line for line in text.splitlines() if line.startswith("  ") and not line.startswith("    ")]
     assert [line for line in keys if " # " not in line] == []
     assert open_workspace(space).name == "reviews"
+
+
+def test_a_column_that_links_rows_is_named_and_what_it_links_is_said(
+    space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [f"{line},{'ann' if row < 8 else row // 4}" for row, line in enumerate(some_rows())]
+    init("workspaces/reviews", [write_csv(tmp_path / "spoken.csv", "text,label,speaker", *lines)], linked="speaker")
+    said = capsys.readouterr().out
+    assert "  linked  Rows with the same `speaker` are held out together: 40 of 40 in 9 groups.\n" in said
+    assert "  linked  “ann” of `speaker` is in 8 of 40 rows (20\xa0%), which are held out together, so" in said
+    assert yaml.safe_load((space / "params.yaml").read_text(encoding="utf-8"))["ingest"]["linked"] == "speaker"
 
 
 def test_paths_inside_the_project_are_kept_relative(space: Path, train: str) -> None:

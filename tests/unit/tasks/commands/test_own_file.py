@@ -82,6 +82,17 @@ def test_a_workspace_of_another_file_or_column_is_left_alone(reviews: str, tmp_p
         workspace_for(reviews, text="text", label="text")
 
 
+def test_a_column_that_links_rows_is_kept_and_asked_for_again(project: Path, tmp_path: Path) -> None:
+    rows = write_csv(tmp_path / "spoken.csv", "text,label,speaker", *(f"{line},{row // 4}" for row, line in enumerate(some_rows())))
+    folder = workspace_for(rows, text="text", label="label", linked="speaker")
+    assert open_workspace(folder).settings["ingest"].model_dump()["linked"] == ("speaker",)
+    assert workspace_for(rows, text="text", label="label", linked="speaker") == folder
+    with pytest.raises(InputError, match="does not audit rows that no column links"):
+        workspace_for(rows, text="text", label="label")
+    with pytest.raises(InputError, match="does not audit the linking column source"):
+        workspace_for(rows, text="text", label="label", linked="source")
+
+
 def test_an_unknown_profile_is_refused_before_anything_is_read(project: Path) -> None:
     with pytest.raises(InputError, match=f"no profile 'thorough'; use {', '.join(PROFILES)}"):
         workspace_for("absent.csv", text="text", label="label", profile="thorough")

@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
 from cartograph.errors import InputError
+from cartograph.schema import LABEL_SET
+from cartograph.suspects.committee import reading_of
 from tasks.commands.init import init
+from tasks.engine.running import run_step
+from tasks.labels import ingest
 from tasks.pipelines import LABELS_STEPS, open_workspace, steps_of
 from tests.label_sets import WORDS, film_frame
 
@@ -40,6 +45,18 @@ def test_columns_of_0_and_1_are_named_with_commas(project: Path) -> None:
     init("workspaces/films", [str(project / "films.csv")], labels=["war,sea", "love"])
     params = yaml.safe_load((project / "workspaces/films/params.yaml").read_text())
     assert params["ingest"]["label_columns"] == ["war", "sea", "love"]
+
+
+def test_a_column_that_links_rows_is_named_and_what_it_links_is_said(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    film_frame(60)[0].assign(film=[row // 4 for row in range(60)]).to_csv(project / "films.csv", index=False)
+    init("workspaces/films", [str(project / "films.csv")], labels=["tags"], linked="film")
+    assert "  linked  Rows with the same `film` are held out together: 60 of 60 in 15 groups.\n" in capsys.readouterr().out
+    space = open_workspace(project / "workspaces/films")
+    run_step(ingest.STEP, space)
+    rows = pq.read_table(space.resolve(ingest.ROWS)).sort_by("row")
+    assert rows["linked"].to_pylist() == [row // 4 for row in range(60)]
+    assert reading_of(rows.drop_columns([LABEL_SET])).groups is not None
+    assert "linked" not in pq.read_table(space.resolve(ingest.DECISIONS)).column_names
 
 
 def test_an_encoder_is_of_texts_and_stands_in_its_section(films: str, project: Path) -> None:
