@@ -77,7 +77,7 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
     import numpy as np
 
     from cartograph.data.folds import assign_folds
-    from cartograph.schema import dataset_info
+    from cartograph.schema import LINKED, dataset_info
     from cartograph.suspects.committee import committee_scores, reading_of
     from cartograph.suspects.listing import mean_probabilities
 
@@ -96,8 +96,9 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
             known["k-fold training"] = mean_probabilities(out_of_fold.logits)
         if reading.data is None and vectors is None and not known:
             return None
-        # Of a pretrained model, which knows much before it has learnt a single label by heart: each row was met once, or not yet.
-        if dynamics is not None and training.fine_tuned:
+        # Of a pretrained model, which knows much before it has learnt a single label by heart: each row was met once, or not yet. But the
+        # rows that the user linked with it were met, too.
+        if dynamics is not None and training.fine_tuned and LINKED not in by_uid.column_names:
             early = 1 if dynamics.logits.shape[1] > _LONG else 0
             known["early epoch"] = mean_probabilities(dynamics.logits[:, early : early + 1])
         rng = np.random.default_rng([seed, 3])

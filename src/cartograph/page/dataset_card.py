@@ -166,6 +166,7 @@ def _found(audit: Audit) -> str:
     unusable = audit.quarantine.num_rows
     left_out = f"{counted(unusable, 'row')} could not be used, and {'is' if unusable == 1 else 'are'} in no version{_reasons(audit)}"
     lines.append(f"- {left_out if unusable else 'Every row could be used'}.")
+    lines += [f"- {_text(entry['linked'], 300)}" for entry in audit.validation.get("sets", []) if entry.get("linked")]
     failed = [
         f"- A check failed: {_text(check['check'], 120)}: {_text(str(check['found']), 200)}."
         for entry in audit.validation.get("sets", [])

@@ -12,7 +12,7 @@ from cartograph.page.audit import Audit
 from cartograph.page.dataset_card import dataset_card
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import CHANGES, FEATURES, LABEL, ROW, SOURCE, UID, VALUES, DatasetInfo, Feature, examples_schema
-from tests.page_audits import HOSTILE, small_audit, with_suspects
+from tests.page_audits import HOSTILE, check_of, set_entry, small_audit, with_suspects
 
 COLUMNS = pa.schema([("id", pa.int64()), ("text", pa.string()), ("label", pa.string())])
 
@@ -91,6 +91,13 @@ def test_where_nothing_was_changed_it_says_so() -> None:
     weighted = dataset_card(cleaned(small_audit(), [], weighted=True), COLUMNS.append(pa.field("weight", pa.float32())))
     assert "Every row has a weight" in weighted
     assert "Training that ignores the weights is training on the original." in weighted
+
+
+def test_it_says_which_rows_were_held_out_together_in_plain_text(audit: Audit) -> None:
+    sets = [set_entry("train", "train", [check_of("x")]) | {"linked": "Rows with the same `<who>` are held out together."}]
+    card = dataset_card(replace(audit, validation={"passed": True, "sets": sets, "quarantine": {}}), COLUMNS)
+    assert "- Rows with the same \\`&lt;who&gt;\\` are held out together.\n" in card
+    assert "held out together" not in dataset_card(audit, COLUMNS)
 
 
 def test_names_and_reasons_of_the_data_stay_text(audit: Audit) -> None:

@@ -62,6 +62,15 @@ def test_k_fold_training_and_a_fine_tuned_models_second_epoch_are_views(rows: pa
     assert committee is not None and np.allclose(committee.views[-1].scores, 0.0)
 
 
+def test_of_rows_that_a_column_links_nothing_is_read_that_has_met_their_siblings(rows: pa.Table, tmp_path: Path) -> None:
+    linked = rows.append_column("linked", pa.array([row // 3 for row in range(ROWS)], pa.int32()))
+    known, training = dynamics_of(rows, 4), Training(tmp_path, recorded=True, assumed=False, fine_tuned=True)
+    assert views_of(linked, training, known=known, out_of_fold=known) == ["words", "k-fold training"]
+    committee = committees(linked, training, {}, folds=3, seed=1, wanted=True)(rows["label"].to_numpy(), None, None)
+    assert committee is not None
+    assert all(len(np.unique(committee.fold[start : start + 3])) == 1 for start in range(0, ROWS, 3))
+
+
 def test_choices_have_a_committee_of_k_fold_training_alone(tmp_path: Path) -> None:
     rows = small_set("choice", rows=ROWS).sort_by("uid")
     known = dynamics_of(rows, 3)
