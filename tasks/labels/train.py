@@ -58,6 +58,7 @@ def run(params: Train, inputs: Inputs, out: Out) -> str:
     """Write the dynamics of every label of every row, history, model and metrics; return how it went."""
     import pyarrow.parquet as pq
 
+    from cartograph.data.linked_rows import user_groups
     from cartograph.models.base import label_matrix
     from cartograph.schema import LABEL_SET
     from cartograph.suspects.committee import reading_of
@@ -65,7 +66,7 @@ def run(params: Train, inputs: Inputs, out: Out) -> str:
 
     rows = pq.read_table(inputs[ROWS])
     given = label_matrix(rows)
-    least = least_f1(reading_of(rows.drop_columns([LABEL_SET])).data, given, params.seed)
+    least = least_f1(reading_of(rows.drop_columns([LABEL_SET])).data, given, params.seed, user_groups(rows))
     with progress("train") as update:
         recipe, auto = _recipe(params, rows), params.epochs == "auto"
         fitted, attempts = fit_labels(recipe, least, inputs[ROWS], out.checkpoints, auto=auto, progress=update)

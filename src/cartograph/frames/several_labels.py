@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cartograph.data.arrays import Floats32, Integers
+from cartograph.data.linked_rows import user_groups
 from cartograph.data.parquet import write_parquet
 from cartograph.dynamics.decision_rows import decision_classes, decision_rows
 from cartograph.dynamics.decisions import NAMES, decision_places
@@ -115,7 +116,7 @@ def _train(
     """Train one model of all labels; return it, the dynamics of its decisions, and what is wrong with the training, in a sentence."""
     train = folder / "train.parquet"
     write_parquet(examples, train)
-    recipe, least = usual_recipe(examples, seed), least_f1(reading.data, given, seed)
+    recipe, least = usual_recipe(examples, seed), least_f1(reading.data, given, seed, user_groups(examples))
     if epochs != "auto":
         recipe = replace(recipe, epochs=epochs)
     fitted, attempts = fit_labels(recipe, least, train, folder / "training", auto=epochs == "auto", progress=progress)

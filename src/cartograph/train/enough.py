@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from scipy import sparse
 from scipy.special import softmax
 
-from cartograph.data.arrays import Bools, Ids
+from cartograph.data.arrays import Bools, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.json_files import read_json, write_json
 from cartograph.data.linked_rows import user_groups
@@ -206,7 +206,7 @@ def yes_attempt(result: TrainingResult) -> Attempt:
     return Attempt(epochs, yes_f1(yes >= 0.5, given), surest, bool(metrics["train.failed"]), finite)
 
 
-def yes_simple(features: sparse.csr_array, given: Ids, seed: int) -> float:
+def yes_simple(features: sparse.csr_array, given: Ids, seed: int, groups: Integers | None = None) -> float:
     """Return F1 of the labels that simple models find in rows with several labels that they did not see, in [0, 1].
 
     The better of linear models and naive Bayes, each label by itself; of a random 5,000 rows where there are more.
@@ -215,15 +215,21 @@ def yes_simple(features: sparse.csr_array, given: Ids, seed: int) -> float:
         features: ≥ 0, ``(n_examples, n_features)``.
         given: 0 and 1, ``(n_examples, n_labels)``.
         seed: of the sample and the folds.
+        groups: of each row, ``(n_examples,)``: rows of one are held out together (``linked_rows``); None: each row is on its own.
     """
     rng = np.random.default_rng([seed, 11])
     if len(given) > _ROWS:
         sample = np.sort(rng.choice(len(given), _ROWS, replace=False))
         features, given = sparse.csr_array(features[sample]), given[sample]
+        groups = None if groups is None else np.unique(groups[sample], return_inverse=True)[1]
     found = []
     for label in given.T:
-        scores = leave_one_out_bayes(features, label, 2, (_SMOOTHING,))
-        scores += out_of_fold_logistic(features, label, 2, assign_folds(label, min(_FOLDS, len(label)), rng), (_PENALTY,))
+        fold = assign_folds(label, min(_FOLDS, len(label)), rng, groups)
+        if groups is None:
+            scores = leave_one_out_bayes(features, label, 2, (_SMOOTHING,))
+        else:
+            scores = out_of_fold_bayes(features, label, 2, fold, (_SMOOTHING,))
+        scores += out_of_fold_logistic(features, label, 2, fold, (_PENALTY,))
         found.append([score[:, 1] > score[:, 0] for score in scores])
     return max(yes_f1(np.stack(predicted, axis=1), given == 1) for predicted in zip(*found, strict=True))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 from scipy import sparse
 
-from cartograph.data.arrays import Ids
+from cartograph.data.arrays import Ids, Integers
 from cartograph.models.registry import batch_for, model_class
 from cartograph.schema import dataset_info
 from cartograph.train.enough import Attempt, fit_until_learnt, yes_attempt, yes_simple
@@ -28,15 +28,16 @@ def usual_recipe(examples: pa.Table, seed: int) -> Recipe:
     return Recipe(model=model, learning_rate=model_class(model).learning_rate, seed=seed, batch_size=batch_for(model, len(examples)))
 
 
-def least_f1(features: sparse.csr_array | None, given: Ids, seed: int) -> float | None:
+def least_f1(features: sparse.csr_array | None, given: Ids, seed: int, groups: Integers | None = None) -> float | None:
     """Return the F1 that a model must reach on its own rows to have learnt them; None where simple models cannot read them.
 
     Args:
         features: ≥ 0, ``(n_examples, n_features)``.
         given: 0 and 1, ``(n_examples, n_labels)``.
-        seed: as ``yes_simple`` takes it.
+        seed: as ``yes_simple`` takes it, like ``groups``.
+        groups: see there.
     """
-    return None if features is None else _NEARLY * yes_simple(features, given, seed)
+    return None if features is None else _NEARLY * yes_simple(features, given, seed, groups)
 
 
 def fit_labels(

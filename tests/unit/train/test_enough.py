@@ -52,6 +52,9 @@ def test_simple_models_learn_nothing_from_rows_that_are_linked_with_one_that_the
     linked = rows.append_column("linked", pa.array([row // 3 for row in range(180)], pa.int32()))
     assert (simple_accuracy(rows, 3) or 0.0) > 0.9
     assert (simple_accuracy(linked, 3) or 1.0) < 0.75
+    features, given = simple_features(rows), np.array(labels)[:, None]
+    assert yes_simple(features, given, 3) > 0.9
+    assert yes_simple(features, given, 3, np.arange(180) // 3) < 0.75
 
 
 def test_simple_models_know_what_words_give_away_and_nothing_of_chance() -> None:
