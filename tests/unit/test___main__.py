@@ -101,6 +101,18 @@ def test_rows_that_a_column_links_are_held_out_together_which_it_says_and_so_doe
     assert capsys.readouterr().err.endswith("its columns are text, label, speaker; did you mean `speaker`?\n")
 
 
+def test_class_names_that_differ_in_form_only_are_named_on_the_terminal_and_on_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{'good' if row % 2 else 'bad'} w{row},{'Yes' if row == 7 else 'yes' if row % 2 else 'no'}" for row in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]))
+    assert main(["audit", "rows.csv"]) == 0
+    same = "Some classes may be the same under different names: `Yes` 1 rows, `yes` 29; if they are one class, write them alike"
+    assert same in capsys.readouterr().out
+    assert same in (tmp_path / "rows-audit/report.html").read_text()
+
+
 def test_help_needs_no_heavy_library() -> None:
     code = "import sys, cartograph.__main__ as m; m._parser()\nprint(sorted({'numpy', 'pandas', 'torch', 'pyarrow'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

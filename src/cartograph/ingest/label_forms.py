@@ -38,17 +38,40 @@ def forms_phrase(forms: Mapping[str, str], counts: Mapping[str, int]) -> str:
     >>> forms_phrase({"True": "true"}, {"True": 5, "true": 9})
     '`True` 5 rows, `true` 9; if they are one class, set ingest.label_names: {"True": "true"}'
     """
+    first = _by_most(forms)
+    listed = [(name, most) for most in list(first)[:_MOST] for name in first[most]]
+    proposed = ", ".join(f"{json.dumps(name)}: {json.dumps(most)}" for name, most in listed)
+    more = ", …" if len(first) > _MOST else ""
+    return f"{_groups(first, counts)}; if they are one class, set ingest.label_names: {{{proposed}{more}}}"
+
+
+def forms_sentence(counts: Mapping[str, int]) -> str:
+    """Return which classes differ in their form only, where there is no params.yaml that could make them one; empty where none do.
+
+    >>> forms_sentence({"True": 5, "true": 9, "false": 4})
+    'Some classes may be the same under different names: `True` 5 rows, `true` 9; if they are one class, write them alike in the data.'
+    """
+    forms = other_forms(counts)
+    if not forms:
+        return ""
+    groups = _groups(_by_most(forms), counts)
+    return f"Some classes may be the same under different names: {groups}; if they are one class, write them alike in the data."
+
+
+def _by_most(forms: Mapping[str, str]) -> dict[str, list[str]]:
     first: dict[str, list[str]] = {}
     for name, most in forms.items():
         first.setdefault(most, []).append(name)
+    return first
+
+
+def _groups(first: Mapping[str, list[str]], counts: Mapping[str, int]) -> str:
     groups = [
         f"{', '.join(f'{_shown(name)} {counts[name]:,} rows' for name in names)}, {_shown(most)} {counts[most]:,}"
         for most, names in first.items()
     ]
     more = f"; and {len(groups) - _MOST:,} more classes" if len(groups) > _MOST else ""
-    listed = [(name, most) for most in list(first)[:_MOST] for name in first[most]]
-    proposed = ", ".join(f"{json.dumps(name)}: {json.dumps(most)}" for name, most in listed)
-    return f"{'; '.join(groups[:_MOST])}{more}; if they are one class, set ingest.label_names: {{{proposed}{', …' if more else ''}}}"
+    return f"{'; '.join(groups[:_MOST])}{more}"
 
 
 def _plain(name: str) -> str:

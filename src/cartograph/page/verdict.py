@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cartograph.features.telling import telling_columns, telling_sentence
-from cartograph.ingest.label_forms import ONE_FORM
+from cartograph.ingest.label_forms import ONE_FORM, forms_sentence
 from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import cleaning_lines, sure_enough
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
@@ -154,6 +154,9 @@ def _first_look(audit: Audit) -> list[str]:
 
 def _label_forms(audit: Audit) -> list[str]:
     """Return which classes' names differ in their form only, and what would make them one; the page's checks show all."""
+    if not _failures(audit)[2] and not audit.several:
+        counts = dict(zip(audit.info.labels, np.bincount(audit.gold, minlength=len(audit.info.labels)).tolist(), strict=True))
+        return [forms_sentence(counts)]
     checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if check["check"] == ONE_FORM]
     return [
         f"Some classes may be the same under different names: {cut(str(check['found']), 500)}." for check in checks if not check["passed"]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cartograph.ingest.label_forms import forms_phrase, other_forms
+from cartograph.ingest.label_forms import forms_phrase, forms_sentence, other_forms
 
 
 @pytest.mark.parametrize("other", ["TRUE", "T rue".replace(" ", ""), "tr\u200bue", "\ufefftrue", " true", "\uff54rue"])
@@ -20,3 +20,10 @@ def test_invisible_differences_are_shown_with_escapes_and_few_are_listed() -> No
     phrase = forms_phrase(other_forms(counts), counts)
     assert phrase.startswith("`cafe\\u0301` 2 rows, `caf\\u00e9` 3; `aX` 1 rows, `ax` 2; ")
     assert "; and 2 more classes; if they are one class, set ingest.label_names: {" in phrase and phrase.endswith(', "bX": "bx", …}')
+
+
+def test_without_a_workspace_the_way_out_is_the_data() -> None:
+    assert forms_sentence({"net": 9, "Net": 2, "other": 3}) == (
+        "Some classes may be the same under different names: `Net` 2 rows, `net` 9; if they are one class, write them alike in the data."
+    )
+    assert forms_sentence({"net": 9, "other": 3}) == ""
