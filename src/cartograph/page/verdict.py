@@ -223,6 +223,8 @@ def _start(audit: Audit) -> list[str]:
         if len(audit.flagged) == 1:
             return ["Start with the suspect: it has a suggested label and a reason."]
         return [f"Start with the {count(len(audit.flagged))} suspects: each has a suggested label and a reason."]
+    if audit.training.get("learning", {}).get("state") in ("failed", "diverged"):
+        return []  # Of a model that learnt nothing, the hardest rows are any.
     rows = audit.members(HARD)
     if not len(rows):
         return []

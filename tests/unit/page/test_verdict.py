@@ -119,3 +119,11 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
     assert "surest about contradict them, so that hard rows and wrong labels look alike; " in verdict(hard).sentence
     noisy = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "much noise"}))
     assert "so many labels contradict the models that hard rows and wrong labels look alike; " in verdict(noisy).sentence
+
+
+def test_of_a_model_that_learnt_nothing_the_hardest_rows_are_no_place_to_start(audit: Audit) -> None:
+    failed = {**audit.training, "learning": {"state": "failed", "sentence": "The model has not learnt these data."}}
+    assert verdict(replace(audit, training=failed)).lines == ()
+    assert verdict(with_suspects(replace(audit, training=failed))).lines == (
+        "Start with the 2 suspects: each has a suggested label and a reason.",
+    )
