@@ -20,6 +20,7 @@ from cartograph.wording import about, count, counted, cut, listing, probability,
 
 HARD = REGIONS[2]
 _ELSEWHERE = ("failed_", "training_")
+_CLASS_ROWS, _NEARLY_ALL = 20, 0.9
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         cleaning_lines(audit),
         _since(audit),
         _gathering(audit),
+        _whole_classes(audit),
         _start(audit),
         _truth(audit),
     )
@@ -216,6 +218,23 @@ def _gathering(audit: Audit) -> list[str]:
     if wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2:
         return []
     return [f"If errors gather on hard rows, which nobody can see from the labels alone, up to {about(wrong['most'])} are wrong."]
+
+
+def _whole_classes(audit: Audit) -> list[str]:
+    """Return which classes are suspect nearly row for row: the models do not know them, and their rows' doubt follows from that alone."""
+    if not len(audit.flagged) or audit.several:
+        return []
+    names = audit.info.labels
+    rows, suspects = (np.bincount(labels, minlength=len(names)) for labels in (audit.gold, audit.gold[audit.flagged]))
+    whole = np.flatnonzero((rows >= _CLASS_ROWS) & (suspects >= _NEARLY_ALL * rows))
+    if not len(whole):
+        return []
+    named = [f"{count(int(suspects[one]))} of the {count(int(rows[one]))} rows of `{cut(names[one], 40)}`" for one in whole[:3]]
+    more = f", and nearly all of {count(len(whole) - 3)} more classes" if len(whole) > 3 else ""
+    what = "this class" if len(whole) == 1 else "these classes"
+    return [
+        f"The suspects include {listing(named)}{more}: the models do not know {what} from the others, which says little about the labels."
+    ]
 
 
 def _start(audit: Audit) -> list[str]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pyarrow as pa
+import pytest
 
 from cartograph.ingest.label_forms import ONE_FORM
 from cartograph.page.audit import Audit
@@ -127,3 +128,15 @@ def test_of_a_model_that_learnt_nothing_the_hardest_rows_are_no_place_to_start(a
     assert verdict(with_suspects(replace(audit, training=failed))).lines == (
         "Start with the 2 suspects: each has a suggested label and a reason.",
     )
+
+
+def test_a_class_that_is_suspect_row_for_row_is_named(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cartograph.page.verdict._CLASS_ROWS", 2)
+    rare = [row for row in range(8) if audit.gold[row] == 1]
+    name = audit.info.labels[1]
+    lines = verdict(with_suspects(audit, flagged=tuple(rare))).lines
+    assert lines[0] == (
+        f"The suspects include {len(rare)} of the {len(rare)} rows of `{name}`: the models do not know this class from the others, "
+        "which says little about the labels."
+    )
+    assert not any("do not know" in line for line in verdict(with_suspects(audit, flagged=(rare[0],))).lines)
