@@ -70,8 +70,16 @@ def sure_enough(cleaning: Cleaning) -> int:
     return arms["drop"]["changed"] - arms["original"]["changed"] if arms else 0
 
 
+def cleaned_rows_differ(audit: Audit) -> bool:
+    """Return whether cleaning changed or weighted any row, so that models with the same scores have not seen the same rows."""
+    return audit.cleaning is not None and bool(audit.cleaning.version.get("weighted") or audit.cleaning.changes.num_rows)
+
+
 def _unchanged(audit: Audit, advice: Recommendation) -> str:
     """Return the advice where cleaning changed nothing: what it could have changed, and how to have that done all the same."""
+    if cleaned_rows_differ(audit):
+        where = listing([cut(name, _LONGEST) for name in advice.sets])
+        return f"Recommended: the original rows; models trained on the cleaned ones are right on the same rows of {where}."
     sure = 0 if audit.cleaning is None else sure_enough(audit.cleaning)
     if audit.cleaning is None or audit.cleaning.arms is None or not sure or audit.cleaning.arms["recommended"] != "original":
         return advice.sentence

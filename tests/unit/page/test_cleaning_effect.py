@@ -110,6 +110,14 @@ def test_where_nothing_was_changed_it_is_said_what_could_be_and_how(audit: Audit
     assert cleaning_lines(same) == ["Recommended: the original rows; cleaning changed nothing that a model sees."]
 
 
+def test_rows_that_were_weighted_without_effect_are_not_said_to_be_unchanged(audit: Audit) -> None:
+    same = compared(audit, difference(domain="id", low=0.0, difference=0.0, high=0.0))
+    arms = {"original": {"changed": 0, "difference": 0.0}, "drop": {"changed": 3, "difference": 0.01}}
+    weighted = Cleaning(CHANGES.empty_table(), {"weighted": True, "changes": 0}, {"arms": arms, "recommended": "down-weight"})
+    (line,) = cleaning_lines(replace(same, cleaning=weighted))
+    assert line.startswith("Recommended: the original rows; models trained on the cleaned ones are right on the same rows of ")
+
+
 def test_the_head_counts_the_surest_though_nothing_was_changed(audit: Audit) -> None:
     suspects = with_suspects(audit, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0})
     assert "2 rows are suspects, 1 of them sure enough to drop;" in verdict(replace(suspects, cleaning=undecided(1))).sentence

@@ -13,7 +13,7 @@ from cartograph.compare.versions import HELD_OUT
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
 from cartograph.page.chart_blocks import Dot, DotPlot, Dots
-from cartograph.page.cleaning_effect import cleaning_effect, cleaning_phrase
+from cartograph.page.cleaning_effect import cleaned_rows_differ, cleaning_effect, cleaning_phrase
 from cartograph.page.failed_trainings import broken_sentences, failed_sentences
 from cartograph.page.group_table import group_table
 from cartograph.wording import counted, cut, listing, percent_range
@@ -34,6 +34,10 @@ _LEAST_SPAN = 2.0
 _SAME = (
     "Cleaning changed nothing, so there is nothing to compare: `cleaned` is the original, and models trained on it are the same. The "
     "figure shows how good they are."
+)
+_SAME_ANSWERS = (
+    "Models trained on `cleaned` and on `original` are right on the same rows, so there is no difference to show. The figure shows how "
+    "good they are."
 )
 _DOMAIN = Column("Domain", meaning="in distribution: drawn like the train set; out of distribution: from somewhere else")
 
@@ -62,7 +66,7 @@ def cleaning_worth_section(audit: Audit) -> Section | None:
     cleaning = cleaning_phrase(audit)
     effects = [cleaning_effect(audit.comparison.differences, cleaning, against=other, metric=metric) for other in ("original", "random")]
     if same:
-        effects = [_SAME]
+        effects = [_SAME_ANSWERS if cleaned_rows_differ(audit) else _SAME]
     subsets = {row["subset"] for row in summary}
     failures = [*failed_sentences(summary, audit.broken), *broken_sentences([row for row in audit.broken if row["subset"] in subsets])]
     lead = " ".join([*filter(None, effects), *failures] or [_how(summary)])

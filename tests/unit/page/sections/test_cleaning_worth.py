@@ -11,6 +11,8 @@ from cartograph.page.audit import Audit
 from cartograph.page.blocks import Table
 from cartograph.page.chart_blocks import Dots
 from cartograph.page.sections.cleaning_worth import cleaning_worth_section
+from cartograph.page.step_results import Cleaning
+from cartograph.schema import CHANGES
 from tests.page_audits import block_of, with_versions
 from tests.report_audit import retrained
 
@@ -78,5 +80,8 @@ def test_where_cleaning_changed_nothing_no_differences_of_zero_are_shown(audit: 
     same = replace(compared.comparison, differences=pa.Table.from_pandas(zero, DIFFERENCES, preserve_index=False))
     section = cleaning_worth_section(replace(compared, comparison=same))
     assert section.lead.startswith("Cleaning changed nothing, so there is nothing to compare: `cleaned` is the original")
+    weighted = Cleaning(CHANGES.empty_table(), {"weighted": True}, None)
+    other = cleaning_worth_section(replace(compared, comparison=same, cleaning=weighted))
+    assert other.lead.startswith("Models trained on `cleaned` and on `original` are right on the same rows")
     assert [plot.title for plot in block_of(section, Dots).plots] == ["challenge", "validation"]
     assert "Differences in points" not in [block.caption for block in section.blocks if isinstance(block, Table)]
