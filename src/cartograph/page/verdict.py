@@ -20,7 +20,7 @@ from cartograph.wording import about, count, counted, cut, listing, probability,
 
 HARD = REGIONS[2]
 _ELSEWHERE = ("failed_", "training_")
-_CLASS_ROWS, _NEARLY_ALL = 20, 0.9
+_CLASS_ROWS, _NEARLY_ALL = 20, 0.8
 
 
 @dataclass(frozen=True)
