@@ -15,13 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph.data.arrays import Floats, Integers
+from cartograph.data.words import WORD
 from cartograph.schema import LABEL, DatasetInfo, dataset_info, schema_of
 
 Words = Iterable[frozenset[str]]
 
 _BLOCK = 20_000
 
-_WORD = re.compile(r"\w+(?:['’]\w+)?")
+_WORD = re.compile(rf"{WORD}(?:['’]{WORD})?")
 _SEPARATOR = ": "
 
 

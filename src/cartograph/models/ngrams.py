@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph.data.arrays import Hashes, Integers, Integers32
+from cartograph.data.words import WORD_OR_SIGN
 from cartograph.models.base import Side, sides_of
 from cartograph.models.encoded import Ragged
 from cartograph.schema import DatasetInfo
 
-_WORD = re.compile(r"\w+|[^\w\s]")
+_WORD = re.compile(WORD_OR_SIGN)
 _UNIGRAM, _BIGRAM, _BOTH, _FIRST_ONLY, _SECOND_ONLY, _SWAP = np.arange(1, 7, dtype=np.uint64)
 _SWAPPED = 12
 _BLOCK, _RANGES = 20_000, 16

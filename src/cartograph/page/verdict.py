@@ -297,7 +297,7 @@ def _suspects(audit: Audit) -> Figure:
         return Figure("Suspects", count(number), f"{labels}; by models that never saw the row")
     f1, flips = record["detectors"][record["detector"]]["f1"], record["tested_on"] // 2
     low, high = map(probability, f1_interval(f1, flips))
-    tested = f"on {counted(flips, 'held-out test flip')} this detector scored F1 {probability(f1)} (95\u00a0% CI {low} to {high})"
+    tested = f"on {counted(flips, 'test flip')} of easy rows this detector scored F1 {probability(f1)} (95\u00a0% CI {low} to {high})"
     return Figure("Suspects", count(number), f"{labels}; {tested}")
 
 

@@ -228,6 +228,13 @@ def test_equal_rows_with_different_labels_are_hard_rather_than_clear_but_for_err
     assert label_doubt(probabilities, labels).wrong is not None, "rows that look so might be of three hundred kinds"
     found = label_doubt(probabilities, labels, alike=True)
     assert (found.unknown, found.wrong) == ("hard rows", None)
+    # Neither is a number given by the other rule: the rows that most are equal to differ in what nobody recorded.
+    rate = np.where(np.arange(2000) % 2 == 0, 0.96, 0.04)
+    labels = (rng.random(2000) < rate).astype(np.intp)
+    probabilities = np.column_stack([1 - rate, rate])
+    taken = label_doubt(probabilities, labels)
+    assert taken.wrong is not None and taken.explained >= EXPLAINED
+    assert label_doubt(probabilities, labels, alike=True).unknown == "hard rows"
 
 
 def test_how_two_texts_relate_is_told_from_them_apart_only_where_that_is_clear() -> None:

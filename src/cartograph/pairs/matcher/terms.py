@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from cartograph.data.arrays import Floats32, Integers
+from cartograph.data.words import WORD
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(WORD)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CODE = re.compile(r"[^\s,;:()\[\]/|\"']+")
 _BLOCK = 65_536
