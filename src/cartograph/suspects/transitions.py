@@ -90,8 +90,9 @@ def strength_weights(log_likelihood: Sequence[float]) -> Floats:
     [0.03, 0.06, 0.13, 0.26, 0.52]
     """
     found = np.asarray(log_likelihood) + _PRIOR
-    weights: Floats = np.exp(found - found.max())
-    return weights / weights.sum()
+    weights = np.exp(found - found.max())
+    shares: Floats = weights / weights.sum()
+    return shares
 
 
 def even_transition(n_classes: int, wrong: float) -> Floats:
