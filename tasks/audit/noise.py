@@ -260,11 +260,9 @@ def _summary(found: Mapping[str, Any]) -> str:
     from cartograph.wording import counted, share
 
     part = f"{counted(found['suspects'], 'suspect')} ({share(found['suspects'], found['rows'])})"
-    how = (
-        "by assumption"
-        if found["assumption"]
-        else f"F1 {found['detectors'][found['detector']]['f1']:.2f} on flips of easy rows".replace(" 0.", " .")
-    )
+    how = "by assumption"
+    if not found["assumption"]:
+        how = f"F1 {found['detectors'][found['detector']]['f1']:.2f} on flips of easy rows".replace(" 0.", " .")
     return f"{part}, by {found['detector']}, {how}"
 
 
