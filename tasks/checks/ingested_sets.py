@@ -13,14 +13,13 @@ from cartograph.wording import percent
 from tasks.checks import data_docs
 from tasks.checks.feature_columns import feature_checks, feature_frame
 from tasks.checks.great_expectations_run import MAX_EXAMPLES, Check, by_check, runner
+from tasks.checks.linked_rows import linked_checks, linked_frame
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     import pyarrow as pa
 
     from cartograph.ingest.canonical import IngestedSet
-    from cartograph.ingest.linkage import Linkage
 
 SMALLEST_SIDE = 8
 """Pixels: an image with fewer across or down raises a warning."""
@@ -111,29 +110,10 @@ def _frame(item: IngestedSet, train_keys: pa.Array, *, several: bool) -> pd.Data
     frame[_CONTRADICTS] = contradicting(keys, labels)
     frame[_MERGED] = item.merged
     frame[_REPEATS] = repeated(keys, frame["label"])
-    if item.linkage is not None:
-        for check, rows in _linked(item, item.linkage).items():
-            frame[f"[{check}]"] = rows
+    for column, broken in linked_frame(item).items():
+        frame[column] = broken
     frame[_IN_TRAIN] = np.zeros(len(frame), dtype=bool) if item.info.domain == "train" else known_among(keys, train_keys) >= 0
     return frame
-
-
-def _linked(item: IngestedSet, linkage: Linkage) -> dict[str, np.ndarray]:
-    """Return the checks of a column that links rows -> which rows break them."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from cartograph.ingest.linkage import LINKS, NOT_TOO_MANY, NOT_WHOLE
-    from cartograph.schema import LABEL, LINKED
-
-    values = pc.utf8_trim_whitespace(pc.fill_null(item.raw[LINKED], ""))
-    rows = {
-        LINKS: np.ones(len(item.raw), bool),
-        NOT_TOO_MANY: pc.equal(values, linkage.largest).to_numpy(),
-        NOT_WHOLE: pc.is_in(item.raw[LABEL], pa.array(linkage.whole, pa.string())).to_numpy(),
-    }
-    return {check: found & (check in linkage.warnings) for check, found in rows.items()}
 
 
 def _titles(fields: Sequence[str], taken: Sequence[str] = ("label", "uid")) -> dict[str, str]:
@@ -197,13 +177,7 @@ def _checks(
         else Check(words, few, gxe.ExpectColumnValuesToBeInSet(column=name, value_set=[False], mostly=rare, severity=warning))
         for name, words in flags
     ]
-    if item.linkage is not None:
-        from cartograph.ingest.linkage import EXPECTED
-
-        checks += [
-            Check(check, expected, gxe.ExpectColumnValuesToBeInSet(column=f"[{check}]", value_set=[False], severity=warning))
-            for check, expected in EXPECTED.items()
-        ]
+    checks += linked_checks(item)
     if info.domain == "train" and not several:
         smallest = gxe.ExpectColumnMinToBeBetween(column=_CLASS_ROWS, min_value=min_class_count, severity=warning)
         checks.append(Check("every class has enough rows", f"at least {min_class_count:,}", smallest))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unicodedata import category
 
-# Of the living scripts and of symbols; from here on there are no further marks that texts have.
+# Where the accents of Latin, Greek and Cyrillic and the marks of the Near East, India and South-East Asia stand; not those of emoji.
 _MARKS = "".join(
     character for character in map(chr, [*range(0x300, 0x1E00), *range(0xA800, 0xAC00)]) if category(character) in ("Mn", "Mc")
 )

@@ -18,8 +18,8 @@ from cartograph.compare.recommendation import recommend
 from cartograph.features.unusual import held_values
 from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import cleaning_lines
+from cartograph.page.headline import why_unknown
 from cartograph.page.step_results import Cleaning
-from cartograph.page.verdict import why_unknown
 from cartograph.schema import LABEL, SOURCE, UID, WEIGHT, Task
 from cartograph.wording import about, count, counted, cut, listing, markdown_table, percent, plain_markdown, share
 

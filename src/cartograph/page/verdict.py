@@ -11,14 +11,12 @@ import numpy as np
 from cartograph.features.telling import telling_columns, telling_sentence
 from cartograph.ingest.label_forms import ONE_FORM, forms_sentence
 from cartograph.page.audit import Audit
-from cartograph.page.cleaning_effect import cleaning_lines, sure_enough
+from cartograph.page.cleaning_effect import cleaning_lines
+from cartograph.page.headline import HARD, failed_checks, headline
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
-from cartograph.schema import REGIONS
 from cartograph.statistics.proportion import f1_interval
-from cartograph.suspects.label_doubt import FEWEST_ROWS
 from cartograph.wording import about, count, counted, cut, listing, probability, share
 
-HARD = REGIONS[2]
 _ELSEWHERE = ("failed_", "training_")
 _CLASS_ROWS, _NEARLY_ALL = 20, 0.8
 
@@ -45,88 +43,7 @@ class Verdict:
 def verdict(audit: Audit) -> Verdict:
     """Return what the audit found, most important first."""
     third = _hardest(audit) if audit.suspects is None else _suspects(audit)
-    return Verdict(_sentence(audit), _lines(audit), (_rows(audit), _quarantined(audit), third, _validation(audit)))
-
-
-def _sentence(audit: Audit) -> str:
-    return f"{_learning(audit)}{_doubt(audit)}; {_checked(audit)}, and {_usable(audit)}."
-
-
-def _learning(audit: Audit) -> str:
-    """Return what is wrong with the training behind the map, which comes before all that follows from it."""
-    sentence = audit.training.get("learning", {}).get("sentence", "")
-    return f"{sentence} " if sentence else ""
-
-
-def _doubt(audit: Audit) -> str:
-    if audit.suspects is not None:
-        number = len(audit.flagged)
-        wrong = audit.suspects.record.get("wrong")
-        if wrong is not None and audit.suspects.record["calibrated"]:
-            what = counted(number, "label" if audit.several else "row")
-            sure = f"{what} {'is a suspect' if number == 1 else 'are suspects'}{_changed(audit)}"
-            low, high = about(wrong["low"]), about(wrong["high"])
-            some = about(wrong["expected"])
-            are = "is" if some == "1" else "are"
-            return f"About {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}); {sure}"
-        if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
-            worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
-            unknown = f"how many are wrong cannot be estimated: {why}"
-            return f"{worth}; {unknown}" if number else f"Of {counted(audit.rows, 'label')}, {unknown}"
-        if not number:
-            return f"None of {counted(audit.rows, 'label')} looks wrong"
-        looks = "looks" if number == 1 else "look"
-        assumed = ", by an assumption stated below" if audit.suspects.record["assumption"] else ""
-        return f"{count(number)} of {counted(audit.rows, 'label')} {looks} wrong ({share(number, audit.rows)}){assumed}"
-    if audit.disagreeing is None:
-        rows = audit.members(HARD)
-        highest = probability(float(audit.confidence[rows].max())) if len(rows) else "0"
-        return f"The {count(len(rows))} hardest of {counted(audit.rows, 'row')} have a confidence of {highest} or less"
-    other = int(np.count_nonzero(audit.disagreeing))
-    part = f"{count(other)} of {counted(audit.rows, 'row')} ({share(other, audit.rows)})"
-    return f"Over its training the model preferred another label for {part}"
-
-
-def why_unknown(record: Mapping[str, Any], rows: int) -> str:
-    """Return why the number of wrong labels cannot be estimated, as a clause; empty where it can be, or was not asked."""
-    if record.get("unknown") == "few rows":
-        return f"{counted(rows, 'row')} in so many classes are too few" if rows >= FEWEST_ROWS else f"{counted(rows, 'row')} are too few"
-    if record.get("unknown") == "hard rows":
-        return "even the rows that the models are surest about contradict them, so that hard rows and wrong labels look alike"
-    if record.get("unknown") == "much noise":
-        return "so many labels contradict the models that hard rows and wrong labels look alike"
-    return "the models explain too little of the labels" if record.get("unknown") == "little explained" else ""
-
-
-def _changed(audit: Audit) -> str:
-    if audit.cleaning is None:
-        return ""
-    sure, weighted = sure_enough(audit.cleaning), audit.cleaning.version.get("weighted")
-    number = sum(by.startswith("recipe ") for by in audit.cleaning.changes["by"].to_pylist())
-    if weighted or (sure and not number):
-        enough = f"{count(sure)} of them sure enough to drop" if sure else "none of them sure enough to drop"
-        return f", {enough}" + ("; instead, each row is weighted by how likely its label is right" if weighted else "")
-    return f", {count(number) if number else 'none'} of them sure enough to change automatically"
-
-
-def _checked(audit: Audit) -> str:
-    failed, critical, total = _failures(audit)
-    if not total:
-        return "no checks of the data were run"
-    if not failed:
-        return f"all {count(total)} checks of the data passed" if total > 1 else "the one check of the data passed"
-    return f"{count(failed)} of {counted(total, 'check')} of the data failed ({'none' if not critical else count(critical)} critical)"
-
-
-def _usable(audit: Audit) -> str:
-    unusable = audit.quarantine.num_rows
-    return f"{counted(unusable, 'row')} could not be used" if unusable else "every row could be used"
-
-
-def _failures(audit: Audit) -> tuple[int, int, int]:
-    checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"]]
-    failed = [check for check in checks if not check["passed"]]
-    return len(failed), sum(check["severity"] == "critical" for check in failed), len(checks)
+    return Verdict(headline(audit), _lines(audit), (_rows(audit), _quarantined(audit), third, _validation(audit)))
 
 
 def _lines(audit: Audit) -> tuple[str, ...]:
@@ -156,7 +73,7 @@ def _first_look(audit: Audit) -> list[str]:
 
 def _label_forms(audit: Audit) -> list[str]:
     """Return which classes' names differ in their form only, and what would make them one; the page's checks show all."""
-    if not _failures(audit)[2] and not audit.several:
+    if not failed_checks(audit)[2] and not audit.several:
         counts = dict(zip(audit.info.labels, np.bincount(audit.gold, minlength=len(audit.info.labels)).tolist(), strict=True))
         return [forms_sentence(counts)]
     checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if check["check"] == ONE_FORM]
@@ -302,7 +219,7 @@ def _suspects(audit: Audit) -> Figure:
 
 
 def _validation(audit: Audit) -> Figure:
-    failed, critical, total = _failures(audit)
+    failed, critical, total = failed_checks(audit)
     if not total:
         return Figure("Validation", "none", "no check was run")
     value = f"{count(total - failed)} of {count(total)}"

@@ -109,19 +109,6 @@ def test_what_could_not_be_done_and_classes_of_several_names_are_the_first_lines
     assert found.lines[:2] == ("Too few rows.", "Some classes may be the same under different names: `True` 5 rows, `true` 9.")
 
 
-def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None:
-    found = with_suspects(audit)
-    few = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "few rows"}))
-    start = "2 of 8 labels are worth a second look; how many are wrong cannot be estimated: 8 rows are too few; "
-    assert verdict(few).sentence.startswith(start)
-    weak = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "little explained"}))
-    assert "cannot be estimated: the models explain too little of the labels; " in verdict(weak).sentence
-    hard = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "hard rows"}))
-    assert "surest about contradict them, so that hard rows and wrong labels look alike; " in verdict(hard).sentence
-    noisy = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "much noise"}))
-    assert "so many labels contradict the models that hard rows and wrong labels look alike; " in verdict(noisy).sentence
-
-
 def test_of_a_model_that_learnt_nothing_the_hardest_rows_are_no_place_to_start(audit: Audit) -> None:
     failed = {**audit.training, "learning": {"state": "failed", "sentence": "The model has not learnt these data."}}
     assert verdict(replace(audit, training=failed)).lines == ()

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cartograph.page.audit import Audit
+from cartograph.page.headline import headline
+from tests.page_audits import with_suspects
+
+
+def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None:
+    found = with_suspects(audit)
+    few = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "few rows"}))
+    start = "2 of 8 labels are worth a second look; how many are wrong cannot be estimated: 8 rows are too few; "
+    assert headline(few).startswith(start)
+    weak = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "little explained"}))
+    assert "cannot be estimated: the models explain too little of the labels; " in headline(weak)
+    hard = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "hard rows"}))
+    assert "surest about contradict them, so that hard rows and wrong labels look alike; " in headline(hard)
+    noisy = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "much noise"}))
+    assert "so many labels contradict the models that hard rows and wrong labels look alike; " in headline(noisy)
