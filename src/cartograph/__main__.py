@@ -166,11 +166,14 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
     """Say what was read, and make the folder of the results."""
     from cartograph.ingest.canonical import reasons_phrase
     from cartograph.ingest.label_forms import forms_sentence
+    from cartograph.ingest.placeholders import placeholders_sentence
     from cartograph.wording import counted
 
     _say(f"{counted(len(rows.ingested.examples), 'row')}, {kinds}")
-    if not given.labels and (same := forms_sentence(rows.ingested.class_counts)):
-        _say(same)
+    counts = {} if given.labels else rows.ingested.class_counts
+    for sentence in (forms_sentence(counts), placeholders_sentence(counts)):
+        if sentence:
+            _say(sentence)
     if aside := len(rows.ingested.quarantine):
         _say(f"{counted(aside, 'row')} of {rows.ingested.rows_read:,} set aside: {reasons_phrase(rows.ingested.quarantine)}")
     if (linkage := rows.ingested.linkage) is not None:

@@ -70,6 +70,7 @@ def run(params: Ingest, inputs: Mapping[str, Path], out: Out) -> str:
         min_class_count=params.min_class_count,
         max_characters=params.max_characters,
         docs=out.docs / "data_docs",
+        labelling=labelling_of(params),
     )
     write_parquet(quarantine, folder / "quarantine.parquet")
     write_json(folder / "validation.json", validation, sort_keys=False)

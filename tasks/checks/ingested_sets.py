@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cartograph.wording import percent
 from tasks.checks import data_docs
+from tasks.checks.class_names import class_name_checks, class_name_frame, class_name_phrase
 from tasks.checks.feature_columns import feature_checks, feature_frame
 from tasks.checks.great_expectations_run import MAX_EXAMPLES, Check, by_check, runner
 from tasks.checks.linked_rows import linked_checks, linked_frame
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cartograph.ingest.canonical import IngestedSet
+    from cartograph.ingest.labels import Labelling
 
 SMALLEST_SIDE = 8
 """Pixels: an image with fewer across or down raises a warning."""
@@ -27,7 +29,6 @@ DOUBTFUL = 0.01
 """Share of rows that may repeat, contradict each other, be over-long or overlap before a warning is raised; as in ``canonical``."""
 
 _WHERE, _CLASS_ROWS = "[where]", "[rows in class]"
-_OTHER_FORM = "[another form of a label]"
 _SIDE, _ONE_COLOUR = "[pixels of the shorter side]", "[of one colour]"
 _MERGED = "[may be several rows]"
 _CONTRADICTS, _REPEATS, _IN_TRAIN = "[contradicts another row]", "[repeats an earlier row]", "[also in train]"
@@ -41,6 +42,7 @@ def validate(
     max_characters: int,
     docs: Path,
     several: Mapping[str, int] | None = None,
+    labelling: Labelling | None = None,
 ) -> dict[str, Any]:
     """Check every set as it was read, before rows were set aside; write the pages and return the findings.
 
@@ -51,6 +53,7 @@ def validate(
         max_characters: length that a text should not exceed.
         docs: folder of the pages; replaced.
         several: where the rows of the one set have several labels, label -> rows that have it; ``raw`` then has their names as one label.
+        labelling: how the one label of each row was read.
 
     Returns:
         the content of validation.json: ``passed`` (no critical check failed), ``sets`` with their ``checks``, and ``quarantine``.
@@ -64,7 +67,7 @@ def validate(
     train_keys = normalised_keys(sets[0].raw, sets[0].info.fields)
     entries, pages, train_values = [], {}, pd.DataFrame()
     for item in sets:
-        frame = _frame(item, train_keys, several=several is not None)
+        frame = _frame(item, train_keys, labelling, several=several is not None)
         if item.info.features:
             titles = _titles([feature.name for feature in item.info.features], (*frame.columns, *item.info.fields))
             values = feature_frame(item, titles)
@@ -74,7 +77,7 @@ def validate(
         if item.info.features:
             checks += feature_checks(item, train_values, titles)
         result = run(item.info.name, frame, checks)
-        findings = [_finding(check, one, item) for check, one in by_check(checks, result)]
+        findings = [_finding(check, one, item, labelling) for check, one in by_check(checks, result)]
         entries.append(ingested_record(item, findings, classes=several, in_train=_in_train(item, sets[0])))
         pages[item.info.name] = _page(result)
     data_docs.write(docs, pages, entries)
@@ -85,7 +88,7 @@ def validate(
     return {"passed": passed, "sets": entries, "quarantine": dict(sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])))}
 
 
-def _frame(item: IngestedSet, train_keys: pa.Array, *, several: bool) -> pd.DataFrame:
+def _frame(item: IngestedSet, train_keys: pa.Array, labelling: Labelling | None, *, several: bool) -> pd.DataFrame:
     """Return the set as read, with what the checks need beside each row."""
     import numpy as np
     import pandas as pd
@@ -93,7 +96,6 @@ def _frame(item: IngestedSet, train_keys: pa.Array, *, several: bool) -> pd.Data
 
     from cartograph.data.images import are_of_one_colour, sizes_of
     from cartograph.ingest.identity import JoinedTexts, contradicting, known_among, normalised_keys, repeated
-    from cartograph.ingest.label_forms import other_forms
 
     keys = train_keys if item.info.domain == "train" else normalised_keys(item.raw, item.info.fields)
     frame: pd.DataFrame = item.raw.select([*item.info.text, *item.info.options, "label", "uid"]).to_pandas()
@@ -106,7 +108,8 @@ def _frame(item: IngestedSet, train_keys: pa.Array, *, several: bool) -> pd.Data
     unused = item.raw.select(["source", "row"]).filter(pa.array(~item.used)).to_pandas()
     frame.loc[~item.used, _WHERE] = (unused["source"].astype("str") + " row " + unused["row"].astype("str")).to_numpy()
     frame[_CLASS_ROWS] = labels.map(labels.value_counts()).astype("float64")
-    frame[_OTHER_FORM] = labels.isin(other_forms(item.class_counts)).to_numpy()
+    for column, broken in class_name_frame(item, labels, labelling).items():
+        frame[column] = broken
     frame[_CONTRADICTS] = contradicting(keys, labels)
     frame[_MERGED] = item.merged
     frame[_REPEATS] = repeated(keys, frame["label"])
@@ -130,8 +133,6 @@ def _checks(
 ) -> list[Check]:
     import great_expectations.expectations as gxe
     from great_expectations.expectations.metadata_types import FailureSeverity
-
-    from cartograph.ingest.label_forms import ONE_FORM
 
     info = item.info
     titles = _titles(info.fields)
@@ -181,8 +182,7 @@ def _checks(
     if info.domain == "train" and not several:
         smallest = gxe.ExpectColumnMinToBeBetween(column=_CLASS_ROWS, min_value=min_class_count, severity=warning)
         checks.append(Check("every class has enough rows", f"at least {min_class_count:,}", smallest))
-        one_form = gxe.ExpectColumnValuesToBeInSet(column=_OTHER_FORM, value_set=[False], severity=warning)
-        checks.append(Check(ONE_FORM, "no two that differ only in case, spaces or Unicode form", one_form))
+        checks += class_name_checks()
     return checks
 
 
@@ -225,7 +225,7 @@ def _at_most(share: float) -> str:
     return f"at most {100 * share:g} %"
 
 
-def _finding(check: Check, result: dict[str, Any], item: IngestedSet) -> dict[str, Any]:
+def _finding(check: Check, result: dict[str, Any], item: IngestedSet, labelling: Labelling | None) -> dict[str, Any]:
     content = result["result"]
     rows = int(content.get("element_count", len(item.raw)) or 0)
     unexpected = int(content.get("unexpected_count") or 0)
@@ -235,19 +235,17 @@ def _finding(check: Check, result: dict[str, Any], item: IngestedSet) -> dict[st
         "severity": str(check.expectation.severity.value),
         "passed": bool(result["success"]),
         "expected": check.expected,
-        "found": _found(check, content, item, unexpected, rows),
+        "found": _found(check, content, item, unexpected, rows, labelling),
         "unexpected": unexpected,
         "share": unexpected / rows if rows else 0.0,
         "examples": places[:MAX_EXAMPLES],
     }
 
 
-def _found(check: Check, content: dict[str, Any], item: IngestedSet, unexpected: int, rows: int) -> str:
-    from cartograph.ingest.label_forms import ONE_FORM, forms_phrase, other_forms
-
+def _found(check: Check, content: dict[str, Any], item: IngestedSet, unexpected: int, rows: int, labelling: Labelling | None) -> str:
     kind = check.expectation.expectation_type
-    if check.check == ONE_FORM and unexpected:
-        return forms_phrase(other_forms(item.class_counts), item.class_counts)
+    if unexpected and (phrase := class_name_phrase(check.check, item, labelling)):
+        return phrase
     if item.linkage is not None and check.check in item.linkage.warnings:
         return item.linkage.warnings[check.check]
     if kind == "expect_column_min_to_be_between":

@@ -108,9 +108,25 @@ def test_class_names_that_differ_in_form_only_are_named_on_the_terminal_and_on_t
     rows = [f"{'good' if row % 2 else 'bad'} w{row},{'Yes' if row == 7 else 'yes' if row % 2 else 'no'}" for row in range(60)]
     (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]))
     assert main(["audit", "rows.csv"]) == 0
-    same = "Some classes may be the same under different names: `Yes` 1 rows, `yes` 29; if they are one class, write them alike"
+    same = "Some classes may be the same under different names: `Yes` 1 row, `yes` 29; if they are one class, write them alike"
     assert same in capsys.readouterr().out
     assert same in (tmp_path / "rows-audit/report.html").read_text()
+
+
+def test_placeholders_for_missing_labels_are_named_and_an_empty_label_is_the_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{'good' if row % 2 else 'bad'} w{row},{'n/a' if row < 6 else 'yes' if row % 2 else 'no'}" for row in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]))
+    assert main(["audit", "rows.csv"]) == 0
+    named = "Some classes may stand for a missing label: `n/a` 6 rows; if these rows have no label, leave it empty in the data"
+    assert named in capsys.readouterr().out
+    assert named in (tmp_path / "rows-audit/report.html").read_text()
+    (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]).replace("n/a", ""))
+    assert main(["audit", "rows.csv"]) == 0
+    shown = capsys.readouterr().out
+    assert "6 rows of 60 set aside: 6 no label" in shown and named[:30] not in shown
 
 
 def test_help_needs_no_heavy_library() -> None:

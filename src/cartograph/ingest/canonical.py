@@ -206,8 +206,9 @@ def _faults(table: pa.Table, info: DatasetInfo, labelling: Labelling) -> Ids:
     """Return (n_rows,) the number of each row's first fault, 0 for none."""
     names = table[LABEL]
     masks = [is_blank(table[name]) for name in info.fields]
-    masks.append(pc.is_null(names))
-    masks.append(pc.is_in(names, pa.array(labelling.unlabelled, pa.string())))
+    unlabelled = [name for name in labelling.unlabelled if name != NO_MAJORITY]
+    masks.append(pc.or_(pc.is_null(names), pc.is_in(names, pa.array(unlabelled, pa.string()))))
+    masks.append(pc.is_in(names, pa.array([name for name in labelling.unlabelled if name == NO_MAJORITY], pa.string())))
     masks.append(pc.invert(pc.is_in(names, pa.array(info.labels, pa.string()))))
     masks.append(pc.is_null(table[UID]))
     faults = np.zeros(len(table), dtype=np.int16)

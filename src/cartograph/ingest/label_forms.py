@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from cartograph.wording import cut
+from cartograph.wording import counted, cut
 
 ONE_FORM = "every class has one name"
 """The name of the check that finds such classes."""
@@ -28,7 +28,7 @@ def other_forms(counts: Mapping[str, int]) -> dict[str, str]:
     """
     groups: dict[str, list[str]] = {}
     for name in sorted((name for name, count in counts.items() if count), key=lambda name: (-counts[name], len(name), name)):
-        groups.setdefault(_plain(name), []).append(name)
+        groups.setdefault(plain_name(name), []).append(name)
     return {name: first for first, *others in groups.values() for name in others}
 
 
@@ -66,17 +66,21 @@ def _by_most(forms: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _groups(first: Mapping[str, list[str]], counts: Mapping[str, int]) -> str:
-    groups = [
-        f"{', '.join(f'{_shown(name)} {counts[name]:,} rows' for name in names)}, {_shown(most)} {counts[most]:,}"
-        for most, names in first.items()
-    ]
+    groups = [rows_of([*names, most], counts) for most, names in first.items()]
     more = f"; and {len(groups) - _MOST:,} more classes" if len(groups) > _MOST else ""
     return f"{'; '.join(groups[:_MOST])}{more}"
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return a class name without what distinguishes its forms: case, repeated blanks, Unicode form, invisible characters."""
     visible = "".join(letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) != "Cf")
     return " ".join(unicodedata.normalize("NFKC", visible.casefold()).split())
+
+
+def rows_of(names: Sequence[str], counts: Mapping[str, int]) -> str:
+    """Return classes with their rows: ``a` 5 rows, `b` 9``."""
+    first, *others = names
+    return ", ".join([f"{_shown(first)} {counted(counts[first], 'row')}", *(f"{_shown(name)} {counts[name]:,}" for name in others)])
 
 
 def _shown(name: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from cartograph.features.telling import telling_columns, telling_sentence
 from cartograph.ingest.label_forms import ONE_FORM, forms_sentence
+from cartograph.ingest.placeholders import NO_PLACEHOLDER, placeholders_sentence
 from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import cleaning_lines
 from cartograph.page.headline import HARD, failed_checks, headline
@@ -50,7 +51,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
     parts = (
         _first_look(audit),
         audit.impossible,
-        _label_forms(audit),
+        _class_names(audit),
         _telling(audit),
         _criticals(audit),
         _gates(audit),
@@ -71,15 +72,17 @@ def _first_look(audit: Audit) -> list[str]:
     return [f"{written} When the audit has ended, the full page is {audit.whole_page} in the same folder."]
 
 
-def _label_forms(audit: Audit) -> list[str]:
-    """Return which classes' names differ in their form only, and what would make them one; the page's checks show all."""
+def _class_names(audit: Audit) -> list[str]:
+    """Return which classes may be one under two names, or none, and what would make them so; the page's checks show all."""
     if not failed_checks(audit)[2] and not audit.several:
         counts = dict(zip(audit.info.labels, np.bincount(audit.gold, minlength=len(audit.info.labels)).tolist(), strict=True))
-        return [forms_sentence(counts)]
-    checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if check["check"] == ONE_FORM]
-    return [
-        f"Some classes may be the same under different names: {cut(str(check['found']), 500)}." for check in checks if not check["passed"]
-    ]
+        return [forms_sentence(counts), placeholders_sentence(counts)]
+    checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if not check["passed"]]
+    begins = {
+        ONE_FORM: "Some classes may be the same under different names",
+        NO_PLACEHOLDER: "Some classes may stand for a missing label",
+    }
+    return [f"{begin}: {cut(str(check['found']), 500)}." for name, begin in begins.items() for check in checks if check["check"] == name]
 
 
 def _telling(audit: Audit) -> list[str]:

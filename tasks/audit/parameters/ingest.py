@@ -147,7 +147,7 @@ class Ingest(Sources):
     labels: tuple[Text, ...] = Field(
         (), description="class names in the order of their ids; empty: those in train, in numeric or else alphabetical order"
     )
-    unlabelled: tuple[Text, ...] = Field(("-",), description="label values that mean that there is no gold label")
+    unlabelled: tuple[Text, ...] = Field(("-",), description="class names that mean that a row has no label: it is set aside")
     quarantine_limit: float = Field(
         0.05, ge=0, le=1, description="largest share of a set's rows that may be unusable before the audit fails"
     )

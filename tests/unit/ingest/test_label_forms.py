@@ -18,7 +18,7 @@ def test_other_names_and_classes_without_rows_are_not() -> None:
 def test_invisible_differences_are_shown_with_escapes_and_few_are_listed() -> None:
     counts = {"caf\u00e9": 3, "cafe\u0301": 2} | {f"{letter}x": 2 for letter in "abcd"} | {f"{letter}X": 1 for letter in "abcd"}
     phrase = forms_phrase(other_forms(counts), counts)
-    assert phrase.startswith("`cafe\\u0301` 2 rows, `caf\\u00e9` 3; `aX` 1 rows, `ax` 2; ")
+    assert phrase.startswith("`cafe\\u0301` 2 rows, `caf\\u00e9` 3; `aX` 1 row, `ax` 2; ")
     assert "; and 2 more classes; if they are one class, set ingest.label_names: {" in phrase and phrase.endswith(', "bX": "bx", …}')
 
 
