@@ -1,4 +1,4 @@
-"""The expectations about the names of classes: that no class has two, and none stands for a missing label."""
+"""The expectations about the names of classes: that no class has two, and that none stands for a missing label."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def class_name_checks() -> list[Check]:
     from cartograph.ingest.placeholders import NO_PLACEHOLDER
 
     expected = {
-        ONE_FORM: "no two that differ only in case, spaces or Unicode form",
+        ONE_FORM: "no two that differ only in case, spaces or Unicode form; no rare one a letter away from a frequent one",
         NO_PLACEHOLDER: "no placeholder such as ?, NA, null or unknown",
     }
     return [

@@ -1,4 +1,4 @@
-"""Class names that differ in case, blanks, Unicode form or invisible characters only, and the map that would make them one class."""
+"""Class names that differ in case, blanks, Unicode form, invisible characters or by a slip, and the map that makes them one class."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import unicodedata
 from collections.abc import Mapping, Sequence
 
+from cartograph.ingest.misspelt import misspelt
 from cartograph.wording import counted, cut
 
 ONE_FORM = "every class has one name"
@@ -18,18 +19,26 @@ _CHARACTERS = 40
 def other_forms(counts: Mapping[str, int]) -> dict[str, str]:
     """Return the class names that are another form of a more frequent one, with that one; in the order of ``ingest.label_names``.
 
-    They are reported, never merged: to a program ``IT`` and ``it`` may be two classes.
+    A form differs in case, blanks, Unicode form or invisible characters, or is a rare name that may be misspelt (``misspelt``). They are
+    reported, never merged: to a program ``IT`` and ``it`` may be two classes.
 
     Args:
         counts: class name -> rows.
 
     >>> other_forms({"True": 5, "true": 9, "TR\u200bUE": 1, "false": 4})
     {'True': 'true', 'TR\u200bUE': 'true'}
+    >>> other_forms({"positive": 500, "Positive": 40, "psoitive": 2})
+    {'Positive': 'positive', 'psoitive': 'positive'}
     """
     groups: dict[str, list[str]] = {}
     for name in sorted((name for name, count in counts.items() if count), key=lambda name: (-counts[name], len(name), name)):
         groups.setdefault(plain_name(name), []).append(name)
-    return {name: first for first, *others in groups.values() for name in others}
+    slips: dict[str, list[str]] = {}
+    for plain, meant in misspelt({plain: sum(counts[name] for name in names) for plain, names in groups.items()}).items():
+        slips.setdefault(meant, []).extend(groups[plain])
+    wrong = {name for names in slips.values() for name in names}
+    same = [(names[0], [*names[1:], *slips.get(plain, [])]) for plain, names in groups.items() if names[0] not in wrong]
+    return {name: first for first, others in same for name in others}
 
 
 def forms_phrase(forms: Mapping[str, str], counts: Mapping[str, int]) -> str:

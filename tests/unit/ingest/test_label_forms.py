@@ -15,6 +15,15 @@ def test_other_names_and_classes_without_rows_are_not() -> None:
     assert other_forms({"caf\u00e9": 3, "cafe": 2}) == {}
 
 
+def test_forms_of_a_misspelt_name_are_all_of_the_name_that_is_meant() -> None:
+    counts = {"Positive": 40, "positive": 500, "psoitive": 2, "Psoitive": 1, "negative": 300, "Negatvie": 1}
+    assert other_forms(counts) == {"Positive": "positive", "psoitive": "positive", "Psoitive": "positive", "Negatvie": "negative"}
+    assert forms_phrase(other_forms(counts), counts) == (
+        "`Positive` 40 rows, `psoitive` 2, `Psoitive` 1, `positive` 500; `Negatvie` 1 row, `negative` 300; if they are one class, set "
+        'ingest.label_names: {"Positive": "positive", "psoitive": "positive", "Psoitive": "positive", "Negatvie": "negative"}'
+    )
+
+
 def test_invisible_differences_are_shown_with_escapes_and_few_are_listed() -> None:
     counts = {"caf\u00e9": 3, "cafe\u0301": 2} | {f"{letter}x": 2 for letter in "abcd"} | {f"{letter}X": 1 for letter in "abcd"}
     phrase = forms_phrase(other_forms(counts), counts)
