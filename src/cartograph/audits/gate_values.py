@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.audits.gates import GateValue
+from cartograph.data.uids import with_places
 from cartograph.statistics.proportion import least_share
 from cartograph.wording import percent
 
@@ -20,39 +21,40 @@ _CHANGED = ("added", "edited", "relabelled")
 _SUSPECTS_FILE, _CHANGES_FILE = "data/noise/noise.parquet", "data/compare/rows.parquet"
 
 
-def suspect_values(noise: pa.Table, changes: pa.Table | None) -> Iterator[GateValue]:
+def suspect_values(noise: pa.Table, changes: pa.Table | None, examples: pa.Table) -> Iterator[GateValue]:
     """Yield the share of suspects, of those that are new, and of those among rows that were added or changed.
 
     Args:
         noise: ``schema.NOISE`` of the train set.
         changes: ``schema.ROW_CHANGES`` since the last audit; None for a first audit.
+        examples: ``uid``, ``source`` and ``row`` of the train set.
     """
     flagged = noise.filter(noise["flagged"]).sort_by("rank")["uid"]
-    yield _share("suspects", flagged.to_pylist(), noise.num_rows, ("looks wrong", "look wrong"), _SUSPECTS_FILE)
+    yield _share("suspects", flagged.to_pylist(), noise.num_rows, ("looks wrong", "look wrong"), _SUSPECTS_FILE, examples)
     if changes is None:
         yield from (GateValue("new_suspects", None), GateValue("changed_suspects", None))
         return
     new = changes.filter(pc.equal(changes["what"], "new suspect"))["uid"]
     rows = flagged.filter(pc.is_in(flagged, value_set=new.combine_chunks())).to_pylist()
     looks = ("looks wrong that did not in the last audit", "look wrong that did not in the last audit")
-    yield _share("new_suspects", rows, noise.num_rows, looks, _CHANGES_FILE)
+    yield _share("new_suspects", rows, noise.num_rows, looks, _CHANGES_FILE, examples)
     changed = changes.filter(pc.is_in(changes["what"], value_set=pa.array(_CHANGED)))["uid"].unique()
-    yield _changed_suspects(flagged.filter(pc.is_in(flagged, value_set=changed)).to_pylist(), len(changed))
+    yield _changed_suspects(flagged.filter(pc.is_in(flagged, value_set=changed)).to_pylist(), len(changed), examples)
 
 
-def _changed_suspects(uids: list[str], changed: int) -> GateValue:
+def _changed_suspects(uids: list[str], changed: int, examples: pa.Table) -> GateValue:
     if not changed:
         return GateValue("changed_suspects", 0.0, "No row was added or changed since the last audit")
     looks = ("added or changed since the last audit looks wrong", "added or changed since the last audit look wrong")
-    value = _share("changed_suspects", uids, changed, looks, _CHANGES_FILE)
+    value = _share("changed_suspects", uids, changed, looks, _CHANGES_FILE, examples)
     least = least_share(len(uids), changed)
     return replace(value, value=least, statement=f"{value.statement.removesuffix(')')}; at least {percent(least)} with 95 % confidence)")
 
 
-def _share(gate: str, uids: list[str], rows: int, verbs: tuple[str, str], where: str) -> GateValue:
+def _share(gate: str, uids: list[str], rows: int, verbs: tuple[str, str], where: str, examples: pa.Table) -> GateValue:
     number = len(uids)
     statement = f"{number:,} of {rows:,} labels {verbs[number != 1]} ({percent(number / rows)})"
-    named = [*map(repr, uids[:_NAMED]), *(["…"] if number > _NAMED else [])]
+    named = [*with_places(uids[:_NAMED], examples), *(["…"] if number > _NAMED else [])]
     return GateValue(gate, number / rows, statement, rows=named, where=where)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +12,8 @@ import pyarrow.compute as pc
 
 SHOWN = 3
 """Most uids that a message names."""
+
+_OF_CONTENT = re.compile(r"[0-9a-f]{20}(?:-[0-9]+)?(?:#.*)?", re.DOTALL)
 
 
 def text_uids(uids: Iterable[Any]) -> pa.Array:
@@ -48,3 +51,21 @@ def without(uids: Any, others: Any) -> Any:
 def some(uids: Any) -> str:
     """Return the first few uids, for a message."""
     return ", ".join(repr(uid) for uid in uids[:SHOWN].to_pylist()) + (", …" if len(uids) > SHOWN else "")
+
+
+def with_places(uids: Sequence[str], examples: pa.Table) -> list[str]:
+    """Return uids for a message, those that are made of a row's content, and stand in no file, with the place of their row.
+
+    Args:
+        uids: some uids of the examples.
+        examples: ``schema.examples_schema``, or its columns ``uid``, ``source`` and ``row``.
+
+    >>> rows = pa.table({"uid": ["u1", "0123456789abcdef0123-2"], "source": ["a.csv", "a.csv"], "row": [1, 1042]})
+    >>> with_places(["0123456789abcdef0123-2", "u1"], rows)
+    ["'0123456789abcdef0123-2' (row 1,042)", "'u1'"]
+    """
+    made = [uid for uid in uids if _OF_CONTENT.fullmatch(uid)]
+    rows = examples.filter(pc.is_in(examples["uid"], value_set=pa.array(made, pa.string()))).select(["uid", "source", "row"]).to_pylist()
+    files = len(examples["source"].unique()) > 1 if made else False
+    places = {row["uid"]: f" ({row['source'] + ' ' if files else ''}row {row['row']:,})" for row in rows}
+    return [f"{uid!r}{places.get(uid, '')}" for uid in uids]

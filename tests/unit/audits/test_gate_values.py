@@ -15,6 +15,8 @@ from cartograph.audits.gate_values import (
 )
 from cartograph.audits.gates import GateValue
 
+ROWS = pa.table({"uid": [f"u{row}" for row in range(7)], "source": ["a.csv"] * 7, "row": range(1, 8)})
+
 
 def noise(flagged: list[bool]) -> pa.Table:
     return pa.table({"uid": [f"u{row}" for row in range(len(flagged))], "flagged": flagged, "rank": range(len(flagged), 0, -1)})
@@ -29,18 +31,27 @@ def values(found: Any) -> dict[str, GateValue]:
 
 
 def test_suspects_are_named_from_the_most_doubtful_on() -> None:
-    [first, *later] = suspect_values(noise([True, False, True, False]), None)
+    [first, *later] = suspect_values(noise([True, False, True, False]), None, ROWS)
     assert first == GateValue(
         "suspects", 0.5, "2 of 4 labels look wrong (50\u00a0%)", rows=["'u2'", "'u0'"], where="data/noise/noise.parquet"
     )
     assert later == [GateValue("new_suspects", None), GateValue("changed_suspects", None)]
-    [many, *_] = suspect_values(noise([True] * 7), None)
+    [many, *_] = suspect_values(noise([True] * 7), None, ROWS)
     assert list(many.rows) == ["'u6'", "'u5'", "'u4'", "'u3'", "'u2'", "…"]
+
+
+def test_rows_without_a_uid_of_their_own_are_named_by_their_place_in_the_file_too() -> None:
+    uids = ["0123456789abcdef0123", "0123456789abcdef0123-2", "0123456789abcdef4567#a tag"]
+    doubted = pa.table({"uid": uids, "flagged": [True] * 3, "rank": [1, 2, 3]})
+    for sources, files in ((["a.csv"] * 3, ["", "", ""]), (["a.csv", "b.csv", "b.csv"], ["a.csv ", "b.csv ", "b.csv "])):
+        [found, *_] = suspect_values(doubted, None, pa.table({"uid": uids, "source": sources, "row": [3, 12_345, 7]}))
+        rows = [f"({file}row {number})" for file, number in zip(files, ("3", "12,345", "7"), strict=True)]
+        assert found.rows == [f"{uid!r} {row}" for uid, row in zip(uids, rows, strict=True)]
 
 
 def test_new_and_changed_suspects_are_counted_since_the_audit_before() -> None:
     since = changes(("u0", "new suspect"), ("u0", "added"), ("u1", "edited"), ("u2", "moved"))
-    found = values(suspect_values(noise([True, False, True, False]), since))
+    found = values(suspect_values(noise([True, False, True, False]), since, ROWS))
     assert (found["new_suspects"].value, list(found["new_suspects"].rows)) == (0.25, ["'u0'"])
     changed = found["changed_suspects"]
     assert changed.value is not None and 0 < changed.value < 0.5
@@ -48,7 +59,7 @@ def test_new_and_changed_suspects_are_counted_since_the_audit_before() -> None:
 
 
 def test_without_a_changed_row_no_changed_row_is_a_suspect() -> None:
-    found = values(suspect_values(noise([True]), changes()))
+    found = values(suspect_values(noise([True]), changes(), ROWS))
     assert found["changed_suspects"] == GateValue("changed_suspects", 0.0, "No row was added or changed since the last audit")
 
 
