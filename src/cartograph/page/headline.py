@@ -9,6 +9,7 @@ import numpy as np
 
 from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import sure_enough
+from cartograph.page.step_results import Cleaning
 from cartograph.schema import REGIONS
 from cartograph.suspects.label_doubt import FEWEST_ROWS
 from cartograph.wording import about, count, counted, probability, share
@@ -72,10 +73,19 @@ def _changed(audit: Audit) -> str:
         return ""
     sure, weighted = sure_enough(audit.cleaning), audit.cleaning.version.get("weighted")
     number = sum(by.startswith("recipe ") for by in audit.cleaning.changes["by"].to_pylist())
-    if weighted or (sure and not number):
+    if weighted:
         enough = f"{count(sure)} of them sure enough to drop" if sure else "none of them sure enough to drop"
-        return f", {enough}" + ("; instead, each row is weighted by how likely its label is right" if weighted else "")
+        return f", {enough}; instead, each row is weighted by how likely its label is right"
+    if sure and not number:
+        return f", {count(sure)} of them sure enough to drop but kept, {_why_kept(audit.cleaning, sure)}"
     return f", {count(number) if number else 'none'} of them sure enough to change automatically"
+
+
+def _why_kept(cleaning: Cleaning, sure: int) -> str:
+    """Return why rows that are sure enough to drop were not dropped: it was asked for, or models are none the better for it."""
+    if cleaning.arms is not None and cleaning.arms.get("asked") == "decisions-only":
+        return "as clean.recipe: decisions-only asks"
+    return f"since models trained without {'it' if sure == 1 else 'them'} are not measurably better"
 
 
 def _checked(audit: Audit) -> str:

@@ -118,9 +118,15 @@ def test_rows_that_were_weighted_without_effect_are_not_said_to_be_unchanged(aud
     assert line.startswith("Recommended: the original rows; models trained on the cleaned ones are right on the same rows of ")
 
 
-def test_the_head_counts_the_surest_though_nothing_was_changed(audit: Audit) -> None:
+def test_the_head_counts_the_surest_and_says_why_they_were_kept_where_nothing_was_changed(audit: Audit) -> None:
     suspects = with_suspects(audit, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0})
-    assert "2 rows are suspects, 1 of them sure enough to drop;" in verdict(replace(suspects, cleaning=undecided(1))).sentence
+    kept = "2 rows are suspects, {} of them sure enough to drop but kept, {};"
+    for sure, them in ((1, "it"), (2, "them")):
+        sentence = verdict(replace(suspects, cleaning=undecided(sure))).sentence
+        assert kept.format(sure, f"since models trained without {them} are not measurably better") in sentence
+    asked = undecided(1)
+    asked = replace(asked, arms={**(asked.arms or {}), "asked": "decisions-only", "recommended": "drop"})
+    assert kept.format(1, "as clean.recipe: decisions-only asks") in verdict(replace(suspects, cleaning=asked)).sentence
     gathering = "If errors gather on hard rows, which nobody can see from the labels alone, up to 9 are wrong."
     assert gathering in verdict(suspects).lines
     few = with_suspects(audit, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 6.9})
