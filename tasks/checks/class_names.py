@@ -47,21 +47,23 @@ def class_name_checks() -> list[Check]:
     ]
 
 
-def class_name_phrase(check: str, item: IngestedSet, labelling: Labelling | None) -> str:
-    """Return what a failed check found, and which key of params.yaml is the way out; empty of another check.
+def class_name_phrases(item: IngestedSet, labelling: Labelling | None) -> dict[str, str]:
+    """Return, by failed check, what was found, and which key of params.yaml is the way out.
 
     Args:
-        check: its name.
         item: the train set.
         labelling: how labels were read.
     """
     from cartograph.ingest.label_forms import ONE_FORM, forms_phrase, other_forms
-    from cartograph.ingest.placeholders import NO_PLACEHOLDER, placeholders_phrase
+    from cartograph.ingest.placeholders import NO_PLACEHOLDER, placeholders, placeholders_phrase
 
-    if check == ONE_FORM:
-        return forms_phrase(other_forms(item.class_counts), item.class_counts)
-    unlabelled = () if labelling is None else labelling.unlabelled
-    return placeholders_phrase(_unconfirmed(item, labelling), unlabelled) if check == NO_PLACEHOLDER else ""
+    unconfirmed, unlabelled = _unconfirmed(item, labelling), () if labelling is None else labelling.unlabelled
+    phrases = {}
+    if forms := other_forms(item.class_counts):
+        phrases[ONE_FORM] = forms_phrase(forms, item.class_counts)
+    if placeholders(unconfirmed):
+        phrases[NO_PLACEHOLDER] = placeholders_phrase(unconfirmed, unlabelled)
+    return phrases
 
 
 def _unconfirmed(item: IngestedSet, labelling: Labelling | None) -> dict[str, int]:

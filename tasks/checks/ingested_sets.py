@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cartograph.wording import percent
 from tasks.checks import data_docs
-from tasks.checks.class_names import class_name_checks, class_name_frame, class_name_phrase
+from tasks.checks.class_names import class_name_checks, class_name_frame, class_name_phrases
 from tasks.checks.feature_columns import feature_checks, feature_frame
 from tasks.checks.great_expectations_run import MAX_EXAMPLES, Check, by_check, runner
 from tasks.checks.linked_rows import linked_checks, linked_frame
@@ -77,7 +77,8 @@ def validate(
         if item.info.features:
             checks += feature_checks(item, train_values, titles)
         result = run(item.info.name, frame, checks)
-        findings = [_finding(check, one, item, labelling) for check, one in by_check(checks, result)]
+        names = class_name_phrases(item, labelling) if item.info.domain == "train" and several is None else {}
+        findings = [_finding(check, one, item, names) for check, one in by_check(checks, result)]
         entries.append(ingested_record(item, findings, classes=several, in_train=_in_train(item, sets[0])))
         pages[item.info.name] = _page(result)
     data_docs.write(docs, pages, entries)
@@ -108,8 +109,8 @@ def _frame(item: IngestedSet, train_keys: pa.Array, labelling: Labelling | None,
     unused = item.raw.select(["source", "row"]).filter(pa.array(~item.used)).to_pandas()
     frame.loc[~item.used, _WHERE] = (unused["source"].astype("str") + " row " + unused["row"].astype("str")).to_numpy()
     frame[_CLASS_ROWS] = labels.map(labels.value_counts()).astype("float64")
-    for column, broken in class_name_frame(item, labels, labelling).items():
-        frame[column] = broken
+    if item.info.domain == "train" and not several:
+        frame = frame.assign(**class_name_frame(item, labels, labelling))
     frame[_CONTRADICTS] = contradicting(keys, labels)
     frame[_MERGED] = item.merged
     frame[_REPEATS] = repeated(keys, frame["label"])
@@ -225,7 +226,7 @@ def _at_most(share: float) -> str:
     return f"at most {100 * share:g} %"
 
 
-def _finding(check: Check, result: dict[str, Any], item: IngestedSet, labelling: Labelling | None) -> dict[str, Any]:
+def _finding(check: Check, result: dict[str, Any], item: IngestedSet, names: Mapping[str, str]) -> dict[str, Any]:
     content = result["result"]
     rows = int(content.get("element_count", len(item.raw)) or 0)
     unexpected = int(content.get("unexpected_count") or 0)
@@ -235,17 +236,17 @@ def _finding(check: Check, result: dict[str, Any], item: IngestedSet, labelling:
         "severity": str(check.expectation.severity.value),
         "passed": bool(result["success"]),
         "expected": check.expected,
-        "found": _found(check, content, item, unexpected, rows, labelling),
+        "found": _found(check, content, item, unexpected, rows, names),
         "unexpected": unexpected,
         "share": unexpected / rows if rows else 0.0,
         "examples": places[:MAX_EXAMPLES],
     }
 
 
-def _found(check: Check, content: dict[str, Any], item: IngestedSet, unexpected: int, rows: int, labelling: Labelling | None) -> str:
+def _found(check: Check, content: dict[str, Any], item: IngestedSet, unexpected: int, rows: int, names: Mapping[str, str]) -> str:
     kind = check.expectation.expectation_type
-    if unexpected and (phrase := class_name_phrase(check.check, item, labelling)):
-        return phrase
+    if check.check in names:
+        return names[check.check]
     if item.linkage is not None and check.check in item.linkage.warnings:
         return item.linkage.warnings[check.check]
     if kind == "expect_column_min_to_be_between":

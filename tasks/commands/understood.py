@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cartograph.wording import cut, percent
+from tasks.audit.ingest import labelling_of
 from tasks.audit.parameters.ingest import Ingest
+from tasks.checks.class_names import class_name_phrases
 from tasks.presentation.console import say
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
         domain = {"train": "", "id": ", in distribution", "ood": ", out of distribution"}[item.info.domain]
         say(f"{item.info.name}: {len(item.examples):,} rows from {', '.join(item.files)}{domain}")
         say(f"  classes  {_classes(item.class_counts)}")
+        say_class_names(params, item)
         say_fields(item)
         say_linked(item)
         say_what_is_set_aside(item.quarantine, item.rows_read, params.quarantine_limit, "audit")
@@ -32,6 +35,17 @@ def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
     for row in sets[0].examples.slice(0, 3).to_pylist():
         content = [row["uid"]] if info.images else [row[name] for name in info.fields]
         say(f"  {_short(info.labels[row['label']])}: {' | '.join(map(_short, content))}")
+
+
+def say_class_names(params: Ingest, item: IngestedSet) -> None:
+    """Print which classes of the train set may be one under two names, or none, and what would make them so."""
+    from cartograph.ingest.label_forms import ONE_FORM, SAME
+    from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER
+
+    begins = {ONE_FORM: SAME, NO_PLACEHOLDER: MISSING_LABEL}
+    phrases = class_name_phrases(item, labelling_of(params)) if item.info.domain == "train" else {}
+    for check, phrase in phrases.items():
+        say(f"  classes  {begins[check]}: {phrase}.")
 
 
 def say_fields(item: IngestedSet) -> None:

@@ -11,6 +11,8 @@ from cartograph.wording import counted, cut
 
 ONE_FORM = "every class has one name"
 """The name of the check that finds such classes."""
+SAME = "Some classes may be the same under different names"
+"""How a sentence about them begins."""
 
 _MOST = 3
 _CHARACTERS = 40
@@ -64,7 +66,7 @@ def forms_sentence(counts: Mapping[str, int]) -> str:
     if not forms:
         return ""
     groups = _groups(_by_most(forms), counts)
-    return f"Some classes may be the same under different names: {groups}; if they are one class, write them alike in the data."
+    return f"{SAME}: {groups}; if they are one class, write them alike in the data."
 
 
 def _by_most(forms: Mapping[str, str]) -> dict[str, list[str]]:

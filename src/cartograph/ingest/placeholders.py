@@ -10,6 +10,8 @@ from cartograph.ingest.values import MISSING
 
 NO_PLACEHOLDER = "no class stands for a missing label"
 """The name of the check that finds such classes."""
+MISSING_LABEL = "Some classes may stand for a missing label"
+"""How a sentence about them begins."""
 
 _MOST = 5
 _MARKS = frozenset("?-_\u2010\u2011\u2012\u2013\u2014\u2212")
@@ -74,11 +76,7 @@ def placeholders_sentence(counts: Mapping[str, int]) -> str:
     names = placeholders(counts)
     if not names:
         return ""
-    listed = _listed(names, counts)
-    return (
-        f"Some classes may stand for a missing label: {listed}; if these rows have no label, leave it empty in the data, and they are "
-        "set aside."
-    )
+    return f"{MISSING_LABEL}: {_listed(names, counts)}; if these rows have no label, leave it empty in the data, and they are set aside."
 
 
 def _stands_for_none(name: str) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from cartograph.features.telling import telling_columns, telling_sentence
-from cartograph.ingest.label_forms import ONE_FORM, forms_sentence
-from cartograph.ingest.placeholders import NO_PLACEHOLDER, placeholders_sentence
+from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
+from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
 from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import cleaning_lines
 from cartograph.page.headline import HARD, failed_checks, headline
@@ -78,10 +78,7 @@ def _class_names(audit: Audit) -> list[str]:
         counts = dict(zip(audit.info.labels, np.bincount(audit.gold, minlength=len(audit.info.labels)).tolist(), strict=True))
         return [forms_sentence(counts), placeholders_sentence(counts)]
     checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if not check["passed"]]
-    begins = {
-        ONE_FORM: "Some classes may be the same under different names",
-        NO_PLACEHOLDER: "Some classes may stand for a missing label",
-    }
+    begins = {ONE_FORM: SAME, NO_PLACEHOLDER: MISSING_LABEL}
     return [f"{begin}: {cut(str(check['found']), 500)}." for name, begin in begins.items() for check in checks if check["check"] == name]
 
 

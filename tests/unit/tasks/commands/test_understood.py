@@ -30,3 +30,15 @@ def test_many_classes_are_counted_and_the_largest_and_smallest_named(
     workspace_for(write_csv(tmp_path / "many.csv", "text,label", *rows), text="text", label="label")
     said = capsys.readouterr().out.splitlines()
     assert "  classes  40, from class_39 42, class_38 41, class_37 40 to class_02 5, class_01 4, class_00 3" in said
+
+
+def test_classes_that_may_be_one_or_none_are_named_with_what_to_set(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"text {row},{'N/A' if row < 3 else 'Good' if row == 3 else ('good', 'bad')[row % 2]}" for row in range(60)]
+    workspace_for(write_csv(tmp_path / "odd.csv", "text,label", *rows), text="text", label="label")
+    said = capsys.readouterr().out.splitlines()
+    same = "Some classes may be the same under different names: `Good` 1 row, `good` 28; if they are one class, set ingest.label_names: "
+    assert f'  classes  {same}{{"Good": "good"}}.' in said
+    missing = "Some classes may stand for a missing label: `N/A` 3 rows; if these rows have no label, set ingest.unlabelled: "
+    assert f'  classes  {missing}["-", "N/A"] and they are set aside.' in said
