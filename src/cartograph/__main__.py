@@ -13,6 +13,7 @@ from unicodedata import category
 from cartograph.errors import CartographError, InputError, NoColumnError
 
 if TYPE_CHECKING:
+    from cartograph.frames.cleaned_rows import Recipe
     from cartograph.frames.labels_result import LabelsAudit
     from cartograph.frames.result import FrameAudit
     from cartograph.frames.rows import FileForm, Rows
@@ -66,6 +67,13 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument(
         "--threshold", type=float, default=0.5, help="rows whose label is wrong with at least this probability are suspects (default: 0.5)"
     )
+    audit.add_argument(
+        "--recipe",
+        default="auto",
+        choices=("auto", "drop-flagged", "relabel"),
+        help="what becomes of labels that are surely wrong in cleaned.csv: dropped, or corrected where the right one is known; auto: the "
+        "better where models are better for it, by cross-validation on the file, else nothing (default: auto)",
+    )
     audit.add_argument("--seed", type=int, default=13, help="seed of the training and of the folds (default: 13)")
     return parser
 
@@ -77,6 +85,8 @@ def _audit(given: argparse.Namespace) -> None:
         raise InputError(f"--seed must be 0 or more, but is {given.seed}.")
     if sum(map(bool, (given.text, given.features, given.feature))) > 1:
         raise InputError("name the texts with --text, or read a table of features with --features, or some of its columns with --feature.")
+    if given.labels and given.recipe != "auto":
+        raise InputError("--recipe is for rows of one label; with --labels the labels that are surely wrong are put right.")
     if given.label and given.labels:
         raise InputError("name the label column with --label, or with --labels where a row has several labels; not both.")
     try:
@@ -100,10 +110,8 @@ def _audit_one_label(given: argparse.Namespace) -> None:
     found = audit_rows(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
     examples = rows.ingested.examples
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
-    kept = _end(found, folder, part)
-    changed = len(examples) - kept
-    without = f"without the {changed:,} whose label is most surely wrong" if changed else "all of them: no label is surely wrong"
-    _say(f"{folder / 'cleaned.csv'}: {kept:,} rows, {without}")
+    kept = _end(found, folder, part, given.recipe)
+    _say(f"{folder / 'cleaned.csv'}: {kept:,} rows, {found.changes(given.recipe)}")
 
 
 def _audit_labels(given: argparse.Namespace) -> None:
@@ -209,13 +217,13 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
     return [*lines, telling] if telling else lines
 
 
-def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str) -> int:
+def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> int:
     """Write the results and say what was found; return how many rows ``cleaned.csv`` has."""
     from cartograph.frames.tables import write_tables
     from cartograph.wording import labels_wrong
 
     report = found.report(folder / "report.html")
-    suspects, kept = write_tables(found, folder)
+    suspects, kept = write_tables(found, folder, recipe)
     wrong = found.wrong
     _say(
         f"{part}; how many labels are wrong cannot be estimated from these rows"

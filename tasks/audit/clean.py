@@ -20,7 +20,7 @@ from tasks.presentation.console import progress
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cartograph.clean.arms import Arm, ArmChoice
+    from cartograph.clean.arms import Arm
     from cartograph.clean.cleaning import Cleaning, Recipe
     from cartograph.clean.decisions import Decision
     from cartograph.clean.original_columns import KeptRows
@@ -71,6 +71,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     import pyarrow.parquet as pq
 
     from cartograph.clean.cleaning import cleaned_examples, subsets, version
+    from cartograph.clean.recommended import recommended_arm
     from cartograph.data.memory import release_memory
     from cartograph.data.parquet import write_parquet
     from tasks.checks.cleaned_set import validate_cleaning
@@ -78,13 +79,15 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     examples, noise = pq.read_table(inputs[ROWS]), pq.read_table(inputs[SUSPECTS])
     decisions = decisions_in(inputs.get(DECISIONS), examples)
     require_sheet_saved(out.workspace, decisions, examples)
-    ways = clean_by_each_recipe(params, examples, noise, decisions, calibrated=bool(read_json(inputs[FOUND])["calibrated"]))
-    choice = choose_recipe(params, examples, noise, decisions, ways)
+    calibrated = bool(read_json(inputs[FOUND])["calibrated"])
+    ways = clean_by_each_recipe(params, examples, noise, decisions, calibrated=calibrated)
+    arms: dict[Arm, Cleaning] = {arm: ways[recipe] for arm, recipe in RECIPES.items()}
+    choice = recommended_arm(examples, noise, decisions, arms, np.random.default_rng([params.seed, 1]), calibrated=calibrated)
     recipe = RECIPES[choice.recommended] if params.recipe == "auto" else params.recipe
     cleaning = ways[recipe]
     write_review(params, examples, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])
     # The files are read once more: what is not needed beside them goes first.
-    del ways, noise
+    del ways, arms, noise
     release_memory(examples.num_rows)
     cleaned = cleaned_examples(examples, cleaning)
     folder = out[DATA]
@@ -114,33 +117,6 @@ def clean_by_each_recipe(
 
     more = {"relabel_above": params.relabel_above, "precision": params.precision}
     return {recipe: clean(examples, noise, decisions, recipe=recipe, calibrated=calibrated, **more) for recipe in RECIPES.values()}
-
-
-def choose_recipe(
-    params: Clean, examples: pa.Table, noise: pa.Table, decisions: dict[str, Decision], ways: dict[Recipe, Cleaning]
-) -> ArmChoice:
-    """Return the recipes compared by cross-validation on the train set; nothing is compared where all leave the rows as they are."""
-    import numpy as np
-
-    from cartograph.clean.arms import choose_arm, kept_as_it_is
-    from cartograph.clean.cleaning import aligned
-    from cartograph.data.linked_rows import user_groups
-    from cartograph.features.simple import simple_features
-    from cartograph.schema import LABEL, UID, dataset_info
-
-    info = dataset_info(examples.schema)
-    if ways["down-weight"].weights is None:
-        return kept_as_it_is("How likely each label is wrong could not be estimated, so that nothing is changed without a person")
-    if info.task == "choice":
-        return kept_as_it_is("Ways of cleaning are not compared for multiple choice, whose texts do not distinguish classes")
-    right = 1.0 - aligned(noise, examples)["probability"].to_numpy()
-    for row, uid in enumerate(examples[UID].to_pylist()):
-        if uid in decisions:
-            right[row] = float(decisions[uid].what == "keep")
-    features = simple_features(examples)
-    arms: dict[Arm, Cleaning] = {arm: ways[recipe] for arm, recipe in RECIPES.items()}
-    rng = np.random.default_rng([params.seed, 1])
-    return choose_arm(features, examples[LABEL].to_numpy(), len(info.labels), right, arms, rng, user_groups(examples))
 
 
 def decisions_in(path: Path | None, examples: pa.Table) -> dict[str, Decision]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from cartograph.clean.cleaning import Recipe, clean
 from cartograph.errors import InputError
+from cartograph.frames.cleaned_rows import CleanedRows, Recipe
 from cartograph.frames.rows import Rows
 from cartograph.page.audit import Audit
 from cartograph.suspects.label_doubt import WrongLabels
@@ -19,9 +20,6 @@ from cartograph.wording import counted
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-RELABEL_ABOVE, PRECISION = 0.9, 0.8
-"""As the section ``clean`` of params.yaml has them: what a suggestion needs to be taken, and what a suspect needs to be changed."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,27 +58,31 @@ class FrameAudit:
         """
         return write_page(self._page, path)
 
-    def cleaned(self, recipe: Recipe = "drop-flagged") -> pd.DataFrame:
+    def cleaned(self, recipe: Recipe = "auto") -> pd.DataFrame:
         """Return the rows that stay, with all their columns, in their own order.
 
         A suspect is changed where its label is wrong with a probability of 0.8 or more; none is where the number of wrong labels cannot
-        be estimated. Only the step `clean` also compares recipes by cross-validation and reads people's decisions.
+        be estimated. People's decisions are read by the step `clean` alone, which can also weight rows.
 
         Args:
-            recipe: ``drop-flagged``, or ``relabel``, which gives a suspect its suggested label where that has a probability above 0.9.
+            recipe: ``drop-flagged``; ``relabel``, which gives a suspect its suggested label where that has a probability above 0.9, and
+                drops it otherwise; ``auto``: the better of the two where models on these rows are better for it than for changing
+                nothing, by cross-validation (``clean.arms``), else all rows as they are.
 
         Raises:
             InputError: another recipe, or an audit of dynamics, which have no columns.
         """
+        return self._cleaned_rows.frame(recipe)
+
+    def changes(self, recipe: Recipe = "auto") -> str:
+        """Return what ``cleaned`` changes, and if nothing is, why, as a clause; arguments and errors as those of ``cleaned``."""
+        return self._cleaned_rows.changes(recipe)
+
+    @cached_property
+    def _cleaned_rows(self) -> CleanedRows:
         if self._rows is None or self._page.suspects is None:
             raise InputError("this audit has no frame whose rows could be kept; use `.suspects.index`, the uids of the suspects.")
-        if recipe not in ("drop-flagged", "relabel"):
-            raise InputError(f"recipe must be drop-flagged or relabel, but is {recipe!r}.")
-        examples, suspects = self._rows.ingested.examples, self._page.suspects
-        calibrated = bool(suspects.record["calibrated"])
-        options = {"relabel_above": RELABEL_ABOVE, "precision": PRECISION}
-        done = clean(examples, suspects.rows, {}, recipe=recipe, calibrated=calibrated, **options)
-        return self._rows.kept(done.kept, done.labels)
+        return CleanedRows(self._rows, self._page.suspects)
 
     def _repr_html_(self) -> str:
         """Return the numbers and the map, for a notebook."""

@@ -11,11 +11,12 @@ from typing import Any
 import pandas as pd
 
 from cartograph.data.spreadsheet import inert, write_sheet
+from cartograph.frames.cleaned_rows import Recipe
 from cartograph.frames.labels_result import LabelsAudit
 from cartograph.frames.result import FrameAudit
 
 
-def write_tables(found: FrameAudit | LabelsAudit, folder: Path) -> tuple[Path, int]:
+def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe = "auto") -> tuple[Path, int]:
     """Write ``suspects.csv`` and ``cleaned.csv``, and ``set-aside.csv`` where rows were set aside.
 
     A cell that would be a formula gets an apostrophe in front, and of texts' suspects one that a spreadsheet would rewrite; the numbers and
@@ -25,6 +26,7 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path) -> tuple[Path, i
     Args:
         found: an audit of a frame or a file.
         folder: where they are written; made where it is missing.
+        recipe: how rows of one label are cleaned (``FrameAudit.cleaned``).
 
     Returns:
         The path of the suspects, and how many rows ``cleaned.csv`` has.
@@ -37,7 +39,7 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path) -> tuple[Path, i
     shown = found.suspects.assign(**{name: found.suspects[name].round(4) for name in rounded})
     cells = [[_cell(value) for value in row] for row in shown.itertuples()]
     path.write_bytes(write_sheet(["row", *shown.columns], cells, plain=bool(found._page.info.features)))
-    cleaned = found.cleaned()
+    cleaned = found.cleaned() if isinstance(found, LabelsAudit) else found.cleaned(recipe)
     (folder / "cleaned.csv").write_bytes(_data(cleaned))
     if len(found.set_aside):
         (folder / "set-aside.csv").write_bytes(

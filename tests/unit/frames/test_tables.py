@@ -29,7 +29,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame = pd.DataFrame({"review": texts, "kind": labels, "change": -1.5})
     frame.loc[800] = ["", "good", 2.0]
     frame.to_csv(folder / "reviews.csv", index=False)
-    assert main(["audit", str(folder / "reviews.csv"), "--text", "review", "--label", "kind", "--out", str(folder / "out")]) == 0
+    assert (
+        main(
+            [
+                "audit",
+                str(folder / "reviews.csv"),
+                "--text",
+                "review",
+                "--label",
+                "kind",
+                "--recipe",
+                "drop-flagged",
+                "--out",
+                str(folder / "out"),
+            ]
+        )
+        == 0
+    )
     return folder
 
 

@@ -1,0 +1,46 @@
+"""Which way of cleaning a train set is recommended: the ways are compared by cross-validation where wrong labels can be told at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from cartograph.clean.arms import Arm, ArmChoice, choose_arm, kept_as_it_is
+from cartograph.clean.cleaning import Cleaning, aligned
+from cartograph.clean.decisions import Decision
+from cartograph.data.linked_rows import user_groups
+from cartograph.features.simple import simple_features
+from cartograph.schema import LABEL, UID, dataset_info
+
+
+def recommended_arm(
+    examples: pa.Table,
+    noise: pa.Table,
+    decisions: Mapping[str, Decision],
+    arms: Mapping[Arm, Cleaning],
+    rng: np.random.Generator,
+    *,
+    calibrated: bool,
+) -> ArmChoice:
+    """Return the arms compared by cross-validation on the train set (``choose_arm``); nothing is compared where nobody could tell.
+
+    Args:
+        examples: the train set (``schema.examples_schema``).
+        noise: its suspects (``schema.NOISE``), in any order.
+        decisions: uid -> what people decided; such a label counts as surely right or wrong.
+        arms: the outcome of each for every row, ``original`` among them.
+        rng: draws folds and, of a large set, a sample of rows.
+        calibrated: whether the suspects' probabilities are estimated from this data.
+    """
+    info = dataset_info(examples.schema)
+    if not calibrated:
+        return kept_as_it_is("How likely each label is wrong could not be estimated, so that nothing is changed without a person")
+    if info.task == "choice":
+        return kept_as_it_is("Ways of cleaning are not compared for multiple choice, whose texts do not distinguish classes")
+    right = 1.0 - aligned(noise, examples)["probability"].to_numpy()
+    for row, uid in enumerate(examples[UID].to_pylist()):
+        if uid in decisions:
+            right[row] = float(decisions[uid].what == "keep")
+    return choose_arm(simple_features(examples), examples[LABEL].to_numpy(), len(info.labels), right, arms, rng, user_groups(examples))

@@ -1,0 +1,92 @@
+"""The rows of a frame or file without the labels that are surely wrong, where that is measurably better than to leave them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from cartograph.clean import cleaning
+from cartograph.clean.arms import Arm, ArmChoice
+from cartograph.clean.recommended import recommended_arm
+from cartograph.errors import InputError
+from cartograph.frames.rows import Rows
+from cartograph.page.step_results import Suspects
+from cartograph.wording import counted
+
+Recipe = Literal["auto", "drop-flagged", "relabel"]
+
+RECIPES: tuple[Recipe, ...] = ("auto", "drop-flagged", "relabel")
+RELABEL_ABOVE, PRECISION = 0.9, 0.8
+"""As the section ``clean`` of params.yaml has them: what a suggestion needs to be taken, and what a suspect needs to be changed."""
+
+_SEED = 13
+_ARMS: Mapping[Recipe, Arm] = {"drop-flagged": "drop", "relabel": "relabel"}
+_DONE: Mapping[Arm, cleaning.Recipe] = {"original": "decisions-only", "drop": "drop-flagged", "relabel": "relabel"}
+
+
+@dataclass(frozen=True)
+class CleanedRows:
+    """The ways of cleaning a frame or file.
+
+    Attributes:
+        rows: as they were read.
+        suspects: what was found of them.
+    """
+
+    rows: Rows
+    suspects: Suspects
+
+    def frame(self, recipe: Recipe) -> pd.DataFrame:
+        """Return the rows that stay, with all their columns, in their own order.
+
+        Raises:
+            InputError: another recipe.
+        """
+        done = self._done(recipe)
+        return self.rows.kept(done.kept, done.labels)
+
+    def changes(self, recipe: Recipe) -> str:
+        """Return what is changed, and if nothing is, why, as a clause.
+
+        Raises:
+            InputError: another recipe.
+        """
+        done, sure = self._done(recipe), len(self._arms["drop"].changes)
+        if not sure:
+            return "all of them: no label is surely wrong"
+        if not len(done.changes):
+            labels, them = ("1 label is", "it") if sure == 1 else (f"{sure:,} labels are", "them")
+            gains = f"dropping or correcting {them} makes no measurably better model, by cross-validation"
+            return f"all of them: {labels} sure enough to drop, but {gains} (recipe drop-flagged drops {them} anyway)"
+        dropped = int(np.count_nonzero(~done.kept))
+        corrected = len(done.changes) - dropped
+        parts = [f"without the {dropped:,} whose label is most surely wrong"] if dropped else []
+        return ", ".join([*parts, f"with {counted(corrected, 'label')} corrected"] if corrected else parts)
+
+    def _done(self, recipe: Recipe) -> cleaning.Cleaning:
+        if recipe not in RECIPES:
+            raise InputError(f"recipe must be {', '.join(RECIPES[:-1])} or {RECIPES[-1]}, but is {recipe!r}.")
+        arm = _ARMS.get(recipe)
+        return self._arms[arm or self._choice.recommended]
+
+    @property
+    def _calibrated(self) -> bool:
+        return bool(self.suspects.record["calibrated"])
+
+    @cached_property
+    def _arms(self) -> dict[Arm, cleaning.Cleaning]:
+        examples, how = self.rows.ingested.examples, {"relabel_above": RELABEL_ABOVE, "precision": PRECISION}
+        return {
+            arm: cleaning.clean(examples, self.suspects.rows, {}, recipe=recipe, calibrated=self._calibrated, **how)
+            for arm, recipe in _DONE.items()
+        }
+
+    @cached_property
+    def _choice(self) -> ArmChoice:
+        examples, rng = self.rows.ingested.examples, np.random.default_rng([_SEED, 1])
+        return recommended_arm(examples, self.suspects.rows, {}, self._arms, rng, calibrated=self._calibrated)

@@ -1,0 +1,45 @@
+"""Which way of cleaning is recommended, of a train set with its suspects and what people decided."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cartograph.clean.arms import Arm, ArmChoice
+from cartograph.clean.cleaning import Recipe, clean
+from cartograph.clean.decisions import Decision
+from cartograph.clean.recommended import recommended_arm
+from tests.cleaning import make_examples, make_noise
+
+RECIPES: dict[Arm, Recipe] = {"original": "decisions-only", "drop": "drop-flagged"}
+
+
+def choice(decided: str | None = None, *, calibrated: bool = True) -> ArmChoice:
+    """The recommendation for 600 texts whose labels follow their words but for 150 wrong ones, which are the suspects."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 600)
+    own = np.where(rng.random((600, 8)) < 0.7, truth[:, None], 1 - truth[:, None])
+    texts = [" ".join(f"w{word}" for word in row) for row in rng.integers(0, 30, (600, 8)) + 30 * own]
+    wrong = rng.choice(np.flatnonzero(truth == 1), 150, replace=False)
+    given = truth.copy()
+    given[wrong] = 0
+    rows = make_examples([(f"u{row:03}", text, int(label)) for row, (text, label) in enumerate(zip(texts, given, strict=True))])
+    noise = make_noise(rows, {f"u{row:03}": (1, 0.95) for row in wrong})
+    decisions = {} if decided is None else {f"u{row:03}": Decision(f"u{row:03}", decided, None, "Ann") for row in wrong}
+    kept = {} if decided is None else decisions
+    arms = {arm: clean(rows, noise, kept, recipe=recipe, relabel_above=0.9, calibrated=calibrated) for arm, recipe in RECIPES.items()}
+    return recommended_arm(rows, noise, decisions, arms, np.random.default_rng(1), calibrated=calibrated)
+
+
+def test_dropping_is_recommended_where_models_are_better_for_it() -> None:
+    assert choice().recommended == "drop" and choice().scores["drop"].difference > 0.02
+
+
+def test_labels_that_people_kept_count_as_right() -> None:
+    found = choice("keep")
+    assert found.recommended == "original" and found.scores["drop"].changed == 0
+
+
+def test_nothing_is_compared_where_nobody_can_tell_how_likely_labels_are_wrong() -> None:
+    found = choice(calibrated=False)
+    assert found.recommended == "original" and not found.scores
+    assert found.reason == "How likely each label is wrong could not be estimated, so that nothing is changed without a person."

@@ -1,0 +1,72 @@
+"""What is done with surely wrong labels of a frame: nothing where models are not measurably better for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cartograph.errors import InputError
+from cartograph.frames.audit import audit
+from cartograph.frames.result import FrameAudit
+
+
+def reviews(own: float, seed: int, errors: int) -> pd.DataFrame:
+    """800 reviews of eight words, each the class's own with this probability; of the first class some labels are wrong."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, 800)
+    words = rng.integers(0, 40, (800, 8)) + 40 * np.where(rng.random((800, 8)) < own, truth[:, None], 1 - truth[:, None])
+    wrong = rng.choice(np.flatnonzero(truth == 0), errors, replace=False)
+    given = truth.copy()
+    given[wrong] = 1
+    texts = [" ".join(f"w{word}" for word in row) for row in words]
+    return pd.DataFrame({"text": texts, "label": np.array(["bad", "good"])[given], "truth": np.array(["bad", "good"])[truth]})
+
+
+def findings(frame: pd.DataFrame) -> FrameAudit:
+    return audit(frame, text="text", label="label", epochs=4)
+
+
+@pytest.fixture(scope="module")
+def hard() -> tuple[pd.DataFrame, FrameAudit]:
+    frame = reviews(0.8, 3, 130)
+    return frame, findings(frame)
+
+
+@pytest.fixture(scope="module")
+def easy() -> tuple[pd.DataFrame, FrameAudit]:
+    frame = reviews(1.0, 3, 20)
+    return frame, findings(frame)
+
+
+def test_where_models_are_better_for_it_labels_are_changed(hard: tuple[pd.DataFrame, FrameAudit]) -> None:
+    frame, found = hard
+    cleaned, wrong = found.cleaned(), frame["label"] != frame["truth"]
+    left = cleaned["label"] != cleaned["truth"]
+    assert left.mean() < wrong.mean() / 2
+    assert found.changes().startswith(("without the ", "with ")) and "all of them" not in found.changes()
+
+
+def test_where_they_are_not_all_rows_stay_and_the_way_to_drop_them_is_named(easy: tuple[pd.DataFrame, FrameAudit]) -> None:
+    frame, found = easy
+    sure = int((found.suspects["probability"] >= 0.8).sum())
+    assert sure > 10 and found.cleaned().equals(frame)
+    assert found.changes().startswith(f"all of them: {sure} labels are sure enough to drop, but dropping or correcting them makes no ")
+    assert found.changes().endswith("(recipe drop-flagged drops them anyway)")
+
+
+def test_a_named_recipe_is_done_whatever_it_is_worth(easy: tuple[pd.DataFrame, FrameAudit]) -> None:
+    frame, found = easy
+    sure = found.suspects.index[found.suspects["probability"] >= 0.8]
+    assert found.cleaned("drop-flagged").equals(frame.drop(index=sure))
+    assert found.changes("drop-flagged") == f"without the {len(sure)} whose label is most surely wrong"
+    relabelled = found.cleaned("relabel")
+    corrected = int((relabelled["label"] != frame.loc[relabelled.index, "label"]).sum())
+    assert corrected > 10 and found.changes("relabel").endswith(f"with {corrected} labels corrected")
+
+
+def test_no_surely_wrong_label_and_an_unknown_recipe_are_said() -> None:
+    found = findings(reviews(1.0, 4, 0))
+    assert found.changes() == "all of them: no label is surely wrong"
+    with pytest.raises(InputError, match="recipe must be auto, drop-flagged or relabel, but is 'weigh'"):
+        found.changes("weigh")  # type: ignore[arg-type]
