@@ -122,7 +122,7 @@ def choose_arm(
     scored = {arm: _score(own, hits["original"], trust, changed[arm]) for arm, own in hits.items()}
     changing = [arm for arm in scored if arm == "original" or changed[arm]]
     best = max(changing, key=lambda arm: (scored[arm].difference, arm == "original"))
-    sure = scored[best].difference > scored[best].error
+    sure = scored[best].difference - 1.0 / trust.sum() > scored[best].error
     return ArmChoice(best if sure else "original", scored, len(rows), _reason(best, scored[best], sure))
 
 
@@ -148,5 +148,5 @@ def _reason(best: Arm, score: ArmScore, sure: bool) -> str:
     if best == "original":
         return "By cross-validation on the train set, no way of cleaning is better than the original."
     if not sure:
-        return f"By cross-validation on the train set, {best}, the best, is within one standard error of the original."
-    return f"By cross-validation on the train set, {best} is best, more than one standard error above the original."
+        return f"By cross-validation on the train set, {best}, the best, is within one standard error and a row of the original."
+    return f"By cross-validation on the train set, {best} is best, more than one standard error and a row above the original."

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from cartograph.compare.versions import Comparison
 from cartograph.data.arrays import Bools, Floats, Integers
 from cartograph.errors import InputError
+from cartograph.features.telling import telling_columns
 from cartograph.page.step_results import (
     Aflite,
     Bias,
@@ -127,6 +128,11 @@ class Audit:
     def info(self) -> DatasetInfo:
         """What the train set is."""
         return dataset_info(self.examples.schema)
+
+    @cached_property
+    def telling(self) -> list[str]:
+        """The columns of a table of features that tell its labels by themselves (``telling_columns``); none of other rows."""
+        return [] if self.several or not self.info.features else telling_columns(self.examples)
 
     @cached_property
     def gold(self) -> Integers:

@@ -12,7 +12,7 @@ from cartograph.page.cleaning_effect import sure_enough
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import REGIONS
 from cartograph.suspects.label_doubt import FEWEST_ROWS
-from cartograph.wording import about, count, counted, probability, share
+from cartograph.wording import about, count, counted, cut, probability, share
 
 HARD = REGIONS[2]
 
@@ -38,7 +38,9 @@ def _doubt(audit: Audit) -> str:
             low, high = about(wrong["low"]), about(wrong["high"])
             some = about(wrong["expected"])
             are = "is" if some == "1" else "are"
-            return f"About {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}); {sure}"
+            number = f"bout {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}); {sure}"
+            unless = _unless(audit)
+            return f"{unless}, a{number}" if unless else f"A{number}"
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
             unknown = f"how many are wrong cannot be estimated: {why}"
@@ -55,6 +57,14 @@ def _doubt(audit: Audit) -> str:
     other = int(np.count_nonzero(audit.disagreeing))
     part = f"{count(other)} of {counted(audit.rows, 'row')} ({share(other, audit.rows)})"
     return f"Over its training the model preferred another label for {part}"
+
+
+def _unless(audit: Audit) -> str:
+    """Return under what condition the number does not hold, where columns tell the label by themselves; empty where none does."""
+    if not audit.telling:
+        return ""
+    which = f"`{cut(audit.telling[0], 60)}`" if len(audit.telling) == 1 else f"one of {counted(len(audit.telling), 'column')}"
+    return f"Unless {which} was made from the label"
 
 
 def why_unknown(record: Mapping[str, Any], rows: int) -> str:

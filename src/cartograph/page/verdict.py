@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cartograph.features.telling import telling_columns, telling_sentence
+from cartograph.features.telling import telling_sentence
 from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
 from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
 from cartograph.page.audit import Audit
@@ -52,7 +52,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         _first_look(audit),
         audit.impossible,
         _class_names(audit),
-        _telling(audit),
+        [telling_sentence(audit.telling)],
         _criticals(audit),
         _gates(audit),
         cleaning_lines(audit),
@@ -80,11 +80,6 @@ def _class_names(audit: Audit) -> list[str]:
     checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if not check["passed"]]
     begins = {ONE_FORM: SAME, NO_PLACEHOLDER: MISSING_LABEL}
     return [f"{begin}: {cut(str(check['found']), 500)}." for name, begin in begins.items() for check in checks if check["check"] == name]
-
-
-def _telling(audit: Audit) -> list[str]:
-    """Return which columns of a table of features tell its labels by themselves, and what that means."""
-    return [] if audit.several or not audit.info.features else [telling_sentence(telling_columns(audit.examples))]
 
 
 def _gates(audit: Audit) -> list[str]:

@@ -151,3 +151,15 @@ def test_wrong_labels_of_a_table_of_features_are_found() -> None:
     right = dict(enumerate(np.array(["a", "b", "c"])[wines.target].tolist()))
     assert all(suggested == right[row] for row, suggested in found.suspects["suggested"].items() if row in set(wrong.tolist()))
     assert len(found.measures) == len(frame)
+
+
+def test_a_column_made_from_the_label_stands_before_the_number(tmp_path: Path) -> None:
+    """Right or wrong, each label is told by the column, so that none looks wrong; the page says so first."""
+    rng = np.random.default_rng(6)
+    labels = rng.choice(["low", "high"], 600)
+    frame = pd.DataFrame({"size": rng.normal(size=600), "grade": np.where(labels == "low", "g1", "g2"), "label": labels})
+    found = audit(frame, label="label", features=True, epochs=2)
+    page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert found.wrong is not None and "Unless `grade` was made from the label, about " in page
+    without = audit(frame.drop(columns="grade"), label="label", features=True, epochs=2)
+    assert "was made from the label" not in without.report(tmp_path / "other.html").read_text(encoding="utf-8")

@@ -282,9 +282,12 @@ def test_without_a_wrong_anchor_a_few_labels_are_still_taken_for_wrong() -> None
 def test_the_interval_is_that_of_the_anchors_and_of_the_wider_ones_whichever_is_higher() -> None:
     score = np.full(1000, 0.04)
     low, high = wilson_interval(10, 200)
-    found = bounds(score, 30.0, (10.0, 200.0), (30.0, 600.0), 300.0)
-    assert found.most == 300.0
+    found = bounds(score, 30.0, (10.0, 200.0), (30.0, 600.0), 40.0)
     assert (found.expected, found.low, found.high) == pytest.approx((40.0, 0.85 * 40 * low / 0.05, 40 * high / 0.05))
+    many = bounds(score, 30.0, (10.0, 200.0), (30.0, 600.0), 120.0)
+    assert (many.most, many.high) == (120.0, found.high)
+    assert many.low == pytest.approx(found.low - 0.1 * 80), "a tenth of the labels that are not predicted may only be hard"
+    assert bounds(score, 30.0, (10.0, 200.0), (30.0, 600.0), 900.0).low == 0
     wider = bounds(score, 90.0, (10.0, 200.0), (30.0, 600.0), 50.0)
     assert wider.most == wider.high, "no fewer than by the interval"
     assert wider.high == pytest.approx(1.1 * 90 * wilson_interval(30, 600)[1] / 0.05)
