@@ -3,8 +3,9 @@
 Each arm changes the rows that a cheap linear model on sparse features learns from, fold by fold, and the model is scored on the fold left
 out. The labels there are as doubtful as those learnt from, so every row counts by its probability of a right label: a model is not
 rewarded for repeating an error, nor for agreeing with a suggestion. The recommended arm is the one with the highest score if that exceeds
-the original's by more than one standard error of the paired difference (Breiman et al. 1984, §3.4.3), else the original. An arm under
-which no row is dropped or relabelled or weighs less than half is not recommended: what it gains there is chance.
+the original's by more than one standard error of the paired difference (Breiman et al. 1984, §3.4.3) and one row beyond it, since a
+single row that turns has a standard error of less than a row; else the original. An arm under which no row is dropped or relabelled or
+weighs less than half is not recommended: what it gains there is chance.
 
 The probabilities were made once, each by models that had not seen the row itself but had seen the other rows, the fold left out among
 them. What an arm does to the rows learnt from thus carries a trace of the labels that it is scored on, and gains come out too large:
@@ -122,7 +123,7 @@ def choose_arm(
     scored = {arm: _score(own, hits["original"], trust, changed[arm]) for arm, own in hits.items()}
     changing = [arm for arm in scored if arm == "original" or changed[arm]]
     best = max(changing, key=lambda arm: (scored[arm].difference, arm == "original"))
-    sure = scored[best].difference - 1.0 / trust.sum() > scored[best].error
+    sure = _measurably(scored[best], float(trust.sum()))
     return ArmChoice(best if sure else "original", scored, len(rows), _reason(best, scored[best], sure))
 
 
@@ -137,6 +138,11 @@ def _score(hits: Bools, original: Bools, trust: Floats, changed: int) -> ArmScor
     difference = float((trust * between).sum() / total)
     error = float(np.sqrt((trust**2 * (between - difference) ** 2).sum()) / total)
     return ArmScore(float((trust * hits).sum() / total), difference, error, changed)
+
+
+def _measurably(score: ArmScore, rows: float) -> bool:
+    """Return whether an arm is better than the original by more than a standard error and one row; ``rows``: their weights' sum."""
+    return score.difference - 1.0 / rows > score.error
 
 
 def _changed(cleaning: Cleaning, labels: Ids) -> int:

@@ -38,9 +38,9 @@ def _doubt(audit: Audit) -> str:
             low, high = about(wrong["low"]), about(wrong["high"])
             some = about(wrong["expected"])
             are = "is" if some == "1" else "are"
-            number = f"bout {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}); {sure}"
+            estimate = f"bout {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}); {sure}"
             unless = _unless(audit)
-            return f"{unless}, a{number}" if unless else f"A{number}"
+            return f"{unless}, a{estimate}" if unless else f"A{estimate}"
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
             unknown = f"how many are wrong cannot be estimated: {why}"

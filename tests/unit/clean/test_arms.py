@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cartograph.clean.arms import LEAST_ROWS, Arm, ArmChoice, choose_arm, kept_as_it_is
+from cartograph.clean.arms import LEAST_ROWS, Arm, ArmChoice, _measurably, _score, choose_arm, kept_as_it_is
 from cartograph.clean.cleaning import Cleaning
 from cartograph.schema import CHANGES
 
@@ -50,6 +50,16 @@ def choose(share: float, *, known: bool, seed: int, one_way: bool = False) -> tu
     arms = ways(given, doubted, probability)
     choice = choose_arm(features[train], given, 2, 1 - probability, arms, np.random.default_rng(seed))
     return choice, {arm: _accuracy(features, truth, cleaning, train, test) for arm, cleaning in arms.items()}
+
+
+def test_one_row_that_turns_is_no_better_model() -> None:
+    hits = np.ones(200, bool)
+    hits[7] = False
+    score = _score(np.ones(200, bool), hits, np.ones(200), 1)
+    assert 0 < score.error < score.difference == 1 / 200
+    assert not _measurably(score, 200.0)
+    hits[[20, 40, 60]] = False
+    assert _measurably(_score(np.ones(200, bool), hits, np.ones(200), 4), 200.0)
 
 
 def _accuracy(features: sparse.csr_array, truth: np.ndarray, cleaning: Cleaning, train: slice, test: slice) -> float:

@@ -108,7 +108,7 @@ def _arms(arms: Mapping[str, Any]) -> Table:
         Column("Standard error", "points", "of that difference, paired by rows"),
         Column(
             "Choice",
-            meaning="recommended: the best, if it beats the original by more than one standard error and a row; evaluation sets are not used",
+            meaning="recommended: the best, if better than the original by over one standard error and a row; evaluation sets are not used",
         ),
     )
     return Table(f"Ways of cleaning compared. {arms['reason']}", columns, cells)
