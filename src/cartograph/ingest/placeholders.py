@@ -14,6 +14,7 @@ MISSING_LABEL = "Some classes may stand for a missing label"
 """How a sentence about them begins."""
 
 _MOST = 5
+_NO_ID, _FEWEST_IDS = "-1", 3
 _MARKS = frozenset("?-_\u2010\u2011\u2012\u2013\u2014\u2212")
 _AROUND = "<>()[]{}#*'\"., "
 _WORDS = MISSING | {
@@ -39,7 +40,8 @@ _ERRORS = frozenset({"#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!"}
 def placeholders(counts: Mapping[str, int]) -> tuple[str, ...]:
     """Return the class names that people and programs also write where a row has no label; the most frequent first.
 
-    They are reported, never set aside: ``none`` and ``unknown`` are classes of many sets.
+    They are reported, never set aside: ``none`` and ``unknown`` are classes of many sets. Beside 0, 1, 2 and on, -1 is one, which Hugging
+    Face's data sets write for no label; beside 0 and 1 alone it is a grade.
 
     Args:
         counts: class name -> rows.
@@ -47,7 +49,8 @@ def placeholders(counts: Mapping[str, int]) -> tuple[str, ...]:
     >>> placeholders({"pos": 50, "NA": 7, "<unk>": 2, "???": 1, "n.a.": 3, "nap": 4, "unknown word": 5})
     ('NA', 'n.a.', '<unk>', '???')
     """
-    found = [name for name, count in counts.items() if count and _stands_for_none(name)]
+    no_id = _NO_ID if _are_ids(counts) else ""
+    found = [name for name, count in counts.items() if count and (name == no_id or _stands_for_none(name))]
     return tuple(sorted(found, key=lambda name: (-counts[name], name)))
 
 
@@ -77,6 +80,11 @@ def placeholders_sentence(counts: Mapping[str, int]) -> str:
     if not names:
         return ""
     return f"{MISSING_LABEL}: {_listed(names, counts)}; if these rows have no label, leave it empty in the data, and they are set aside."
+
+
+def _are_ids(counts: Mapping[str, int]) -> bool:
+    number = len(counts) - 1
+    return number >= _FEWEST_IDS and set(counts) == {_NO_ID, *map(str, range(number))}
 
 
 def _stands_for_none(name: str) -> bool:

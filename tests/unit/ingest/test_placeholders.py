@@ -19,6 +19,12 @@ def test_what_is_a_name_is_not(name: str) -> None:
     assert placeholders({"pos": 9, name: 2, "NA": 0}) == ()
 
 
+def test_minus_one_beside_three_ids_or_more_is_one() -> None:
+    assert placeholders({"-1": 4, "0": 9, "1": 9, "2": 9}) == ("-1",)
+    for grades in (["-1", "0", "1"], ["-2", "-1", "0", "1", "2"], ["-1", "1", "2", "3"], ["-1", "0", "1", "2", "x"]):
+        assert placeholders(dict.fromkeys(grades, 9)) == ()
+
+
 def test_the_most_frequent_are_named_with_what_sets_their_rows_aside() -> None:
     counts = {"pos": 9, "NA": 1200, "?": 3, "null": 3, "nan": 2, "nil": 1, 'none"': 1, "tbd": 1}
     assert placeholders_phrase(counts, ("-", "x")) == (
