@@ -220,16 +220,17 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
 def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> int:
     """Write the results and say what was found; return how many rows ``cleaned.csv`` has."""
     from cartograph.frames.tables import write_tables
+    from cartograph.page.headline import why_unknown
     from cartograph.wording import labels_wrong
 
     report = found.report(folder / "report.html")
     suspects, kept = write_tables(found, folder, recipe)
-    wrong = found.wrong
-    _say(
-        f"{part}; how many labels are wrong cannot be estimated from these rows"
-        if wrong is None
-        else f"{part}; {labels_wrong(wrong.expected, wrong.low, wrong.high)}"
-    )
+    wrong, page = found.wrong, found._page
+    if wrong is not None:
+        _say(f"{part}; {labels_wrong(wrong.expected, wrong.low, wrong.high)}")
+    else:
+        why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
+        _say(f"{part}; how many labels are wrong cannot be estimated{why and ': '}{why}")
     _say("")
     _say(f"{report}: the map, the suspects and the reasons; open it in a browser")
     _say(f"{suspects}: the suspects, most suspect first")

@@ -11,7 +11,7 @@ from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import sure_enough
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import REGIONS
-from cartograph.suspects.label_doubt import FEWEST_ROWS
+from cartograph.suspects.label_doubt import FEWEST_ROWS, NOTHING
 from cartograph.wording import about, count, counted, cut, probability, share
 
 HARD = REGIONS[2]
@@ -75,7 +75,11 @@ def why_unknown(record: Mapping[str, Any], rows: int) -> str:
         return "even the rows that the models are surest about contradict them, so that hard rows and wrong labels look alike"
     if record.get("unknown") == "much noise":
         return "so many labels contradict the models that hard rows and wrong labels look alike"
-    return "the models explain too little of the labels" if record.get("unknown") == "little explained" else ""
+    if record.get("unknown") != "little explained":
+        return ""
+    if (record.get("explained") or 0.0) < NOTHING:
+        return "to the models, what they read says hardly anything about the labels"
+    return "the models explain too little of the labels"
 
 
 def _changed(audit: Audit) -> str:

@@ -12,8 +12,12 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
     few = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "few rows"}))
     start = "2 of 8 labels are worth a second look; how many are wrong cannot be estimated: 8 rows are too few; "
     assert headline(few).startswith(start)
-    weak = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "little explained"}))
+    weak = replace(
+        found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "little explained", "explained": 0.1})
+    )
     assert "cannot be estimated: the models explain too little of the labels; " in headline(weak)
+    nothing = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, "explained": -0.01}))
+    assert "cannot be estimated: to the models, what they read says hardly anything about the labels; " in headline(nothing)
     hard = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "hard rows"}))
     assert "surest about contradict them, so that hard rows and wrong labels look alike; " in headline(hard)
     noisy = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "much noise"}))
