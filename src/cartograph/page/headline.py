@@ -38,9 +38,9 @@ def _doubt(audit: Audit) -> str:
             low, high = about(wrong["low"]), about(wrong["high"])
             some = about(wrong["expected"])
             are = "is" if some == "1" else "are"
-            estimate = f"bout {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}); {sure}"
-            unless = _unless(audit)
-            return f"{unless}, a{estimate}" if unless else f"A{estimate}"
+            estimate = f"about {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}); {sure}"
+            said = f"{unless_made(audit)}{estimate}"
+            return said[0].upper() + said[1:]
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
             unknown = f"how many are wrong cannot be estimated: {why}"
@@ -59,12 +59,12 @@ def _doubt(audit: Audit) -> str:
     return f"Over its training the model preferred another label for {part}"
 
 
-def _unless(audit: Audit) -> str:
-    """Return under what condition the number does not hold, where columns tell the label by themselves; empty where none does."""
+def unless_made(audit: Audit) -> str:
+    """Return the condition that stands before the number where columns tell the label by themselves; empty where none does."""
     if not audit.telling:
         return ""
     which = f"`{cut(audit.telling[0], 60)}`" if len(audit.telling) == 1 else f"one of {counted(len(audit.telling), 'column')}"
-    return f"Unless {which} was made from the label"
+    return f"unless {which} was made from the label, "
 
 
 def why_unknown(record: Mapping[str, Any], rows: int) -> str:
