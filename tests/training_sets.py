@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,19 @@ def small_set(task: Task = "single", rows: int = 60, seed: int = 0, name: str = 
             "option2": [loud if label else quiet for label, (quiet, loud) in zip(labels, words, strict=True)],
         }
     return table(info_of(task, name, domain), columns, labels)
+
+
+def names_set(task: Task = "single", *, characters: bool, rows: int = 120) -> pa.Table:
+    """Names of which none is twice, whose ending decides the label; of a pair beside texts of their own."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, rows).tolist()
+    names = [f"{_syllables(rng, 4)}{'ska' if label else 'ren'}" for label in labels]
+    info = replace(info_of(task), characters=characters)
+    return table(info, dict(zip(info.fields, (names, [_syllables(rng, 5) for _ in labels]), strict=False)), labels)
+
+
+def _syllables(rng: np.random.Generator, number: int) -> str:
+    return "".join(rng.choice(list("bdfglmnprst"), number) + rng.choice(list("aeiou"), number))
 
 
 def _sentence(rng: np.random.Generator, verbs: list[str]) -> str:

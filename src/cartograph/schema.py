@@ -89,6 +89,8 @@ class DatasetInfo:
         labels: label names; ``labels[i]`` is the name of label id ``i``.
         images: names of the image columns: one for ``image``; else empty.
         features: the columns of a ``table``, whose values are in ``VALUES``; else empty.
+        characters: whether models of words read runs of characters as well, since the texts share hardly a word
+            (``shared_words.reads_characters``): found once, of a whole train set, so that models of parts of it read them alike.
     """
 
     name: str
@@ -99,6 +101,7 @@ class DatasetInfo:
     labels: tuple[str, ...]
     images: tuple[str, ...] = ()
     features: tuple[Feature, ...] = ()
+    characters: bool = False
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -127,7 +130,11 @@ def examples_schema(info: DatasetInfo, *, annotators: bool = False, groups: bool
     if linked:
         fields.append(pa.field(LINKED, pa.int32()))
     fields += [pa.field(SOURCE, pa.string(), nullable=False), pa.field(ROW, pa.int64(), nullable=False)]
-    return pa.schema(fields, metadata={_METADATA_KEY: json.dumps(asdict(info), ensure_ascii=False).encode()})
+    content = asdict(info)
+    if not info.characters:
+        # The bytes of sets whose words are read alone are those of before there was a choice.
+        del content["characters"]
+    return pa.schema(fields, metadata={_METADATA_KEY: json.dumps(content, ensure_ascii=False).encode()})
 
 
 def dataset_info(schema: pa.Schema) -> DatasetInfo:
@@ -149,6 +156,7 @@ def dataset_info(schema: pa.Schema) -> DatasetInfo:
         labels=tuple(content["labels"]),
         images=tuple(content["images"]),
         features=tuple(Feature(**feature) for feature in content["features"]),
+        characters=content.get("characters", False),
     )
 
 

@@ -54,7 +54,7 @@ def decision_rows(rows: pa.Table, uids: Objects, classes: Sequence[str], labels:
         labels: class id of each.
     """
     before = dataset_info(rows.schema)
-    info = DatasetInfo("train", "train", before.task, before.text, (), tuple(classes), (), before.features)
+    info = DatasetInfo("train", "train", before.task, before.text, (), tuple(classes), (), before.features, before.characters)
     schema = examples_schema(info)
     own: dict[str, Any] = {UID: pa.array(uids, pa.string()), LABEL: pa.array(labels, pa.int32())}
     kept = (*info.fields, *([VALUES] if info.features else []), SOURCE, ROW)

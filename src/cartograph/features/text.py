@@ -7,7 +7,6 @@ never for a dictionary of all bigrams. Cost: O(total length of the texts).
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any, overload
@@ -18,6 +17,7 @@ from scipy import sparse
 
 from cartograph.data.arrays import Integers
 from cartograph.data.memory import release_memory
+from cartograph.data.shared_words import reads_characters
 from cartograph.data.words import WORD_OR_SIGN
 from cartograph.errors import InputError
 from cartograph.schema import DatasetInfo, dataset_info
@@ -26,8 +26,7 @@ Row = str | Sequence[str]
 
 _BUCKETS, _BLOCK, _GROUP = 2**20, 20_000, 8
 _TOKEN = re.compile(WORD_OR_SIGN)
-_CHUNK = re.compile(r"[^\s!-/:-@\[-`{-~]+")
-_SIZES, _ALONE, _FEWEST, _SAMPLE, _BEGINNING = (2, 3, 4), 0.1, 50, 5_000, 500
+_SIZES = (2, 3, 4)
 
 
 def text_features(rows: Sequence[Row], *, max_features: int = 2**18) -> sparse.csr_array:
@@ -36,8 +35,9 @@ def text_features(rows: Sequence[Row], *, max_features: int = 2**18) -> sparse.c
     Features: words, punctuation marks and pairs of neighbours, lower-cased; logarithmic term frequency, smoothed inverse
     document frequency. With several fields every feature carries its field's number, and from the second field on each word
     says besides whether an earlier field has it too (what a model of pairs needs most). Where a tenth of the rows share no word with
-    another row (``reads_characters``), as single words, names and scripts without blanks do, two to four characters in a row of each
-    word are features as well. Features of a single row are left out, where others exist, and the ``max_features`` most frequent are kept.
+    another row (``shared_words.reads_characters``), as single words, names and scripts without blanks do, two to four characters in a
+    row of each word are features as well. Features of a single row are left out, where others exist, and the
+    ``max_features`` most frequent are kept.
 
     Args:
         rows: one string, or one sequence of as many strings as there are fields, per example.
@@ -69,36 +69,6 @@ def text_features(rows: Sequence[Row], *, max_features: int = 2**18) -> sparse.c
     counts = _stacked(parts, kept, int(frequency[kept].sum()))
     _weigh(counts, frequency[kept])
     return counts
-
-
-def reads_characters(rows: Sequence[Row]) -> bool:
-    """Return whether words say too little: a tenth of 50 rows or more (5,000 at most, evenly spaced) share no word with another.
-
-    Here a word is what stands between blanks or signs of ASCII, in a text's first 500 characters: a sentence without blanks is one.
-
-    Without a word in common, two rows look alike to no model: of 3,000 place names in twelve languages, all labelled rightly, 650 were
-    taken for wrong. Of sentences of a language with blanks there are 3 % of 120 rows, and none of thousands.
-
-    >>> reads_characters([f"Kowal{row}" for row in range(50)]), reads_characters([f"Kowal {row}" for row in range(50)])
-    (True, False)
-    """
-    if len(rows) < _FEWEST:
-        return False
-    sample = rows if len(rows) <= _SAMPLE else _at(rows, np.linspace(0, len(rows) - 1, _SAMPLE).astype(np.intp).tolist())
-    words = [{word for text in texts for word in _CHUNK.findall(text[:_BEGINNING].lower())} for texts in _fields(sample)]
-    rows_with = Counter(word for own in words for word in own)
-    alone = sum(all(rows_with[word] == 1 for word in own) for own in words)
-    return alone >= _ALONE * len(words)
-
-
-def _at(rows: Sequence[Row], chosen: Sequence[int]) -> list[Row]:
-    wanted = iter([*chosen, -1])
-    place, found = next(wanted), []
-    for number, row in enumerate(rows):
-        if number == place:
-            found.append(row)
-            place = next(wanted)
-    return found
 
 
 def _short(counts: Any) -> Any:

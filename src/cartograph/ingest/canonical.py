@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,15 +13,15 @@ import pyarrow.compute as pc
 
 from cartograph.data.arrays import Bools, Ids
 from cartograph.errors import InputError
+from cartograph.ingest.characters import with_characters
 from cartograph.ingest.columns import NO_MAJORITY, Columns, File, is_blank, label_columns, select
 from cartograph.ingest.features import with_kinds
 from cartograph.ingest.identity import NOT_CONTRADICTED, content_uids, contradicting, keys_of, normalised_keys, one_by_one, repeats
 from cartograph.ingest.labels import Labelling, annotator_names, chosen_options, class_names, classes
 from cartograph.ingest.leakage import NOT_IN_TRAIN, Leakage, leakage
 from cartograph.ingest.linkage import Linkage, linkage_of, linked_numbers
-from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, LINKED, QUARANTINE, ROW, UID, DatasetInfo, Domain, examples_schema
-
-Kind = tuple[str, str]
+from cartograph.ingest.quarantine import Kind, quarantined
+from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, LINKED, UID, DatasetInfo, Domain, dataset_info, examples_schema
 
 DOUBTFUL = 0.01
 """Share of rows that may repeat, contradict each other, be over-long or overlap before that is a finding."""
@@ -99,6 +97,8 @@ def ingest(raw_sets: Sequence[RawSet], columns: Columns, labelling: Labelling) -
     table = _named(selected, columns, read_as)
     labels = columns.option_names if columns.options else classes(table[LABEL], read_as)
     first = _ingest(train, selected, table, labels, columns, read_as)
+    examples = with_characters(first.examples)
+    first = replace(first, info=dataset_info(examples.schema), examples=examples)
     ingested = [replace(first, contradicted=_contradicted(first))]
     for raw_set in evaluation:
         own, read_as = columns.available(raw_set.files), _labelling_of(raw_set, columns, labelling)
@@ -179,7 +179,7 @@ def _ingest(
         raw=table,
         used=used,
         examples=examples,
-        quarantine=_quarantine(raw_set, selected, faults, _kinds(info)),
+        quarantine=quarantined(raw_set.name, raw_set.files, selected, faults, _kinds(info)),
         left_out=columns.left_out,
         merged=np.concatenate([np.isin(file.batch.rows.to_numpy(), file.batch.merged) for file in raw_set.files]),
         linkage=_linkage(raw_set, columns, table[LINKED].filter(pa.array(used)), examples, labels) if columns.linked else None,
@@ -229,39 +229,6 @@ def _examples(table: pa.Table, info: DatasetInfo, columns: Columns) -> pa.Table:
     return pa.Table.from_arrays(
         [column.cast(field.type).combine_chunks() for column, field in zip(read, schema, strict=True)], schema=schema
     )
-
-
-def _quarantine(raw_set: RawSet, selected: pa.Table, faults: Ids, kinds: Sequence[Kind]) -> pa.Table:
-    entries = [*_unused(raw_set, selected, faults, kinds), *_unread(raw_set)]
-    order = {file.name: index for index, file in enumerate(raw_set.files)}
-    entries.sort(key=lambda entry: (order[entry["file"]], entry["row"]))
-    return pa.Table.from_pylist([{"set": raw_set.name, **entry} for entry in entries], QUARANTINE)
-
-
-def _unread(raw_set: RawSet) -> Iterator[dict[str, Any]]:
-    for file in raw_set.files:
-        for record in file.batch.rejected:
-            text = json.dumps(record.record, ensure_ascii=False)
-            yield {"file": file.name, "row": record.row, "column": None, "value": record.detail, "reason": record.reason, "record": text}
-
-
-def _unused(raw_set: RawSet, selected: pa.Table, faults: Ids, kinds: Sequence[Kind]) -> Iterator[dict[str, Any]]:
-    start = 0
-    for file in raw_set.files:
-        end = start + len(file.batch.table)
-        indices = start + np.flatnonzero(faults[start:end])
-        records = file.batch.table.take(pa.array(indices - start)).to_pylist()
-        rows = selected.take(pa.array(indices)).to_pylist()
-        for row, record, fault in zip(rows, records, faults[indices], strict=True):
-            reason, column = kinds[fault - 1]
-            text = json.dumps(record, ensure_ascii=False, default=_size)
-            yield {"file": file.name, "row": row[ROW], "column": column, "value": row[column], "reason": reason, "record": text}
-        start = end
-
-
-def _size(value: Any) -> str:
-    """Return the size of an image, for the JSON of its record."""
-    return f"{len(value):,} bytes"
 
 
 def _require_usable(ingested: IngestedSet, columns: Columns) -> None:

@@ -1,5 +1,7 @@
 """Bag of words: embeddings of hashed word n-grams, summed; for pairs the two sides and their interaction; then one hidden layer.
 
+Where the texts of a train set share hardly a word, runs of characters are features as well (``DatasetInfo.characters``).
+
 Its dynamics place label errors and easy rows much as those of a large model do, at a thousandth of the cost (Swayamdipta et al. 2020,
 App. C.1, compare maps of several architectures).
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +19,11 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
+from cartograph.data.arrays import Hashes, Integers
 from cartograph.data.json_files import read_json, write_json
 from cartograph.data.memory import release_memory
 from cartograph.models.base import Side, TextModel
+from cartograph.models.characters import features_with_characters
 from cartograph.models.encoded import Ragged
 from cartograph.models.ngrams import Counts, Vocabulary, blocks, features_of
 from cartograph.models.row_table import RowTable
@@ -47,9 +51,12 @@ class Bow(TextModel):
     learning_rate: ClassVar[float] = 0.005
     most_threads: ClassVar[int] = 1
 
-    def __init__(self, task: str, labels: Sequence[str], max_length: int, vocabularies: Mapping[str, Vocabulary]) -> None:
+    def __init__(
+        self, task: str, labels: Sequence[str], max_length: int, vocabularies: Mapping[str, Vocabulary], *, characters: bool
+    ) -> None:
         super().__init__()
         self.task = task
+        self.characters = characters
         self.labels = tuple(labels)
         self.max_length = max_length
         self.vocabularies = dict(vocabularies)
@@ -64,10 +71,10 @@ class Bow(TextModel):
         """Take the vocabulary from the train set and draw the weights; ``pretrained`` is not used."""
         counts: dict[str, Counts] = {}
         for block in blocks(train, info):
-            for name, (hashes, _) in features_of(block, max_length).items():
+            for name, (hashes, _) in _features(block, max_length, info.characters).items():
                 counts.setdefault("cross" if name == "cross" else "text", Counts()).add(hashes)
         vocabularies = {name: counted.vocabulary(least=_LEAST[name], most=_MOST) for name, counted in counts.items()}
-        return cls(info.task, info.labels, max_length, vocabularies)
+        return cls(info.task, info.labels, max_length, vocabularies, characters=info.characters)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -75,7 +82,7 @@ class Bow(TextModel):
         config = read_json(folder / "config.json")
         tensors = load_file(folder / "model.safetensors")
         vocabularies = {name: Vocabulary(tensors.pop(f"vocabulary.{name}").numpy().view(np.uint64)) for name in config["vocabularies"]}
-        model = cls(config["task"], config["labels"], config["max_length"], vocabularies)
+        model = cls(config["task"], config["labels"], config["max_length"], vocabularies, characters=config.get("characters", False))
         model.load_state_dict(tensors)
         return model
 
@@ -84,8 +91,10 @@ class Bow(TextModel):
         tensors = {name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}
         tensors |= {f"vocabulary.{name}": torch.from_numpy(words.hashes.view(np.int64)) for name, words in self.vocabularies.items()}
         save_file(tensors, folder / "model.safetensors")
-        config = {"model": self.name, "task": self.task, "labels": self.labels, "max_length": self.max_length}
+        config: dict[str, Any] = {"model": self.name, "task": self.task, "labels": self.labels, "max_length": self.max_length}
         config["vocabularies"] = list(self.vocabularies)
+        if self.characters:
+            config["characters"] = True
         write_json(folder / "config.json", config)
 
     def fields_of(self, table: pa.Table, info: DatasetInfo) -> dict[str, Ragged]:
@@ -99,7 +108,7 @@ class Bow(TextModel):
     def _ids(self, texts: Iterable[Sequence[Side]]) -> dict[str, Ragged]:
         parts: dict[str, list[Ragged]] = {}
         for number, block in enumerate(texts, start=1):
-            for name, (hashes, rows) in features_of(block, self.max_length).items():
+            for name, (hashes, rows) in _features(block, self.max_length, self.characters).items():
                 vocabulary = self.vocabularies["cross" if name == "cross" else "text"]
                 parts.setdefault(name, []).append(vocabulary.ids(hashes, rows, len(block)))
             if not number % _GROUP:
@@ -140,6 +149,10 @@ class _Bag(RowTable):
     def forward(self, ids: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
         kept = functional.dropout(torch.ones(len(ids), device=ids.device), self._dropout) if self.training else None
         return _SCALE * self.summed(ids, offsets, kept) * offsets.diff().clamp(min=1).rsqrt()[:, None]
+
+
+def _features(sides: Sequence[Side], max_length: int, characters: bool) -> dict[str, tuple[Hashes, Integers]]:
+    return (features_with_characters if characters else features_of)(sides, max_length)
 
 
 def _joined(parts: Sequence[Ragged]) -> Ragged:

@@ -56,11 +56,11 @@ class Words:
         return self.hashes[first], rows[first]
 
 
-def cross_features(first: Words, second: Words) -> tuple[Hashes, Integers]:
+def cross_features(first: Words, second: Words, *, most_swaps: int = _SWAPPED) -> tuple[Hashes, Integers]:
     """Return the hashes of what two sides have in common and what not, and the row of each.
 
     For each pair of texts: the words in both, those in the first only, those in the second only, and every word of the first
-    only beside every word of the second only (the first twelve of each), which is where a word was exchanged.
+    only beside every word of the second only (the first ``most_swaps`` of each), which is where a word was exchanged.
     """
     words, rows = first.distinct()
     others, other_rows = second.distinct()
@@ -68,14 +68,14 @@ def cross_features(first: Words, second: Words) -> tuple[Hashes, Integers]:
     both, other_both = np.isin(key, other_key, assume_unique=True), np.isin(other_key, key, assume_unique=True)
     left, left_rows = words[~both], rows[~both]
     right, right_rows = others[~other_both], other_rows[~other_both]
-    swaps, swap_rows = _swaps(left, left_rows, right, right_rows, len(first.offsets) - 1)
+    swaps, swap_rows = _swaps(left, left_rows, right, right_rows, len(first.offsets) - 1, most_swaps)
     hashes = [mix(words[both], _BOTH), mix(left, _FIRST_ONLY), mix(right, _SECOND_ONLY), swaps]
     return np.concatenate(hashes), np.concatenate([rows[both], left_rows, right_rows, swap_rows])
 
 
-def _swaps(left: Hashes, left_rows: Integers, right: Hashes, right_rows: Integers, n_rows: int) -> tuple[Hashes, Integers]:
-    left, left_rows = _leading(left, left_rows, n_rows)
-    right, right_rows = _leading(right, right_rows, n_rows)
+def _swaps(left: Hashes, left_rows: Integers, right: Hashes, right_rows: Integers, n_rows: int, most: int) -> tuple[Hashes, Integers]:
+    left, left_rows = _leading(left, left_rows, n_rows, most)
+    right, right_rows = _leading(right, right_rows, n_rows, most)
     counts = np.bincount(right_rows, minlength=n_rows)
     starts = np.concatenate(([0], np.cumsum(counts)))
     repeats = counts[left_rows]
@@ -83,9 +83,9 @@ def _swaps(left: Hashes, left_rows: Integers, right: Hashes, right_rows: Integer
     return mix(mix(np.repeat(left, repeats), right[index]), _SWAP), np.repeat(left_rows, repeats)
 
 
-def _leading(hashes: Hashes, rows: Integers, n_rows: int) -> tuple[Hashes, Integers]:
+def _leading(hashes: Hashes, rows: Integers, n_rows: int, most: int) -> tuple[Hashes, Integers]:
     starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_rows))))
-    kept = np.arange(len(rows)) - starts[rows] < _SWAPPED
+    kept = np.arange(len(rows)) - starts[rows] < most
     return hashes[kept], rows[kept]
 
 

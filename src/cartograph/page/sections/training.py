@@ -82,6 +82,8 @@ def _accuracy(audit: Audit, sets: list[str]) -> Table:
 def _facts(audit: Audit) -> list[tuple[str, str]]:
     training = audit.training
     facts = [("Model", str(training.get("model", "")))]
+    if training.get("model") == "bow" and audit.info.characters:
+        facts.append(("Reads", "words, and runs of 2 to 4 characters, since the texts share hardly a word"))
     if training.get("parameters"):
         facts.append(("Size", counted(int(training["parameters"]), "trainable number")))
     facts.append(("Epochs", count(int(training.get("epochs", 0)))))

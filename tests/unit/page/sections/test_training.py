@@ -7,6 +7,7 @@ from cartograph.page.blocks import Facts, Table
 from cartograph.page.sections.training import training_section
 from cartograph.schema import (
     HISTORY,
+    examples_schema,
 )
 from tests.page_audits import block_of, set_entry
 
@@ -41,3 +42,12 @@ def test_the_epochs_that_were_tried_are_listed(audit: Audit) -> None:
 def test_of_boosted_trees_it_is_said_when_probabilities_are_read(audit: Audit) -> None:
     facts = block_of(training_section(replace(audit, training=audit.training | {"record": "stages"})), Facts)
     assert dict(facts.facts)["Probabilities read"] == "after the trees that each epoch adds"
+
+
+def test_it_is_said_where_characters_are_read_too(audit: Audit) -> None:
+    training = audit.training | {"model": "bow"}
+    schema = examples_schema(replace(audit.info, characters=True))
+    read = replace(audit, examples=audit.examples.replace_schema_metadata(schema.metadata))
+    assert dict(block_of(training_section(replace(read, training=training)), Facts).facts)["Reads"].startswith("words, and runs of 2 to 4")
+    assert "Reads" not in dict(block_of(training_section(replace(audit, training=training)), Facts).facts)
+    assert "Reads" not in dict(block_of(training_section(replace(read, training=training | {"model": "lstm"})), Facts).facts)
