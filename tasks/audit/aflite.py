@@ -37,7 +37,7 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
     from cartograph.data.memory import release_memory
 
     folder = inputs[features.DATA]
-    read = ["uid", "label", *filter(None, [params.group_by])]
+    read = ["uid", "label", "linked", *filter(None, [params.group_by])]
     sets = {Path(name).stem: _columns_of(inputs[name], read) for name in inputs if name.startswith("data/ingest/")}
     loaded = {name: _rows_with_features(folder / f"{name}.parquet", sets[name]) for name in sets if (folder / f"{name}.parquet").is_file()}
     rows, vectors = loaded.pop("train")
@@ -66,7 +66,7 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
     texts = read_table(inputs[_ROWS])
     _write_tables(result, rows, texts, {name: table for name, (table, _) in loaded.items()}, params.n_partitions, out[DATA])
     features_record = read_json(folder / "features.json")
-    record = _record(params, sizes, result, features_record)
+    record = _record(params, sizes, result, features_record) | ({"linked": True} if "linked" in rows.column_names else {})
     write_json(out[DATA] / "aflite.json", record)
     write_json(out[METRICS], _metrics(record))
     _draw(result, out)
@@ -156,10 +156,16 @@ def _sizes(params: Aflite, rows: int) -> _Sizes:
 
 
 def _groups(column: str | None, rows: pa.Table) -> np.ndarray | None:
+    """Return the group of each row: what the user linked (``ingest.linked``), and rows with the same text in this column."""
+    from cartograph.data.linked_rows import linked_rows, named_groups
+
+    own, named = None if column is None else _codes(column, rows), named_groups(rows)
+    return own if named is None else linked_rows([] if own is None else [own], named)
+
+
+def _codes(column: str, rows: pa.Table) -> np.ndarray:
     from cartograph.schema import dataset_info
 
-    if column is None:
-        return None
     if column not in (fields := dataset_info(rows.schema).fields):
         raise InputError(f"`aflite.group_by` is {column!r}, which is no text column of the set; its text columns are {', '.join(fields)}.")
     codes: np.ndarray = rows[column].combine_chunks().dictionary_encode().indices.to_numpy()

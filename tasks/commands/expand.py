@@ -44,6 +44,7 @@ def expand(
     import numpy as np
     import pyarrow.parquet as pq
 
+    from cartograph.data.linked_rows import user_groups
     from cartograph.maps.regions import AMBIGUOUS
     from cartograph.schema import dataset_info
     from cartograph.selection.expand import expand as ranked
@@ -66,6 +67,7 @@ def expand(
         np.random.default_rng(space.settings.of(Measure).seed),
         listed=rows,
         certainty=_certainty(space, unknown, dataset_info(examples.schema)),
+        groups=user_groups(examples),
     )
     write_whole(sheet, _sheet(found, unknown, examples, fields))
     _tell(found, f"{pool}: {count:,} rows{left_out}", sheet, min(rows, unknown.num_rows))

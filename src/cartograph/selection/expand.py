@@ -19,6 +19,7 @@ from scipy import sparse
 from scipy.stats import rankdata
 
 from cartograph.data.arrays import Floats, Floats32, Integers
+from cartograph.data.folds import assign_folds
 from cartograph.errors import InputError
 from cartograph.features.text import Row, text_features
 from cartograph.statistics.correlation import Correlation, correlation, pearson
@@ -59,6 +60,7 @@ def expand(
     *,
     listed: int,
     certainty: Floats | None = None,
+    groups: Integers | None = None,
 ) -> Expansion:
     """Rank the rows of a pool by how ambiguous they are likely to be.
 
@@ -73,6 +75,7 @@ def expand(
         listed: how many of the first rows are compared with the ambiguous ones.
         certainty: the probability of the most probable class of each row of the pool by the map's model, ``(n_pool,)``; None where there is
             no such model.
+        groups: of each train row from 0 on, ``(n_train,)``: rows of one are held out together; None: each row is on its own.
 
     Raises:
         InputError: fewer than ``FEWEST`` train rows, no ambiguous row, or an empty pool.
@@ -85,17 +88,20 @@ def expand(
         raise InputError("the pool has no rows left to choose from; name a file with rows that are not in the train set.")
     features = text_features([*train, *pool])
     seen, unseen = features[: len(train)], features[len(train) :]
-    scores, known = _by_texts(seen, variability, unseen, rng) if certainty is None else (1 - certainty, None)
+    scores, known = _by_texts(seen, variability, unseen, rng, groups) if certainty is None else (1 - certainty, None)
     order = np.argsort(-scores, kind="stable")
     alike, similarity = _alike(unseen[order[:listed]], seen[ambiguous])
     return Expansion(order, scores, known, ambiguous[alike], similarity)
 
 
 def _by_texts(
-    features: sparse.csr_array, variability: Floats, others: sparse.csr_array, rng: np.random.Generator
+    features: sparse.csr_array, variability: Floats, others: sparse.csr_array, rng: np.random.Generator, groups: Integers | None
 ) -> tuple[Floats, Correlation]:
     """Return the variability that is expected of other rows, and how well that of rows held out was."""
-    fold = rng.permutation(len(variability)) % _FOLDS
+    if groups is None:
+        fold = rng.permutation(len(variability)) % _FOLDS
+    else:
+        fold = assign_folds(np.zeros(len(variability), np.intp), _FOLDS, rng, groups)
     held_out = {penalty: _out_of_fold(features, variability, fold, penalty) for penalty in _PENALTIES}
     agreement = {penalty: pearson(_ranks(values), _ranks(variability)) for penalty, values in held_out.items()}
     best = max(_PENALTIES, key=lambda penalty: np.nan_to_num(agreement[penalty], nan=-1.0))
@@ -110,7 +116,7 @@ def _ranks(values: Floats) -> Floats:
 
 def _out_of_fold(features: sparse.csr_array, target: Floats, fold: Integers, penalty: float) -> Floats:
     expected = np.empty(len(target))
-    for part in range(_FOLDS):
+    for part in range(int(fold.max()) + 1):
         held = fold == part
         expected[held] = _fitted(features[~held], target[~held], features[held], penalty)
     return expected

@@ -46,6 +46,18 @@ def test_the_most_similar_row_is_the_one_of_the_same_words() -> None:
     assert found.similarity[place] == pytest.approx(1)
 
 
+def test_of_rows_held_out_together_none_is_known_by_its_siblings() -> None:
+    rng = np.random.default_rng(4)
+    variability = np.repeat(rng.random(60), 4)
+    train = [(f"all that speaker{row // 4} says of thing{row // 4}",) for row in range(240)]
+    known = []
+    for groups in (None, np.arange(240) // 4):
+        found = expand(train, variability, np.arange(9), train[:5], np.random.default_rng(0), listed=3, groups=groups)
+        assert found.known is not None
+        known.append(found.known.r)
+    assert known[0] > 0.8 and abs(np.nan_to_num(known[1])) < 0.4
+
+
 def test_what_the_texts_do_not_tell_is_not_claimed_to_be_known() -> None:
     known = []
     for seed in range(5):

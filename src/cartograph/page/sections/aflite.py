@@ -46,6 +46,8 @@ def _lead(filtered: Aflite) -> str:
         f"they guess most confidently, {share(record['removed'], record['rows'])} of {count(record['rows'])}; of the "
         f"{count(record['kept'])} that remain they guess {after}."
     )
+    if record.get("linked"):
+        text = f"{text} Linked rows were held out together."
     return (
         f"{text} The rows that remain are harder, not cleaner: mislabelled rows also survive the filter. Decide on the suspects "
         "first; then test a model on the rows that remain, to see what it knows beyond such hints."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,8 +20,8 @@ from tasks.audit.parameters.features import Features
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.filtering import TRAIN, run, workspace_of_pairs
-from tests.training_sets import small_set
-from tests.workspaces import with_sections
+from tests.training_sets import info_of, small_set, table
+from tests.workspaces import make_workspace, with_sections
 
 
 @pytest.fixture
@@ -79,6 +80,30 @@ def test_rows_that_share_a_text_stay_together(space: Workspace) -> None:
     space = with_sections(space, aflite=Aflite(group_by="topic"))
     with pytest.raises(InputError, match=r"`aflite.group_by` is 'topic', which is no text column of the set; .*premise, hypothesis"):
         run(aflite.STEP, space)
+
+
+def test_rows_that_a_column_links_are_not_guessed_by_their_siblings(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    labels = np.repeat(rng.integers(0, 2, 40), 3)
+    texts = [f"all that speaker{row // 3} says of thing{row // 3}" for row in range(120)]
+    rows = table(info_of("single"), {"text": texts}, labels.tolist())
+    linked = rows.append_column(pa.field("linked", pa.int32()), pa.array(np.arange(120) // 3, pa.int32()))
+    bias = {}
+    for name, train in (("alone", rows), ("linked", linked)):
+        space = make_workspace(tmp_path / name, train, features={}, aflite={"train_size": 60, "target_size": 90}, train={"epochs": 2})
+        run(features.STEP, space)
+        run(aflite.STEP, space)
+        record = json.loads((space.path / "data/aflite/aflite.json").read_text())
+        assert record.get("linked", False) == (name == "linked")
+        bias[name] = record["bias_before"]
+    assert bias["alone"] > 0.75 and bias["linked"] < 0.6
+
+
+def test_linked_rows_and_those_that_share_a_text_are_one_group() -> None:
+    rows = small_set("pair", rows=120).set_column(1, "premise", pa.array([f"premise {row // 2}" for row in range(120)]))
+    rows = rows.append_column("linked", pa.array([7, None, 7, *[None] * 117], pa.int32()))
+    assert aflite._groups("premise", rows)[:6].tolist() == [0, 0, 0, 0, 1, 1]
+    assert aflite._groups(None, rows)[:4].tolist() == [0, 1, 0, 2]
 
 
 def test_a_long_filter_says_once_how_long_it_takes_at_most(capsys: pytest.CaptureFixture[str]) -> None:

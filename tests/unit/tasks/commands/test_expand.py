@@ -14,7 +14,7 @@ from scipy.special import softmax
 from cartograph.data.spreadsheet import Record, read_sheet
 from cartograph.maps.measures import Measures
 from cartograph.maps.table import map_table
-from cartograph.schema import DatasetInfo, examples_schema
+from cartograph.schema import LINKED, DatasetInfo, examples_schema
 from cartograph.train.fit import fit
 from cartograph.train.inference import infer
 from cartograph.train.recipe import Recipe
@@ -64,6 +64,25 @@ def expand(*arguments: str, code: int = 0) -> None:
 
 def lines(path: Path) -> list[Record]:
     return read_sheet(path.read_bytes(), path.name, ("rank", "text", "label"))
+
+
+def test_what_is_known_of_the_map_is_not_known_by_linked_rows(space: Path, pool: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = space / "data/ingest/train.parquet"
+    speaker = np.arange(200) // 4
+    examples = pq.read_table(path)
+    texts = pa.array([f"all that speaker{number} says of thing{number}" for number in speaker])
+    examples = examples.set_column(1, examples.schema.field("text"), texts)
+    variability = np.random.default_rng(3).random(50)[speaker]
+    confidence = np.where(variability > 0.5, 0.5, 0.9)
+    measures = map_table(examples["uid"].to_pylist(), np.arange(200) % 2, Measures(confidence, variability, np.ones(200)))
+    save(measures, space / "data/measure/measures.parquet")
+    unknown = "no better than a random one"
+    save(examples, path)
+    expand(str(pool))
+    assert unknown not in capsys.readouterr().out
+    save(examples.append_column(LINKED, pa.array(speaker, pa.int32())), path)
+    expand(str(pool))
+    assert unknown in capsys.readouterr().out
 
 
 def test_a_sheet_lists_what_to_label_next(space: Path, pool: Path, capsys: pytest.CaptureFixture[str]) -> None:
