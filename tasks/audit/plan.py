@@ -14,6 +14,9 @@ from tasks.audit.parameters.select import Select
 from tasks.audit.parameters.train import Train
 from tasks.audit.parameters.tune import Tune
 
+FIRST_PAGE = "first_page"
+"""The step that no other waits for."""
+
 ACQUISITION_PREFIX = "AL-"
 """How the names of the strategies begin that ask a model trained on a random share."""
 

@@ -13,7 +13,7 @@ from cartograph.wording import percent
 from tasks.audit.headlines import HARD_BREAK, headlines, verdict_markdown
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.measure import Measure
-from tasks.audit.plan import experiment_folders
+from tasks.audit.plan import FIRST_PAGE, experiment_folders
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.failed_cell import failure_of
 from tasks.engine.snapshot import KEPT_PARAMS
@@ -51,7 +51,7 @@ def read_publication(workspace: Workspace, inputs: Mapping[str, Path]) -> Public
             "metrics": metrics,
         }
     )
-    lock = dvc_lock(workspace, without=STEP_NAME)
+    lock = dvc_lock(workspace, without=(STEP_NAME, FIRST_PAGE))
     tags = {
         "cartograph.dataset_version": datasets[0].digest,
         "cartograph.fingerprint": fingerprint,
@@ -105,7 +105,7 @@ def write_files(workspace: Workspace, inputs: Mapping[str, Path], folder: Path, 
             continue
         for file, target in (("finding.md", f"{name}.md"), (f"{name}.png", f"{name}.png")):
             shutil.copyfile(inputs[output] / file, folder / "experiments" / target)
-    if (lock := dvc_lock(workspace, without=STEP_NAME)) is not None:
+    if (lock := dvc_lock(workspace, without=(STEP_NAME, FIRST_PAGE))) is not None:
         (folder / "dvc.lock").write_text(lock, encoding="utf-8")
     (folder / "data_map.html").write_text(_interactive(workspace, inputs, points), encoding="utf-8")
 

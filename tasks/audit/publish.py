@@ -47,9 +47,13 @@ class Publish(Section):
 
 
 def _inputs(steps: Sequence[Step], settings: Settings) -> tuple[str, ...]:
-    """Return the audit's parameters and tables, and every page, figure and number that an enabled one of these steps leaves."""
+    """Return the audit's parameters and tables, and every page, figure and number that an enabled one of these steps leaves.
+
+    A figure is published as PNG; the SVG of the same name would be the same picture once more.
+    """
     names = [name for step in steps if step.when(settings) for name in step.outputs_of(settings)]
-    reports = [name for name in names if name.startswith("reports/") and Path(name).suffix]
+    drawn = {f"{name.removesuffix('.png')}.svg" for name in names if name.endswith(".png")}
+    reports = [name for name in names if name.startswith("reports/") and Path(name).suffix and name not in drawn]
     tables = [name for name in ("data/clean", "data/aflite", "data/evaluate", "data/tune", "data/compare") if name in names]
     models = retrained_models(settings)
     subsets = dict.fromkeys(["cleaned"] * ("data/clean" in tables) + [subset for subset, _ in models])

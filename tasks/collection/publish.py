@@ -77,7 +77,7 @@ def _publication(workspace: Workspace, inputs: Inputs) -> Publication:
     fingerprint = digest_json(
         {"params": params, "stated": stated_pairs.digest, "metrics": metrics, "compared": digest_path(inputs[COMPARED])}
     )
-    lock = dvc_lock(workspace, without=STEP_NAME)
+    lock = dvc_lock(workspace, without=(STEP_NAME,))
     tags = {
         "cartograph.dataset_version": stated_pairs.digest,
         "cartograph.fingerprint": fingerprint,
@@ -202,7 +202,7 @@ def _write_files(workspace: Workspace, inputs: Inputs, folder: Path) -> None:
         shutil.copyfile(inputs[name], target)
     shutil.copyfile(inputs["params.yaml"], folder / "params.yaml")
     shutil.copytree(inputs[COMPARED] / "collected", folder / "collected")
-    if (lock := dvc_lock(workspace, without=STEP_NAME)) is not None:
+    if (lock := dvc_lock(workspace, without=(STEP_NAME,))) is not None:
         (folder / "dvc.lock").write_text(lock, encoding="utf-8")
 
 

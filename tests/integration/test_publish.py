@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
@@ -17,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from cartograph import schema
 from cartograph.compare.versions import SUMMARY, VERSIONS
@@ -543,7 +545,8 @@ def test_the_artifacts_are_pages_figures_numbers_and_parameters(audit: Audit) ->
     folder = Path(run.info.artifact_uri.removeprefix("file://"))
     assert folder.is_relative_to(audit.store.parent / "mlartifacts" / "small")
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert {"report.html", "data_map.html", "validation.json", "params.yaml", "figures/data_map.png", "figures/data_map.svg"} <= names
+    assert {"report.html", "data_map.html", "validation.json", "params.yaml", "figures/data_map.png", "figures/noise.png"} <= names
+    assert not [name for name in names if name.endswith(".svg")], "the same figures are there as PNG"
     assert {"cleaned.parquet", "changes.parquet", "filtered.parquet", "aflite.parquet", "evaluation.md", "evaluation.csv"} <= names
     assert {f"metrics/{step}.metrics.json" for step in ("ingest", "train", "measure", "score")} <= names
     page = (folder / "data_map.html").read_text(encoding="utf-8")
@@ -551,6 +554,19 @@ def test_the_artifacts_are_pages_figures_numbers_and_parameters(audit: Audit) ->
     assert "<script>document.title" not in page
     assert 'src="http' not in page
     assert len(page) < 300_000 and "plotly" not in page.lower()
+
+
+def test_the_lock_is_published_while_a_first_look_of_an_earlier_audit_is_recorded(audit: Audit) -> None:
+    table = audit.inputs["data/measure"] / "measures.parquet"
+    recorded = {"path": "workspaces/small/data/measure/measures.parquet", "md5": hashlib.md5(table.read_bytes()).hexdigest()}
+    earlier = {"path": "workspaces/small/reports/first-look.html", "md5": "0" * 32}
+    stages = {"measure": {"cmd": "x", "outs": [recorded]}, "first_page": {"cmd": "y", "outs": [earlier]}}
+    (audit.workspace.path / "dvc.lock").write_text(yaml.safe_dump({"schema": "2.0", "stages": stages}))
+    audit.publish()
+    [run] = audit.runs()
+    assert run.data.tags["cartograph.dvc_lock"] != "-"
+    published = Path(run.info.artifact_uri.removeprefix("file://")) / "dvc.lock"
+    assert list(yaml.safe_load(published.read_text())["stages"]) == ["measure"]
 
 
 def test_publishing_twice_makes_no_second_run(audit: Audit) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -12,6 +13,7 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from cartograph.figures.palette import INK, MUTED
+from cartograph.figures.short_svg import shorten
 
 _LOCK = RLock()
 _COLOURS = 128
@@ -26,7 +28,7 @@ STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "font.family": "DejaVu Sans",
     "font.size": 9,
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "svg.hashsalt": "cartograph",
     "text.color": INK,
     "xtick.color": MUTED,
@@ -47,12 +49,25 @@ def figure_style() -> Iterator[None]:
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure as the path's suffix says (``.png``, of 128 colours, or ``.svg``); the same figure gives the same bytes."""
+    """Write a figure as the path's suffix says (``.png``, of 128 colours, or ``.svg``), short; the same figure gives the same bytes."""
     metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
     with figure_style():
         figure.savefig(path, dpi=200, metadata=metadata)
     if path.suffix == ".png":
         _reduce(path)
+    elif path.suffix == ".svg":
+        path.write_text(shorten(path.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+
+
+def half_size(png: bytes) -> bytes:
+    """Return a PNG without transparency at half its width and height, in 64 colours; the same picture gives the same bytes."""
+    from PIL import Image
+
+    small = BytesIO()
+    with Image.open(BytesIO(png)) as image:
+        scaled = image.convert("RGB").resize(((image.width + 1) // 2, (image.height + 1) // 2), Image.Resampling.LANCZOS)
+    scaled.quantize(_COLOURS // 2, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+    return small.getvalue()
 
 
 def _reduce(path: Path) -> None:

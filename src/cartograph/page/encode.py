@@ -15,6 +15,7 @@ from cartograph.data.arrays import Array
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 _COLUMN_TYPES = {"uint8": "u8", "uint16": "u16", "int16": "i16", "uint32": "u32", "int32": "i32", "float32": "f32"}
+_WHOLE = ("uint8", "uint16", "int16", "uint32", "int32")
 
 
 def script_json(value: Any) -> str:
@@ -47,6 +48,25 @@ def column(values: Array) -> dict[str, str]:
         raise ValueError(f"a column of type {values.dtype} cannot be carried; use one of {', '.join(_COLUMN_TYPES)}")
     little = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<"), copy=False)
     return {"type": kind, "data": base64.b64encode(little.tobytes()).decode("ascii")}
+
+
+def whole_numbers(values: Array) -> dict[str, str]:
+    """Return whole numbers as a column of the first type of one, two or four bytes that holds all of them.
+
+    Args:
+        values: integers of -2³¹ to 2³² - 1, of -2³¹ to 2³¹ - 1 where one is negative; any shape that ``column`` takes.
+
+    Raises:
+        ValueError: a number beyond that.
+
+    >>> whole_numbers(np.array([0, 300]))["type"]
+    'u16'
+    """
+    least, most = (int(values.min()), int(values.max())) if values.size else (0, 0)
+    for name in _WHOLE:
+        if np.iinfo(name).min <= least and most <= np.iinfo(name).max:
+            return column(values.astype(name))
+    raise ValueError(f"whole numbers from {least} to {most} cannot be carried; use some of at most four bytes")
 
 
 def data_uri(content: bytes, media_type: str) -> str:

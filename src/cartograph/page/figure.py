@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from cartograph.data.arrays import Array, Integers
-from cartograph.page.encode import column
+from cartograph.page.encode import whole_numbers
 
 
 def drawn_rows(figure: go.Figure) -> Integers:
@@ -37,7 +37,7 @@ def map_content(figure: go.Figure, carried: Sequence[int] | Array) -> dict[str, 
             continue
         drawn = content["data"][index]
         marker = drawn.get("marker", {})
-        positions = np.searchsorted(np.asarray(carried), _places(trace)).astype(np.uint32)
+        positions = np.searchsorted(np.asarray(carried), _places(trace))
         levels.append(
             {
                 "name": trace.name or "",
@@ -46,7 +46,7 @@ def map_content(figure: go.Figure, carried: Sequence[int] | Array) -> dict[str, 
                 "symbol": marker.get("symbol", "circle"),
                 "size": marker.get("size", 5),
                 "opacity": marker.get("opacity", drawn.get("opacity", 0.8)),
-                "positions": column(positions),
+                "positions": whole_numbers(positions),
             }
         )
         axes = {name: drawn[name] for name in ("xaxis", "yaxis") if name in drawn}

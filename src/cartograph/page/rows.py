@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from cartograph.data.arrays import Bools, Integers
 from cartograph.data.images import thumbnail
 from cartograph.page.audit import Audit
-from cartograph.page.encode import column, script_json
+from cartograph.page.encode import column, script_json, whole_numbers
 from cartograph.page.table_rows import table_of_rows
 from cartograph.schema import ANNOTATOR_LABELS, REGIONS, ROW, SOURCE, UID
 from cartograph.wording import cut
@@ -55,7 +55,7 @@ def _shared_texts(audit: Audit, places: Integers, listed: Bools, allowance: int)
     which = which.ravel()
     any_listed = np.zeros(len(first), dtype=bool)
     np.logical_or.at(any_listed, which, listed)
-    return {"texts": _texts(audit, places[first], any_listed, allowance - 8 * len(places)), "text": column(which.astype(np.uint32))}
+    return {"texts": _texts(audit, places[first], any_listed, allowance - 8 * len(places)), "text": whole_numbers(which)}
 
 
 def _columns(audit: Audit, places: Integers) -> dict[str, Any]:
@@ -68,17 +68,17 @@ def _columns(audit: Audit, places: Integers) -> dict[str, Any]:
         "images": list(audit.info.images),
         "labels": [cut(name, LONGEST_NAME) for name in audit.info.labels],
         "regions": list(REGIONS),
-        "place": column(places.astype(np.uint32)),
+        "place": whole_numbers(places),
         "uid": [cut(uid, LONGEST_NAME) for uid in examples[UID].to_pylist()],
-        "label": column(audit.gold[places].astype(np.int32)),
-        "predicted": None if audit.predicted is None else column(audit.predicted[places].astype(np.int32)),
+        "label": whole_numbers(audit.gold[places]),
+        "predicted": None if audit.predicted is None else whole_numbers(audit.predicted[places]),
         "confidence": column(audit.confidence[places].astype(np.float32)),
         "variability": column(audit.variability[places].astype(np.float32)),
         "correctness": column(audit.correctness[places].astype(np.float32)),
-        "region": column(audit.region[places].astype(np.uint8)),
+        "region": whole_numbers(audit.region[places]),
         "files": [cut(name, LONGEST_NAME) for name in sources.dictionary.to_pylist()],
-        "file": column(np.asarray(sources.indices.to_numpy(), dtype=np.uint16)),
-        "row": column(np.asarray(examples[ROW].to_numpy(), dtype=np.uint32)),
+        "file": whole_numbers(sources.indices.to_numpy()),
+        "row": whole_numbers(examples[ROW].to_numpy()),
         "epochs": 0,
     }
     if audit.several:

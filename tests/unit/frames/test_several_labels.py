@@ -15,6 +15,7 @@ from cartograph.frames.labels_result import LabelsAudit
 from cartograph.ingest.label_sets import label_sets
 from cartograph.page.rows import carried_rows
 from tests.label_sets import WORDS, film_frame
+from tests.page_audits import decoded
 
 FRAME, TRUTH = film_frame(700, 0.05)
 GIVEN = label_sets({"tags": FRAME["tags"].tolist()}, "").given.astype(int)
@@ -85,8 +86,7 @@ def test_rows_of_the_page_share_their_texts(found: LabelsAudit) -> None:
     rows = carried_rows(found._page, np.arange(2800), set(), 10**7)
     assert len(rows["texts"][0]) == 700 and rows["several"] == list(WORDS)
     texts = found._page.examples["text"].to_pylist()
-    which = np.frombuffer(__import__("base64").b64decode(rows["text"]["data"]), dtype="<u4")
-    assert [rows["texts"][0][place] for place in which] == texts
+    assert [rows["texts"][0][place] for place in decoded(rows["text"])] == texts
 
 
 def test_the_classes_of_the_page_are_the_no_and_the_yes_of_each_label(found: LabelsAudit) -> None:

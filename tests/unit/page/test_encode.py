@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cartograph.page.encode import column, data_uri, script_hash, script_json
+from cartograph.page.encode import column, data_uri, script_hash, script_json, whole_numbers
 
 # Lone surrogates included: json.loads lets them in, UTF-8 does not let them out.
 any_text = st.text(st.characters(codec=None, exclude_categories=()))
@@ -71,6 +71,34 @@ def test_a_column_is_its_little_endian_bytes(dtype: str) -> None:
 def test_a_column_of_another_type_is_an_error() -> None:
     with pytest.raises(ValueError, match="column of type float64 cannot be carried; use one of uint8"):
         column(np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "kind"),
+    [
+        (0, 255, "u8"),
+        (0, 256, "u16"),
+        (-1, 2, "i16"),
+        (0, 65_536, "u32"),
+        (-1, 40_000, "i32"),
+        (-32_769, 0, "i32"),
+        (2**31, 2**32 - 1, "u32"),
+    ],
+)
+def test_whole_numbers_take_as_few_bytes_as_hold_them(least: int, most: int, kind: str) -> None:
+    content = whole_numbers(np.array([least, most], dtype=np.int64))
+    assert content["type"] == kind
+    assert np.frombuffer(base64.b64decode(content["data"]), dtype=f"<{kind[0]}{int(kind[1:]) // 8}").tolist() == [least, most]
+
+
+def test_no_whole_numbers_are_an_empty_column() -> None:
+    assert whole_numbers(np.empty(0, dtype=np.int64)) == {"type": "u8", "data": ""}
+
+
+@pytest.mark.parametrize("values", [[2**32], [-1, 2**31]])
+def test_a_whole_number_beyond_four_bytes_is_an_error(values: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"whole numbers from .* cannot be carried; use some of at most four bytes"):
+        whole_numbers(np.array(values, dtype=np.int64))
 
 
 def test_pictures_are_data_uris_and_scripts_are_allowed_by_their_hash() -> None:

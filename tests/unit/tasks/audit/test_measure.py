@@ -117,7 +117,7 @@ def test_the_same_input_gives_the_same_bytes_and_neither_time_nor_place_is_in_th
 
 def test_the_title_says_which_data_and_model(audit: Audit) -> None:
     _, out = audit.run()
-    assert "<!-- rows.csv · bow · 4 epochs -->" in out["reports/figures/data_map.svg"].read_text()
+    assert ">rows.csv · bow · 4 epochs</text>" in out["reports/figures/data_map.svg"].read_text()
 
 
 def test_coordinates_alone_make_a_map_without_what_needs_logits(audit: Audit) -> None:
