@@ -461,7 +461,7 @@ def test_without_scripts_there_is_the_map(opened: Opener, small: Path) -> None:
 
 def test_an_imported_map_says_what_is_not_known(opened: Opener, imported: Path) -> None:
     page = opened(imported)
-    expect(page.locator(".pinned")).to_contain_text("Probability per epoch: not known, since only coordinates were imported.")
+    expect(page.locator(".pinned")).to_contain_text("Probability per epoch: not recorded with this map.")
     expect(page.locator("h1")).to_contain_text("by an assumption stated below")
     expect(page.locator("#suspects .why-so").first).to_contain_text("by assumption, not learnt")
     expect(page.locator("#training .why")).to_contain_text("Not available. The map was imported")

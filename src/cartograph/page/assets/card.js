@@ -44,7 +44,7 @@ function measured(item) {
 }
 
 function epochsOf(item) {
-  if (!item.epochs.length) return el("p", { class: "note" }, "Probability per epoch: not known, since only coordinates were imported.");
+  if (!item.epochs.length) return el("p", { class: "note" }, "Probability per epoch: not recorded with this map.");
   const [first, last] = [carried.used[0] + 1, carried.used[1]];
   const all = first === 1 && last === carried.epochs;
   const caption = `Probability of the given label, epoch by epoch${all ? "" : `; the measures use epochs ${first} to ${last}`}`;
