@@ -65,7 +65,8 @@ _FEWEST = 20
 # The interval: relative error of the estimate downwards, and upwards of one from a larger share of rows, which also counts hard rows.
 _BELOW, _ABOVE, MORE_ANCHORS = 0.85, 1.1, 0.6
 # Of the labels that are not predicted, beyond those estimated to be wrong, as many may be right ones of hard rows that look surely wrong.
-_HARD = 0.1
+# Yet half of the surely wrong ones stay in: of clean rows hardly any looks so sure, however many are hard.
+_HARD, _SURE = 0.1, 0.8
 
 
 @dataclass(frozen=True)
@@ -256,6 +257,7 @@ def bounds(score: Floats, with_hard: float, anchors: tuple[float, float], wider:
     rate = max(wrong / total, LEAST)
     surely, among = wider
     high = max(expected * most / rate, _ABOVE * with_hard * wilson_interval(int(surely), int(among))[1] / max(surely / among, LEAST))
-    low = _BELOW * expected * least / rate - _HARD * max(unpredicted - expected, 0.0)
+    low = _BELOW * expected * least / rate
+    low = max(low - _HARD * max(unpredicted - expected, 0.0), min(low, float(score[score >= _SURE].sum()) / 2.0))
     high = min(max(high, expected), float(len(score)))
     return WrongLabels(expected, min(max(low, 0.0), expected), high, max(high, unpredicted))

@@ -288,6 +288,8 @@ def test_the_interval_is_that_of_the_anchors_and_of_the_wider_ones_whichever_is_
     assert (many.most, many.high) == (120.0, found.high)
     assert many.low == pytest.approx(found.low - 0.1 * 80), "a tenth of the labels that are not predicted may only be hard"
     assert bounds(score, 30.0, (10.0, 200.0), (30.0, 600.0), 900.0).low == 0
+    sure = np.where(np.arange(1000) < 20, 0.9, score)
+    assert bounds(sure, 30.0, (10.0, 200.0), (30.0, 600.0), 900.0).low == pytest.approx(9.0), "half of the surely wrong ones stay in"
     wider = bounds(score, 90.0, (10.0, 200.0), (30.0, 600.0), 50.0)
     assert wider.most == wider.high, "no fewer than by the interval"
     assert wider.high == pytest.approx(1.1 * 90 * wilson_interval(30, 600)[1] / 0.05)
