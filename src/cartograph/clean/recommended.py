@@ -1,4 +1,4 @@
-"""Which way of cleaning a train set is recommended: the ways are compared by cross-validation where wrong labels can be told at all."""
+"""Which way of cleaning a train set is recommended: compared by cross-validation where it is estimated how many labels are wrong."""
 
 from __future__ import annotations
 
