@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -95,11 +93,12 @@ def test_a_killed_process_is_replaced_and_its_training_goes_on(make_project: Cal
     project.params(PARAMS.replace("retrain: {", "retrain: {epochs: 40, "))
     flow = project.start("flows.audit", "--workers", "2")
     training = project.path / ".cartograph/checkpoints"
-    # Each of the two trains by then; the one that is killed could else be waiting for a cell.
-    while flow.poll() is None and len(list(training.glob("retrain@*"))) < 2:
+    while flow.poll() is None and not list(training.glob("retrain@*")):
         time.sleep(0.02)
-    workers = [child for child in psutil.Process(flow.pid).children() if "spawn_main" in " ".join(child.cmdline())]
-    os.kill(workers[0].pid, signal.SIGKILL)
+    assert flow.poll() is None, flow.communicate()[0]
+    # Both of them: either may be the one that trains, and on a busy machine they hardly ever train at once.
+    for worker in [child for child in psutil.Process(flow.pid).children() if "spawn_main" in " ".join(child.cmdline())]:
+        worker.kill()
     said = flow.communicate()[0]
     assert flow.returncode == 0, said
     assert "the process that ran it has died" in said
