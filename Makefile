@@ -43,12 +43,14 @@ repro: $(READY)
 test: $(READY) chromium
 	@python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
-# In an order of its own each time: SEED=… repeats one that failed. CHROMIUM=required: without one, that is a failure. The slow ones often
-# wait (for schedules, servers, what was killed), so that three at a time keep two cores busy. Lines are counted while unit tests run:
-# before Python 3.12, counting takes a fifth of a test's time.
+# In an order of its own each time: SEED=… repeats one that failed. MINUTES=…: slow tests that would begin later are left out, and counted
+# as skipped. CHROMIUM=required: without one, that is a failure. The slow ones often wait (for schedules, servers, what was killed), so that
+# three at a time keep two cores busy. Lines are counted while unit tests run: before Python 3.12, counting takes a fifth of a test's time.
 SEED ?= $(shell date +%s)
+MINUTES ?=
 test-all: $(READY) chromium
-	@$(CORE) python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder --shuffle-seed "$(SEED)" $(COVERED) --count-within tests/unit; \
+	@$(CORE) python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder --shuffle-seed "$(SEED)" \
+	  $(if $(MINUTES),--slow-within $(MINUTES)) $(COVERED) --count-within tests/unit; \
 	  status=$$?; python -m coverage report --format=total | sed 's/.*/The unit tests run & % of the lines/'; exit $$status
 
 # How much of our own code the tests run, by file; programs that they start are not counted.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from collections.abc import Generator
 from pathlib import Path
 
@@ -36,12 +37,24 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 BEFORE = pytest.StashKey[dict[str, int]]()
+BEGUN = pytest.StashKey[float]()
 CHANGED = pytest.StashKey[list[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle-seed", type=int, default=None, help="run the files of tests in an order drawn by this seed")
     parser.addoption("--count-within", default=None, metavar="FOLDER", help="with --cov: count lines while tests of this folder run alone")
+    parser.addoption("--slow-within", type=float, default=None, metavar="MINUTES", help="leave out slow tests that would begin later")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[BEGUN] = time.monotonic()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    minutes = item.config.getoption("--slow-within")
+    if minutes is not None and item.get_closest_marker("slow") and time.monotonic() - item.config.stash[BEGUN] > 60 * minutes:
+        pytest.skip(f"the {minutes:g} minutes of slow tests are over; `make test-all` runs every one")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

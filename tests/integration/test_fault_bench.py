@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_a_draw_of_every_kind_of_fault_loses_nothing() -> None:
     kills, seed, each = "1", "7", "1"
     command = [sys.executable, str(ROOT / "benchmarks" / "faults.py"), kills, seed, each]

@@ -87,6 +87,7 @@ def test_where_nothing_is_stale_prefect_is_not_asked(audited: Project) -> None:
     assert audited.executed_by(flow(audited)) == {"report"}
 
 
+@pytest.mark.slow
 def test_the_graph_of_a_flow_run_is_the_dag(audited: Project) -> None:
     audited.run("flows.audit", "--force", "gates")
     # Those that are scheduled have a start too, in the future.
@@ -155,6 +156,7 @@ def test_one_more_seed_trains_one_more_model_per_version_under_either_driver(aud
     audited.run("flows.audit")
 
 
+@pytest.mark.slow
 def test_a_corrupted_output_runs_only_its_step(audited: Project) -> None:
     target = audited.path / "data" / "measure" / "measures.parquet"
     whole = target.read_bytes()
@@ -165,6 +167,7 @@ def test_a_corrupted_output_runs_only_its_step(audited: Project) -> None:
     assert audited.executed_by(repro(audited)) == set()
 
 
+@pytest.mark.slow
 def test_a_deleted_output_comes_back_with_at_most_its_step(audited: Project) -> None:
     page = audited.path / "reports" / "report.html"
     whole = page.read_bytes()
@@ -195,6 +198,7 @@ def test_an_edited_module_runs_the_steps_that_depend_on_its_package_and_one_of_p
     assert audited.executed_by(repro(audited)) == set()
 
 
+@pytest.mark.slow
 def test_force_runs_a_fresh_step_and_its_equal_outputs_stop_there(audited: Project) -> None:
     assert audited.executed_by(lambda: audited.run("flows.audit", "--force", "measure")) == {"measure"}
     done = audited.run("flows.audit", "--force", "nothing", code=2)

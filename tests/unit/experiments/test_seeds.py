@@ -14,6 +14,7 @@ from cartograph.experiments.seeds import run
 from cartograph.train.fit import fit
 
 
+@pytest.mark.slow
 def test_every_pair_of_seeds_is_compared_without_the_burn_in(trained: Material, tmp_path: Path) -> None:
     found = run(replace(trained, folder=tmp_path / "found", options={**trained.options, "map_seeds": 3}))
     maps = {}

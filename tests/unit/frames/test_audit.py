@@ -117,6 +117,7 @@ def test_a_file_gives_what_its_frame_gives_under_the_numbers_of_its_rows(frame: 
     assert [f"r{number - 1}" for number in read.suspects.index] == found.suspects.index.tolist()
 
 
+@pytest.mark.slow
 def test_the_suspects_are_those_of_the_steps(project: Path, frame: pd.DataFrame, tmp_path: Path) -> None:
     frame.to_csv(tmp_path / "rows.csv", index=False)
     found = audit(tmp_path / "rows.csv", text="text", label="label")

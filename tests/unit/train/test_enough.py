@@ -119,6 +119,7 @@ def test_what_has_learnt_is_trained_once(rows: Path, tmp_path: Path) -> None:
     assert [attempt.epochs for attempt in attempts] == [16]
 
 
+@pytest.mark.slow
 def test_a_training_that_cannot_learn_ends_at_the_bound(tmp_path: Path) -> None:
     write_parquet(table(info_of("single"), {"text": ["the same"] * 40}, [0] * 30 + [1] * 10), tmp_path / "train.parquet")
     _, attempts = fit_until_learnt(replace(RECIPE, epochs=1), None, tmp_path / "train.parquet", {}, tmp_path / "all")

@@ -51,6 +51,7 @@ def test_a_row_is_scored_by_the_model_that_never_saw_it(rows: Path, tmp_path: Pa
         np.testing.assert_allclose(recorded[numbers == number, -1], expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_pairs_that_share_a_text_are_scored_by_a_model_that_saw_neither(tmp_path: Path) -> None:
     columns = {
         "premise": [f"{LOUD[row // 3 % 3]} premise{row // 3}" for row in range(60)],

@@ -35,6 +35,7 @@ def images(tmp_path: Path) -> Workspace:
     return workspace_of_images(tmp_path)
 
 
+@pytest.mark.slow
 def test_versions_before_and_after_are_compared_by_quick_and_by_trained_models(space: Workspace) -> None:
     run(features.STEP, space)
     run(aflite.STEP, space)

@@ -55,6 +55,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, str, l
     return workspace, run_step(noise.STEP, workspace).receipt.summary, wrong
 
 
+@pytest.mark.slow
 def test_the_wrong_labels_of_whole_speakers_are_found_where_a_column_links_their_rows(tmp_path: Path) -> None:
     rows = made_up(120, 0.1, 1)
     wrong = np.flatnonzero(rows.pop("wrong")) + 1

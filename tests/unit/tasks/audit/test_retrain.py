@@ -138,6 +138,7 @@ def test_rows_that_a_column_links_are_held_out_together() -> None:
     assert len(uids) * 3 == held.num_rows
 
 
+@pytest.mark.slow
 def test_each_subset_is_trained_at_the_rate_that_is_best_on_a_fifth_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = space(tmp_path, epochs=3, rate_trials=3, rate_range=(1e-3, 0.5), seeds=[1, 2])
     tried: list[tuple[float, float, set[str]]] = []

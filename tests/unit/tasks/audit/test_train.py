@@ -78,6 +78,7 @@ def test_a_model_that_has_not_learnt_its_rows_says_what_to_change(place: Workpla
     assert "Raise train.epochs (now 1; `auto` goes on until the model has learnt)" in learning["sentence"]
 
 
+@pytest.mark.slow
 def test_epochs_are_doubled_until_the_model_has_learnt(place: Workplace) -> None:
     summary, data, metrics = place.run(epochs="auto", batch_size=64, folds=2)
     learning = json.loads((data / "training.json").read_text())["learning"]
