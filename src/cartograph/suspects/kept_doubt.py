@@ -30,7 +30,7 @@ from cartograph.suspects.label_doubt import (
     bounds,
     lone_rows,
 )
-from cartograph.suspects.transitions import LEAST, STRENGTHS, strength_weights
+from cartograph.suspects.transitions import LEAST, STRENGTHS, strength_weights, unevenness
 
 
 def kept_doubt(shares: KeptShares, labels: Ids, *, pseudo_rows: float = PSEUDO_ROWS) -> Doubt:
@@ -91,7 +91,7 @@ def _posterior(shares: KeptShares, given: Integers, anchors: sparse.csr_array | 
         seen = np.asarray(anchors[shares.classes.ravel(), rows]).reshape(goes.shape)
         among = np.asarray(anchors.sum(axis=1)).ravel()[shares.classes]
         others = (n_classes - kept) * rest * even
-        goes = _likely(seen, among, goes, values, others, pseudo_rows)
+        goes = _likely(seen, among, goes, values, others, pseudo_rows, unevenness(given))
     joint = values * goes
     right = np.where(own, joint, 0.0).sum(axis=1)
     wrong = np.where(own, 0.0, joint).sum(axis=1) + (n_classes - kept) * rest * even
@@ -99,7 +99,7 @@ def _posterior(shares: KeptShares, given: Integers, anchors: sparse.csr_array | 
     return doubt
 
 
-def _likely(seen: Floats, among: Floats, goes: Floats, values: Floats, others: Floats, pseudo_rows: float) -> Floats:
+def _likely(seen: Floats, among: Floats, goes: Floats, values: Floats, others: Floats, pseudo_rows: float, uneven: float) -> Floats:
     """Return how often rows of the kept classes have the given label: the mean over strengths, by how likely they make the labels."""
 
     def held(strength: float) -> Floats:
@@ -108,7 +108,7 @@ def _likely(seen: Floats, among: Floats, goes: Floats, values: Floats, others: F
 
     likelihood = [float(np.log((values * held(strength)).sum(axis=1) + others).sum()) for strength in STRENGTHS]
     total = np.zeros_like(goes)
-    for weight, strength in zip(strength_weights(likelihood), STRENGTHS, strict=True):
+    for weight, strength in zip(strength_weights(likelihood, uneven), STRENGTHS, strict=True):
         total += weight * held(strength)
     return total
 

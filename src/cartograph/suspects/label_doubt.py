@@ -110,7 +110,15 @@ class Doubt:
     unknown: Unknown | None = None
 
 
-def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUDO_ROWS, alike: bool = False, apart: bool = False) -> Doubt:
+def label_doubt(
+    probabilities: Reals,
+    labels: Ids,
+    *,
+    pseudo_rows: float = PSEUDO_ROWS,
+    alike: bool = False,
+    apart: bool = False,
+    missed: bool = False,
+) -> Doubt:
     """Return the doubt about every given label, and an estimate of how many are wrong.
 
     The only row of a class has a doubt of ½ at least: no model can know a class from it, and it may be a slip of the pen.
@@ -126,6 +134,7 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
             number is given: of 2,000 passengers of a ship, known by class, age group and sex, 138 would be called wrongly saved or lost.
         apart: whether a label says how two texts relate, of which words and vectors of either text know little: what they are surest
             about has exceptions, which look like wrong labels, so that nothing but ``CLEAR`` is enough.
+        missed: whether a label is one of several that a row may have, of which any is easily missed (``transitions``).
 
     Raises:
         InputError: shapes that do not fit, probabilities that are negative or do not sum to 1, or a label outside the classes.
@@ -147,7 +156,7 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
         score = _posterior(known, transition, given)
     else:
         anchors = anchor_counts(known, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
-        transition = likely_transition(known, given, anchors, pseudo_rows)
+        transition = likely_transition(known, given, anchors, pseudo_rows, missed=missed)
         true_classes = sharpen(known, given, transition).probabilities(known)
         score = _posterior(true_classes, transition, given)
         contradicted, surest = contradicting(anchors)
@@ -162,7 +171,7 @@ def label_doubt(probabilities: Reals, labels: Ids, *, pseudo_rows: float = PSEUD
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
     else:
-        wrong = _wrong_labels(known, given, score, anchors, pseudo_rows)
+        wrong = _wrong_labels(known, given, score, anchors, pseudo_rows, missed)
     alone = lone_rows(given)
     score[alone] = np.maximum(score[alone], 0.5)
     return Doubt(score, suggested_labels(probabilities, labels), transition, explained, wrong, unknown)
@@ -233,9 +242,9 @@ def _posterior(true_classes: Floats, transition: Floats, given: Integers) -> Flo
     return wrong / (wrong + right)
 
 
-def _wrong_labels(probabilities: Floats, given: Integers, score: Floats, anchors: Floats, pseudo_rows: float) -> WrongLabels:
+def _wrong_labels(probabilities: Floats, given: Integers, score: Floats, anchors: Floats, pseudo_rows: float, missed: bool) -> WrongLabels:
     wider = anchor_counts(probabilities, given, MORE_ANCHORS)
-    transition = likely_transition(probabilities, given, wider, pseudo_rows)
+    transition = likely_transition(probabilities, given, wider, pseudo_rows, missed=missed)
     with_hard = float(_posterior(sharpen(probabilities, given, transition).probabilities(probabilities), transition, given).sum())
     unpredicted = float(len(given) - probabilities[np.arange(len(given)), given].sum())
     return bounds(score, with_hard, contradicting(anchors), contradicting(wider), unpredicted)

@@ -121,11 +121,11 @@ def _both(one: Floats, other: Floats) -> Floats:
 
 def _doubts(yes: Floats, given: Ids, alike: bool, apart: bool) -> SeveralDoubts:
     shares = np.stack([1.0 - yes, yes], axis=2)
-    together = label_doubt(shares.reshape(-1, 2), given.ravel(), alike=alike, apart=apart)
+    together = label_doubt(shares.reshape(-1, 2), given.ravel(), alike=alike, apart=apart, missed=True)
     if together.explained < NOTHING:
         together = replace(together, score=1.0 - np.where(given == 1, yes, 1.0 - yes).ravel())
     all_of_them = together.score.reshape(given.shape)
-    labels = tuple(label_doubt(shares[:, label], given[:, label], alike=alike, apart=apart) for label in range(given.shape[1]))
+    labels = tuple(label_doubt(shares[:, label], given[:, label], alike=alike, apart=apart, missed=True) for label in range(given.shape[1]))
     alone = np.stack([doubt.score if doubt.explained >= NOTHING else all_of_them[:, label] for label, doubt in enumerate(labels)], axis=1)
     odds = (log_odds(alone, 1e-9) + log_odds(all_of_them, 1e-9)) / 2.0
     unknown = np.array([doubt.unknown is not None for doubt in labels])

@@ -4,7 +4,11 @@ Each row's count of labels is small, and rows that are hard rather than mislabel
 overall rate, by as many *pseudo-rows* as the labels bear out: for five strengths, from hardly held to even, the labels' likelihood through
 the noise (``through_noise``) times a prior is their weight, and the transition is the weighted mean (empirical Bayes). Where errors go one
 way, the counts themselves are far likelier; where they are even, hard rows no longer pass for a habit of the annotators. Beforehand each
-strength is twice as likely as the one before: five rows of a rare class, two of them with another label, are no habit either.
+strength is twice as likely as the one before: five rows of a rare class, two of them with another label, are no habit either. Where classes
+are uneven it is up to ``RARE`` times that: the surest rows of a rare class are few and hardly sure, those of a frequent one nearly certain,
+so that the rare class seems to be missed often even where the frequent one passes for it. (52 tables: errors near the boundary of a rare
+class are ranked by an average precision of .69 in place of .62. Where a fifth or half of a rare class itself was missed, it is .38 in
+place of .44, .33 without any transition. Of several labels a row, of which any may be missed, it is not done.)
 """
 
 from __future__ import annotations
@@ -22,7 +26,8 @@ LEAST = 0.002
 STRENGTHS = (1.0, 3.0, 10.0, 30.0, np.inf)
 """How many times as many pseudo-rows are tried."""
 
-_PRIOR = np.log(2.0) * np.arange(len(STRENGTHS))
+RARE, _STEEP = 5.0, 8.0
+"""Most times that each stronger hold is likelier than where classes are even, and the power of their unevenness by which it becomes so."""
 
 
 def anchor_counts(probabilities: Floats, given: Integers, share: float) -> Floats:
@@ -59,7 +64,7 @@ def counted_transition(anchors: Floats, pseudo_rows: float) -> Floats:
     return estimated
 
 
-def likely_transition(probabilities: Floats, given: Integers, anchors: Floats, pseudo_rows: float) -> Floats:
+def likely_transition(probabilities: Floats, given: Integers, anchors: Floats, pseudo_rows: float, *, missed: bool = False) -> Floats:
     """Return T[y, z], the share of the rows of true class y that are labelled z, ``(n_classes, n_classes)``; rows sum to 1.
 
     The mean over strengths, each weighted as ``strength_weights`` says.
@@ -71,6 +76,7 @@ def likely_transition(probabilities: Floats, given: Integers, anchors: Floats, p
         given: label ids, ``(n_examples,)``.
         anchors: how often the surest rows of each predicted class have each label, ``(n_classes, n_classes)``.
         pseudo_rows: > 0; the fewest that are tried.
+        missed: whether a rare class may as well be missed as another: its habits are believed as theirs are.
 
     >>> sure = np.repeat([[0.9, 0.1], [0.1, 0.9]], 250, axis=0)
     >>> labels = np.repeat([0, 1, 1], [200, 50, 250])
@@ -79,17 +85,34 @@ def likely_transition(probabilities: Floats, given: Integers, anchors: Floats, p
     """
     tried = [counted_transition(anchors, pseudo_rows * strength) for strength in STRENGTHS]
     likelihood = [_log_likelihood(probabilities, given, transition) for transition in tried]
-    mean: Floats = np.average(tried, axis=0, weights=strength_weights(likelihood))
+    mean: Floats = np.average(tried, axis=0, weights=strength_weights(likelihood, 1.0 if missed else unevenness(given)))
     return mean
 
 
-def strength_weights(log_likelihood: Sequence[float]) -> Floats:
+def unevenness(given: Integers) -> float:
+    """Return how uneven the classes are that occur: their number by the perplexity of the labels, at least 1.
+
+    >>> round(unevenness(np.repeat([0, 1], [950, 50])), 2)
+    1.64
+    """
+    shares = np.bincount(given) / len(given)
+    shares = shares[shares > 0]
+    return max(float(len(shares) * np.exp((shares * np.log(shares)).sum())), 1.0)
+
+
+def strength_weights(log_likelihood: Sequence[float], uneven: float = 1.0) -> Floats:
     """Return how much each of ``STRENGTHS`` counts, ``(n_strengths,)``, sum 1, by how likely it makes the labels and is beforehand.
+
+    Args:
+        log_likelihood: of the labels under each of them.
+        uneven: of the classes, as ``unevenness`` says.
 
     >>> strength_weights([0.0, 0.0, 0.0, 0.0, 0.0]).round(2).tolist()
     [0.03, 0.06, 0.13, 0.26, 0.52]
+    >>> strength_weights([0.0, 0.0, 0.0, 0.0, 0.0], 1.64).round(2).tolist()
+    [0.0, 0.0, 0.01, 0.09, 0.9]
     """
-    found = np.asarray(log_likelihood) + _PRIOR
+    found = np.asarray(log_likelihood) + np.log(2.0 * min(uneven**_STEEP, RARE)) * np.arange(len(STRENGTHS))
     weights = np.exp(found - found.max())
     shares: Floats = weights / weights.sum()
     return shares

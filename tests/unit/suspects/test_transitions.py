@@ -63,20 +63,29 @@ def test_so_many_rows_of_even_errors_are_added(pseudo_rows: float) -> None:
     np.testing.assert_allclose(counted_transition(counts, pseudo_rows), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize(("rare", "missed", "times"), [(1, False, 1.0), (3, False, None), (20, False, 5.0), (20, True, 1.0)])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_transition_is_the_mean_by_how_likely_each_strength_is(seed: int) -> None:
+def test_the_transition_is_the_mean_by_how_likely_each_strength_is(seed: int, rare: int, missed: bool, times: float | None) -> None:
     probabilities, given = noisy(even_noise(3, 0.2), 700, 4.0, seed)
+    # Of two classes one row in so many stays.
+    kept = (given == 0) | (np.arange(700) % rare == 0)
+    probabilities, given = probabilities[kept], given[kept]
+    shares = [float((given == label).mean()) for label in range(3)]
+    uneven = (3 / math.exp(-sum(share * math.log(share) for share in shares))) ** 8
+    if times is None:
+        assert 1.1 < uneven < 5
+    ratio = 2 * (uneven if times is None else times)
     counts = anchor_counts(probabilities, given, 0.1)
     tried = [counted_transition(counts, 20.0 * strength) for strength in (1, 3, 10, 30, math.inf)]
     likely = []
     for place, transition in enumerate(tried):
         true = sharpen(probabilities, given, transition).probabilities(probabilities)
-        prior = 2**place / 31
+        prior = ratio**place
         likely.append(math.log(prior) + sum(math.log(true[row] @ transition[:, label]) for row, label in enumerate(given)))
     weights = np.exp(np.array(likely) - max(likely))
     expected = sum(weight * transition for weight, transition in zip(weights / weights.sum(), tried, strict=True))
-    found = likely_transition(probabilities, given, counts, 20.0)
-    np.testing.assert_allclose(found, expected, atol=1e-9)
+    found = likely_transition(probabilities, given, counts, 20.0, missed=missed)
+    np.testing.assert_allclose(found, expected, atol=1e-9 if rare > 1 else 1e-3)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
 
 
@@ -97,3 +106,15 @@ def test_errors_that_go_one_way_stay_and_even_ones_are_evened() -> None:
 
 def test_even_errors_leave_the_same_share_of_each_class() -> None:
     np.testing.assert_allclose(even_transition(4, 0.3), even_noise(4, 0.3))
+
+
+def test_the_few_sure_rows_of_a_rare_class_are_no_habit_unless_any_label_is_easily_missed() -> None:
+    # Of 700 rows 30 look like the rare class, less surely than the others like theirs, and a fifth of these has the other label.
+    rng = np.random.default_rng(7)
+    sure = np.concatenate([rng.uniform(0.0, 0.1, 670), rng.uniform(0.5, 0.9, 30)])
+    given = np.concatenate([np.arange(670) % 67 == 0, np.arange(30) % 5 > 0]).astype(np.intp)
+    probabilities = np.column_stack([1 - sure, sure])
+    counts = np.array([[99.0, 1.0], [3.0, 7.0]])
+    as_others, as_rare = (likely_transition(probabilities, given, counts, 20.0, missed=missed) for missed in (True, False))
+    even = counted_transition(counts, math.inf)
+    assert np.abs(as_rare - even).max() < 0.6 * np.abs(as_others - even).max()
