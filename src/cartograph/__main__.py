@@ -136,6 +136,8 @@ def _audit_labels(given: argparse.Namespace) -> None:
         f"{counted(found.corrections, 'label')} put right, the most surely wrong"
         if found.corrections
         else "unchanged: no label is surely wrong"
+        if found.wrong is not None
+        else "unchanged, as nobody can say how many labels are wrong"
     )
     _say(f"{folder / 'cleaned.csv'}: {kept:,} rows, {done}")
 

@@ -49,8 +49,8 @@ def telling_columns(table: pa.Table) -> list[str]:
 def telling_sentence(names: list[str]) -> str:
     """Return what columns that tell the label mean for an audit; empty where there are none.
 
-    >>> telling_sentence(["grade"])
-    '`grade` alone predicts the label of (nearly) every row: if it was made from the label, wrong labels cannot be found; leave it out.'
+    >>> telling_sentence(["grade"]).partition(": ")[0]
+    '`grade` alone predicts the label of (nearly) every row'
     """
     if not names:
         return ""
@@ -58,7 +58,7 @@ def telling_sentence(names: list[str]) -> str:
     more = f" (and {len(names) - _MOST:,} more)" if len(names) > _MOST else ""
     one = len(names) == 1
     predicts = "predicts" if one else "each predict"
-    made = "it was made from the label" if one else "one was made from the label"
+    made = f"{'it' if one else 'one'} was made from the label, or numbers rows sorted by it"
     return f"{shown}{more} alone {predicts} the label of (nearly) every row: if {made}, wrong labels cannot be found; leave it out."
 
 

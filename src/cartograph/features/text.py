@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -32,12 +32,12 @@ _SIZES = (2, 3, 4)
 def text_features(rows: Sequence[Row], *, max_features: int = 2**18) -> sparse.csr_array:
     """Return the TF-IDF matrix of single texts or of texts of several fields: float32, ``(n_examples, n_features)``, rows of length 1.
 
-    Features: words, punctuation marks and pairs of neighbours, lower-cased; logarithmic term frequency, smoothed inverse
-    document frequency. With several fields every feature carries its field's number, and from the second field on each word
-    says besides whether an earlier field has it too (what a model of pairs needs most). Where a tenth of the rows share no word with
-    another row (``shared_words.reads_characters``), as single words, names and scripts without blanks do, two to four characters in a
-    row of each word are features as well. Features of a single row are left out, where others exist, and the
-    ``max_features`` most frequent are kept.
+    Features: words, punctuation marks and pairs of neighbours, lower-cased; logarithmic term frequency, smoothed inverse document
+    frequency. With several fields every feature carries its field's number, and from the second field on each word says besides whether
+    an earlier field has it too (what a model of pairs needs most). Where a tenth of the rows share no word with another row
+    (``shared_words.reads_characters``), as single words, names and scripts without blanks do, two to four characters in a row of each
+    word are features as well, and how a word with capitals is written (``Aa``, ``A_A``). Features of a single row are left out, where
+    others exist, and the ``max_features`` most frequent are kept.
 
     Args:
         rows: one string, or one sequence of as many strings as there are fields, per example.
@@ -168,10 +168,18 @@ def _tokens(fields: Sequence[str]) -> Iterator[str]:
 def _tokens_and_characters(fields: Sequence[str]) -> Iterator[str]:
     yield from _tokens(fields)
     for number, text in enumerate(fields):
-        for word in text.lower().split():
+        for written in text.split():
             # The blanks say where a word begins and ends; the separator is none of its characters.
-            padded = f" {word} "
+            padded = f" {(word := written.lower())} "
             yield from (f"{number}\t{padded[start : start + size]}" for size in _SIZES for start in range(len(padded) - size + 1))
+            if word != written:
+                yield f"{number}\t\t{_shape(written)}"
+
+
+def _shape(word: str) -> str:
+    """Return how a word is written, ``Aa`` for a name, ``A_A`` for ``MAX_SIZE``: letters of one case and digits in a row are one sign."""
+    signs = ("A" if sign.isupper() else "a" if sign.islower() else "0" if sign.isdigit() else sign for sign in word)
+    return "".join(sign for sign, _ in groupby(signs))
 
 
 def set_in_order(words: Sequence[str]) -> list[str]:

@@ -29,7 +29,8 @@ def test_a_group_is_in_one_fold_and_folds_are_as_even_as_groups_allow(folds: int
     assert all(len(np.unique(fold[groups == group])) == 1 for group in range(number))
     sizes = np.bincount(fold, minlength=folds)
     assert sizes.min() > 0
-    assert sizes.max() - sizes.min() <= 3 * 4
+    # A group's size for each class that is dealt on its own, and one where two of them meet.
+    assert sizes.max() - sizes.min() <= (3 + 1) * 4
 
 
 def test_a_rare_class_is_spread_over_the_folds_of_groups() -> None:

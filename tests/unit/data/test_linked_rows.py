@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -75,6 +77,27 @@ def test_a_table_of_pairs_is_grouped_by_its_texts_and_single_texts_are_not() -> 
     assert len({tuple(once[row : row + 3]) for row in range(0, 60, 3)}) == 20
     single = table(info_of("single"), {"text": premises}, [row % 2 for row in range(60)])
     assert row_groups(single) is None
+
+
+@pytest.mark.parametrize(("copies", "rows", "linked"), [(1, 600, False), (2, 600, True), (4, 600, True), (5, 600, False), (3, 480, False)])
+def test_copies_of_a_text_are_linked_where_they_are_many_but_not_those_of_a_frequent_one(copies: int, rows: int, linked: bool) -> None:
+    half = rows // 2
+    texts = [f"copied {row // copies}" for row in range(half)] + [f"alone {row}" for row in range(rows - half)]
+    groups = row_groups(table(info_of("single"), {"text": texts}, [row % 2 for row in range(rows)]))
+    assert (groups is not None) == linked
+    if groups is not None:
+        assert len(set(groups[:half].tolist())) == half // copies and len(set(groups[half:].tolist())) == rows - half
+        assert all(len(set(groups[row : row + copies].tolist())) == 1 for row in range(0, half, copies))
+    same = linked_texts(texts)
+    assert same is None if groups is None else np.array_equal(same, groups)
+
+
+def test_few_copies_are_not_linked_and_texts_of_several_fields_are_copies_of_each_other_in_all_of_them() -> None:
+    texts = [f"copied {row // 2}" for row in range(20)] + [f"alone {row}" for row in range(580)]
+    assert row_groups(table(info_of("single"), {"text": texts}, [row % 2 for row in range(600)])) is None
+    fields = {"text": [f"copied {row // 2}" for row in range(600)], "more": [str(row % 4 // 2 * row) for row in range(600)]}
+    groups = row_groups(table(replace(info_of("single"), text=("text", "more")), fields, [row % 2 for row in range(600)]))
+    assert groups is not None and np.bincount(groups).tolist() == [2, 1, 1] * 150
 
 
 # --- what the user links

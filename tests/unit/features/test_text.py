@@ -52,6 +52,17 @@ def test_of_texts_that_share_hardly_a_word_characters_are_features_too() -> None
     assert (np.diff(text_features(hindi).indptr) > 3).all()
 
 
+def test_of_single_words_it_matters_how_they_are_written() -> None:
+    rng = np.random.default_rng(3)
+    stems = ["".join(rng.choice(list("abcdefghijklmnop"), 5)) for _ in range(200)]
+    written = [stem.upper() if row % 2 else f"{stem[:2].title()}{stem[2:].title()}" for row, stem in enumerate(stems)]
+    like = (found := text_features(written)) @ found.T
+    upper = np.arange(200) % 2 == 1
+    assert like.toarray()[np.ix_(upper, upper)].mean() > 2 * like.toarray()[np.ix_(upper, ~upper)].mean()
+    small = text_features(stems) @ text_features(stems).T
+    assert abs(small.toarray()[np.ix_(upper, upper)].mean() / small.toarray()[np.ix_(upper, ~upper)].mean() - 1) < 0.5
+
+
 def test_features_are_the_same_in_every_process() -> None:
     code = (
         "from cartograph.features.text import text_features as f; x = f([('a b c', 'c b a z'), ('a c', 'b z')] * 2);"

@@ -162,5 +162,7 @@ def test_a_column_made_from_the_label_stands_before_the_number(tmp_path: Path) -
     found = audit(frame, label="label", features=True, epochs=2)
     page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert found.wrong is not None and "Unless `grade` was made from the label, about " in page
+    assert repr(found).endswith(") (unless `grade` was made from the label)>")
     without = audit(frame.drop(columns="grade"), label="label", features=True, epochs=2)
+    assert "unless" not in repr(without)
     assert "was made from the label" not in without.report(tmp_path / "other.html").read_text(encoding="utf-8")

@@ -68,5 +68,8 @@ def test_a_named_recipe_is_done_whatever_it_is_worth(easy: tuple[pd.DataFrame, F
 def test_no_surely_wrong_label_and_an_unknown_recipe_are_said() -> None:
     found = findings(reviews(1.0, 4, 0))
     assert found.changes() == "all of them: no label is surely wrong"
+    untold = findings(reviews(1.0, 4, 0).iloc[:90].assign(label=lambda rows: rows["label"].where(rows.index % 9 > 0, "other")))
+    assert len(untold.suspects) and untold.wrong is None
+    assert untold.changes() == "all of them: how many labels are wrong cannot be estimated, so that none is changed without a person"
     with pytest.raises(InputError, match="recipe must be auto, drop-flagged or relabel, but is 'weigh'"):
         found.changes("weigh")  # type: ignore[arg-type]
