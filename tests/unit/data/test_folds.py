@@ -74,7 +74,8 @@ def test_a_share_of_the_rows_is_drawn_group_by_group(share: float, number: int, 
     assert all(len(np.unique(drawn[groups == group])) == 1 for group in range(number))
     assert 0 < drawn.sum() < len(groups)
     if number >= 40:
-        assert abs(drawn.mean() - share) <= 0.1
+        # To twentieths, some of which have a group more than others.
+        assert abs(drawn.mean() - share) <= 0.15
 
 
 def test_what_is_drawn_leaves_out_the_largest_group() -> None:
