@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.integration.project import Project
@@ -54,22 +55,28 @@ def tables(project: Project) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (project.path / "data/evaluate").iterdir()}
 
 
+def busiest_first(workers: list[subprocess.Popen[str]]) -> list[subprocess.Popen[str]]:
+    """The workers by how much they compute within a fifth of a second: on a busy machine they hardly ever train at once."""
+    before = [psutil.Process(worker.pid).cpu_times().user for worker in workers]
+    time.sleep(0.2)
+    spent = [psutil.Process(worker.pid).cpu_times().user - begun for worker, begun in zip(workers, before, strict=True)]
+    return [workers[place] for place in sorted(range(len(workers)), key=lambda place: -spent[place])]
+
+
 @pytest.mark.slow
 def test_a_killed_worker_changes_nothing(project: Project, cluster: tuple[str, list[subprocess.Popen[str]]]) -> None:
     address, workers = cluster
     project.run("tasks", "dvc-yaml")
     flow = project.start("flows.audit", "--runner", "dask", "--address", address)
     started = project.path / ".cartograph" / "checkpoints"
-    killed = False
-    while flow.poll() is None:
-        if not killed and len(list(started.glob("retrain@*"))) >= 2:
-            os.killpg(workers[0].pid, signal.SIGKILL)
-            killed = True
+    while flow.poll() is None and not list(started.glob("retrain@*")):
         time.sleep(0.02)
+    assert flow.poll() is None, flow.communicate()[0]
+    trains, other = busiest_first(workers)
+    os.killpg(trains.pid, signal.SIGKILL)
     said = flow.communicate()[0]
-    assert killed, said
     assert flow.returncode == 0, said
-    assert workers[1].poll() is None
+    assert other.poll() is None
     assert set(project.executions()) >= CELLS
     on_dask = tables(project)
     project.run("flows.audit", "--force", "retrain", "--workers", "2")
