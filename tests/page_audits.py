@@ -95,6 +95,7 @@ def with_planted_truth(audit: Audit) -> Audit:
         "uid": audit.measures["uid"],
         "kind": kinds,
         "true_label": ["yes"] * 8,
+        "error": ["slip", None, None, "careless", None, None, None, None],
         "give_away": [False] * 4 + [True] * 4,
         "rank": range(1, 9),
         "flipped": flipped,

@@ -16,7 +16,7 @@ def measures(rows: list[tuple[str, float, float, str]]) -> pa.Table:
     return pa.Table.from_pylist(filled, schema=schema.MEASURES)
 
 
-def truth(rows: list[tuple[str, str, str, str | None, bool]]) -> pa.Table:
+def truth(rows: list[tuple[str, str, str, str | None, str | None, bool]]) -> pa.Table:
     return pa.Table.from_pylist([dict(zip(schema.TRUTH.names, row, strict=True)) for row in rows], schema=schema.TRUTH)
 
 
@@ -33,12 +33,12 @@ MAP = measures(
 
 PLANTED = truth(
     [
-        ("a", "train", "flipped", "neutral", True),
-        ("b", "train", "ambiguous", None, False),
-        ("c", "train", "flipped", "entailment", False),
-        ("d", "train", "plain", "neutral", True),
-        ("e", "train", "plain", "neutral", True),
-        ("z", "validation", "plain", "neutral", True),
+        ("a", "train", "flipped", "neutral", "slip", True),
+        ("b", "train", "ambiguous", None, None, False),
+        ("c", "train", "flipped", "entailment", "one-way", False),
+        ("d", "train", "plain", "neutral", None, True),
+        ("e", "train", "plain", "neutral", None, True),
+        ("z", "validation", "plain", "neutral", None, True),
     ]
 )
 

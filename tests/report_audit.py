@@ -237,6 +237,7 @@ def _write_score(folder: Path, measures: pa.Table, kinds: np.ndarray, examples: 
             "uid": examples["uid"],
             "kind": kinds.tolist(),
             "true_label": true_label,
+            "error": [("slip", "one-way", "careless")[index % 3] if kind == "flipped" else None for index, kind in enumerate(kinds)],
             "give_away": [index % 4 != 0 for index in range(len(gold))],
             "rank": rank,
             "flipped": [kind == "flipped" for kind in kinds],

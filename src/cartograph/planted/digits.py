@@ -16,7 +16,7 @@ from PIL import Image
 from cartograph import schema
 from cartograph.data.arrays import Integers, Objects, Pixels
 from cartograph.data.images import png_of
-from cartograph.planted.nli import FLIPPED, PlantedCorpus
+from cartograph.planted.corpus import SLIPS, PlantedCorpus, slips
 
 MOST = 1200
 """Train rows at most; the other 597 images are those of the evaluation sets."""
@@ -50,7 +50,7 @@ def generate(rows: int, seed: int) -> PlantedCorpus:
     held_out = order[MOST:]
     parts = {"train": order[:rows], "validation": held_out[:_VALIDATION], "altered": held_out[_VALIDATION:]}
     given = labels.copy()
-    flipped = rng.choice(parts["train"], round(FLIPPED * rows), replace=False)
+    flipped = rng.choice(parts["train"], round(SLIPS * rows), replace=False)
     given[flipped] = (labels[flipped] + rng.integers(1, 10, len(flipped))) % 10
     kinds = np.array(["plain"] * len(images), object)
     kinds[flipped] = "flipped"
@@ -72,7 +72,7 @@ def _uids(places: Integers) -> list[str]:
 def _truth(name: str, places: Integers, kinds: Objects, labels: Integers) -> pa.Table:
     names = [str(label) for label in labels.tolist()]
     rows = len(names)
-    return pa.table([_uids(places), [name] * rows, kinds.tolist(), names, [False] * rows], schema=schema.TRUTH)
+    return pa.table([_uids(places), [name] * rows, kinds.tolist(), names, slips(kinds), [False] * rows], schema=schema.TRUTH)
 
 
 Alter = Callable[[Pixels, np.random.Generator], Pixels]

@@ -2,15 +2,19 @@
 
 Three things are planted. *Flipped* rows carry a wrong label. *Ambiguous* rows have no single right one: they come as nearly
 equal twins with two different labels. *Give-away* words in the hypothesis change no label, but in three quarters of the train
-and validation rows one goes with the label that the writer had in mind; the challenge set has as many,
-scattered at random. A flip is an error of the label, made after the hypothesis was written: the word in a flipped row goes
-with the true label, not with the given one. Ambiguous rows carry no such word.
+and validation rows one goes with the label that the writer had in mind; the challenge set has none. A flip is an error of the
+label, made after the hypothesis was written: the word in a flipped row goes with the true label, not with the given one.
+Ambiguous rows carry no such word.
+
+Labels go wrong in three ways, as they do where people label for pay. *Slips* hit any row, and any other label as often.
+*One-way* errors mistake one class for its neighbour: contradictions are called neutral. *Careless* ones are those of an
+annotator who has a tenth of the rows, and says entailment in three of four without reading them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -18,35 +22,28 @@ import pyarrow as pa
 
 from cartograph import schema
 from cartograph.planted import nli_words
+from cartograph.planted.corpus import PlantedCorpus
 from cartograph.planted.nli_grammar import LABELS, Dice, Grammar, Pair
 from cartograph.planted.nli_scene import with_word
 
-__all__ = ["LABELS", "SMALLEST", "PlantedCorpus", "generate"]
+__all__ = ["LABELS", "SMALLEST", "WRONG", "generate"]
 
 SMALLEST = 60
 """Fewest train rows: with these the smallest set has ten rows."""
 
-FLIPPED = 0.03
+WRONG = {"slip": 0.04, "one-way": 0.06, "careless": 0.05}
+"""Share of the train rows whose label is wrong, by what made it wrong."""
+_HITS: dict[str, Callable[[str], bool]] = {
+    "slip": lambda label: True,
+    "one-way": lambda label: label == "contradiction",
+    "careless": lambda label: label != "entailment",
+}
+_MISTAKEN_FOR = {"one-way": "neutral", "careless": "entailment"}
 _AMBIGUOUS = 0.08
 _GIVE_AWAY = 0.75
 _EVALUATION = 6
 
 Kind = Literal["plain", "flipped", "ambiguous"]
-
-
-@dataclass(frozen=True)
-class PlantedCorpus:
-    """A generated corpus.
-
-    Attributes:
-        sets: ``train``, ``validation`` (in distribution) and ``challenge`` (out of distribution); columns uid, premise,
-            hypothesis and label, all strings.
-        truth: what is planted in every row of every set (``schema.TRUTH``). ``give_away``: the hypothesis has a word
-            that goes with the true label.
-    """
-
-    sets: dict[str, pa.Table]
-    truth: pa.Table
 
 
 class _Row(NamedTuple):
@@ -55,16 +52,19 @@ class _Row(NamedTuple):
     label: str
     kind: Kind = "plain"
     true_label: str | None = None
+    error: str | None = None
     give_away: bool = False
 
 
 def generate(rows: int, seed: int) -> PlantedCorpus:
-    """Generate the corpus; the same arguments give the same corpus.
+    """Generate the sets ``train``, ``validation`` (in distribution) and ``challenge`` (out of distribution).
 
-    Of the train rows, 3 % are flipped, uniformly to another label; of every set, 8 % are ambiguous. The other rows are
-    balanced over the labels. The challenge set also uses words held out from the others, and its give-away words are
-    independent of the label. No premise occurs twice in the whole corpus. A claim, its give-away word left aside, occurs at
-    most three times, or ``rows / 1000`` times where that is more: a pair that would break this is drawn again.
+    Columns: uid, premise, hypothesis and label, all strings. The same arguments give the same corpus.
+
+    Of every set, 8 % of the rows are ambiguous; the others are balanced over the labels. Of the train rows, 15 % are flipped after
+    that (``WRONG``). The challenge set also uses words held out from the others, and has no give-away words. No premise occurs
+    twice in the whole corpus. A claim, its give-away word left aside, occurs at most three times, or ``rows / 1000`` times where
+    that is more: a pair that would break this is drawn again.
 
     Args:
         rows: number of train rows; each evaluation set has a sixth of that.
@@ -78,7 +78,7 @@ def generate(rows: int, seed: int) -> PlantedCorpus:
     rng = np.random.default_rng([seed, rows])
     writer = _Writer(Dice(rng), most=max(3, rows // 1000))
     written = {
-        "train": writer.write(rows, flipped=FLIPPED),
+        "train": writer.write(rows, wrong=WRONG),
         "validation": writer.write(rows // _EVALUATION),
         "challenge": writer.write(rows // _EVALUATION, challenge=True),
     }
@@ -88,7 +88,7 @@ def generate(rows: int, seed: int) -> PlantedCorpus:
         own = [next(uids) for _ in content]
         columns = {field: [getattr(row, field) for row in content] for field in ("premise", "hypothesis", "label")}
         sets[name] = pa.table({schema.UID: own} | columns)
-        truth += [(uid, name, row.kind, row.true_label, row.give_away) for uid, row in zip(own, content, strict=True)]
+        truth += [(uid, name, row.kind, row.true_label, row.error, row.give_away) for uid, row in zip(own, content, strict=True)]
     return PlantedCorpus(sets, pa.table([list(column) for column in zip(*truth, strict=True)], schema=schema.TRUTH))
 
 
@@ -107,13 +107,13 @@ class _Writer:
         self._premises: set[str] = set()
         self._hypotheses: Counter[str] = Counter()
 
-    def write(self, n_rows: int, *, flipped: float = 0.0, challenge: bool = False) -> list[_Row]:
+    def write(self, n_rows: int, *, wrong: Mapping[str, float] | None = None, challenge: bool = False) -> list[_Row]:
         grammar = Grammar(self._dice, held_out=challenge)
         ambiguous = self._ambiguous(grammar, round(_AMBIGUOUS * n_rows))
-        clear = self._clear(grammar, n_rows - len(ambiguous), round(_GIVE_AWAY * n_rows), challenge=challenge)
-        wrong = set(self._dice.shuffled(range(len(clear)))[: round(flipped * n_rows)])
-        given = [self._flip(row) if place in wrong else row for place, row in enumerate(clear)]
-        return self._dice.shuffled(ambiguous + given)
+        clear = self._clear(grammar, n_rows - len(ambiguous), 0 if challenge else round(_GIVE_AWAY * n_rows))
+        for error, share in (wrong or {}).items():
+            self._mislabel(clear, error, round(share * n_rows))
+        return self._dice.shuffled(ambiguous + clear)
 
     def _ambiguous(self, grammar: Grammar, n_rows: int) -> list[_Row]:
         rows: list[_Row] = []
@@ -125,17 +125,15 @@ class _Writer:
                 rows += [_Row(*pair, label, "ambiguous") for pair, label in zip(twins, labels, strict=True)]
         return rows[:n_rows]
 
-    def _clear(self, grammar: Grammar, n_rows: int, n_words: int, *, challenge: bool) -> list[_Row]:
+    def _clear(self, grammar: Grammar, n_rows: int, n_words: int) -> list[_Row]:
         has_word = self._dice.shuffled([place < n_words for place in range(n_rows)])
         rows = []
         for place in range(n_rows):
             label = LABELS[place % len(LABELS)]
             premise, hypothesis = self._pair(grammar, label)
-            goes_with = None
             if has_word[place]:
-                goes_with = self._dice.pick(LABELS) if challenge else label
-                hypothesis = with_word(hypothesis, self._dice.pick(nli_words.GIVE_AWAY[goes_with]), first=self._dice.chance(0.5))
-            rows.append(_Row(premise, hypothesis, label, true_label=label, give_away=goes_with == label))
+                hypothesis = with_word(hypothesis, self._dice.pick(nli_words.GIVE_AWAY[label]), first=self._dice.chance(0.5))
+            rows.append(_Row(premise, hypothesis, label, true_label=label, give_away=has_word[place]))
         return rows
 
     def _pair(self, grammar: Grammar, label: str) -> Pair:
@@ -151,5 +149,9 @@ class _Writer:
         self._hypotheses[hypothesis] += len(pairs)
         return True
 
-    def _flip(self, row: _Row) -> _Row:
-        return row._replace(label=self._dice.other(LABELS, row.label), kind="flipped")
+    def _mislabel(self, rows: list[_Row], error: str, number: int) -> None:
+        """Make so many of the labels that are still right wrong, in place."""
+        may = [place for place, row in enumerate(rows) if row.error is None and _HITS[error](row.label)]
+        for place in self._dice.shuffled(may)[:number]:
+            label = _MISTAKEN_FOR.get(error) or self._dice.other(LABELS, rows[place].label)
+            rows[place] = rows[place]._replace(label=label, kind="flipped", error=error)

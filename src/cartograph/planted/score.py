@@ -16,6 +16,7 @@ SCORE = schema_of(
         "uid": "string",
         "kind": "string",
         "true_label": "string?",
+        "error": "string?",
         "give_away": "bool",
         "rank": "int64",
         "flipped": "bool",
@@ -51,6 +52,7 @@ def score(
         Of the filter, where any row has a planted give-away word, ``give_away.odds_ratio``: the odds that such a row is taken out, over
         those of a row without one (higher than 1 = taken out by preference), the ends of its 95 % interval (``.low``, ``.high``), and
         the shares taken out (``give_away.filtered``, ``no_give_away.filtered``).
+        For each error (``schema.TRUTH``) its ``error.<error>.count`` and, where suspects were looked for, ``error.<error>.recall``.
         For each kind its ``count``, ``kind.<kind>.region.<region>`` (share of the kind's rows, in [0, 1]), and of confidence and
         variability the mean (``kind.<kind>.confidence``) and the quartiles (``kind.<kind>.confidence.median``, …).
 
@@ -66,6 +68,11 @@ def score(
     low = (average_precision(flipped, -confidence), *precision_recall_at(flipped, rank, int(flipped.sum())))
     metrics = {f"low_confidence.{name}": value for name, value in zip(_QUALITIES, low, strict=True)}
     metrics |= dict(zip(_QUALITIES, low if suspects is None else _found(table, flipped), strict=True))
+    errors = np.asarray(table.column("error").to_pylist(), dtype=object)
+    for error in sorted(set(errors[flipped].tolist()) - {None}):
+        metrics[f"error.{error}.count"] = int((errors == error).sum())
+        if suspects is not None:
+            metrics[f"error.{error}.recall"] = float(_flagged(table)[errors == error].mean())
     for kind in sorted(set(kinds.tolist())):
         rows = kinds == kind
         metrics[f"kind.{kind}.count"] = int(rows.sum())
@@ -84,9 +91,13 @@ def score(
 
 
 def _found(table: pa.Table, flipped: Bools) -> tuple[float, float, float]:
-    rank, flagged = table.column("suspect_rank").to_numpy(), table.column("flagged").to_numpy(zero_copy_only=False).astype(np.bool_)
+    rank, flagged = table.column("suspect_rank").to_numpy(), _flagged(table)
     hits = int(np.count_nonzero(flipped & flagged))
     return average_precision(flipped, -rank.astype(np.float64)), hits / max(int(flagged.sum()), 1), hits / int(flipped.sum())
+
+
+def _flagged(table: pa.Table) -> Bools:
+    return np.asarray(table.column("flagged").to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def _filtered(table: pa.Table, aflite: pa.Table) -> pa.Array:

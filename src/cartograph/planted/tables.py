@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph import schema
-from cartograph.planted.nli import FLIPPED, PlantedCorpus
+from cartograph.planted.corpus import SLIPS, PlantedCorpus, slips
 
 MOST = {"breast-cancer": 500, "wine": 138, "digits-table": 1500}
 """Name of a table -> train rows at most; the others are the set ``validation``."""
@@ -19,7 +19,7 @@ MOST = {"breast-cancer": 500, "wine": 138, "digits-table": 1500}
 def generate(name: str, rows: int, seed: int) -> PlantedCorpus:
     """Return a table in two sets, ``train`` and ``validation``; the same arguments give the same sets.
 
-    Of the train rows a share of ``FLIPPED`` is flipped, uniformly to another class. A uid is the row's place in scikit-learn's table.
+    Of the train rows a share of ``SLIPS`` is flipped, uniformly to another class. A uid is the row's place in scikit-learn's table.
 
     Args:
         name: of the table, in ``MOST``.
@@ -41,7 +41,7 @@ def generate(name: str, rows: int, seed: int) -> PlantedCorpus:
     order = rng.permutation(len(labels))
     parts = {"train": order[:rows], "validation": order[MOST[name] :]}
     given, kinds = labels.copy(), np.array(["plain"] * len(labels), object)
-    flipped = rng.choice(parts["train"], round(FLIPPED * rows), replace=False)
+    flipped = rng.choice(parts["train"], round(SLIPS * rows), replace=False)
     given[flipped] = (labels[flipped] + rng.integers(1, len(names), len(flipped))) % len(names)
     kinds[flipped] = "flipped"
     sets, truth = {}, []
@@ -50,6 +50,6 @@ def generate(name: str, rows: int, seed: int) -> PlantedCorpus:
         columns = {str(title): [f"{value:g}" for value in bundle.data[places, at]] for at, title in enumerate(bundle.feature_names)}
         sets[part] = pa.table({schema.UID: uids, **columns, schema.LABEL: [names[label] for label in given[places]]})
         right = [names[label] for label in labels[places]]
-        known = [uids, [part] * len(uids), kinds[places].tolist(), right, [False] * len(uids)]
+        known = [uids, [part] * len(uids), kinds[places].tolist(), right, slips(kinds[places]), [False] * len(uids)]
         truth.append(pa.table(known, schema=schema.TRUTH))
     return PlantedCorpus(sets, pa.concat_tables(truth))

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 
 from cartograph.data.images import open_png, pixels_of
 from cartograph.planted import digits
-from cartograph.planted.nli import PlantedCorpus
+from cartograph.planted.corpus import PlantedCorpus
 from cartograph.schema import TRUTH
 from tasks.engine.workspace import CODE
 from tasks.pipelines import open_workspace

@@ -31,7 +31,9 @@ def test_suspects_are_scored_by_their_rank_and_the_flagged_ones_by_their_number(
     assert table.column("flagged").to_pylist() == [False, False, True, False, True]
     assert metrics["average_precision"] == pytest.approx((1 / 1 + 2 / 3) / 2)
     assert (metrics["precision"], metrics["recall"]) == (0.5, 0.5)
+    assert [metrics[f"error.{error}.{name}"] for error in ("slip", "one-way") for name in ("count", "recall")] == [1, 0.0, 1, 1.0]
     alone, without = score(MAP, PLANTED)
+    assert "error.slip.recall" not in without
     assert {name: metrics[f"low_confidence.{name}"] for name in ("average_precision", "precision", "recall")} == {
         name: without[name] for name in ("average_precision", "precision", "recall")
     }

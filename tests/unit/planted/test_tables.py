@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cartograph.planted.nli import FLIPPED
+from cartograph.planted.corpus import SLIPS
 from cartograph.planted.tables import MOST, generate
 from tasks.audit.parameters.ingest import TABLES, Ingest
 
@@ -16,7 +16,8 @@ def test_a_table_has_its_rows_once_and_the_flips_that_its_truth_says(name: str) 
     assert len(train) == MOST[name] and not set(train["uid"].to_pylist()) & set(validation["uid"].to_pylist())
     right = {row["uid"]: row["true_label"] for row in corpus.truth.to_pylist()}
     wrong = [row for row in train.select(["uid", "label"]).to_pylist() if right[row["uid"]] != row["label"]]
-    assert len(wrong) == round(FLIPPED * MOST[name])
+    assert len(wrong) == round(SLIPS * MOST[name])
+    assert {row["error"] for row in corpus.truth.to_pylist() if row["kind"] == "flipped"} == {"slip"}
     assert all(right[row["uid"]] == row["label"] for row in validation.select(["uid", "label"]).to_pylist())
     assert generate(name, MOST[name], 13).sets["train"].equals(train)
     assert TABLES[name] == MOST[name] == Ingest(source=name).rows

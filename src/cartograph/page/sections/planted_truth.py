@@ -19,6 +19,11 @@ _KINDS = {
     "ambiguous": ("Ambiguous", "no single label is right"),
     "plain": ("Plain", "the label is right"),
 }
+_ERRORS = {
+    "slip": ("Slip", "any row, any other label"),
+    "one-way": ("One-way", "one class mistaken for its neighbour"),
+    "careless": ("Careless", "an annotator who gave one label to most rows without reading"),
+}
 _PLANE_POINTS = 400
 _BINS, _FEWEST = 10, 10
 
@@ -34,7 +39,7 @@ def planted_truth_section(audit: Audit) -> Section | None:
     blocks: list[Block] = [_planes(audit, groups)]
     flipped = groups.get("flipped", np.empty(0, dtype=np.int64))
     if len(flipped):
-        blocks += [Charts((_gain(score), *_reliability(audit, score, places))), Facts(_facts(audit, score))]
+        blocks += [Charts((_gain(score), *_reliability(audit, score, places))), Facts(_facts(audit, score)), *_errors(score)]
     if "give_away.odds_ratio" in audit.metrics.get("score", {}):
         blocks.append(Facts(_filter_facts(audit.metrics["score"])))
     blocks.append(_table(audit, groups, places[_flags(score, "give_away")], places[~_flags(score, "give_away")]))
@@ -144,6 +149,21 @@ def _facts(audit: Audit, score: pa.Table) -> list[tuple[str, str]]:
             ("recall", "Recall", "share of the flips that are among the suspects"),
         )
     return [(title, f"{probability(metrics[name], digits)}: {meaning}") for name, title, meaning in meanings if name in metrics]
+
+
+def _errors(score: pa.Table) -> list[Table]:
+    """Return how many labels of each kind of error are among the suspects; nothing where all are of one kind."""
+    made_by = np.asarray(score["error"].to_pylist(), dtype=object)
+    present = [error for error in _ERRORS if np.any(made_by == error)]
+    if len(present) < 2 or found_among_suspects(score) is None:
+        return []
+    flagged, rank = _flags(score, "flagged"), score["suspect_rank"].to_numpy()
+    columns = [Column("Error"), Column("Meaning"), Column("Labels", "count"), Column("Among the suspects", "share"), Column("Median rank", "count")]
+    cells: list[tuple[str | float, ...]] = []
+    for error in present:
+        rows = made_by == error
+        cells.append((*_ERRORS[error], int(rows.sum()), float(flagged[rows].mean()), round(float(np.median(rank[rows])))))
+    return [Table("Errors of each kind", columns, cells)]
 
 
 def _filter_facts(metrics: Mapping[str, float]) -> list[tuple[str, str]]:

@@ -55,6 +55,9 @@ def test_suspects_are_scored_against_the_planted_truth(audit: Audit) -> None:
     assert found_among_suspects(scored.score) == (1, 2)
     section = planted_truth_section(scored)
     assert "Of the 2 labels flipped on purpose, 1 (50\u00a0%) is among the 2 suspects. Low confidence alone: 1 among" in section.lead
+    errors = block_of(section, Table)
+    assert errors.caption == "Errors of each kind"
+    assert [(row[0], *row[2:]) for row in errors.cells] == [("Slip", 1, 1.0, 2), ("Careless", 1, 0.0, 4)]
     gain = block_of(section, Charts).charts[0]
     assert [series.name for series in gain.series] == ["most suspect first", "least confident first", "perfect", "at random"]
     assert gain.series[0].values[:3] == [0, 0, 1], "the flipped row 0 is the second suspect"
