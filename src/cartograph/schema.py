@@ -213,9 +213,7 @@ MEASURES = schema_of(
 never learnt; everything that needs logits is null where only coordinates were given, and what is out of fold where no
 K-fold training was made."""
 
-TRUTH = schema_of(
-    {"uid": "string", "set": "string", "kind": "string", "true_label": "string?", "error": "string?", "give_away": "bool"}
-)
+TRUTH = schema_of({"uid": "string", "set": "string", "kind": "string", "true_label": "string?", "error": "string?", "give_away": "bool"})
 """What a generated corpus knows of itself: ``kind`` is ``plain``, ``flipped`` (the given label is wrong) or ``ambiguous``
 (no single label is right: ``true_label`` is null); ``error`` is what made a flipped row's label wrong (``slip``, ``one-way`` or
 ``careless``; null for the others); ``give_away`` says that the hypothesis holds a planted word that goes with the label its writer had in

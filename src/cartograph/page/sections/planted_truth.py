@@ -158,7 +158,13 @@ def _errors(score: pa.Table) -> list[Table]:
     if len(present) < 2 or found_among_suspects(score) is None:
         return []
     flagged, rank = _flags(score, "flagged"), score["suspect_rank"].to_numpy()
-    columns = [Column("Error"), Column("Meaning"), Column("Labels", "count"), Column("Among the suspects", "share"), Column("Median rank", "count")]
+    columns = [
+        Column("Error"),
+        Column("Meaning"),
+        Column("Labels", "count"),
+        Column("Found", "share", "share of these labels that are among the suspects"),
+        Column("Median rank", "count", "half of them rank higher; 1 = the most suspect row"),
+    ]
     cells: list[tuple[str | float, ...]] = []
     for error in present:
         rows = made_by == error
