@@ -8,7 +8,7 @@ Ambiguous rows carry no such word.
 
 Labels go wrong in three ways, as they do where people label for pay. *Slips* hit any row, and any other label as often.
 *One-way* errors mistake one class for its neighbour: contradictions are called neutral. *Careless* ones are those of an
-annotator who has a tenth of the rows, and says entailment in three of four without reading them.
+annotator who has a tenth of the rows, and says entailment in nine of ten without reading them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["LABELS", "SMALLEST", "WRONG", "generate"]
 SMALLEST = 60
 """Fewest train rows: with these the smallest set has ten rows."""
 
-WRONG = {"slip": 0.04, "one-way": 0.06, "careless": 0.05}
+WRONG = {"slip": 0.02, "one-way": 0.05, "careless": 0.06}
 """Share of the train rows whose label is wrong, by what made it wrong."""
 _HITS: dict[str, Callable[[str], bool]] = {
     "slip": lambda label: True,
@@ -61,7 +61,7 @@ def generate(rows: int, seed: int) -> PlantedCorpus:
 
     Columns: uid, premise, hypothesis and label, all strings. The same arguments give the same corpus.
 
-    Of every set, 8 % of the rows are ambiguous; the others are balanced over the labels. Of the train rows, 15 % are flipped after
+    Of every set, 8 % of the rows are ambiguous; the others are balanced over the labels. Of the train rows, 13 % are flipped after
     that (``WRONG``). The challenge set also uses words held out from the others, and has no give-away words. No premise occurs
     twice in the whole corpus. A claim, its give-away word left aside, occurs at most three times, or ``rows / 1000`` times where
     that is more: a pair that would break this is drawn again.
