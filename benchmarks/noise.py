@@ -143,13 +143,14 @@ def by_committee(
     probability, rank = detector.probability({"doubt": odds}), np.empty(len(labels), dtype=np.int64)
     rank[np.argsort(-odds, kind="stable")] = np.arange(1, len(labels) + 1)
     seconds = time.perf_counter() - started
-    number = None if doubt.wrong is None else {name: getattr(doubt.wrong, name) for name in ("expected", "low", "high", "most")}
+    number = None if doubt.wrong is None else vars(doubt.wrong) | {"pairs": [vars(pair) for pair in doubt.pairs]}
     record = {"calibrated": number is not None, "wrong": number, "detector": "committee", "detectors": {}}
     return pa.table({"probability": probability, "flagged": probability >= 0.5, "rank": rank}), record, seconds
 
 
-def score_ours(table: Any, record: dict[str, Any], wrong: np.ndarray) -> Cell:
+def score_ours(table: Any, record: dict[str, Any], given: np.ndarray, true: np.ndarray) -> Cell:
     """Return what is measured of one list of suspects."""
+    wrong = given != true
     probability = table["probability"].to_numpy()
     listed = table["flagged"].to_numpy(zero_copy_only=False)
     changed = (probability >= PRECISION) & bool(record["calibrated"])
@@ -161,10 +162,28 @@ def score_ours(table: Any, record: dict[str, Any], wrong: np.ndarray) -> Cell:
         "changed": int(changed.sum()),
         "changed wrong": int((changed & wrong).sum()),
         "number": None if number is None else [number[name] for name in ("expected", "low", "high", "most")],
+        "pairs": pairs_held(number["pairs"] if number else [], given, true),
         "detector": record["detector"],
         "detectors": {name: found["average_precision"] for name, found in record["detectors"].items()},
         "bins": reliability(probability, wrong) if record["calibrated"] else None,
     }
+
+
+def pairs_held(pairs: list[dict[str, float]], given: np.ndarray, true: np.ndarray) -> list[int]:
+    """Return of how many pairs of classes the interval, and the interval up to the most, holds how many labels are wrong, and their number.
+
+    A pair counts if an error is expected there or was planted; one that is not listed is expected to have none.
+    """
+    listed = {(pair["given"], pair["true"]): pair for pair in pairs}
+    planted = set(zip(given[given != true].tolist(), true[given != true].tolist(), strict=True)) if pairs else set()
+    held, at_most, number = 0, 0, 0
+    for one, other in planted | {names for names, pair in listed.items() if pair["expected"] >= 1}:
+        wrong = np.count_nonzero((given == one) & (true == other))
+        ends = listed.get((one, other), {"low": 0.0, "high": 0.0, "most": 0.0})
+        held += round(ends["low"]) <= wrong <= round(ends["high"])
+        at_most += round(ends["low"]) <= wrong <= round(ends["most"])
+        number += 1
+    return [held, at_most, number]
 
 
 def cells(
@@ -206,7 +225,7 @@ def cells(
                             if committee
                             else audits.delivered(named, which == "vectors", which == "words" and encoder is not None)
                         )
-                        cell[which] = score_ours(table, record, noised != labels) | {"seconds": seconds}
+                        cell[which] = score_ours(table, record, noised, labels) | {"seconds": seconds}
                     cell["cleanlab words"] = on_features(features, noised, noised != labels, seed)
                     if encoder:
                         vectors = audits.vectors()

@@ -75,6 +75,8 @@ def summary(found: list[Cell], who: list[str]) -> Iterator[str]:
             rest = sum(cell["kind"] == kind for cell in found) - len(own)
             held = f"the interval holds the true number in {covered} of {len(own)} cells, up to the most in {at_most}"
             yield f"{ours}: {kind}: {held}; no number in {rest}"
+            of_pairs = np.sum([cell[ours]["pairs"] for cell in own], axis=0) if own else np.zeros(3, int)
+            yield f"{ours}: {kind}: of {of_pairs[2]} pairs of classes it holds the number of {of_pairs[0]}, up to the most of {of_pairs[1]}"
         wrong, changed = (sum(cell[ours][what] for cell in found if cell["share"]) for what in ("changed wrong", "changed"))
         yield f"{ours}: of {changed} rows changed without a person where labels were planted, {wrong} were planted ones"
         for cell in (cell for cell in found if not cell["share"]):

@@ -33,6 +33,7 @@ from cartograph.statistics.proportion import wilson_interval
 from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
 from cartograph.suspects.through_noise import sharpen
 from cartograph.suspects.transitions import LEAST, anchor_counts, contradicting, counted_transition, even_transition, likely_transition
+from cartograph.suspects.wrong_pairs import WrongPair, wrong_pairs
 
 ANCHORS, ANCHOR_ROWS, MOST_ANCHORS = 0.1, 100, 0.3
 """Share of the rows predicted as a class, the surest first, that T is read off; in small sets more, for so many rows, up to a share."""
@@ -100,6 +101,8 @@ class Doubt:
         explained: share of the labels' entropy that the probabilities explain, at most 1; 0 = no better than the classes' shares.
         wrong: how many labels are wrong; None where that cannot be estimated.
         unknown: why it cannot; None where it can.
+        pairs: how many labels of each class should be which other, the most frequent first; none where the number cannot be estimated, or
+            classes are too many.
     """
 
     score: Floats
@@ -108,6 +111,7 @@ class Doubt:
     explained: float
     wrong: WrongLabels | None
     unknown: Unknown | None = None
+    pairs: tuple[WrongPair, ...] = ()
 
 
 def label_doubt(
@@ -150,7 +154,8 @@ def label_doubt(
     entropy = entropy_of(given)
     explained = explained_share(known[np.arange(len(given)), given], entropy)
     unknown: Unknown | None = None
-    wrong = None
+    wrong: WrongLabels | None = None
+    pairs: tuple[WrongPair, ...] = ()
     if explained < NOTHING:
         transition, estimated, noisy, hard = even_transition(known.shape[1], LEAST), False, False, False
         score = _posterior(known, transition, given)
@@ -172,9 +177,11 @@ def label_doubt(
         unknown = "few rows"
     else:
         wrong = _wrong_labels(known, given, score, anchors, pseudo_rows, missed)
+        ends = (wrong.low / max(wrong.expected, LEAST), wrong.high / max(wrong.expected, LEAST))
+        pairs = wrong_pairs(known, true_classes, given, transition, anchors, ends)
     alone = lone_rows(given)
     score[alone] = np.maximum(score[alone], 0.5)
-    return Doubt(score, suggested_labels(probabilities, labels), transition, explained, wrong, unknown)
+    return Doubt(score, suggested_labels(probabilities, labels), transition, explained, wrong, unknown, pairs)
 
 
 def suggested_labels(probabilities: Reals | KeptShares, labels: Ids) -> Integers32:

@@ -92,7 +92,8 @@ def committee_record(suspects: pa.Table, doubt: Doubt, threshold: float) -> dict
 def _rounded(doubt: Doubt) -> dict[str, Any]:
     habits = [] if doubt.transition is None else doubt.transition.tolist()
     return {name: round(value, 3) for name, value in vars(doubt.wrong).items()} | {
-        "transition": [[round(share, 6) for share in row] for row in habits]
+        "transition": [[round(share, 6) for share in row] for row in habits],
+        "pairs": [{name: round(value, 3) for name, value in vars(pair).items()} for pair in doubt.pairs],
     }
 
 

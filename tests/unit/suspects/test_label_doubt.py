@@ -15,21 +15,13 @@ from cartograph.statistics.proportion import wilson_interval
 from cartograph.suspects.label_doubt import EXPLAINED, Doubt, bounds, label_doubt, suggested_labels
 from cartograph.suspects.through_noise import sharpen
 from cartograph.suspects.transitions import anchor_counts, even_transition, likely_transition
+from tests.made_noise import EVEN, ONE_WAY, noisy_with_truth
 
 
 def noisy(transition: np.ndarray, n_examples: int, sharpness: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Probabilities of the given labels, those labels, and which are wrong: labels go wrong as the matrix says, whatever the row."""
-    rng = np.random.default_rng(seed)
-    n_classes = len(transition)
-    logits = rng.normal(0, sharpness, (n_examples, n_classes))
-    true = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    truth = np.array([rng.choice(n_classes, p=row) for row in true])
-    given = np.array([rng.choice(n_classes, p=transition[label]) for label in truth])
-    return true @ transition, given, given != truth
-
-
-ONE_WAY = np.array([[1.0, 0.0, 0.0], [0.3, 0.7, 0.0], [0.0, 0.0, 1.0]])
-EVEN = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
+    """Probabilities of the given labels, those labels, and which are wrong."""
+    probabilities, given, truth = noisy_with_truth(transition, n_examples, sharpness, seed)
+    return probabilities, given, given != truth
 
 
 @pytest.mark.parametrize("transition", [ONE_WAY, EVEN, np.eye(3)], ids=["one way", "even", "none"])

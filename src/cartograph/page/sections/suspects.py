@@ -16,6 +16,7 @@ from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
 from cartograph.page.row_blocks import Answers, Suspect, SuspectTable
 from cartograph.page.rows import LONGEST_NAME
+from cartograph.page.sections.wrong_by_class import most_often, wrong_by_class
 from cartograph.page.step_results import Suspects
 from cartograph.schema import UID
 from cartograph.statistics.proportion import f1_interval
@@ -52,6 +53,8 @@ def suspects_section(audit: Audit) -> Section | None:
         blocks.append(suspect_table("Suspects", audit, audit.flagged.tolist()))
     if (pairs := _pairs(audit)) is not None:
         blocks.append(pairs)
+    if (by_class := wrong_by_class(audit)) is not None:
+        blocks.append(by_class)
     if audit.suspects.record["flips"]:
         blocks += [Charts(_charts(audit.suspects)), Facts(_facts(audit.suspects.record))]
     if audit.suspects.record["flips"] and not audit.suspects.record["assumption"]:
@@ -133,6 +136,7 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
             "committee's models never saw the row they score, and the rows they are surest about show how often labels go wrong. If errors "
             f"gather on hard rows, there are more, up to about {about(wrong['most'])}: so many labels the models do not predict."
         )
+        sentences += most_often(audit, wrong.get("pairs", ()))
     elif record.get("unknown") == "much noise":
         sentences.append(
             "The labels of the surest rows contradict the models often. Whether those labels are wrong or those rows hard is not known: "

@@ -1,0 +1,54 @@
+"""How many labels of each class should be another one, by estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cartograph.page.audit import Audit
+from cartograph.page.blocks import Column, Table
+from cartograph.page.rows import LONGEST_NAME
+from cartograph.wording import about, cut
+
+_FEWEST, _NAMED = 5, 2
+"""Fewest wrong labels of a pair of classes that are worth a sentence, and how many pairs it names."""
+
+
+def wrong_by_class(audit: Audit) -> Table | None:
+    """Return how many labels of each class are estimated to be another; None where no number can be given."""
+    record = audit.suspects.record if audit.suspects is not None else {}
+    found = record["wrong"].get("pairs") if record.get("calibrated") else None
+    if not found or audit.several:
+        return None
+    rows = np.bincount(audit.gold, minlength=len(audit.info.labels))
+    columns = [
+        Column("Given label"),
+        Column("Should be"),
+        Column("Labels", "count", "about how many, by estimate"),
+        Column("95\u00a0% CI"),
+        Column("Of the label", "share", "of the rows with the given label"),
+        Column("At most", "count", "if errors gather on hard rows"),
+    ]
+    cells: list[tuple[str | float, ...]] = []
+    for pair in found:
+        names = (cut(audit.info.labels[pair[which]], LONGEST_NAME) for which in ("given", "true"))
+        interval = f"{about(pair['low'])} to {about(pair['high'])}"
+        cells.append((*names, _rounded(pair["expected"]), interval, pair["expected"] / int(rows[pair["given"]]), _rounded(pair["most"])))
+    return Table("Wrong labels by class", columns, cells)
+
+
+def _rounded(number: float) -> int:
+    return int(about(number).replace(",", ""))
+
+
+def most_often(audit: Audit, pairs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return between which classes most labels are wrong; nothing where hardly any is."""
+    if audit.several or not pairs or pairs[0]["expected"] < _FEWEST:
+        return []
+    named = []
+    for pair in pairs[:_NAMED]:
+        given, true = (cut(audit.info.labels[pair[which]], LONGEST_NAME) for which in ("given", "true"))
+        named.append(f"{given} should be {true} (about {about(pair['expected'])})")
+    return [f"Most often, {' and '.join(named)}."]

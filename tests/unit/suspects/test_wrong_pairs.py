@@ -1,0 +1,50 @@
+"""How many labels of each class should be which other one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cartograph.suspects.label_doubt import label_doubt
+from cartograph.suspects.wrong_pairs import MOST, wrong_pairs
+from tests.made_noise import EVEN, ONE_WAY, noisy_with_truth
+
+
+@pytest.mark.parametrize("transition", [ONE_WAY, EVEN], ids=["one way", "even"])
+def test_the_interval_of_each_pair_of_classes_holds_how_many_are_wrong(transition: np.ndarray) -> None:
+    held, pairs = 0, 0
+    for seed in range(11, 16):
+        probabilities, given, truth = noisy_with_truth(transition, 6000, 4.0, seed=seed)
+        found = label_doubt(probabilities, given)
+        assert found.wrong is not None
+        assert sum(pair.expected for pair in found.pairs) == pytest.approx(found.wrong.expected, abs=3)
+        for pair in found.pairs:
+            number = np.count_nonzero((given == pair.given) & (truth == pair.true))
+            held += pair.low <= number <= pair.high <= pair.most
+            pairs += 1
+    assert held >= 0.9 * pairs >= 5
+
+
+def test_errors_that_go_one_way_are_one_pair() -> None:
+    probabilities, given, truth = noisy_with_truth(ONE_WAY, 6000, 4.0, seed=11)
+    first, *others = label_doubt(probabilities, given).pairs
+    assert (first.given, first.true) == (0, 1)
+    assert first.expected == pytest.approx(np.count_nonzero((given == 0) & (truth == 1)), rel=0.25)
+    assert all(pair.expected < 0.1 * first.expected for pair in others)
+
+
+def test_where_the_number_cannot_be_estimated_no_pair_is_either() -> None:
+    probabilities, given, _ = noisy_with_truth(EVEN, 200, 4.0, seed=3)
+    assert label_doubt(probabilities, given).pairs == ()
+
+
+def test_as_many_pairs_as_a_page_can_show() -> None:
+    n_classes = 30
+    rng = np.random.default_rng(1)
+    probabilities = np.full((6000, n_classes), 0.5 / (n_classes - 1))
+    given = rng.integers(0, n_classes, 6000)
+    probabilities[np.arange(6000), rng.integers(0, n_classes, 6000)] = 0.5
+    transition = np.full((n_classes, n_classes), 1 / n_classes)
+    found = wrong_pairs(probabilities, probabilities, given, transition, np.ones((n_classes, n_classes)), (0.5, 1.5))
+    assert len(found) == MOST
+    assert sorted((pair.expected for pair in found), reverse=True) == [pair.expected for pair in found]
