@@ -113,6 +113,7 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
             known=known,
             apart=reading.apart,
             groups=reading.groups,
+            texts=reading.texts,
         )
 
     return opinion

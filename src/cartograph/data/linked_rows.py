@@ -52,6 +52,18 @@ def row_groups(table: pa.Table) -> Integers | None:
     return linked_rows(fields if info.task == "pair" else _copies(fields), named_groups(table))
 
 
+def row_copies(table: pa.Table, groups: Integers | None) -> Integers | None:
+    """Return a number for each row, equal for rows of one text, or several, that are of one group, ``(n_examples,)``.
+
+    None where no rows are linked, and of tables of features: equal rows may differ there in what nobody recorded.
+    """
+    info = dataset_info(table.schema)
+    if groups is None or info.task not in ("single", "pair") or info.features:
+        return None
+    fields = _ids([_texts(table[name]) for name in info.fields])
+    return _numbered(np.unique(np.stack([groups, *fields], axis=1), axis=0, return_inverse=True)[1].reshape(-1))
+
+
 def user_groups(table: pa.Table) -> Integers | None:
     """Return what ``row_groups`` does where the user linked rows; None where at most texts link them."""
     return row_groups(table) if LINKED in table.column_names else None

@@ -240,6 +240,7 @@ def _find_suspects(
         trees=reading.trees,
         apart=reading.apart,
         groups=reading.groups,
+        texts=reading.texts,
     )
     measures = compute_measures(dynamics.uids, dynamics.logits, labels)
     evidence = Evidence(labels, names, measures, mean_probabilities(dynamics.logits), dynamics.logits.shape[1], committee)

@@ -20,12 +20,13 @@ from scipy import sparse
 from cartograph.data.arrays import Floats32, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.kept_logits import WHOLE, KeptShares, Shares
-from cartograph.data.linked_rows import row_groups
+from cartograph.data.linked_rows import row_copies, row_groups
 from cartograph.errors import InputError
 from cartograph.features.simple import simple_features
 from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike, tree_columns
 from cartograph.features.text import Row, text_features
 from cartograph.schema import dataset_info
+from cartograph.suspects.copies import Copies, copies_of
 from cartograph.suspects.kept_doubt import kept_doubt
 from cartograph.suspects.label_doubt import Doubt, label_doubt
 from cartograph.suspects.many_classes import shares_of_many
@@ -41,6 +42,7 @@ class Reading(NamedTuple):
     trees: TreeColumns | None
     apart: bool = False
     groups: Integers | None = None
+    texts: Integers | None = None
 
 
 def reading_of(table: pa.Table) -> Reading:
@@ -55,7 +57,7 @@ def reading_of(table: pa.Table) -> Reading:
     if info.features:
         return Reading(None, dense_columns({"train": table})["train"], tree_columns(table), groups=groups)
     features = None if info.task == "choice" else simple_features(table)
-    return Reading(features, None, None, info.task == "pair", groups)
+    return Reading(features, None, None, info.task == "pair", groups, row_copies(table, groups))
 
 
 @dataclass(frozen=True)
@@ -68,12 +70,14 @@ class Committee:
         doubt: how doubtful each given label is, with a suggestion.
         views: what it is put together from; none where classes are many.
         fold: the fold of each row, ``(n_examples,)``.
+        copies: how the labels of copies agree, where they were heard.
     """
 
     probabilities: Shares
     doubt: Doubt
     views: tuple[View, ...]
     fold: Integers
+    copies: Copies | None = None
 
 
 def committee_scores(
@@ -88,6 +92,7 @@ def committee_scores(
     known: Mapping[str, Shares] | None = None,
     apart: bool = False,
     groups: Integers | None = None,
+    texts: Integers | None = None,
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
 
@@ -109,6 +114,8 @@ def committee_scores(
         apart: whether a row's label says how two texts relate, while words and vectors are of either text for itself.
         groups: group of each row from 0 on, ``(n_examples,)``, rows of which say nothing of each other (``linked_rows``), as no model
             may that read one of them; folds that are given must not divide one. None: each row is on its own.
+        texts: a number for each row, equal for copies of one group (``linked_rows.row_copies``): their labels are heard when all models
+            have spoken (``copies``), of at most ``WHOLE`` classes. None: they are not.
 
     Raises:
         InputError: nothing to learn from (no rows, one class, blank texts, no view), labels, features, vectors or probabilities that do
@@ -123,6 +130,7 @@ def committee_scores(
     features = None if data is None else _checked_features(data, len(given))
     fold = assign_folds(given, folds, rng, groups) if isinstance(folds, int) else _checked_folds(folds, given)
     together = groups is not None
+    copies = None if texts is None else copies_of(texts, given)
     if len(classes) > WHOLE and trees is None and (features is not None or vectors is not None or known):
         if vectors is not None:
             check_vectors(vectors, len(given))
@@ -138,8 +146,8 @@ def committee_scores(
     if not views:
         raise InputError("neither texts nor vectors nor probabilities are given, so no label can be doubted; give one of them.")
     probabilities = combine(views, given, rng)
-    doubt = label_doubt(probabilities, given, alike=trees is not None and mostly_alike(trees), apart=apart)
-    return Committee(probabilities, doubt, tuple(views), fold)
+    doubt = label_doubt(probabilities, given, alike=trees is not None and mostly_alike(trees), apart=apart, copies=copies)
+    return Committee(probabilities, doubt, tuple(views), fold, copies)
 
 
 def _checked_labels(labels: Ids, classes: Sequence[str]) -> Integers:

@@ -30,6 +30,7 @@ from cartograph.data.arrays import Bools, Floats, Ids, Integers, Integers32, Rea
 from cartograph.data.kept_logits import KeptShares
 from cartograph.errors import InputError
 from cartograph.statistics.proportion import wilson_interval
+from cartograph.suspects.copies import Copies, told_by_copies
 from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
 from cartograph.suspects.through_noise import sharpen
 from cartograph.suspects.transitions import LEAST, anchor_counts, contradicting, counted_transition, even_transition, likely_transition
@@ -122,6 +123,7 @@ def label_doubt(
     alike: bool = False,
     apart: bool = False,
     missed: bool = False,
+    copies: Copies | None = None,
 ) -> Doubt:
     """Return the doubt about every given label, and an estimate of how many are wrong.
 
@@ -139,6 +141,7 @@ def label_doubt(
         apart: whether a label says how two texts relate, of which words and vectors of either text know little: what they are surest
             about has exceptions, which look like wrong labels, so that nothing but ``CLEAR`` is enough.
         missed: whether a label is one of several that a row may have, of which any is easily missed (``transitions``).
+        copies: of the rows, which the models scored without having met one another; their labels are heard, too.
 
     Raises:
         InputError: shapes that do not fit, probabilities that are negative or do not sum to 1, or a label outside the classes.
@@ -158,12 +161,13 @@ def label_doubt(
     pairs: tuple[WrongPair, ...] = ()
     if explained < NOTHING:
         transition, estimated, noisy, hard = even_transition(known.shape[1], LEAST), False, False, False
-        score = _posterior(known, transition, given)
+        score = _posterior(_told(known, transition, given, copies, known), transition, given)
     else:
         anchors = anchor_counts(known, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
         transition = likely_transition(known, given, anchors, pseudo_rows, missed=missed)
         true_classes = sharpen(known, given, transition).probabilities(known)
-        score = _posterior(true_classes, transition, given)
+        told = _told(true_classes, transition, given, copies, known)
+        score = _posterior(told, transition, given)
         contradicted, surest = contradicting(anchors)
         clear = clear_share(true_classes)
         fits = fits_the_labels(known, true_classes, transition, counted_transition(anchors, 1.0), given, entropy)
@@ -176,9 +180,9 @@ def label_doubt(
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
     else:
-        wrong = _wrong_labels(known, given, score, anchors, pseudo_rows, missed)
+        wrong = _wrong_labels(known, given, score, anchors, pseudo_rows, missed, copies)
         ends = (wrong.low / max(wrong.expected, LEAST), wrong.high / max(wrong.expected, LEAST))
-        pairs = wrong_pairs(known, true_classes, given, transition, anchors, ends)
+        pairs = wrong_pairs(known, told, given, transition, anchors, ends)
     alone = lone_rows(given)
     score[alone] = np.maximum(score[alone], 0.5)
     return Doubt(score, suggested_labels(probabilities, labels), transition, explained, wrong, unknown, pairs)
@@ -249,10 +253,17 @@ def _posterior(true_classes: Floats, transition: Floats, given: Integers) -> Flo
     return wrong / (wrong + right)
 
 
-def _wrong_labels(probabilities: Floats, given: Integers, score: Floats, anchors: Floats, pseudo_rows: float, missed: bool) -> WrongLabels:
+def _told(true_classes: Floats, transition: Floats, given: Integers, copies: Copies | None, softer: Floats) -> Floats:
+    return true_classes if copies is None else told_by_copies(true_classes, transition, given, copies, softer)
+
+
+def _wrong_labels(
+    probabilities: Floats, given: Integers, score: Floats, anchors: Floats, pseudo_rows: float, missed: bool, copies: Copies | None
+) -> WrongLabels:
     wider = anchor_counts(probabilities, given, MORE_ANCHORS)
     transition = likely_transition(probabilities, given, wider, pseudo_rows, missed=missed)
-    with_hard = float(_posterior(sharpen(probabilities, given, transition).probabilities(probabilities), transition, given).sum())
+    true_classes = sharpen(probabilities, given, transition).probabilities(probabilities)
+    with_hard = float(_posterior(_told(true_classes, transition, given, copies, probabilities), transition, given).sum())
     unpredicted = float(len(given) - probabilities[np.arange(len(given)), given].sum())
     return bounds(score, with_hard, contradicting(anchors), contradicting(wider), unpredicted)
 

@@ -17,10 +17,11 @@ from cartograph.maps.measures import Measures, Uids
 from cartograph.schema import NOISE
 from cartograph.suspects.columns import detector_columns
 from cartograph.suspects.committee import Committee
+from cartograph.suspects.copies import Copies
 from cartograph.suspects.detector import Detector, sigmoid
 from cartograph.suspects.flips import Flips
 from cartograph.suspects.label_doubt import suggested_labels
-from cartograph.wording import cut, percent
+from cartograph.wording import counted, cut, percent
 
 _LONGEST_NAME, _BLOCK = 60, 50_000
 
@@ -203,9 +204,18 @@ def reasons(evidence: Evidence, *, committee: bool, assumption: str = "") -> Ite
         given = share_of(own, evidence.labels).tolist()
         others = _preferred(own, evidence, "prefer", "more than any other")
         parts.append(f"models that never saw the row give it {percent(p)}{rest}" for p, rest in zip(given, others, strict=True))
+        if evidence.committee.copies is not None:
+            parts.append(_copies_say(evidence.committee.copies))
     for part in zip(*parts, strict=True):
-        row = "; ".join(part)
+        row = "; ".join(filter(None, part))
         yield f"{row}; {assumption}" if assumption else row
+
+
+def _copies_say(copies: Copies) -> Iterator[str]:
+    """Yield for each row how many of its copies are labelled otherwise; nothing where none is."""
+    for agree, contradict in zip(copies.agreeing.tolist(), copies.contradicting.tolist(), strict=True):
+        others = counted(agree + contradict, "other row", "other rows")
+        yield f"of {others} with the same text, {contradict} {'has' if contradict == 1 else 'have'} another label" if contradict else ""
 
 
 def _model_says(evidence: Evidence) -> Iterator[str]:

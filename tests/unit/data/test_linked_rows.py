@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cartograph.data.linked_rows import LARGEST, MOST, linked_rows, linked_texts, named_by, row_groups, user_groups
+from cartograph.data.linked_rows import LARGEST, MOST, linked_rows, linked_texts, named_by, row_copies, row_groups, user_groups
 from cartograph.errors import InputError
 from cartograph.schema import LINKED
 from tests.training_sets import info_of, table
@@ -77,6 +77,17 @@ def test_a_table_of_pairs_is_grouped_by_its_texts_and_single_texts_are_not() -> 
     assert len({tuple(once[row : row + 3]) for row in range(0, 60, 3)}) == 20
     single = table(info_of("single"), {"text": premises}, [row % 2 for row in range(60)])
     assert row_groups(single) is None
+
+
+def test_copies_are_of_one_text_and_one_group_and_pairs_must_share_both() -> None:
+    premises = [f"premise {row // 3}" for row in range(60)]
+    hypotheses = [f"hypothesis {row - row % 3 + min(row % 3, 1)}" for row in range(60)]
+    pairs = table(info_of("pair"), {"premise": premises, "hypothesis": hypotheses}, [row % 2 for row in range(60)])
+    copies = row_copies(pairs, row_groups(pairs))
+    assert copies is not None and copies[:6].tolist() == [0, 1, 1, 2, 3, 3]
+    apart = row_copies(pairs, np.arange(60))
+    assert apart is not None and len(set(apart.tolist())) == 60
+    assert row_copies(pairs, None) is None
 
 
 @pytest.mark.parametrize(("copies", "rows", "linked"), [(1, 600, False), (2, 600, True), (4, 600, True), (5, 600, False), (3, 480, False)])

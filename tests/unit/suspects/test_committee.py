@@ -219,6 +219,22 @@ def test_planted_flips_of_trec_are_found(real_data: Path) -> None:
     assert np.mean(found.doubt.suggested[planted] == truth[planted]) > 0.75
 
 
+def test_copies_that_were_labelled_apart_are_heard() -> None:
+    rng = np.random.default_rng(2)
+    text = np.repeat(np.arange(400), 3)
+    true = rng.integers(0, 2, 400)
+    said = np.where(rng.random(400) < 0.7, true, 1 - true)
+    words = [f"{'good' if of else 'bad'} thing {row}" for row, of in enumerate(said.tolist())]
+    given = np.where(rng.random(len(text)) < 0.1, 1 - true[text], true[text])
+
+    def found(heard: np.ndarray | None) -> float:
+        committee = committee_scores([words[row] for row in text], given, ["no", "yes"], np.random.default_rng(1), groups=text, texts=heard)
+        assert (committee.copies is None) == (heard is None)
+        return average_precision(given != true[text], committee.doubt.score)
+
+    assert found(text) > found(None) + 0.3
+
+
 def test_the_committee_reads_pixels() -> None:
     train = small_images(150)
     given = train["label"].to_numpy().copy()

@@ -14,6 +14,7 @@ from cartograph.data.kept_logits import WHOLE, KeptShares
 from cartograph.errors import InputError
 from cartograph.maps.measures import Measures, compute_measures
 from cartograph.schema import NOISE
+from cartograph.suspects.copies import copies_of
 from cartograph.suspects.detector import Detector, Logistic, choose_detector
 from cartograph.suspects.flips import Flips
 from cartograph.suspects.listing import (
@@ -188,6 +189,16 @@ def test_reasons_quote_the_committee_where_the_detector_read_it() -> None:
     [reason] = reasons(known, committee=True)
     assert reason.endswith(said)
     assert said not in next(reasons(known, committee=False))
+
+
+def test_reasons_name_copies_with_another_label() -> None:
+    known = evidence([[[4, 0, 0]]] * 3, [0, 0, 1])
+    heard = replace(committee_of(np.full((3, 3), 1 / 3), known.labels), copies=copies_of(np.array([5, 5, 5]), known.labels))
+    said = [reason.split("; ")[-1] for reason in reasons(replace(known, committee=heard), committee=True)]
+    assert said[0] == said[1] == "of 2 other rows with the same text, 1 has another label"
+    assert said[2] == "of 2 other rows with the same text, 2 have another label"
+    alone = replace(heard, copies=copies_of(np.array([5, 5, -1]), known.labels))
+    assert not any("same text" in reason for reason in reasons(replace(known, committee=alone), committee=True))
 
 
 def test_reasons_from_coordinates_state_what_is_assumed() -> None:

@@ -1,0 +1,141 @@
+"""What the labels of a text's copies say of its own label.
+
+Copies are held out together (``data.linked_rows``), so no model that scores one has met the labels of the others; yet who labelled them
+read the same text. Copies got their labels in one of three ways: all at once, with the label of what they were copied from; each on its
+own, by the same transition T[y, ·] of their one true class y (Dawid & Skene 1979, with annotators that all go wrong alike); or each by what
+is not in the text, as if they were no copies. The shares of the three show in how often copies agree, beyond what the models make of
+their texts, and are fitted by maximum likelihood (EM; Dempster, Laird & Rubin 1977): only in the second way do others' labels say
+something. The third is left out unless it makes the labels clearly likelier (``SURELY``). How often copies disagree also shows how often
+labels go wrong, where the models alone, unsure of hard texts, think them wrong more often: the factor of T by which they disagree as they
+do is the likeliest of ``MILDER``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cartograph.data.arrays import Floats, Ids, Integers, Integers32
+from cartograph.suspects.transitions import LEAST
+
+MILDER = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15)
+"""By how much labels of copies may go wrong less often than the transition says."""
+
+COPIED = 0.9
+"""Share of labels that were copied from which on the others are not heard."""
+
+SURELY = 10.0
+"""By how much the labels' log likelihood must rise for copies to pass for unrelated rows."""
+
+_ROUNDS, _CLOSE, _TINY = 200, 1e-6, 1e-300
+
+
+@dataclass(frozen=True)
+class Copies:
+    """How the labels of a set's copies agree.
+
+    Attributes:
+        rows: places of the rows that have copies, ``(n_copies,)``, ascending.
+        text: number of each one's text, from 0 on, ``(n_copies,)``.
+        agreeing: how many copies of each row of the set have its label, ``(n_examples,)``; 0 where there is none.
+        contradicting: how many have another, likewise.
+    """
+
+    rows: Integers
+    text: Integers
+    agreeing: Integers32
+    contradicting: Integers32
+
+
+def copies_of(number: Integers, labels: Ids) -> Copies | None:
+    """Return which rows are copies, and how their labels agree; None where there are none.
+
+    Args:
+        number: of each row's text, equal for copies that no model read one of to score another, negative where it has none,
+            ``(n_examples,)``.
+        labels: given label ids, ``(n_examples,)``.
+
+    >>> copies_of(np.array([4, -1, 4, 2]), np.array([0, 0, 1, 1])).contradicting.tolist()
+    [1, 0, 1, 0]
+    """
+    among, times = np.unique(number, return_inverse=True, return_counts=True)[1:]
+    rows = np.flatnonzero((number >= 0) & (times[among] > 1))
+    if not len(rows):
+        return None
+    text = np.unique(number[rows], return_inverse=True)[1]
+    same = np.unique(np.stack([text, np.asarray(labels)[rows].astype(np.intp)]), axis=1, return_inverse=True, return_counts=True)
+    alike = same[2][same[1].reshape(-1)]
+    agreeing, contradicting = np.zeros(len(number), np.int32), np.zeros(len(number), np.int32)
+    agreeing[rows], contradicting[rows] = alike - 1, np.bincount(text)[text] - alike
+    return Copies(rows, text, agreeing, contradicting)
+
+
+def told_by_copies(true_classes: Floats, transition: Floats, given: Integers, copies: Copies, softer: Floats | None = None) -> Floats:
+    """Return the probabilities of the true classes once the other copies' labels are known, ``(n_examples, n_classes)``; rows sum to 1.
+
+    Where labels go wrong less often than the transition says, a row's own label is heard as much more, too.
+
+    Args:
+        true_classes: of each row by models that have not met its copies, ``(n_examples, n_classes)``.
+        transition: T[y, z], the share of the rows of true class y that are labelled z, ``(n_classes, n_classes)``.
+        given: label ids, ``(n_examples,)``.
+        copies: of these rows.
+        softer: other probabilities of the classes, which may prove likelier.
+
+    >>> sure, even = np.full((3, 2), 0.5), np.array([[0.9, 0.1], [0.1, 0.9]])
+    >>> labels = np.array([0, 0, 1])
+    >>> told_by_copies(sure, even, labels, copies_of(np.zeros(3, int), labels)).round(2).tolist()
+    [[0.5, 0.5], [0.5, 0.5], [0.99, 0.01]]
+    """
+    rows = copies.rows
+    known = [shares[rows] for shares in (true_classes, softer) if shares is not None]
+    factors = [factor * transition + (1.0 - factor) * np.eye(len(transition)) for factor in MILDER]
+    found = [_heard(shares, goes, given, copies) for shares in known for goes in factors]
+    _, copied, heard = max(found, key=lambda tried: tried[0])
+    if copied > COPIED:
+        return true_classes
+    told: Floats = true_classes.copy()
+    told[rows] = heard / np.clip(transition, LEAST / len(transition), None).T[given[rows]]
+    told[rows] /= told[rows].sum(axis=1, keepdims=True)
+    return told
+
+
+def _heard(known: Floats, transition: Floats, given: Integers, copies: Copies) -> tuple[float, float, Floats]:
+    """Return how likely the copies' labels are, the share copied, and how likely each true class makes them, ``(n_copies, n_classes)``."""
+    goes = np.clip(transition, LEAST / len(transition), None)
+    right = goes.T[given[copies.rows]]
+    joint = known * right
+    alone = joint.sum(axis=1)
+    one = (copies.contradicting[copies.rows] == 0)[:, None]
+    others = _of_others(np.log(right), copies.text)
+    ways = [np.where(one, joint, 0.0), joint * others, joint * _of_others(np.log(np.maximum(alone, _TINY))[:, None], copies.text)]
+    tried = [_mixed(ways[:number]) for number in (2, 3)]
+    return tried[tried[1][0] > tried[0][0] + SURELY]
+
+
+def _mixed(ways: Sequence[Floats]) -> tuple[float, float, Floats]:
+    """Return the logarithm of how likely the ways make the labels together, the first one's share, and their mixture."""
+    shares = _shares(np.stack([way.sum(axis=1) for way in ways]))
+    together = sum((share * way for share, way in zip(shares.tolist(), ways, strict=True)), np.zeros_like(ways[0]))
+    return float(np.log(np.maximum(together.sum(axis=1), _TINY)).sum()), float(shares[0]), together
+
+
+def _of_others(logs: Floats, text: Integers) -> Floats:
+    """Return the product over the other copies of each row, from logarithms, ``(n_copies, k)``."""
+    every = np.zeros((int(text.max()) + 1, logs.shape[1]))
+    np.add.at(every, text, logs)
+    product: Floats = np.exp(every[text] - logs)
+    return product
+
+
+def _shares(likely: Floats) -> Floats:
+    """Return the likeliest share of each way in which copies get their labels, from how likely it makes them, ``(n_ways, n_copies)``."""
+    shares = np.full(len(likely), 1.0 / len(likely))
+    for _ in range(_ROUNDS):
+        joint = shares[:, None] * likely
+        last, shares = shares, (joint / np.maximum(joint.sum(axis=0), _TINY)).mean(axis=1)
+        if np.abs(shares - last).max() < _CLOSE:
+            break
+    return shares

@@ -1,0 +1,59 @@
+import numpy as np
+
+from cartograph.statistics.metrics import average_precision
+from cartograph.suspects.copies import copies_of
+from cartograph.suspects.label_doubt import label_doubt
+
+COPIES, TEXTS = 3, 600
+EVEN = np.array([[0.9, 0.1], [0.1, 0.9]])
+
+
+def labelled(copied: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return texts, true labels, given ones (a tenth wrong), and what weak models say of each text."""
+    rng = np.random.default_rng(5)
+    text = np.repeat(np.arange(TEXTS), COPIES)
+    true = rng.integers(0, 2, TEXTS)[text]
+    wrong = (rng.random(TEXTS) < 0.1)[text] if copied else rng.random(len(text)) < 0.1
+    sure = (1.0 / (1.0 + np.exp(-rng.normal(2.5, 1.5, TEXTS))))[text]
+    return (
+        text,
+        true,
+        np.where(wrong, 1 - true, true),
+        np.stack([np.where(true == 0, sure, 1 - sure), np.where(true == 0, 1 - sure, sure)], axis=1),
+    )
+
+
+def test_rows_of_one_text_are_copies_and_their_labels_are_counted() -> None:
+    copies = copies_of(np.array([7, 7, -1, 7, -1, 3]), np.array([1, 0, 0, 1, 0, 1]))
+    assert copies is not None and copies.rows.tolist() == [0, 1, 3] and copies.text.tolist() == [0, 0, 0]
+    assert copies.agreeing.tolist() == [1, 0, 0, 1, 0, 0] and copies.contradicting.tolist() == [1, 2, 0, 1, 0, 0]
+    assert copies_of(np.array([-1, -1, 2]), np.array([0, 0, 1])) is None
+
+
+def test_copies_that_were_labelled_apart_outvote_a_wrong_label() -> None:
+    text, true, given, known = labelled(copied=False)
+    copies = copies_of(text, given)
+    assert copies is not None
+    alone, told = label_doubt(known, given), label_doubt(known, given, copies=copies)
+    wrong = given != true
+    assert average_precision(wrong, told.score) > 0.05 + average_precision(wrong, alone.score)
+    assert told.wrong is not None and told.wrong.low <= wrong.sum() <= told.wrong.high
+
+
+def test_copies_that_share_one_label_vouch_for_nothing() -> None:
+    text, true, given, known = labelled(copied=True)
+    copies = copies_of(text, given)
+    assert copies is not None
+    alone, told = label_doubt(known, given), label_doubt(known, given, copies=copies)
+    assert abs(average_precision(given != true, told.score) - average_precision(given != true, alone.score)) < 0.01
+
+
+def test_copies_whose_classes_their_text_does_not_decide_are_not_heard() -> None:
+    rng = np.random.default_rng(6)
+    text, true = np.repeat(np.arange(TEXTS), COPIES), rng.integers(0, 2, TEXTS * COPIES)
+    given = np.where(rng.random(len(true)) < 0.1, 1 - true, true)
+    yes = 1.0 / (1.0 + np.exp(-np.where(true == 1, 1, -1) * rng.normal(3.0, 1.5, len(true))))
+    known, copies = np.stack([1 - yes, yes], axis=1), copies_of(text, given)
+    assert copies is not None
+    alone, told = label_doubt(known, given), label_doubt(known, given, copies=copies)
+    assert average_precision(given != true, told.score) > average_precision(given != true, alone.score) - 0.01
