@@ -5,8 +5,8 @@
 Data: TREC (coarse classes), customer reviews, SST-2, Subj and banking77's train files, from CARTOGRAPH_DATA or ../shared/data. For each
 seed a quarter of a file's rows, 2,500 at most, is the test set under its given labels, and of the others 5,000 at most are the train set.
 Planted there: 0, 5 or 20 % of the labels, `uniform` (any row, to any other class), `one-way` (to the class that a
-class is most often mistaken for; of two classes only one is mislabelled) or `instance` (rows in proportion to how likely a cross-validated
-model of the true labels finds their second class, to that class).
+class is most often mistaken for; of two classes only one is mislabelled), `instance` (rows in proportion to how likely a cross-validated
+model of the true labels finds their second class, to that class) or `annotator` (by three of ten, who often choose the class they like).
 
 Suspects are the committee's on TF-IDF. Versions: `dropped` and `relabelled` (those at `clean.precision` or above), `weighted`,
 `recommended` (what the step `clean` chooses by cross-validation on the train set), `cleanlab` (the rows of filter.find_label_issues, its
@@ -35,6 +35,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 from cleanlab_peer import issues, peer_version  # noqa: E402
+from label_sets import plant as plant_by_annotators  # noqa: E402
 
 DATA = Path(os.environ.get("CARTOGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 TUNED = ("trec", "reviews")
@@ -45,7 +46,7 @@ FILES = {
     "subj": ("subj/subj.all", "latin-1"),
     "banking77": ("banking77/train.csv", "utf-8"),
 }
-CELLS = (("none", 0.0), *((kind, share) for kind in ("uniform", "one-way", "instance") for share in (0.05, 0.2)))
+CELLS = (("none", 0.0), *((kind, share) for kind in ("uniform", "one-way", "instance", "annotator") for share in (0.05, 0.2)))
 VERSIONS = ("original", "dropped", "relabelled", "weighted", "recommended", "cleanlab", "oracle")
 ARMS = {"original": "original", "drop": "dropped", "relabel": "relabelled", "down-weight": "weighted"}
 FOLDS, C, TEST_ROWS, TRAIN_ROWS = 5, 10.0, 2_500, 5_000
@@ -75,6 +76,9 @@ def probabilities(features: Any, labels: np.ndarray, seed: int) -> np.ndarray:
 
 def plant(labels: np.ndarray, known: np.ndarray, kind: str, share: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Return labels with errors, and which rows have one; ``known`` are class probabilities by models of the true labels."""
+    if kind == "annotator":
+        noised = plant_by_annotators(labels, known, share, kind, rng)
+        return noised, noised != labels
     n_classes, number, rows = known.shape[1], round(share * len(labels)), np.arange(len(labels))
     if kind == "uniform" or not number:
         wrong = rng.choice(len(labels), number, replace=False)
@@ -102,6 +106,7 @@ def arms_of(features: Any, noised: np.ndarray, classes: list[str], seed: int) ->
 
     from cartograph.clean.arms import choose_arm, kept_as_it_is
     from cartograph.clean.cleaning import clean
+    from cartograph.clean.recommended import well_known
     from cartograph.schema import NOISE, DatasetInfo, examples_schema
     from cartograph.suspects.committee import committee_scores
 
@@ -125,7 +130,8 @@ def arms_of(features: Any, noised: np.ndarray, classes: list[str], seed: int) ->
     ways = {arm: clean(examples, noise, {}, recipe=recipe, **how) for arm, recipe in recipes.items()}
     if doubt.wrong is None:
         return ways, kept_as_it_is("no estimate")
-    return ways, choose_arm(features, noised, len(classes), 1.0 - doubt.score, ways, np.random.default_rng([seed, 1]))
+    known = well_known(vars(doubt.wrong))
+    return ways, choose_arm(features, noised, len(classes), 1.0 - doubt.score, ways, np.random.default_rng([seed, 1]), known=known)
 
 
 def linear(features: Any, labels: np.ndarray, weights: np.ndarray, test: Any, n_classes: int) -> np.ndarray:

@@ -79,10 +79,11 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     examples, noise = pq.read_table(inputs[ROWS]), pq.read_table(inputs[SUSPECTS])
     decisions = decisions_in(inputs.get(DECISIONS), examples)
     require_sheet_saved(out.workspace, decisions, examples)
-    calibrated = bool(read_json(inputs[FOUND])["calibrated"])
-    ways = clean_by_each_recipe(params, examples, noise, decisions, calibrated=calibrated)
+    found = read_json(inputs[FOUND])
+    ways = clean_by_each_recipe(params, examples, noise, decisions, calibrated=bool(found["calibrated"]))
     arms: dict[Arm, Cleaning] = {arm: ways[recipe] for arm, recipe in RECIPES.items()}
-    choice = recommended_arm(examples, noise, decisions, arms, np.random.default_rng([params.seed, 1]), calibrated=calibrated)
+    wrong = found["wrong"] if found["calibrated"] else None
+    choice = recommended_arm(examples, noise, decisions, arms, np.random.default_rng([params.seed, 1]), wrong=wrong)
     recipe = RECIPES[choice.recommended] if params.recipe == "auto" else params.recipe
     cleaning = ways[recipe]
     write_review(params, examples, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,9 @@ from cartograph.data.linked_rows import user_groups
 from cartograph.features.simple import simple_features
 from cartograph.schema import LABEL, UID, dataset_info
 
+KNOWN = 0.25
+"""Least lower end of the interval, as a share of the number of wrong labels, from which on that is well known."""
+
 
 def recommended_arm(
     examples: pa.Table,
@@ -22,7 +26,7 @@ def recommended_arm(
     arms: Mapping[Arm, Cleaning],
     rng: np.random.Generator,
     *,
-    calibrated: bool,
+    wrong: Mapping[str, Any] | None,
 ) -> ArmChoice:
     """Return the arms compared by cross-validation on the train set (``choose_arm``); nothing is compared where nobody could tell.
 
@@ -32,10 +36,10 @@ def recommended_arm(
         decisions: uid -> what people decided; such a label counts as surely right or wrong.
         arms: the outcome of each for every row, ``original`` among them.
         rng: draws folds and, of a large set, a sample of rows.
-        calibrated: whether the suspects' probabilities are estimated from this data.
+        wrong: how many labels are wrong, with ``expected`` and ``low``, the lower end of its interval; None where it cannot be estimated.
     """
     info = dataset_info(examples.schema)
-    if not calibrated:
+    if wrong is None:
         return kept_as_it_is("How likely each label is wrong could not be estimated, so that nothing is changed without a person")
     if info.task == "choice":
         return kept_as_it_is("Ways of cleaning are not compared for multiple choice, whose texts do not distinguish classes")
@@ -43,4 +47,16 @@ def recommended_arm(
     for row, uid in enumerate(examples[UID].to_pylist()):
         if uid in decisions:
             right[row] = float(decisions[uid].what == "keep")
-    return choose_arm(simple_features(examples), examples[LABEL].to_numpy(), len(info.labels), right, arms, rng, user_groups(examples))
+    labels, groups = examples[LABEL].to_numpy(), user_groups(examples)
+    return choose_arm(simple_features(examples), labels, len(info.labels), right, arms, rng, groups, known=well_known(wrong))
+
+
+def well_known(wrong: Mapping[str, Any]) -> bool:
+    """Return whether the lower end of the interval of the number of wrong labels is at least a quarter of the number.
+
+    Of planted errors it mostly is, of rows that are only hard it hardly ever is: a few of those look surely wrong, and no more.
+
+    >>> well_known({"expected": 100.0, "low": 40.0}), well_known({"expected": 100.0, "low": 5.0})
+    (True, False)
+    """
+    return bool(wrong["expected"] > 0 and wrong["low"] >= KNOWN * wrong["expected"])

@@ -91,4 +91,5 @@ class CleanedRows:
     @cached_property
     def _choice(self) -> ArmChoice:
         examples, rng = self.rows.ingested.examples, np.random.default_rng([_SEED, 1])
-        return recommended_arm(examples, self.suspects.rows, {}, self._arms, rng, calibrated=self._calibrated)
+        wrong = self.suspects.record["wrong"] if self._calibrated else None
+        return recommended_arm(examples, self.suspects.rows, {}, self._arms, rng, wrong=wrong)

@@ -13,25 +13,34 @@ from tests.cleaning import make_examples, make_noise
 RECIPES: dict[Arm, Recipe] = {"original": "decisions-only", "drop": "drop-flagged"}
 
 
-def choice(decided: str | None = None, *, calibrated: bool = True) -> ArmChoice:
+KNOWN, VAGUE = {"expected": 150.0, "low": 80.0}, {"expected": 150.0, "low": 20.0}
+
+
+def choice(decided: str | None = None, *, wrong: dict[str, float] | None = KNOWN) -> ArmChoice:
     """The recommendation for 600 texts whose labels follow their words but for 150 wrong ones, which are the suspects."""
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 2, 600)
     own = np.where(rng.random((600, 8)) < 0.7, truth[:, None], 1 - truth[:, None])
     texts = [" ".join(f"w{word}" for word in row) for row in rng.integers(0, 30, (600, 8)) + 30 * own]
-    wrong = rng.choice(np.flatnonzero(truth == 1), 150, replace=False)
+    planted = rng.choice(np.flatnonzero(truth == 1), 150, replace=False)
     given = truth.copy()
-    given[wrong] = 0
+    given[planted] = 0
     rows = make_examples([(f"u{row:03}", text, int(label)) for row, (text, label) in enumerate(zip(texts, given, strict=True))])
-    noise = make_noise(rows, {f"u{row:03}": (1, 0.95) for row in wrong})
-    decisions = {} if decided is None else {f"u{row:03}": Decision(f"u{row:03}", decided, None, "Ann") for row in wrong}
+    noise = make_noise(rows, {f"u{row:03}": (1, 0.95) for row in planted})
+    decisions = {} if decided is None else {f"u{row:03}": Decision(f"u{row:03}", decided, None, "Ann") for row in planted}
     kept = {} if decided is None else decisions
-    arms = {arm: clean(rows, noise, kept, recipe=recipe, relabel_above=0.9, calibrated=calibrated) for arm, recipe in RECIPES.items()}
-    return recommended_arm(rows, noise, decisions, arms, np.random.default_rng(1), calibrated=calibrated)
+    arms = {
+        arm: clean(rows, noise, kept, recipe=recipe, relabel_above=0.9, calibrated=wrong is not None) for arm, recipe in RECIPES.items()
+    }
+    return recommended_arm(rows, noise, decisions, arms, np.random.default_rng(1), wrong=wrong)
 
 
 def test_dropping_is_recommended_where_models_are_better_for_it() -> None:
-    assert choice().recommended == "drop" and choice().scores["drop"].difference > 0.02
+    for wrong in (KNOWN, VAGUE):
+        found = choice(wrong=wrong)
+        assert found.recommended == "drop" and found.scores["drop"].difference > 0.02
+    assert choice().reason.startswith("It is well known how many labels are wrong.")
+    assert "more than two standard errors" in choice(wrong=VAGUE).reason
 
 
 def test_labels_that_people_kept_count_as_right() -> None:
@@ -40,6 +49,6 @@ def test_labels_that_people_kept_count_as_right() -> None:
 
 
 def test_nothing_is_compared_where_nobody_can_tell_how_likely_labels_are_wrong() -> None:
-    found = choice(calibrated=False)
+    found = choice(wrong=None)
     assert found.recommended == "original" and not found.scores
     assert found.reason == "How likely each label is wrong could not be estimated, so that nothing is changed without a person."
