@@ -21,6 +21,7 @@ from cartograph.data.arrays import Floats32, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.kept_logits import WHOLE, KeptShares, Shares
 from cartograph.data.linked_rows import row_groups
+from cartograph.data.progress import Progress, piece_of
 from cartograph.errors import InputError
 from cartograph.features.simple import simple_features
 from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike, tree_columns
@@ -88,6 +89,7 @@ def committee_scores(
     known: Mapping[str, Shares] | None = None,
     apart: bool = False,
     groups: Integers | None = None,
+    progress: Progress | None = None,
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
 
@@ -109,6 +111,7 @@ def committee_scores(
         apart: whether a row's label says how two texts relate, while words and vectors are of either text for itself.
         groups: group of each row from 0 on, ``(n_examples,)``, rows of which say nothing of each other (``linked_rows``), as no model
             may that read one of them; folds that are given must not divide one. None: each row is on its own.
+        progress: called with (folds done, folds), over all views; of many classes with (rows, of all).
 
     Raises:
         InputError: nothing to learn from (no rows, one class, blank texts, no view), labels, features, vectors or probabilities that do
@@ -126,13 +129,18 @@ def committee_scores(
     if len(classes) > WHOLE and trees is None and (features is not None or vectors is not None or known):
         if vectors is not None:
             check_vectors(vectors, len(given))
-        kept = shares_of_many(features, vectors, known or {}, given, len(classes), fold, rng, together=together)
+        kept = shares_of_many(features, vectors, known or {}, given, len(classes), fold, rng, together=together, progress=progress)
         return Committee(kept, kept_doubt(kept, given), (), fold)
-    views = [] if features is None else [words_view(features, given, len(classes), fold, rng, together=together)]
+    fitted, number = sum(part is not None for part in (features, vectors, trees)), int(fold.max()) + 1
+    views: list[View] = []
+    if features is not None:
+        shown = piece_of(progress, 0, fitted, number)
+        views.append(words_view(features, given, len(classes), fold, rng, together=together, progress=shown))
     if vectors is not None:
-        views.append(vectors_view(vectors, given, len(classes), fold, rng, together=together))
+        shown = piece_of(progress, len(views), fitted, number)
+        views.append(vectors_view(vectors, given, len(classes), fold, rng, together=together, progress=shown))
     if trees is not None:
-        views.append(trees_view(trees, given, len(classes), fold, rng))
+        views.append(trees_view(trees, given, len(classes), fold, rng, progress=piece_of(progress, len(views), fitted, number)))
     whole = {name: shares.dense() if isinstance(shares, KeptShares) else shares for name, shares in (known or {}).items()}
     views += [known_view(name, shares, given, rng) for name, shares in whole.items()]
     if not views:
