@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from cartograph.data.json_files import read_json
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from cartograph.data.progress import Progress
     from cartograph.dynamics.epoch_files import Dynamics
     from cartograph.suspects.committee import Committee
 
@@ -58,7 +59,13 @@ def read_dynamics_of(folder: Path) -> tuple[Dynamics, Dynamics | None]:
     return read_dynamics(folder / _DYNAMICS), read_dynamics(held_out) if held_out.is_dir() else None
 
 
-Opinion = Callable[["np.ndarray", "Dynamics | None", "Dynamics | None"], "Committee | None"]
+class Opinion(Protocol):
+    """Makes the committee of labels, with what a training on them recorded, in sample and out of fold; ``progress`` as its own."""
+
+    def __call__(
+        self, labels: np.ndarray, dynamics: Dynamics | None, out_of_fold: Dynamics | None, progress: Progress | None = None
+    ) -> Committee | None:
+        """Return it; None where there is nothing to read, or it is not wanted."""
 
 
 def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path], *, folds: int, seed: int, wanted: bool) -> Opinion:
@@ -84,13 +91,15 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
     info = dataset_info(by_uid.schema)
     for_suggestions = not training.recorded and len(info.labels) > 2
     if not wanted and not for_suggestions:
-        return lambda labels, dynamics, out_of_fold: None
+        return lambda labels, dynamics, out_of_fold, progress=None: None
     reading = reading_of(by_uid)
     vectors = embedded_vectors(by_uid, inputs) if reading.vectors is None else reading.vectors
     given = by_uid["label"].to_numpy()
     fold = assign_folds(given, min(folds, len(given)), np.random.default_rng([seed, 1]), reading.groups)
 
-    def opinion(labels: np.ndarray, dynamics: Dynamics | None, out_of_fold: Dynamics | None) -> Committee | None:
+    def opinion(
+        labels: np.ndarray, dynamics: Dynamics | None, out_of_fold: Dynamics | None, progress: Progress | None = None
+    ) -> Committee | None:
         known = {}
         if out_of_fold is not None and not training.assumed:
             known["k-fold training"] = mean_probabilities(out_of_fold.logits)
@@ -114,6 +123,7 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
             apart=reading.apart,
             groups=reading.groups,
             texts=reading.texts,
+            progress=progress,
         )
 
     return opinion

@@ -159,6 +159,7 @@ def _before_and_after(
 ) -> tuple[Evidence, Evidence]:
     """Return what is known of the rows under the given labels, and under the flipped ones."""
     from cartograph.data.memory import release_memory
+    from cartograph.data.progress import piece_of
     from cartograph.schema import dataset_info
     from cartograph.suspects.listing import Evidence, assumed_measures, map_measures
 
@@ -177,11 +178,14 @@ def _before_and_after(
     committee = committees(_texts(inputs), training, inputs, folds=params.folds, seed=params.seed, wanted=wanted)
     measures = map_measures(_map(inputs))
     release_memory(by_uid.num_rows)
-    if not training.recorded:
-        after = assumed_measures(measures, flips.planted, len(names))
-        original = Evidence(labels, names, measures, None, None, committee(labels, None, None))
-        return original, Evidence(flips.labels, names, after, None, None, committee(flips.labels, None, None))
-    original, noised = (_with_committee(evidence, committee(evidence.labels, *heard)) for evidence, heard in found)
+    with progress("noise", "folds of models") as update:
+        before, later = (piece_of(update, side, 2) for side in range(2))
+        if not training.recorded:
+            after = assumed_measures(measures, flips.planted, len(names))
+            original = Evidence(labels, names, measures, None, None, committee(labels, None, None, before))
+            return original, Evidence(flips.labels, names, after, None, None, committee(flips.labels, None, None, later))
+        shown = zip(found, (before, later), strict=True)
+        original, noised = (_with_committee(evidence, committee(evidence.labels, *heard, each)) for (evidence, heard), each in shown)
     return replace(original, measures=measures), noised
 
 

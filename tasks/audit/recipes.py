@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartograph.data.json_files import read_json
+from cartograph.data.progress import Progress
 from cartograph.models.registry import FROM_A_FOLDER
 from tasks.audit.parameters.train import Train
 from tasks.audit.pretrained_folder import local_folder
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 TRAINING = "data/train/training.json"
 _ROWS = "data/ingest/train.parquet"
 _EMBEDDED = "data/embed"
-
-
-Progress = Callable[[int, int], None]
 
 
 def fit_folds_of(params: Train, recipe: Recipe, rows: Path, folder: Path, processes: int | None, update: Progress) -> Path:

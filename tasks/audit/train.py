@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from cartograph.config import Settings
 from cartograph.data.json_files import write_json
+from cartograph.data.progress import Progress
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.train import Train
-from tasks.audit.recipes import Progress, fit_folds_of, pretrained_files, recipe_of
+from tasks.audit.recipes import fit_folds_of, pretrained_files, recipe_of
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import project_root, user_file
 from tasks.presentation.console import progress

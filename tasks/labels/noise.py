@@ -15,6 +15,7 @@ from tasks.audit.parameters.measure import Measure
 from tasks.engine.step import Inputs, Out, Step
 from tasks.labels.ingest import DECISIONS, LABELS, ROWS
 from tasks.labels.measure import DYNAMICS, dynamics_of
+from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,7 +56,8 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     names = dataset_info(rows.schema).labels
     reading = reading_of(rows.drop_columns([LABEL_SET]))
     reading = reading if reading.vectors is not None else reading._replace(vectors=embedded_vectors(rows, inputs))
-    doubts = several_doubts(reading, label_matrix(rows), names, params.seed)
+    with progress("noise", "folds of models") as update:
+        doubts = several_doubts(reading, label_matrix(rows), names, params.seed, update)
     order = np.argsort(decision_names(rows[UID].to_numpy(zero_copy_only=False).astype(object), names).ravel(), kind="stable")
     yes, score = doubts.probabilities.ravel()[order], doubts.score.ravel()[order]
     dynamics = dynamics_of(decisions, inputs)

@@ -9,10 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from cartograph.data.progress import Progress
 from cartograph.errors import InputError
 from cartograph.train.recipe import Recipe
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from cartograph.data.arrays import Bools, Floats, Floats32, Integers
+from cartograph.data.progress import Progress
 from cartograph.features.tables import TreeColumns
 
 STAGES = (10, 25, 60)
@@ -27,7 +28,12 @@ _FOREST, _FOREST_LEAF, _FOREST_ROWS = 100, 3, 20_000
 
 
 def out_of_fold_boosting(
-    columns: TreeColumns, labels: Integers, n_classes: int, fold: Integers, stages: Sequence[int] = STAGES
+    columns: TreeColumns,
+    labels: Integers,
+    n_classes: int,
+    fold: Integers,
+    stages: Sequence[int] = STAGES,
+    progress: Progress | None = None,
 ) -> list[Floats32]:
     """Return, per stage, the scores of each row by boosted trees of the other folds, ``(n_examples, n_classes)``.
 
@@ -39,6 +45,7 @@ def out_of_fold_boosting(
         n_classes: two or more.
         fold: fold ids from 0 on, ``(n_examples,)``.
         stages: numbers of trees, ascending.
+        progress: called with (folds done, folds).
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
@@ -61,10 +68,12 @@ def out_of_fold_boosting(
             found = enumerate(model.staged_predict_proba(columns.values[held_out]), start=1)
             return model.classes_, [shares for stage, shares in found if stage in stages]
 
-    return _out_of_fold(fitted, labels, n_classes, fold, len(stages))
+    return _out_of_fold(fitted, labels, n_classes, fold, len(stages), progress)
 
 
-def out_of_fold_forest(columns: TreeColumns, labels: Integers, n_classes: int, fold: Integers) -> Floats32:
+def out_of_fold_forest(
+    columns: TreeColumns, labels: Integers, n_classes: int, fold: Integers, progress: Progress | None = None
+) -> Floats32:
     """Return the scores of each row by a forest of the other folds, ``(n_examples, n_classes)``; else as ``out_of_fold_boosting``."""
     from sklearn.ensemble import ExtraTreesClassifier
 
@@ -76,10 +85,10 @@ def out_of_fold_forest(columns: TreeColumns, labels: Integers, n_classes: int, f
         model.fit(columns.values[taught], labels[taught])
         return model.classes_, [model.predict_proba(columns.values[held_out])]
 
-    return _out_of_fold(fitted, labels, n_classes, fold, 1)[0]
+    return _out_of_fold(fitted, labels, n_classes, fold, 1, progress)[0]
 
 
-def _out_of_fold(fitted: Any, labels: Integers, n_classes: int, fold: Integers, tables: int) -> list[Floats32]:
+def _out_of_fold(fitted: Any, labels: Integers, n_classes: int, fold: Integers, tables: int, progress: Progress | None) -> list[Floats32]:
     out = [np.full((len(labels), n_classes), _LEAST) for _ in range(tables)]
     for part in range(int(fold.max()) + 1):
         held_out, taught = fold == part, fold != part
@@ -89,6 +98,8 @@ def _out_of_fold(fitted: Any, labels: Integers, n_classes: int, fold: Integers, 
             classes, found = fitted(taught, held_out)
         for table, shares in zip(out, found, strict=True):
             table[np.ix_(held_out, classes)] = np.maximum(shares, _LEAST)
+        if progress is not None:
+            progress(part + 1, int(fold.max()) + 1)
     return [_centred(np.log(table)) for table in out]
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cartograph.data.arrays import Bools, Floats, Floats32, Integers
+from cartograph.data.progress import Progress
 
 SHRINKAGES = (0.1, 0.5, 0.9)
 """Parts of the covariance that are taken to be round: small ones suit many rows, large ones vectors of more numbers than there are rows."""
@@ -114,6 +115,7 @@ def leave_one_out_neighbours(
     *,
     rows: Integers | None = None,
     fold: Integers | None = None,
+    progress: Progress | None = None,
 ) -> list[Floats32]:
     """Return, per number of neighbours, the scores of each row by the labels of the rows most like it, ``(n_examples, n_classes)``.
 
@@ -130,6 +132,7 @@ def leave_one_out_neighbours(
         rng: draws the rows among which neighbours are looked for, above 50,000.
         rows: places of the rows to score, rising; None: all.
         fold: of each row, ``(n_examples,)``; no row is a neighbour of another of its fold. None: of all but its own.
+        progress: called with (rows scored, rows to score).
     """
     n_examples = len(labels)
     references = np.arange(n_examples)
@@ -156,6 +159,8 @@ def leave_one_out_neighbours(
         weight = np.maximum(np.take_along_axis(alike, nearest, axis=1), 1e-6).astype(np.float64)
         for table, number in zip(out, counts, strict=True):
             table[start:stop] = _log_shares(given[nearest[:, :number]], weight[:, :number], prior)
+        if progress is not None:
+            progress(stop, len(asked))
     return out
 
 

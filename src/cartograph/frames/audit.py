@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from cartograph.data.arrays import Floats32
 from cartograph.data.folds import assign_folds
 from cartograph.data.parquet import write_parquet
+from cartograph.data.progress import Progress
 from cartograph.dynamics.epoch_files import Dynamics, read_dynamics
 from cartograph.errors import InputError
 from cartograph.frames.command import command_of
@@ -47,7 +48,6 @@ from cartograph.train.enough import attempt_of, fit_until_learnt, simple_accurac
 from cartograph.train.fit import fit_files
 from cartograph.train.learning import learning_of
 from cartograph.train.recipe import Recipe
-from cartograph.train.trainer import Progress
 
 FOLDS = 5
 

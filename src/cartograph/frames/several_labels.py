@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from cartograph.data.arrays import Floats32, Integers
 from cartograph.data.linked_rows import user_groups
 from cartograph.data.parquet import write_parquet
+from cartograph.data.progress import Progress
 from cartograph.dynamics.decision_rows import decision_classes, decision_rows
 from cartograph.dynamics.decisions import NAMES, decision_places
 from cartograph.dynamics.epoch_files import Dynamics, read_dynamics
@@ -43,7 +44,6 @@ from cartograph.suspects.record import committee_record
 from cartograph.suspects.several_labels import SeveralDoubts, several_doubts
 from cartograph.train.label_sets import fit_labels, least_f1, not_learnt, usual_recipe
 from cartograph.train.result import TrainingResult
-from cartograph.train.trainer import Progress
 
 
 def audit_labels(

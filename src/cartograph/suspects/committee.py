@@ -21,6 +21,7 @@ from cartograph.data.arrays import Floats32, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.kept_logits import WHOLE, KeptShares, Shares
 from cartograph.data.linked_rows import row_copies, row_groups
+from cartograph.data.progress import Progress, piece_of
 from cartograph.errors import InputError
 from cartograph.features.simple import simple_features
 from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike, tree_columns
@@ -93,6 +94,7 @@ def committee_scores(
     apart: bool = False,
     groups: Integers | None = None,
     texts: Integers | None = None,
+    progress: Progress | None = None,
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
 
@@ -116,6 +118,7 @@ def committee_scores(
             may that read one of them; folds that are given must not divide one. None: each row is on its own.
         texts: a number for each row, equal for copies of one group (``linked_rows.row_copies``): their labels are heard when all models
             have spoken (``copies``), of at most ``WHOLE`` classes. None: they are not.
+        progress: called with (folds done, folds), over all views; of many classes with (rows, of all).
 
     Raises:
         InputError: nothing to learn from (no rows, one class, blank texts, no view), labels, features, vectors or probabilities that do
@@ -134,13 +137,18 @@ def committee_scores(
     if len(classes) > WHOLE and trees is None and (features is not None or vectors is not None or known):
         if vectors is not None:
             check_vectors(vectors, len(given))
-        kept = shares_of_many(features, vectors, known or {}, given, len(classes), fold, rng, together=together)
+        kept = shares_of_many(features, vectors, known or {}, given, len(classes), fold, rng, together=together, progress=progress)
         return Committee(kept, kept_doubt(kept, given), (), fold)
-    views = [] if features is None else [words_view(features, given, len(classes), fold, rng, together=together)]
+    fitted, number = sum(part is not None for part in (features, vectors, trees)), int(fold.max()) + 1
+    views: list[View] = []
+    if features is not None:
+        shown = piece_of(progress, 0, fitted, number)
+        views.append(words_view(features, given, len(classes), fold, rng, together=together, progress=shown))
     if vectors is not None:
-        views.append(vectors_view(vectors, given, len(classes), fold, rng, together=together))
+        shown = piece_of(progress, len(views), fitted, number)
+        views.append(vectors_view(vectors, given, len(classes), fold, rng, together=together, progress=shown))
     if trees is not None:
-        views.append(trees_view(trees, given, len(classes), fold, rng))
+        views.append(trees_view(trees, given, len(classes), fold, rng, progress=piece_of(progress, len(views), fitted, number)))
     whole = {name: shares.dense() if isinstance(shares, KeptShares) else shares for name, shares in (known or {}).items()}
     views += [known_view(name, shares, given, rng) for name, shares in whole.items()]
     if not views:

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from cartograph.data.arrays import Bools, Floats, Floats32, Integers, Reals
 from cartograph.data.kept_logits import KeptShares, Shares, in_blocks, most_probable
+from cartograph.data.progress import Progress
 from cartograph.features.vector_models import SHRINKAGES, discriminants, leave_one_out_neighbours
 from cartograph.suspects.mixture import fit_mixture
 
@@ -41,6 +42,7 @@ def shares_of_many(
     rng: np.random.Generator,
     *,
     together: bool = False,
+    progress: Progress | None = None,
 ) -> KeptShares:
     """Return out-of-sample class probabilities by naive Bayes, discriminants and neighbours together, of each row the most probable.
 
@@ -53,6 +55,7 @@ def shares_of_many(
         fold: fold of each row, ``(n_examples,)``.
         rng: draws the rows that the weights of the members are fitted on, and those among which neighbours are looked for.
         together: whether rows of one fold say nothing of each other (``linked_rows``); else all other rows teach naive Bayes.
+        progress: called with (rows scored, rows to score).
     """
     scorers: list[Scorer] = []
     if features is not None:
@@ -79,6 +82,8 @@ def shares_of_many(
     for block in in_blocks(len(labels), n_classes, _ELEMENTS):
         shares = mixture.probabilities(scores(np.arange(block.start, block.stop)))
         parts.append(most_probable(shares, labels[block]))
+        if progress is not None:
+            progress(block.stop, len(labels))
     classes, values = (np.concatenate(column) for column in zip(*parts, strict=True))
     return KeptShares(classes, values, n_classes)
 

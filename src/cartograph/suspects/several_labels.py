@@ -20,6 +20,7 @@ import numpy as np
 
 from cartograph.data.arrays import Floats, Ids, Integers
 from cartograph.data.folds import assign_folds
+from cartograph.data.progress import Progress, piece_of
 from cartograph.dynamics.decisions import NAMES
 from cartograph.errors import InputError
 from cartograph.features.tables import mostly_alike
@@ -53,7 +54,7 @@ class SeveralDoubts:
     together: Doubt
 
 
-def several_doubts(reading: Reading, given: Ids, names: Sequence[str], seed: int) -> SeveralDoubts:
+def several_doubts(reading: Reading, given: Ids, names: Sequence[str], seed: int, progress: Progress | None = None) -> SeveralDoubts:
     """Return the doubt about every label of every row.
 
     Cost: of one committee a label (``committee_scores``), and a small logistic regression per label and fold.
@@ -63,6 +64,7 @@ def several_doubts(reading: Reading, given: Ids, names: Sequence[str], seed: int
         given: 0 and 1, ``(n_examples, n_labels)``; each label with ``FOLDS`` rows of either at least.
         names: of the labels, for messages.
         seed: of the folds.
+        progress: called with (folds done, folds), over all labels.
 
     Raises:
         InputError: a label with fewer yes or no than folds, or as ``committee_scores``.
@@ -71,13 +73,16 @@ def several_doubts(reading: Reading, given: Ids, names: Sequence[str], seed: int
     if not len(few) or few.min() < FOLDS:
         which = f"label {names[int(few.argmin())]!r} has {int(few.min())}" if len(few) else "there is no label"
         raise InputError(f"{which} rows of yes or of no; {FOLDS} of both are needed to doubt any of them.")
-    committees = [_committee(reading, given[:, label], np.random.default_rng([seed, 3, label])) for label in range(given.shape[1])]
+    committees = [
+        _committee(reading, given[:, label], np.random.default_rng([seed, 3, label]), piece_of(progress, label, len(names), FOLDS))
+        for label in range(given.shape[1])
+    ]
     own = np.stack([np.asarray(committee.probabilities)[:, 1] for committee in committees], axis=1)
     yes = own if len(names) == 1 else _both(own, _stacked(own, given, [committee.fold for committee in committees], seed))
     return _doubts(yes, given, reading.trees is not None and mostly_alike(reading.trees), reading.apart)
 
 
-def _committee(reading: Reading, given: Ids, rng: np.random.Generator) -> Committee:
+def _committee(reading: Reading, given: Ids, rng: np.random.Generator, progress: Progress | None) -> Committee:
     fold = assign_folds(given, FOLDS, rng, reading.groups)
     return committee_scores(
         reading.data,
@@ -89,6 +94,7 @@ def _committee(reading: Reading, given: Ids, rng: np.random.Generator) -> Commit
         trees=reading.trees,
         apart=reading.apart,
         groups=reading.groups,
+        progress=progress,
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from cartograph.data.arrays import Floats, Floats32, Integers
+from cartograph.data.progress import Progress, piece_of
 from cartograph.errors import InputError
 from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_bayes, out_of_fold_logistic
 from cartograph.features.tables import TreeColumns
@@ -57,7 +58,14 @@ class View:
 
 
 def words_view(
-    features: sparse.csr_array, labels: Integers, n_classes: int, fold: Integers, rng: np.random.Generator, *, together: bool = False
+    features: sparse.csr_array,
+    labels: Integers,
+    n_classes: int,
+    fold: Integers,
+    rng: np.random.Generator,
+    *,
+    together: bool = False,
+    progress: Progress | None = None,
 ) -> View:
     """Return what logistic regressions and naive Bayes on a sparse matrix say.
 
@@ -68,8 +76,9 @@ def words_view(
         fold: fold of each row, ``(n_examples,)``.
         rng: draws a sample of rows for the mixture, above 20,000.
         together: whether rows of one fold say nothing of each other (``linked_rows``); else all other rows teach naive Bayes.
+        progress: called with (done, in all), in folds of its models.
     """
-    logistic = out_of_fold_logistic(features, labels, n_classes, fold, PENALTIES)
+    logistic = out_of_fold_logistic(features, labels, n_classes, fold, PENALTIES, progress=progress)
     if together:
         bayes = out_of_fold_bayes(features, labels, n_classes, fold, SMOOTHINGS)
     else:
@@ -79,7 +88,14 @@ def words_view(
 
 
 def vectors_view(
-    vectors: Floats32, labels: Integers, n_classes: int, fold: Integers, rng: np.random.Generator, *, together: bool = False
+    vectors: Floats32,
+    labels: Integers,
+    n_classes: int,
+    fold: Integers,
+    rng: np.random.Generator,
+    *,
+    together: bool = False,
+    progress: Progress | None = None,
 ) -> View:
     """Return what linear discriminants and nearest neighbours say of an encoder's vectors, ``(n_examples, width)``; else as ``words_view``.
 
@@ -88,14 +104,24 @@ def vectors_view(
     """
     check_vectors(vectors, len(labels))
     discriminants = out_of_fold_discriminant(vectors, labels, n_classes, fold, SHRINKAGES)
-    neighbours = leave_one_out_neighbours(vectors, labels, n_classes, NEIGHBOURS, rng, fold=fold if together else None)
+    neighbours = leave_one_out_neighbours(vectors, labels, n_classes, NEIGHBOURS, rng, fold=fold if together else None, progress=progress)
     members = (*(f"discriminant {part:g}" for part in SHRINKAGES), *(f"{number} neighbours" for number in NEIGHBOURS))
     return _view("vectors", members, np.stack([*discriminants, *neighbours]), labels, rng)
 
 
-def trees_view(columns: TreeColumns, labels: Integers, n_classes: int, fold: Integers, rng: np.random.Generator) -> View:
+def trees_view(
+    columns: TreeColumns,
+    labels: Integers,
+    n_classes: int,
+    fold: Integers,
+    rng: np.random.Generator,
+    *,
+    progress: Progress | None = None,
+) -> View:
     """Return what boosted trees, early and late in their training, and a forest say of the columns of a table; else as ``words_view``."""
-    boosted, forest = out_of_fold_boosting(columns, labels, n_classes, fold), out_of_fold_forest(columns, labels, n_classes, fold)
+    folds = int(fold.max()) + 1
+    boosted = out_of_fold_boosting(columns, labels, n_classes, fold, progress=piece_of(progress, 0, 2, folds))
+    forest = out_of_fold_forest(columns, labels, n_classes, fold, piece_of(progress, 1, 2, folds))
     return _view("trees", (*(f"{number} trees" for number in STAGES), "forest"), np.stack([*boosted, forest]), labels, rng)
 
 

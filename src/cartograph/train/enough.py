@@ -25,6 +25,7 @@ from cartograph.data.arrays import Bools, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.json_files import read_json, write_json
 from cartograph.data.linked_rows import user_groups
+from cartograph.data.progress import Progress
 from cartograph.dynamics.epoch_files import by_blocks, epoch_file
 from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_bayes, out_of_fold_logistic
 from cartograph.features.simple import simple_features
@@ -35,7 +36,6 @@ from cartograph.train.fit import fit_files
 from cartograph.train.recipe import Recipe
 from cartograph.train.result import TrainingResult
 from cartograph.train.settling import Settling, gold_shares, of_surest_third
-from cartograph.train.trainer import Progress
 
 MOST_DOUBLINGS = 4
 """A training is repeated with at most 2⁴ = 16 times the epochs that it began with."""

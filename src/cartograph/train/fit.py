@@ -22,6 +22,7 @@ import torch
 
 from cartograph.data.json_files import read_json
 from cartograph.data.memory import release_memory
+from cartograph.data.progress import Progress
 from cartograph.dynamics.decisions import recorded_uids
 from cartograph.dynamics.epoch_files import epoch_file
 from cartograph.dynamics.recorder import DynamicsRecorder
@@ -38,7 +39,7 @@ from cartograph.train.recipe import Recipe
 from cartograph.train.result import Predictions, TrainingResult
 from cartograph.train.settling import Settling
 from cartograph.train.stages import fit_stages
-from cartograph.train.trainer import HELD_OUT, DynamicsTrainer, Progress, Score, Watch
+from cartograph.train.trainer import HELD_OUT, DynamicsTrainer, Score, Watch
 
 _HASHED_ROWS = 65_536
 

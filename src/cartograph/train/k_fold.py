@@ -17,11 +17,11 @@ import pyarrow.parquet as pq
 from cartograph.data.folds import assign_folds
 from cartograph.data.linked_rows import row_groups
 from cartograph.data.parquet import write_parquet
+from cartograph.data.progress import Progress
 from cartograph.dynamics.epoch_files import epoch_file
 from cartograph.schema import LABEL, UID
 from cartograph.train.fit import fit_files
 from cartograph.train.recipe import Recipe
-from cartograph.train.trainer import Progress
 
 
 def fit_folds(

@@ -9,13 +9,13 @@ import pyarrow as pa
 from scipy import sparse
 
 from cartograph.data.arrays import Ids, Integers
+from cartograph.data.progress import Progress
 from cartograph.models.registry import batch_for, model_class
 from cartograph.schema import dataset_info
 from cartograph.train.enough import Attempt, fit_until_learnt, yes_attempt, yes_simple
 from cartograph.train.fit import fit_files
 from cartograph.train.recipe import Recipe
 from cartograph.train.result import TrainingResult
-from cartograph.train.trainer import Progress
 from cartograph.wording import counted, percent
 
 _NEARLY = 0.95

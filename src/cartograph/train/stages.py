@@ -14,6 +14,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from cartograph.data.arrays import Floats32
+from cartograph.data.progress import Progress
 from cartograph.dynamics.epoch_files import by_blocks
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.errors import InputError
@@ -25,7 +26,7 @@ from cartograph.statistics.metrics import accuracy, cross_entropy, losses
 from cartograph.train.recipe import Recipe
 from cartograph.train.result import Predictions, TrainingResult
 from cartograph.train.settling import Settling
-from cartograph.train.trainer import HELD_OUT, Progress, Score
+from cartograph.train.trainer import HELD_OUT, Score
 
 RECORD = "stages"
 """When the logits are read: after the trees that an epoch adds."""

@@ -17,6 +17,7 @@ from transformers import PrinterCallback, Trainer, TrainerCallback
 from transformers.trainer import OPTIMIZER_NAME, SCHEDULER_NAME, TRAINER_STATE_NAME
 
 from cartograph.data.arrays import Floats32, Integers
+from cartograph.data.progress import Progress
 from cartograph.dynamics.decisions import decisions, recorded_uids
 from cartograph.dynamics.epoch_files import by_blocks
 from cartograph.dynamics.recorder import DynamicsRecorder
@@ -38,7 +39,6 @@ HELD_OUT = "held_out"
 
 _ALIVE: WeakSet[Trainer] = WeakSet()
 
-Progress = Callable[[int, int], None]
 Score = dict[str, Any]
 
 

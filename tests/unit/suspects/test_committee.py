@@ -273,3 +273,36 @@ def test_of_a_table_whose_rows_are_near_copies_a_whole_patients_wrong_labels_are
         for groups in (None, patient)
     )
     assert alone < 0.4 < 0.9 < together
+
+
+# --- how far it is
+
+
+@pytest.mark.parametrize("kinds", [("words",), ("vectors",), ("words", "vectors", "trees")])
+def test_the_folds_of_all_views_are_counted_to_the_end(kinds: tuple[str, ...]) -> None:
+    features, labels = small(60, 3, 1)
+    heard: list[tuple[int, int]] = []
+    columns = TreeColumns(features.toarray(), np.zeros(12, bool))
+    given = {"vectors": features.toarray() if "vectors" in kinds else None, "trees": columns if "trees" in kinds else None}
+    read = features if "words" in kinds else None
+    asked = {"folds": 4, "progress": lambda done, total: heard.append((done, total))}
+    counted = committee_scores(read, labels, list("abc"), np.random.default_rng(1), **given, **asked)
+    dones, totals = zip(*heard, strict=True)
+    assert set(totals) == {4 * len(kinds)} and list(dones) == sorted(dones) and dones[-1] == 4 * len(kinds)
+    silent = committee_scores(read, labels, list("abc"), np.random.default_rng(1), **given, folds=4)
+    np.testing.assert_array_equal(counted.probabilities, silent.probabilities)
+
+
+def test_of_many_classes_rows_are_counted_to_the_end() -> None:
+    features, _ = small(600, 12, 1)
+    heard: list[tuple[int, int]] = []
+    wide = np.arange(600) % 300
+    committee_scores(
+        features,
+        wide,
+        [str(label) for label in range(300)],
+        np.random.default_rng(1),
+        folds=np.arange(600) // 300,
+        progress=lambda done, total: heard.append((done, total)),
+    )
+    assert heard[-1] == (600, 600)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cartograph.data.arrays import Array, Floats32
+from cartograph.data.progress import Progress
 from cartograph.errors import InputError
 from cartograph.pairs.pair_space import Keys, PairSpace
 from cartograph.pairs.task import Task
 
 if TYPE_CHECKING:
     from cartograph.pairs.models.cosine import CosineModel
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)

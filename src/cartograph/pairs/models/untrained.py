@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cartograph.pairs.models.learner import Progress, UtteranceVectors
+from cartograph.data.progress import Progress
+from cartograph.pairs.models.learner import UtteranceVectors
 from cartograph.pairs.task import Task
 
 
