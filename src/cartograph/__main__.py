@@ -222,14 +222,14 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
 def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> int:
     """Write the results and say what was found; return how many rows ``cleaned.csv`` has."""
     from cartograph.frames.tables import write_tables
-    from cartograph.page.headline import unless_made, why_unknown
+    from cartograph.page.headline import on_condition, why_unknown
     from cartograph.wording import labels_wrong
 
     report = found.report(folder / "report.html")
     suspects, kept = write_tables(found, folder, recipe)
     wrong, page = found.wrong, found._page
     if wrong is not None:
-        _say(f"{part}; {unless_made(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
+        _say(f"{part}; {on_condition(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
     else:
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
         _say(f"{part}; how many labels are wrong cannot be estimated{why and ': '}{why}")

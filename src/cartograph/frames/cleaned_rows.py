@@ -58,7 +58,7 @@ class CleanedRows:
         """
         done, sure = self._done(recipe), len(self._arms["drop"].changes)
         if not sure:
-            if not self._calibrated and self.suspects.record["suspects"]:
+            if not self._calibrated:
                 return "all of them: how many labels are wrong cannot be estimated, so that none is changed without a person"
             return "all of them: no label is surely wrong"
         if not len(done.changes):

@@ -18,7 +18,7 @@ from cartograph.compare.recommendation import recommend
 from cartograph.features.unusual import held_values
 from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import cleaning_lines
-from cartograph.page.headline import why_unknown
+from cartograph.page.headline import on_condition, why_unknown
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import LABEL, SOURCE, UID, WEIGHT, Task
 from cartograph.wording import about, count, counted, cut, listing, markdown_table, percent, plain_markdown, share
@@ -196,7 +196,10 @@ def _wrong(audit: Audit) -> list[str]:
     if wrong is not None and record["calibrated"]:
         interval = f"95 % CI {about(wrong['low'])} to {about(wrong['high'])}"
         most = f"up to {about(wrong['most'])} if errors gather on hard rows"
-        return [f"About {about(wrong['expected'])} labels of the original are estimated to be wrong ({interval}; {most})."]
+        said = (
+            f"{on_condition(audit)}about {about(wrong['expected'])} labels of the original are estimated to be wrong ({interval}; {most})."
+        )
+        return [f"{said[0].upper()}{said[1:]}"]
     why = why_unknown(record, audit.rows)
     return [f"How many labels of the original are wrong cannot be estimated: {why}."] if why else []
 
