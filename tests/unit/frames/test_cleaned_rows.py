@@ -71,5 +71,7 @@ def test_no_surely_wrong_label_and_an_unknown_recipe_are_said() -> None:
     untold = findings(reviews(1.0, 4, 0).iloc[:90].assign(label=lambda rows: rows["label"].where(rows.index % 9 > 0, "other")))
     assert len(untold.suspects) and untold.wrong is None
     assert untold.changes() == "all of them: how many labels are wrong cannot be estimated, so that none is changed without a person"
+    empty = findings(pd.concat([reviews(1.0, 4, 0), pd.DataFrame({"text": [""], "label": ["good"]})], ignore_index=True))
+    assert len(empty.cleaned()) == 800 and empty.changes() == "all that could be used: no label is surely wrong"
     with pytest.raises(InputError, match="recipe must be auto, drop-flagged or relabel, but is 'weigh'"):
         found.changes("weigh")  # type: ignore[arg-type]
