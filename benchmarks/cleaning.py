@@ -106,9 +106,9 @@ def arms_of(features: Any, noised: np.ndarray, classes: list[str], seed: int) ->
 
     from cartograph.clean.arms import choose_arm, kept_as_it_is
     from cartograph.clean.cleaning import clean
-    from cartograph.clean.recommended import well_known
     from cartograph.schema import NOISE, DatasetInfo, examples_schema
     from cartograph.suspects.committee import committee_scores
+    from cartograph.suspects.determined import well_determined
 
     committee = committee_scores(features, noised, classes, np.random.default_rng(seed), folds=FOLDS)
     doubt, rows = committee.doubt, np.arange(len(noised))
@@ -130,7 +130,7 @@ def arms_of(features: Any, noised: np.ndarray, classes: list[str], seed: int) ->
     ways = {arm: clean(examples, noise, {}, recipe=recipe, **how) for arm, recipe in recipes.items()}
     if doubt.wrong is None:
         return ways, kept_as_it_is("no estimate")
-    known = well_known(vars(doubt.wrong))
+    known = well_determined(doubt.wrong.expected, doubt.wrong.low)
     return ways, choose_arm(features, noised, len(classes), 1.0 - doubt.score, ways, np.random.default_rng([seed, 1]), known=known)
 
 

@@ -111,7 +111,7 @@ def _audit_one_label(given: argparse.Namespace) -> None:
     examples = rows.ingested.examples
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
     kept = _end(found, folder, part, given.recipe)
-    _say(f"{folder / 'cleaned.csv'}: {kept:,} rows, {found.changes(given.recipe)}")
+    _say(f"{folder / 'cleaned.csv'}: {_rows_kept(kept, rows.ingested)}, {found.changes(given.recipe)}")
 
 
 def _audit_labels(given: argparse.Namespace) -> None:
@@ -139,7 +139,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
         if found.wrong is not None
         else "unchanged, as nobody can say how many labels are wrong"
     )
-    _say(f"{folder / 'cleaned.csv'}: {kept:,} rows, {done}")
+    _say(f"{folder / 'cleaned.csv'}: {_rows_kept(kept, rows.rows.ingested)}, {done}")
 
 
 def _label_columns(given: argparse.Namespace) -> str | list[str]:
@@ -222,14 +222,14 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
 def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> int:
     """Write the results and say what was found; return how many rows ``cleaned.csv`` has."""
     from cartograph.frames.tables import write_tables
-    from cartograph.page.headline import unless_made, why_unknown
+    from cartograph.page.headline import on_condition, why_unknown
     from cartograph.wording import labels_wrong
 
     report = found.report(folder / "report.html")
     suspects, kept = write_tables(found, folder, recipe)
     wrong, page = found.wrong, found._page
     if wrong is not None:
-        _say(f"{part}; {unless_made(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
+        _say(f"{part}; {on_condition(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
     else:
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
         _say(f"{part}; how many labels are wrong cannot be estimated{why and ': '}{why}")
@@ -237,6 +237,14 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recip
     _say(f"{report}: the map, the suspects and the reasons; open it in a browser")
     _say(f"{suspects}: the suspects, most suspect first")
     return kept
+
+
+def _rows_kept(kept: int, ingested: IngestedSet) -> str:
+    """Return how many rows the cleaned file has, of how many where some were set aside."""
+    from cartograph.wording import counted
+
+    aside = len(ingested.quarantine)
+    return f"{kept:,} of {ingested.rows_read:,} rows ({aside:,} set aside)" if aside else counted(kept, "row")
 
 
 def _progress() -> Callable[[int, int], None]:

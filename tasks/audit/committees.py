@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from cartograph.data.arrays import Ids
     from cartograph.data.progress import Progress
     from cartograph.dynamics.epoch_files import Dynamics
     from cartograph.suspects.committee import Committee
@@ -85,6 +86,7 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
 
     from cartograph.data.folds import assign_folds
     from cartograph.schema import LINKED, dataset_info
+    from cartograph.suspects.class_forms import class_forms
     from cartograph.suspects.committee import committee_scores, reading_of
     from cartograph.suspects.listing import mean_probabilities
 
@@ -95,6 +97,7 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
     reading = reading_of(by_uid)
     vectors = embedded_vectors(by_uid, inputs) if reading.vectors is None else reading.vectors
     given = by_uid["label"].to_numpy()
+    forms = class_forms(info.labels, given)
     fold = assign_folds(given, min(folds, len(given)), np.random.default_rng([seed, 1]), reading.groups)
 
     def opinion(
@@ -110,21 +113,24 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
         if dynamics is not None and training.fine_tuned and LINKED not in by_uid.column_names:
             early = 1 if dynamics.logits.shape[1] > _LONG else 0
             known["early epoch"] = mean_probabilities(dynamics.logits[:, early : early + 1])
-        rng = np.random.default_rng([seed, 3])
-        return committee_scores(
-            reading.data,
-            labels,
-            list(info.labels),
-            rng,
-            folds=fold,
-            vectors=vectors,
-            trees=reading.trees,
-            known=known,
-            apart=reading.apart,
-            groups=reading.groups,
-            texts=reading.texts,
-            progress=progress,
-        )
+
+        def score(given: Ids, classes: np.ndarray) -> Committee:
+            return committee_scores(
+                reading.data,
+                given,
+                [info.labels[number] for number in classes],
+                np.random.default_rng([seed, 3]),
+                folds=fold,
+                vectors=vectors,
+                trees=reading.trees,
+                known={name: forms.of_left(shares) for name, shares in known.items()},
+                apart=reading.apart,
+                groups=reading.groups,
+                texts=reading.texts,
+                progress=progress,
+            )
+
+        return forms.committee(score, labels)
 
     return opinion
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _DATA = "data/evaluate"
 _ROWS, _SUSPECTS = "data/ingest/train.parquet", "data/noise/noise.parquet"
+_FOUND = "data/noise/noise.json"
 _METRICS = "reports/evaluate.metrics.json"
 _SCORES = {
     "x": "value",
@@ -77,7 +78,7 @@ def run(params: Evaluate, inputs: Inputs, out: Out) -> str:
     comparison = compare_versions(sets, failed, scored, resamples=params.bootstrap, seed=params.seed, pairs=pairs)
     listed = [{"subset": subset, "seed": seed, "reason": reason} for (subset, seed), reason in failures.items()]
     ending = "\n".join(["", *broken_lines(listed)])
-    advice = recommend(comparison.differences)
+    advice = recommend(comparison.differences, read_json(inputs[_FOUND]) if _FOUND in inputs else None)
     advised = "" if advice is None else f"\n{advice.sentence}\n"
     _write(comparison, markdown(comparison.only(VERSIONS), rows) + advised + ending, out[_DATA])
     write_json(out[_DATA] / "recommended.json", {} if advice is None else advice.content())
@@ -187,7 +188,8 @@ def _write(comparison: Comparison, page: str, folder: Path) -> None:
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
     scored = (_ROWS, _SUSPECTS) if holds_out(settings) else ingested_sets(settings)[1:]
-    return (*retrained_models(settings).values(), *scored)
+    found = (_FOUND,) if "noise" in settings else ()
+    return (*retrained_models(settings).values(), *scored, *found)
 
 
 STEP = Step(

@@ -66,9 +66,12 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     import numpy as np
 
     from cartograph.data.parquet import write_parquet
+    from cartograph.features.telling import telling_columns
+    from cartograph.schema import dataset_info
+    from cartograph.suspects.class_forms import class_forms
     from cartograph.suspects.detector import choose_detector
     from cartograph.suspects.listing import choose_suggestions, suspects_table
-    from cartograph.suspects.record import noise_metrics, noise_record
+    from cartograph.suspects.record import noise_metrics, noise_record, without_number
 
     by_uid = _labels(inputs)
     training = read_training(inputs["data/train"])
@@ -99,6 +102,8 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     _draw(experiment, out, assumed)
     asked = {"detector": params.detector, "threshold": params.threshold}
     found = noise_record(flips, choice, suggestions, suspects, doubt, asked=asked, assumption=_ASSUMPTION if assumed else None)
+    telling = telling_columns(_texts(inputs)) if dataset_info(by_uid.schema).features else []
+    found = without_number(found, telling, class_forms(original.names, original.labels))
     write_json(out[_DATA] / "noise.json", found)
     write_json(out[_METRICS], noise_metrics(found))
     return _summary(found)

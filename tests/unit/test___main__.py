@@ -68,7 +68,7 @@ def test_it_says_how_a_table_was_read_what_was_left_out_and_which_column_tells_t
     assert "3 columns: 2 numbers and 1 category\n" in shown
     assert "left out, since they are identifiers, row numbers, empty or marked as no features: `number` and `name`; name them" in shown
     assert "`grade` alone predicts the label of (nearly) every row" in shown
-    assert "; unless `grade` was made from the label, about 0 labels are wrong " in shown
+    assert "; how many labels are wrong cannot be estimated: `grade` tells the label of (nearly) every row by itself" in shown
     page = (tmp_path / "rows-audit/report.html").read_text()
     assert "`grade` alone predicts the label of (nearly) every row" in page
     assert (
@@ -157,3 +157,14 @@ def test_a_file_without_a_header_has_its_columns_named_by_position(
     assert "`--columns ,text,label` in `init` and `cartograph audit`" in capsys.readouterr().err
     assert main(["audit", "rows.csv", "--columns", ",text,label"]) == 0
     assert "60 rows, 2 classes\n" in capsys.readouterr().out
+
+
+def test_it_says_how_many_of_how_many_rows_stay_where_some_were_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{['good', 'bad'][row % 2]} film number {row},{'ab'[row % 2]}" for row in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows, ",a", "good film,"]))
+    assert main(["audit", "rows.csv"]) == 0
+    shown = capsys.readouterr().out
+    assert "rows-audit/cleaned.csv: 60 of 62 rows (2 set aside), all that could be used: " in shown

@@ -124,7 +124,7 @@ def cleaning_value(recommended: Mapping[str, Any]) -> GateValue:
     worse = recommended["worse"]
     number, plural = len(worse), "" if len(worse) == 1 else "s"
     how = f"measurably worse than on the original by {number:,} score{plural}" if number else "not measurably worse than on the original"
-    statement = f"Models trained on the cleaned rows are {how}"
+    statement = f"Models trained on the cleaned rows are {how}; recommended: the {recommended['recommended']} rows"
     return GateValue("cleaning_harm", number, statement, "count", [f"{metric} on {name}" for name, metric in worse][:_NAMED])
 
 

@@ -4,12 +4,12 @@ Each arm changes the rows that a cheap linear model on sparse features learns fr
 out. The labels there are as doubtful as those learnt from, so every row counts by its probability of a right label: a model is not
 rewarded for repeating an error, nor for agreeing with a suggestion.
 
-Where it is well known how many labels are wrong (``recommended.well_known``), the best arm that changes anything is recommended, unless it
-is measurably worse than the original: that hundreds of labels are wrong does not become untrue because a linear model shrugs them off, and
-others do not. Where it is not, an arm has to exceed the original by more than two standard errors of the paired difference (as Breiman et
-al. 1984, §3.4.3, with one) and one row beyond it, since a single row that turns has a standard error of less than a row; else the original
-is recommended. An arm under which no row is dropped or relabelled or weighs less than half is not recommended: what it gains there is
-chance.
+Where it is well determined how many labels are wrong (``suspects.determined``), the best arm that changes anything is recommended, unless
+it is measurably worse than the original: that hundreds of labels are wrong does not become untrue because a linear model shrugs them off,
+and others do not. Where it is not, an arm has to exceed the original by more than two standard errors of the paired difference (as Breiman
+et al. 1984, §3.4.3, with one) and one row beyond it, since a single row that turns has a standard error of less than a row; else the
+original is recommended. An arm under which no row is dropped or relabelled or weighs less than half is not recommended: what it gains
+there is chance.
 
 The probabilities were made once, each by models that had not seen the row itself but had seen the other rows, the fold left out among
 them. What an arm does to the rows learnt from thus carries a trace of the labels that it is scored on, and gains come out too large:
@@ -47,8 +47,8 @@ MOST_ROWS = 20_000
 """Of a larger train set a sample of so many rows is compared on."""
 
 ERRORS = 2.0
-"""Standard errors by which an arm must exceed the original where it is not well known how many labels are wrong. With one, 10 to 29 right
-labels of clean tables and texts were changed."""
+"""Standard errors by which an arm must exceed the original where it is not well determined how many labels are wrong. With one, 10 to 29
+right labels of clean tables and texts were changed."""
 
 LEAST_ROWS = 50
 """With fewer rows nothing is chosen: differences would be of single rows."""
@@ -114,7 +114,7 @@ def choose_arm(
         arms: the outcome of each for every row, ``original`` among them.
         rng: draws folds, and a sample of rows where there are more than ``MOST_ROWS``.
         groups: of each row, ``(n_examples,)``: rows of one are left out together (``linked_rows``); None: each row is on its own.
-        known: whether it is well known how many labels are wrong.
+        known: whether it is well determined how many labels are wrong.
     """
     rows = np.arange(len(labels)) if len(labels) <= MOST_ROWS else np.sort(rng.choice(len(labels), MOST_ROWS, replace=False))
     given, trust = labels[rows].astype(np.int64), right[rows]
@@ -171,10 +171,8 @@ def _verdict(best: Arm, score: ArmScore, rows: float, *, known: bool) -> tuple[b
     """Return whether the best way of cleaning is recommended, and why, in a sentence."""
     judged = "By cross-validation of linear models on the train set"
     if known and not _worse(score, rows):
-        return (
-            True,
-            f"It is well known how many labels are wrong. {judged}, {best} is the best way to clean, and not measurably worse than none.",
-        )
+        taken = f"{best} is the best way to clean, and not measurably worse than none"
+        return True, f"It is well determined how many labels are wrong. {judged}, {taken}."
     if known:
         return False, f"{judged}, every way of cleaning is worse than the original, {best} by more than one standard error and a row."
     if _measurably(score, rows):

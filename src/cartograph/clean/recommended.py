@@ -14,9 +14,7 @@ from cartograph.clean.decisions import Decision
 from cartograph.data.linked_rows import user_groups
 from cartograph.features.simple import simple_features
 from cartograph.schema import LABEL, UID, dataset_info
-
-KNOWN = 0.25
-"""Least lower end of the interval, as a share of the number of wrong labels, from which on that is well known."""
+from cartograph.suspects.determined import well_determined
 
 
 def recommended_arm(
@@ -48,15 +46,14 @@ def recommended_arm(
         if uid in decisions:
             right[row] = float(decisions[uid].what == "keep")
     labels, groups = examples[LABEL].to_numpy(), user_groups(examples)
-    return choose_arm(simple_features(examples), labels, len(info.labels), right, arms, rng, groups, known=well_known(wrong))
-
-
-def well_known(wrong: Mapping[str, Any]) -> bool:
-    """Return whether the lower end of the interval of the number of wrong labels is at least a quarter of the number.
-
-    Of planted errors it mostly is, of rows that are only hard it hardly ever is: a few of those look surely wrong, and no more.
-
-    >>> well_known({"expected": 100.0, "low": 40.0}), well_known({"expected": 100.0, "low": 5.0})
-    (True, False)
-    """
-    return bool(wrong["expected"] > 0 and wrong["low"] >= KNOWN * wrong["expected"])
+    known = well_determined(wrong["expected"], wrong["low"])
+    return choose_arm(
+        simple_features(examples),
+        labels,
+        len(info.labels),
+        right,
+        arms,
+        rng,
+        groups,
+        known=well_determined(wrong["expected"], wrong["low"]),
+    )

@@ -1,16 +1,17 @@
-"""Which version of a train set to use: the cleaned one, unless models trained on it are measurably worse."""
+"""Which version of a train set to use: the cleaned one where models are better for it, or where wrong labels are there for sure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from cartograph.compare.markdown import METRIC_NAMES
 from cartograph.compare.versions import GROUP_OF, HELD_OUT, TRUSTED
-from cartograph.wording import counted, cut, listing
+from cartograph.suspects.determined import well_determined
+from cartograph.wording import about, counted, cut, listing
 
 Row = Mapping[str, Any]
 
@@ -31,6 +32,7 @@ class Recommendation:
         sets: the sets that decide: those in distribution, where there are any.
         worse: set and metric of each measurably lower score.
         seeds: with which both versions were trained, the fewest of any set.
+        wrong: how many labels are wrong, by estimate, and the lower end of its interval; None where that cannot be estimated.
     """
 
     version: Literal["original", "cleaned"]
@@ -38,6 +40,12 @@ class Recommendation:
     sets: tuple[str, ...]
     worse: tuple[tuple[str, str], ...]
     seeds: int
+    wrong: tuple[float, float] | None = None
+
+    @property
+    def determined(self) -> bool:
+        """Whether the number of wrong labels is well determined: they are there, though no model is measurably better without them."""
+        return self.wrong is not None and well_determined(*self.wrong)
 
     @property
     def sentence(self) -> str:
@@ -54,7 +62,16 @@ class Recommendation:
             return "Recommended: the original rows; cleaning changed nothing that a model sees."
         if self.outcome == "better":
             return f"Recommended: the cleaned rows, on which models are measurably better ({where})."
-        return f"Recommended: the cleaned rows; they are not measurably worse on {where}."
+        if self.wrong is None:
+            return f"{self._no_difference('original')}, and how many labels are wrong cannot be estimated."
+        known = f"at least {about(self.wrong[1])} of about {about(self.wrong[0])}"
+        if self.determined:
+            return f"{self._no_difference('cleaned')}, and how many labels are wrong is well determined ({known})."
+        return f"{self._no_difference('original')}, and how many labels are wrong is not well determined ({known})."
+
+    def _no_difference(self, version: str) -> str:
+        where = listing([cut(name, _LONGEST) for name in self.sets])
+        return f"Recommended: the {version} rows; models trained on the cleaned ones are neither better nor worse measurably on {where}"
 
     def _few(self) -> str:
         return (
@@ -71,12 +88,14 @@ class Recommendation:
             "sets": list(self.sets),
             "worse": [list(pair) for pair in self.worse],
             "seeds": self.seeds,
+            "determined": self.determined,
             "sentence": self.sentence,
         }
 
 
-def recommend(differences: pa.Table) -> Recommendation | None:
-    """Return which version to use.
+def recommend(differences: pa.Table, noise: Mapping[str, Any] | None = None) -> Recommendation | None:
+    """Return which version to use: the cleaned one if models trained on it are measurably better on a deciding set and worse on none; or
+    neither better nor worse, and the number of wrong labels is well determined (``well_determined``). Else the original.
 
     What decides are the sets in distribution; where there are none, all; of rows held out of the train set those that are no suspects,
     since on wrong labels a model that repeats them is right. The cleaned rows were chosen without looking at any of them: the
@@ -84,6 +103,7 @@ def recommend(differences: pa.Table) -> Recommendation | None:
 
     Args:
         differences: ``compare.versions.DIFFERENCES``.
+        noise: the suspects' record, as in ``data/noise/noise.json``; None where none were looked for.
 
     Returns:
         None where the cleaned version and the original were not compared.
@@ -99,8 +119,12 @@ def recommend(differences: pa.Table) -> Recommendation | None:
     sets = tuple(dict.fromkeys(row["set"] for row in rows))
     worse = tuple((row["set"], row["metric"]) for row in rows if row["high"] < 0)
     outcome = _outcome(rows, bool(worse))
-    version: Literal["original", "cleaned"] = "original" if outcome in ("worse", "unchanged") else "cleaned"
-    return Recommendation(version, outcome, sets, worse, min(row["seeds"] for row in rows))
+    wrong = noise["wrong"] if noise is not None and noise.get("calibrated") else None
+    found = Recommendation(
+        "original", outcome, sets, worse, min(row["seeds"] for row in rows), None if wrong is None else (wrong["expected"], wrong["low"])
+    )
+    cleaned = outcome == "better" or (outcome == "no difference" and found.determined)
+    return replace(found, version="cleaned") if cleaned else found
 
 
 def _outcome(rows: Sequence[Row], worse: bool) -> Literal["worse", "better", "no difference", "unchanged"]:

@@ -17,7 +17,7 @@ _FEWEST, _LONGEST, _MOST = 50, 60, 3
 
 
 def telling_columns(table: pa.Table) -> list[str]:
-    """Return the features each of which alone tells the label of all rows but a few; none of a table of fewer than 50 rows.
+    """Return the features each of which alone tells the label of all rows but a few; none of texts or of fewer than 50 rows.
 
     A category tells it where all rows with a value have one label; a number or date where its values in their order go through at most
     twice as many labels as there are classes, such as on either side of a threshold. A value that one row alone has tells nothing of it.
@@ -25,10 +25,10 @@ def telling_columns(table: pa.Table) -> list[str]:
     Cost: O(n_rows · log n_rows) a feature.
 
     Args:
-        table: a set (``schema.examples_schema``) of a table of features.
+        table: a set (``schema.examples_schema``).
     """
     info, labels = dataset_info(table.schema), table[LABEL].to_numpy()
-    if len(labels) < _FEWEST or len(np.unique(labels)) < 2:
+    if not info.features or len(labels) < _FEWEST or len(np.unique(labels)) < 2:
         return []
     allowed = 1 + len(labels) // EXCEPT
     found = []

@@ -19,12 +19,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cartograph.data.arrays import Floats32
+from cartograph.data.arrays import Floats32, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.parquet import write_parquet
 from cartograph.data.progress import Progress
 from cartograph.dynamics.epoch_files import Dynamics, read_dynamics
 from cartograph.errors import InputError
+from cartograph.features.telling import telling_columns
 from cartograph.frames.command import command_of
 from cartograph.frames.label_rows import read_label_rows
 from cartograph.frames.labels_result import LabelsAudit
@@ -39,11 +40,13 @@ from cartograph.models.registry import batch_for, model_class
 from cartograph.page.audit import Audit
 from cartograph.page.step_results import HowMade, Suspects
 from cartograph.schema import LABEL, UID, dataset_info
+from cartograph.suspects.class_forms import class_forms
 from cartograph.suspects.committee import Committee, committee_scores, reading_of
 from cartograph.suspects.detector import untested_committee
 from cartograph.suspects.figures import EXPERIMENT
+from cartograph.suspects.label_doubt import WrongLabels
 from cartograph.suspects.listing import Evidence, mean_probabilities, suspects_table
-from cartograph.suspects.record import committee_record
+from cartograph.suspects.record import committee_record, without_number
 from cartograph.train.enough import attempt_of, fit_until_learnt, simple_accuracy
 from cartograph.train.fit import fit_files
 from cartograph.train.learning import learning_of
@@ -172,7 +175,7 @@ def audit_rows(
     by_row = page.measures.drop_columns(["uid", "gold"]).to_pandas().set_axis(index)
     given = rows.given.iloc[place][list(rows.columns)]
     suspects, in_order = flagged_frame(page, index, given), np.argsort(place, kind="stable")
-    return FrameAudit(by_row.iloc[in_order], suspects, found[1].doubt.wrong, rows.set_aside, page, rows)
+    return FrameAudit(by_row.iloc[in_order], suspects, found[1], rows.set_aside, page, rows)
 
 
 def _own_vectors(vectors: npt.ArrayLike, rows: Rows) -> Floats32:
@@ -225,25 +228,31 @@ def _train(
 
 def _find_suspects(
     by_uid: pa.Table, dynamics: Dynamics, vectors: Floats32 | None, threshold: float, seed: int
-) -> tuple[Suspects, Committee]:
-    """Find suspects as the step `noise` does by its committee; rows by uid."""
+) -> tuple[Suspects, WrongLabels | None]:
+    """Find suspects as the step `noise` does by its committee, and how many labels are wrong; rows by uid."""
     labels, names = by_uid[LABEL].to_numpy(), list(dataset_info(by_uid.schema).labels)
     reading = reading_of(by_uid)
     fold = assign_folds(labels, min(FOLDS, len(labels)), np.random.default_rng([seed, 1]), reading.groups)
-    committee = committee_scores(
-        reading.data,
-        labels,
-        names,
-        np.random.default_rng([seed, 3]),
-        folds=fold,
-        vectors=reading.vectors if vectors is None else vectors,
-        trees=reading.trees,
-        apart=reading.apart,
-        groups=reading.groups,
-        texts=reading.texts,
-    )
+    forms = class_forms(names, labels)
+
+    def score(given: Ids, classes: Integers) -> Committee:
+        return committee_scores(
+            reading.data,
+            given,
+            [names[number] for number in classes],
+            np.random.default_rng([seed, 3]),
+            folds=fold,
+            vectors=reading.vectors if vectors is None else vectors,
+            trees=reading.trees,
+            apart=reading.apart,
+            groups=reading.groups,
+            texts=reading.texts,
+        )
+
+    committee = forms.committee(score, labels)
     measures = compute_measures(dynamics.uids, dynamics.logits, labels)
     evidence = Evidence(labels, names, measures, mean_probabilities(dynamics.logits), dynamics.logits.shape[1], committee)
     detector = untested_committee(evidence.columns, committee.doubt.unknown)
     table = suspects_table(dynamics.uids, detector, evidence, committee.probabilities, threshold=threshold)
-    return Suspects(table, committee_record(table, committee.doubt, threshold), EXPERIMENT.empty_table()), committee
+    record = without_number(committee_record(table, committee.doubt, threshold), telling_columns(by_uid), forms)
+    return Suspects(table, record, EXPERIMENT.empty_table()), committee.doubt.wrong if record["calibrated"] else None

@@ -58,13 +58,13 @@ class CleanedRows:
         """
         done, sure = self._done(recipe), len(self._arms["drop"].changes)
         if not sure:
-            if not self._calibrated and self.suspects.record["suspects"]:
-                return "all of them: how many labels are wrong cannot be estimated, so that none is changed without a person"
-            return "all of them: no label is surely wrong"
+            if not self._calibrated:
+                return f"{self._all}: how many labels are wrong cannot be estimated, so that none is changed without a person"
+            return f"{self._all}: no label is surely wrong"
         if not len(done.changes):
             labels, them = ("1 label is", "it") if sure == 1 else (f"{sure:,} labels are", "them")
             gains = f"dropping or correcting {them} makes no measurably better model, by cross-validation"
-            return f"all of them: {labels} sure enough to drop, but {gains} (recipe drop-flagged drops {them} anyway)"
+            return f"{self._all}: {labels} sure enough to drop, but {gains} (recipe drop-flagged drops {them} anyway)"
         dropped = int(np.count_nonzero(~done.kept))
         corrected = len(done.changes) - dropped
         parts = [f"without the {dropped:,} whose label is most surely wrong"] if dropped else []
@@ -75,6 +75,10 @@ class CleanedRows:
             raise InputError(f"recipe must be {', '.join(RECIPES[:-1])} or {RECIPES[-1]}, but is {recipe!r}.")
         arm = _ARMS.get(recipe)
         return self._arms[arm or self._choice.recommended]
+
+    @property
+    def _all(self) -> str:
+        return "all that could be used" if len(self.rows.ingested.quarantine) else "all of them"
 
     @property
     def _calibrated(self) -> bool:

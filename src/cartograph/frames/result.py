@@ -15,7 +15,7 @@ from cartograph.errors import InputError
 from cartograph.frames.cleaned_rows import CleanedRows, Recipe
 from cartograph.frames.rows import Rows
 from cartograph.page.audit import Audit
-from cartograph.page.headline import unless_made
+from cartograph.page.headline import on_condition
 from cartograph.suspects.label_doubt import WrongLabels
 from cartograph.wording import counted
 
@@ -95,8 +95,8 @@ class FrameAudit:
     def __repr__(self) -> str:
         """Return the numbers in a line."""
         many = "unknown" if self.wrong is None else f"about {self.wrong.expected:,.0f} ({self.wrong.low:,.0f} to {self.wrong.high:,.0f})"
-        made = unless_made(self._page).removesuffix(", ")
-        many += f" ({made})" if made and self.wrong is not None else ""
+        condition = on_condition(self._page).removesuffix(", ")
+        many += f" ({condition})" if condition and self.wrong is not None else ""
         aside = f", {len(self.set_aside):,} set aside" if len(self.set_aside) else ""
         return f"<audit of {counted(len(self.measures), 'row')}{aside}: {counted(len(self.suspects), 'suspect')}, wrong labels: {many}>"
 

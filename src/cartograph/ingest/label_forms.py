@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from cartograph.ingest.misspelt import misspelt
-from cartograph.wording import counted, cut
+from cartograph.wording import counted, cut, listing
 
 ONE_FORM = "every class has one name"
 """The name of the check that finds such classes."""
@@ -67,6 +67,20 @@ def forms_sentence(counts: Mapping[str, int]) -> str:
         return ""
     groups = _groups(_by_most(forms), counts)
     return f"{SAME}: {groups}; if they are one class, write them alike in the data."
+
+
+def forms_condition(counts: Mapping[str, int]) -> str:
+    """Return under which condition labels were doubted where classes differ in their form only, as a clause; empty where none do.
+
+    >>> forms_condition({"True": 5, "true": 9, "false": 4})
+    'if `true` and `True` are one class'
+    """
+    first = _by_most(other_forms(counts))
+    if not first:
+        return ""
+    most, names = next(iter(first.items()))
+    named = listing([_shown(name) for name in (most, *names)[:_MOST]]) + (", …" if len(names) >= _MOST else "")
+    return f"if {named} are one class" if len(first) == 1 else f"if classes with nearly the same name are one ({named}; and others)"
 
 
 def _by_most(forms: Mapping[str, str]) -> dict[str, list[str]]:

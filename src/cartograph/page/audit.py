@@ -132,7 +132,15 @@ class Audit:
     @cached_property
     def telling(self) -> list[str]:
         """The columns of a table of features that tell its labels by themselves (``telling_columns``); none of other rows."""
-        return [] if self.several or not self.info.features else telling_columns(self.examples)
+        return [] if self.several else telling_columns(self.examples)
+
+    @cached_property
+    def class_counts(self) -> dict[str, int]:
+        """Class name -> rows; none where rows have several labels."""
+        if self.several:
+            return {}
+        counts = np.bincount(self.gold, minlength=len(self.info.labels)).tolist()
+        return dict(zip(self.info.labels, counts, strict=True))
 
     @cached_property
     def gold(self) -> Integers:

@@ -43,6 +43,13 @@ def cleaning_effect(differences: pa.Table, cleaning: str = "Cleaning", *, agains
     )
 
 
+def advice_of(audit: Audit) -> Recommendation | None:
+    """Return which version of the train set to use; None where the two were not compared."""
+    if audit.comparison is None:
+        return None
+    return recommend(audit.comparison.differences, None if audit.suspects is None else audit.suspects.record)
+
+
 def cleaning_lines(audit: Audit) -> list[str]:
     """Return a line, or none, for the top of the page: cleaning's worth by the first metric and those that disagree, and the advice."""
     if audit.comparison is None:
@@ -51,7 +58,7 @@ def cleaning_lines(audit: Audit) -> list[str]:
     rows = [row for row in differences.to_pylist() if (row["subset"], row["against"]) == ("cleaned", "original")]
     if not rows:
         return []
-    advice = recommend(differences)
+    advice = advice_of(audit)
     if advice is not None and advice.outcome == "unchanged":
         return [_unchanged(audit, advice)]
     outcome = {(row["set"], row["metric"]): outcome_of(row) for row in rows}

@@ -14,11 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
 
-from cartograph.compare.recommendation import recommend
 from cartograph.features.unusual import held_values
 from cartograph.page.audit import Audit
-from cartograph.page.cleaning_effect import cleaning_lines
-from cartograph.page.headline import why_unknown
+from cartograph.page.cleaning_effect import advice_of, cleaning_lines
+from cartograph.page.headline import on_condition, why_unknown
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import LABEL, SOURCE, UID, WEIGHT, Task
 from cartograph.wording import about, count, counted, cut, listing, markdown_table, percent, plain_markdown, share
@@ -196,7 +195,10 @@ def _wrong(audit: Audit) -> list[str]:
     if wrong is not None and record["calibrated"]:
         interval = f"95 % CI {about(wrong['low'])} to {about(wrong['high'])}"
         most = f"up to {about(wrong['most'])} if errors gather on hard rows"
-        return [f"About {about(wrong['expected'])} labels of the original are estimated to be wrong ({interval}; {most})."]
+        said = (
+            f"{on_condition(audit)}about {about(wrong['expected'])} labels of the original are estimated to be wrong ({interval}; {most})."
+        )
+        return [f"{said[0].upper()}{said[1:]}"]
     why = why_unknown(record, audit.rows)
     return [f"How many labels of the original are wrong cannot be estimated: {why}."] if why else []
 
@@ -243,7 +245,7 @@ def _limits(audit: Audit, cleaning: Cleaning, license_name: str | None, language
     by_people = sum(not change["by"].startswith(_RECIPE) for change in changes)
     changed = {change["uid"] for change in changes}
     left = [uid for uid in audit.measures[UID].take(pa.array(audit.flagged)).to_pylist() if uid not in changed]
-    advice = None if audit.comparison is None else recommend(audit.comparison.differences)
+    advice = advice_of(audit)
     lines = [
         "Suspects are found by models: some of the labels that look wrong are right, and wrong labels that models repeat are not found.",
         f"{counted(len(left), 'suspect')} {'is' if len(left) == 1 else 'are'} in this version with the label given." if left else "",

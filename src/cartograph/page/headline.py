@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cartograph.ingest.label_forms import forms_condition
 from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import sure_enough
 from cartograph.page.step_results import Cleaning
@@ -39,7 +40,7 @@ def _doubt(audit: Audit) -> str:
             some = about(wrong["expected"])
             are = "is" if some == "1" else "are"
             estimate = f"about {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}); {sure}"
-            said = f"{unless_made(audit)}{estimate}"
+            said = f"{on_condition(audit)}{estimate}"
             return said[0].upper() + said[1:]
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
@@ -59,18 +60,22 @@ def _doubt(audit: Audit) -> str:
     return f"Over its training the model preferred another label for {part}"
 
 
-def unless_made(audit: Audit) -> str:
-    """Return the condition that stands before the number where columns tell the label by themselves; empty where none does."""
-    if not audit.telling:
-        return ""
-    which = f"`{cut(audit.telling[0], 60)}`" if len(audit.telling) == 1 else f"one of {counted(len(audit.telling), 'column')}"
-    return f"unless {which} was made from the label, "
+def on_condition(audit: Audit) -> str:
+    """Return the condition that stands before the number where classes differ in their form only; empty where none do."""
+    condition = forms_condition(audit.class_counts)
+    return f"{condition}, " if condition else ""
 
 
 def why_unknown(record: Mapping[str, Any], rows: int) -> str:
     """Return why the number of wrong labels cannot be estimated, as a clause; empty where it can be, or was not asked."""
     if record.get("unknown") == "few rows":
         return f"{counted(rows, 'row')} in so many classes are too few" if rows >= FEWEST_ROWS else f"{counted(rows, 'row')} are too few"
+    if record.get("unknown") == "told":
+        columns = record["told_by"]
+        which = f"`{cut(columns[0], 60)}` tells" if len(columns) == 1 else f"each of {counted(len(columns), 'column')} tells"
+        return f"{which} the label of (nearly) every row by itself, so that wrong labels would look right"
+    if record.get("unknown") == "one class":
+        return "its classes may all be one under different names"
     if record.get("unknown") == "hard rows":
         return "even the rows that the models are surest about contradict them, so that hard rows and wrong labels look alike"
     if record.get("unknown") == "much noise":

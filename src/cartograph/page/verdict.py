@@ -75,8 +75,7 @@ def _first_look(audit: Audit) -> list[str]:
 def _class_names(audit: Audit) -> list[str]:
     """Return which classes may be one under two names, or none, and what would make them so; the page's checks show all."""
     if not failed_checks(audit)[2] and not audit.several:
-        counts = dict(zip(audit.info.labels, np.bincount(audit.gold, minlength=len(audit.info.labels)).tolist(), strict=True))
-        return [forms_sentence(counts), placeholders_sentence(counts)]
+        return [forms_sentence(audit.class_counts), placeholders_sentence(audit.class_counts)]
     checks = [check for entry in audit.validation.get("sets", []) for check in entry["checks"] if not check["passed"]]
     begins = {ONE_FORM: SAME, NO_PLACEHOLDER: MISSING_LABEL}
     return [f"{begin}: {cut(str(check['found']), 500)}." for name, begin in begins.items() for check in checks if check["check"] == name]

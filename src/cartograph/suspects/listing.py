@@ -15,6 +15,7 @@ from cartograph.data.arrays import Bools, Floats, Ids
 from cartograph.data.kept_logits import WHOLE, KeptLogits, KeptShares, Logits, Shares, first_of, share_of
 from cartograph.maps.measures import Measures, Uids
 from cartograph.schema import NOISE
+from cartograph.suspects.class_forms import class_forms
 from cartograph.suspects.columns import detector_columns
 from cartograph.suspects.committee import Committee
 from cartograph.suspects.copies import Copies
@@ -160,7 +161,7 @@ def suspects_table(
         detector: the one that is used.
         evidence: of the original rows.
         suggest_from: class probabilities that suggestions are taken from, ``(n_examples, n_classes)``.
-        threshold: probability at or above which a row is flagged, in (0, 1).
+        threshold: probability at or above which a row is flagged, in (0, 1); none is whose label should be a form of the same class.
         assumption: what is assumed of wrong labels instead of learnt, as a phrase; part of every reason.
 
     Raises:
@@ -170,11 +171,13 @@ def suspects_table(
     odds = detector.log_odds(evidence.columns)
     rank = np.empty(len(odds), dtype=np.int64)
     rank[np.argsort(-odds, kind="stable")] = np.arange(1, len(odds) + 1)
+    forms = class_forms(evidence.names, evidence.labels)
+    suggest_from = forms.named(forms.together(suggest_from), evidence.labels)
     probability, suggested = sigmoid(odds), suggested_labels(suggest_from, evidence.labels)
     values = {
         "uid": uids,
         "probability": probability,
-        "flagged": probability >= threshold,
+        "flagged": (probability >= threshold) & ~forms.same(evidence.labels, suggested),
         "suggested": suggested,
         "suggested_probability": share_of(suggest_from, suggested),
         "rank": rank,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from cartograph.suspects.class_forms import ClassForms
 from cartograph.suspects.detector import PRIOR, Detector, DetectorChoice
 from cartograph.suspects.flips import Flips
 from cartograph.suspects.label_doubt import Doubt
@@ -87,6 +88,20 @@ def committee_record(suspects: pa.Table, doubt: Doubt, threshold: float) -> dict
         "unknown": doubt.unknown,
         "wrong": None if doubt.wrong is None else _rounded(doubt),
     }
+
+
+def without_number(record: Mapping[str, Any], telling: Sequence[str], forms: ClassForms) -> dict[str, Any]:
+    """Return a record without the number of wrong labels where it would say nothing, and why; as it is elsewhere.
+
+    Args:
+        record: of ``noise_record`` or ``committee_record``.
+        telling: columns that tell the label by themselves (``telling_columns``): where they are right, no label looks wrong.
+        forms: of the classes; where all are forms of one, the number would be of labels written otherwise.
+    """
+    if not telling and not forms.alone:
+        return dict(record)
+    why = {"unknown": "told", "told_by": list(telling)} if telling else {"unknown": "one class"}
+    return {**record, "calibrated": False, "wrong": None, **why}
 
 
 def _rounded(doubt: Doubt) -> dict[str, Any]:

@@ -87,10 +87,14 @@ def test_the_largest_drop_of_accuracy_counts() -> None:
 
 
 def test_scores_that_cleaning_measurably_lowers_are_counted_and_named() -> None:
-    found = cleaning_value({"worse": [["test", "accuracy"], ["test", "macro_f1"]]})
+    found = cleaning_value({"worse": [["test", "accuracy"], ["test", "macro_f1"]], "recommended": "original"})
     assert (found.value, found.rows) == (2, ["accuracy on test", "macro_f1 on test"])
-    assert found.statement == "Models trained on the cleaned rows are measurably worse than on the original by 2 scores"
-    assert cleaning_value({"worse": []}).value == 0
+    assert (
+        found.statement
+        == "Models trained on the cleaned rows are measurably worse than on the original by 2 scores; recommended: the original rows"
+    )
+    found = cleaning_value({"worse": [], "recommended": "cleaned"})
+    assert found.value == 0 and found.statement.endswith("are not measurably worse than on the original; recommended: the cleaned rows")
     assert cleaning_value({}) == GateValue("cleaning_harm", None)
 
 

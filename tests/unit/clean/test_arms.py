@@ -88,7 +88,7 @@ def test_doubt_about_right_labels_is_not_followed() -> None:
     assert all(choice.scores["relabel"].difference < 0 for choice, _ in found)
 
 
-def test_where_the_number_is_well_known_the_best_way_is_taken_though_hardly_better_but_not_where_it_is_worse() -> None:
+def test_where_the_number_is_well_determined_the_best_way_is_taken_though_hardly_better_but_not_where_it_is_worse() -> None:
     little = [choose(0.02, known=True, seed=seed, sure=sure)[0] for sure in (False, True) for seed in range(6)]
     assert [choice.recommended for choice in little[:6]].count("original") >= 3
     assert [choice.recommended for choice in little[6:]].count("original") <= 1

@@ -7,11 +7,15 @@ from cartograph.compare.recommendation import Recommendation, recommend
 from cartograph.compare.versions import DIFFERENCES
 
 
-def advice(*rows: dict[str, object]) -> Recommendation:
+def advice(*rows: dict[str, object], noise: dict[str, object] | None = None) -> Recommendation:
     usual = {"subset": "cleaned", "against": "original", "set": "test", "domain": "id", "rows": 500, "metric": "accuracy", "seeds": 3}
-    found = recommend(pa.Table.from_pylist([usual | row for row in rows], schema=DIFFERENCES))
+    found = recommend(pa.Table.from_pylist([usual | row for row in rows], schema=DIFFERENCES), noise)
     assert found is not None
     return found
+
+
+def estimate(expected: float, low: float) -> dict[str, object]:
+    return {"calibrated": True, "wrong": {"expected": expected, "low": low, "high": 2 * expected, "most": 3 * expected}}
 
 
 GAIN = {"low": 0.01, "difference": 0.02, "high": 0.03}
@@ -23,21 +27,43 @@ LOSS = {"low": -0.03, "difference": -0.02, "high": -0.01}
     ("rows", "version", "outcome"),
     [
         ([GAIN], "cleaned", "better"),
-        ([NONE], "cleaned", "no difference"),
+        ([NONE], "original", "no difference"),
         ([LOSS], "original", "worse"),
         ([GAIN, {**LOSS, "metric": "macro_f1"}], "original", "worse"),
-        ([{**LOSS, "set": "far", "domain": "ood"}, NONE], "cleaned", "no difference"),
+        ([{**GAIN, "set": "far", "domain": "ood"}, NONE], "original", "no difference"),
         ([{**LOSS, "set": "far", "domain": "ood"}], "original", "worse"),
         ([{**LOSS, "set": "test/Logic"}, GAIN], "cleaned", "better"),
         ([{**LOSS, "against": "random"}, GAIN], "cleaned", "better"),
         ([{"low": 0.0, "difference": 0.0, "high": 0.0}], "original", "unchanged"),
     ],
 )
-def test_the_original_is_recommended_where_cleaning_is_measurably_worse_in_distribution(
+def test_cleaned_rows_that_are_measurably_better_in_distribution_are_recommended(
     rows: list[dict[str, object]], version: str, outcome: str
 ) -> None:
     found = advice(*rows)
     assert (found.version, found.outcome) == (version, outcome)
+
+
+@pytest.mark.parametrize(
+    ("noise", "version", "why"),
+    [
+        (estimate(60, 15), "cleaned", "and how many labels are wrong is well determined (at least 15 of about 60)."),
+        (estimate(60, 14), "original", "and how many labels are wrong is not well determined (at least 14 of about 60)."),
+        (estimate(0, 0), "original", "and how many labels are wrong is not well determined (at least 0 of about 0)."),
+        ({**estimate(60, 40), "calibrated": False}, "original", "and how many labels are wrong cannot be estimated."),
+        (None, "original", "and how many labels are wrong cannot be estimated."),
+    ],
+)
+def test_without_a_difference_the_cleaned_rows_are_recommended_where_wrong_labels_are_there_for_sure(
+    noise: dict[str, object] | None, version: str, why: str
+) -> None:
+    found = advice(NONE, noise=noise)
+    assert (found.version, found.outcome, found.content()["determined"]) == (version, "no difference", version == "cleaned")
+    start = f"Recommended: the {version} rows; models trained on the cleaned ones are neither better nor worse measurably on test, "
+    assert found.sentence == f"{start}{why}"
+    for rows, other in ((GAIN, "cleaned"), (LOSS, "original")):
+        sure = advice(rows, noise=noise)
+        assert sure.version == other and "determined" not in sure.sentence, "what was measured decides"
 
 
 def test_the_sentence_names_what_is_worse_and_asks_for_a_third_seed() -> None:

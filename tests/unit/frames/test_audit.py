@@ -154,15 +154,36 @@ def test_wrong_labels_of_a_table_of_features_are_found() -> None:
     assert len(found.measures) == len(frame)
 
 
-def test_a_column_made_from_the_label_stands_before_the_number(tmp_path: Path) -> None:
-    """Right or wrong, each label is told by the column, so that none looks wrong; the page says so first."""
+def test_no_number_is_given_where_a_column_was_made_from_the_label(tmp_path: Path) -> None:
+    """Right or wrong, each label is told by the column, so that none looks wrong."""
     rng = np.random.default_rng(6)
     labels = rng.choice(["low", "high"], 600)
     frame = pd.DataFrame({"size": rng.normal(size=600), "grade": np.where(labels == "low", "g1", "g2"), "label": labels})
     found = audit(frame, label="label", features=True, epochs=2)
     page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert found.wrong is not None and "Unless `grade` was made from the label, about " in page
-    assert repr(found).endswith(") (unless `grade` was made from the label)>")
+    assert found.wrong is None and repr(found).endswith("wrong labels: unknown>")
+    why = "cannot be estimated: `grade` tells the label of (nearly) every row by itself, so that wrong labels would look right"
+    assert f"Of 600 labels, how many are wrong {why}; " in page
+    assert found.changes() == "all of them: how many labels are wrong cannot be estimated, so that none is changed without a person"
     without = audit(frame.drop(columns="grade"), label="label", features=True, epochs=2)
-    assert "unless" not in repr(without)
-    assert "was made from the label" not in without.report(tmp_path / "other.html").read_text(encoding="utf-8")
+    assert "tells the label" not in without.report(tmp_path / "other.html").read_text(encoding="utf-8")
+
+
+def test_a_label_is_not_wrong_for_how_it_is_written() -> None:
+    rng = np.random.default_rng(5)
+    words = {"pos": ["good", "great", "fun", "fine", "lovely"], "neg": ["bad", "dull", "poor", "awful", "sad"]}
+    right = rng.choice(["pos", "neg"], 1200)
+    texts = [" ".join([*rng.choice(["film", "plot", "story", "cast"], 4), *rng.choice(words[label], 3)]) for label in right]
+    frame = pd.DataFrame({"text": texts, "label": right})
+    wrong = rng.choice(1200, 30, replace=False)
+    frame.loc[wrong, "label"] = [{"pos": "neg", "neg": "pos"}[label] for label in right[wrong]]
+    other = rng.choice(np.flatnonzero(frame["label"] == "pos"), 150, replace=False)
+    odd = frame.assign(label=frame["label"].where(~np.isin(np.arange(1200), other), "Pos"))
+    found, plain = audit(odd, text="text", label="label", epochs=2), audit(frame, text="text", label="label", epochs=2)
+    assert set(found.suspects.index) <= set(wrong) and len(found.suspects) >= 0.7 * len(plain.suspects)
+    assert not (found.suspects["label"].str.casefold() == found.suspects["suggested"].str.casefold()).any()
+    assert found.wrong is not None and plain.wrong is not None and found.wrong.expected < 1.5 * plain.wrong.expected
+    assert repr(found).endswith(") (if `pos` and `Pos` are one class)>") and "one class" not in repr(plain)
+    assert (found.cleaned("relabel")["label"] == "Pos").sum() >= 140, "what is changed is changed for what it says"
+    alone = audit(odd[odd["label"] != "neg"], text="text", label="label", epochs=2)
+    assert alone.wrong is None and alone.suspects.empty and len(alone.cleaned("drop-flagged")) == (odd["label"] != "neg").sum()

@@ -53,7 +53,7 @@ def test_where_models_are_better_for_it_labels_are_changed(hard: tuple[pd.DataFr
     assert found.changes().startswith(("without the ", "with ")) and "all of them" not in found.changes()
 
 
-def test_where_it_is_well_known_how_many_are_wrong_they_do_not_stay_because_models_shrug_them_off(
+def test_where_it_is_well_determined_how_many_are_wrong_they_do_not_stay_because_models_shrug_them_off(
     easy: tuple[pd.DataFrame, FrameAudit],
 ) -> None:
     frame, found = easy
@@ -87,5 +87,7 @@ def test_no_surely_wrong_label_and_an_unknown_recipe_are_said() -> None:
     untold = findings(reviews(1.0, 4, 0).iloc[:90].assign(label=lambda rows: rows["label"].where(rows.index % 9 > 0, "other")))
     assert len(untold.suspects) and untold.wrong is None
     assert untold.changes() == "all of them: how many labels are wrong cannot be estimated, so that none is changed without a person"
+    empty = findings(pd.concat([reviews(1.0, 4, 0), pd.DataFrame({"text": [""], "label": ["good"]})], ignore_index=True))
+    assert len(empty.cleaned()) == 800 and empty.changes() == "all that could be used: no label is surely wrong"
     with pytest.raises(InputError, match="recipe must be auto, drop-flagged or relabel, but is 'weigh'"):
         found.changes("weigh")  # type: ignore[arg-type]

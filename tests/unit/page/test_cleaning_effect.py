@@ -66,8 +66,11 @@ def test_the_top_of_the_page_has_another_metric_where_it_disagrees_and_the_versi
     agreeing = [rows[0], {**rows[1], **none}]
     assert cleaning_lines(compared(audit, *agreeing)) == [
         "Cleaning made no measurable difference to accuracy: −0.3 points (95 % CI −1.9 to +1.2) on test. "
-        "Recommended: the cleaned rows; they are not measurably worse on test.",
+        "Recommended: the original rows; models trained on the cleaned ones are neither better nor worse measurably on test, and how many "
+        "labels are wrong cannot be estimated.",
     ]
+    known = with_suspects(compared(audit, *agreeing), calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 9.0})
+    assert cleaning_lines(known)[0].endswith("and how many labels are wrong is well determined (at least 1 of about 3).")
     assert cleaning_lines(compared(audit)) == cleaning_lines(audit) == []
 
 

@@ -108,8 +108,8 @@ def _arms(arms: Mapping[str, Any]) -> Table:
         Column("Standard error", "points", "of that difference, paired by rows"),
         Column(
             "Choice",
-            meaning="recommended: the best; where it is not well known how many labels are wrong, if better than the original by over two "
-            "standard errors and a row; evaluation sets are not used",
+            meaning="recommended: the best; where it is not well determined how many labels are wrong, if better than the original by over "
+            "two standard errors and a row; evaluation sets are not used",
         ),
     )
     return Table(f"Ways of cleaning compared. {arms['reason']}", columns, cells)

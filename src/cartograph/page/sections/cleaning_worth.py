@@ -8,12 +8,11 @@ from typing import Any
 import pyarrow as pa
 
 from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, points
-from cartograph.compare.recommendation import recommend
 from cartograph.compare.versions import HELD_OUT
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
 from cartograph.page.chart_blocks import Dot, DotPlot, Dots
-from cartograph.page.cleaning_effect import cleaned_rows_differ, cleaning_effect, cleaning_phrase
+from cartograph.page.cleaning_effect import advice_of, cleaned_rows_differ, cleaning_effect, cleaning_phrase
 from cartograph.page.failed_trainings import broken_sentences, failed_sentences
 from cartograph.page.group_table import group_table
 from cartograph.wording import counted, cut, listing, percent_range
@@ -50,7 +49,7 @@ def cleaning_worth_section(audit: Audit) -> Section | None:
     differences = _ood_first(audit.comparison.differences)
     metric = summary[0]["metric"]
     plots = _means(summary, audit.comparison.evaluation.to_pylist(), metric)
-    advice = recommend(audit.comparison.differences)
+    advice = advice_of(audit)
     same = advice is not None and advice.outcome == "unchanged"
     shown = [row for row in differences if row["metric"] == metric]
     if shown and not same:

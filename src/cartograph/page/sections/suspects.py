@@ -14,6 +14,7 @@ from cartograph.data.spreadsheet import guarded
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
+from cartograph.page.headline import on_condition, why_unknown
 from cartograph.page.row_blocks import Answers, Suspect, SuspectTable
 from cartograph.page.rows import LONGEST_NAME
 from cartograph.page.sections.wrong_by_class import most_often, wrong_by_class
@@ -131,8 +132,9 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         )
     if record.get("calibrated"):
         wrong = record["wrong"]
+        estimate = f"{on_condition(audit)}{labels_wrong(wrong['expected'], wrong['low'], wrong['high'])}"
         sentences.append(
-            f"A{labels_wrong(wrong['expected'], wrong['low'], wrong['high'])[1:]}: the "
+            f"{estimate[0].upper()}{estimate[1:]}: the "
             "committee's models never saw the row they score, and the rows they are surest about show how often labels go wrong. If errors "
             f"gather on hard rows, there are more, up to about {about(wrong['most'])}: so many labels the models do not predict."
         )
@@ -142,6 +144,10 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
             "The labels of the surest rows contradict the models often. Whether those labels are wrong or those rows hard is not known: "
             f"the scores lie between what these rows show and {percent(PRIOR)} of wrong labels, and nothing is changed "
             "automatically."
+        )
+    elif record.get("unknown") in ("told", "one class"):
+        sentences.append(
+            f"How many labels are wrong cannot be estimated: {why_unknown(record, audit.rows)}. Nothing is changed automatically."
         )
     else:
         most = "at most " if record.get("unknown") in ("few rows", "hard rows") else ""

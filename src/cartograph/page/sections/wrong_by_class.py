@@ -10,6 +10,7 @@ import numpy as np
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Column, Table
 from cartograph.page.rows import LONGEST_NAME
+from cartograph.suspects.class_forms import class_forms
 from cartograph.wording import about, cut
 
 _FEWEST, _NAMED = 5, 2
@@ -22,7 +23,8 @@ def wrong_by_class(audit: Audit) -> Table | None:
     found = record["wrong"].get("pairs") if record.get("calibrated") else None
     if not found or audit.several:
         return None
-    rows = np.bincount(audit.gold, minlength=len(audit.info.labels))
+    meant = class_forms(audit.info.labels, audit.gold).first[audit.gold]
+    rows = np.bincount(meant, minlength=len(audit.info.labels))
     columns = [
         Column("Given label"),
         Column("Should be"),
