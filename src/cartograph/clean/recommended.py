@@ -11,6 +11,7 @@ from cartograph.clean.arms import Arm, ArmChoice, choose_arm, kept_as_it_is
 from cartograph.clean.cleaning import Cleaning, aligned
 from cartograph.clean.decisions import Decision
 from cartograph.data.linked_rows import user_groups
+from cartograph.data.progress import Progress
 from cartograph.features.simple import simple_features
 from cartograph.schema import LABEL, UID, dataset_info
 
@@ -23,6 +24,7 @@ def recommended_arm(
     rng: np.random.Generator,
     *,
     calibrated: bool,
+    progress: Progress | None = None,
 ) -> ArmChoice:
     """Return the arms compared by cross-validation on the train set (``choose_arm``); nothing is compared where nobody could tell.
 
@@ -33,6 +35,7 @@ def recommended_arm(
         arms: the outcome of each for every row, ``original`` among them.
         rng: draws folds and, of a large set, a sample of rows.
         calibrated: whether the suspects' probabilities are estimated from this data.
+        progress: as of ``choose_arm``.
     """
     info = dataset_info(examples.schema)
     if not calibrated:
@@ -43,4 +46,5 @@ def recommended_arm(
     for row, uid in enumerate(examples[UID].to_pylist()):
         if uid in decisions:
             right[row] = float(decisions[uid].what == "keep")
-    return choose_arm(simple_features(examples), examples[LABEL].to_numpy(), len(info.labels), right, arms, rng, user_groups(examples))
+    labels, groups = examples[LABEL].to_numpy(), user_groups(examples)
+    return choose_arm(simple_features(examples), labels, len(info.labels), right, arms, rng, groups, progress)
