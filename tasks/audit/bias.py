@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cartograph.bias.accuracies import EvaluationRows
+    from cartograph.data.progress import Progress
     from cartograph.train.recipe import Recipe
 
 DATA, METRICS = "data/bias", "reports/bias.metrics.json"
@@ -74,7 +75,8 @@ def run(params: Bias, inputs: Inputs, out: Out) -> str:
     # Neighbours are looked up by vectors.
     pool = pool.select(["uid", "label"])
     release_memory(pool.num_rows)
-    neighbours = _neighbours(params, inputs[features.DATA], pool, kept, evaluation)
+    with progress("bias", "searches") as update:
+        neighbours = _neighbours(params, inputs[features.DATA], pool, kept, evaluation, update)
     write_parquet(neighbours, out[DATA] / "neighbours.parquet")
     metrics = mean_accuracies(accuracies)
     write_json(out[METRICS], metrics)
@@ -183,10 +185,13 @@ def _words(params: Bias, pool: pa.Table, kept: np.ndarray) -> pa.Table:
     return words_table(pool, pool.filter(pa.array(kept)), number=params.words, smoothing=params.smoothing)
 
 
-def _neighbours(params: Bias, folder: Path, pool: pa.Table, kept: np.ndarray, evaluation: Mapping[str, EvaluationRows]) -> pa.Table:
+def _neighbours(
+    params: Bias, folder: Path, pool: pa.Table, kept: np.ndarray, evaluation: Mapping[str, EvaluationRows], update: Progress
+) -> pa.Table:
     import pyarrow as pa
 
     from cartograph.bias.neighbours import NEIGHBOURS, neighbour_distances
+    from cartograph.data.progress import piece_of
     from cartograph.features.vectors import read_stored_features
     from cartograph.schema import dataset_info
 
@@ -195,9 +200,10 @@ def _neighbours(params: Bias, folder: Path, pool: pa.Table, kept: np.ndarray, ev
 
     train_vectors, labels, found = vectors("train", pool), pool["label"].to_numpy(), []
     classes = len(dataset_info(pool.schema).labels)
-    for name, tested in evaluation.items():
+    for number, (name, tested) in enumerate(evaluation.items()):
         theirs, gold = vectors("train" if name == HELD_OUT_NAME else name, tested.rows), tested.rows["label"].to_numpy()
-        for version, own, other in (("before", kept | True, tested.kept | True), ("after", kept, tested.kept)):
+        sides = (("before", kept | True, tested.kept | True), ("after", kept, tested.kept))
+        for side, (version, own, other) in enumerate(sides):
             rows = neighbour_distances(
                 train_vectors if own.all() else train_vectors[own],
                 labels[own],
@@ -206,6 +212,7 @@ def _neighbours(params: Bias, folder: Path, pool: pa.Table, kept: np.ndarray, ev
                 classes,
                 most=_looked_up(params),
                 seed=params.seeds[0],
+                progress=piece_of(update, 2 * number + side, 2 * len(evaluation)),
             )
             found += [{"version": version, "set": name, **row} for row in rows]
     return pa.Table.from_pylist(found, schema=NEIGHBOURS)

@@ -83,7 +83,9 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     ways = clean_by_each_recipe(params, examples, noise, decisions, calibrated=bool(found["calibrated"]))
     arms: dict[Arm, Cleaning] = {arm: ways[recipe] for arm, recipe in RECIPES.items()}
     wrong = found["wrong"] if found["calibrated"] else None
-    choice = recommended_arm(examples, noise, decisions, arms, np.random.default_rng([params.seed, 1]), wrong=wrong)
+    rng = np.random.default_rng([params.seed, 1])
+    with progress("clean", "folds of models") as update:
+        choice = recommended_arm(examples, noise, decisions, arms, rng, wrong=wrong, progress=update)
     recipe = RECIPES[choice.recommended] if params.recipe == "auto" else params.recipe
     cleaning = ways[recipe]
     write_review(params, examples, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])
@@ -195,9 +197,8 @@ def _write_originals(
     usual = params.usual
     side = params.image_side if params.image else None
     sources = sources_of(params.train, usual, inputs, side, params.image)
-    with progress("clean", "files") as update:
-        done = iter(range(1, len(sources) + 1))
-        files = read_files(params.train, usual, inputs, lambda: update(next(done), len(sources)), side, params.image)
+    with progress("clean", "bytes") as update:
+        files = read_files(params.train, usual, inputs, update, side, params.image)
     kept = kept_rows(files, columns_of(params), labelling_of(params), examples, cleaning.kept, cleaning.labels, cleaning.weights)
     whole = None
     if len(kept) == 1:

@@ -88,11 +88,14 @@ def _bow(params: Features, inputs: Inputs, out: Out) -> Made:
     from cartograph.features.vectors import bow_features, bow_words
 
     tables = _tables(inputs)
-    uids, words = {name: table["uid"] for name, table in tables.items()}, bow_words(tables)
+    uids = {name: table["uid"] for name, table in tables.items()}
+    with progress("features", "rows") as update:
+        words = bow_words(tables, update)
     # The texts are read: they need not lie beside the vectors.
     del tables
     release_memory(len(uids["train"]))
-    found = bow_features(words, params.dimensions, params.seed)
+    with progress("features", "rows") as update:
+        found = bow_features(words, params.dimensions, params.seed, update)
     return {name: (own, found[name]) for name, own in uids.items()}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +13,14 @@ from cartograph.data.json_files import write_json
 from cartograph.errors import GateError
 from cartograph.wording import percent
 from tasks.audit.parameters.ingest import Ingest
-from tasks.audit.sources import files_of, read_files
+from tasks.audit.sources import bytes_of, files_of, read_files
 from tasks.engine.step import Out, Step
 from tasks.presentation.console import progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from cartograph.data.progress import Progress
     from cartograph.ingest.canonical import IngestedSet, RawSet
     from cartograph.ingest.columns import Columns
     from cartograph.ingest.labels import Labelling
@@ -122,19 +124,19 @@ def read_sets(params: Ingest, inputs: Mapping[str, Path]) -> tuple[list[RawSet],
         return _built_in(params)
     sets = params.sets()
     usual = params.usual
-    total, done = sum(len(files) for _, files in sets.values()), 0
-    with progress("ingest", "files") as update:
+    side = params.image_side if params.image else None
+    found: list[RawSet] = []
+    total = bytes_of([file for _, files in sets.values() for file in files], inputs)
+    with progress("ingest", "bytes") as update:
+        for name, (domain, files) in sets.items():
+            before = sum(bytes_of(sets[other.name][1], inputs) for other in found)
+            shown = partial(_shown, update, before, total)
+            found.append(RawSet(name, domain, read_files(files, usual, inputs, shown, side, params.image, params.max_megabytes)))
+    return found, None
 
-        def count() -> None:
-            nonlocal done
-            done += 1
-            update(done, total)
 
-        side = params.image_side if params.image else None
-        return [
-            RawSet(name, domain, read_files(files, usual, inputs, count, side, params.image, params.max_megabytes))
-            for name, (domain, files) in sets.items()
-        ], None
+def _shown(update: Progress, before: int, total: int, done: int, _: int) -> None:
+    update(before + done, total)
 
 
 def _built_in(params: Ingest) -> tuple[list[RawSet], pa.Table]:

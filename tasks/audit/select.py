@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cartograph.config import Settings
@@ -45,15 +46,16 @@ def run(params: Select, inputs: Inputs, out: Out) -> str:
     for strategy in strategies:
         for fraction in params.fractions:
             name = selection_name(strategy.name, fraction)
-            found[name] = make_selection(
-                strategy,
-                candidates,
-                fraction,
-                labels,
-                seed=params.seed,
-                balance=params.class_balance,
-                may_lose_class=params.lost_classes == "tell",
-            )
+            with progress(f"select {name}", "rows") as update:
+                found[name] = make_selection(
+                    strategy,
+                    replace(candidates, progress=update),
+                    fraction,
+                    labels,
+                    seed=params.seed,
+                    balance=params.class_balance,
+                    may_lose_class=params.lost_classes == "tell",
+                )
             write_parquet(found[name].table, out[selection_file(name)])
     # A class that the train set itself has no row of cannot be lost.
     present = sorted(set(rows["label"].to_pylist()))
@@ -92,12 +94,10 @@ def _candidates(params: Select, strategies: list[Strategy], rows: pa.Table, inpu
 def _acquisition(params: Select, rows: pa.Table, out: Out) -> Acquisition:
     from cartograph.selection.acquisition import acquire
 
+    share, seed, epochs = params.acquisition_share, params.seed, params.acquisition_epochs
+    recipe = recipes.recipe_of(out.workspace.settings.of(Train), out.workspace)
     with progress("select") as update:
-        update(0, 1)
-        recipe = recipes.recipe_of(out.workspace.settings.of(Train), out.workspace)
-        found = acquire(recipe, rows, params.acquisition_share, out.checkpoints, epochs=params.acquisition_epochs, seed=params.seed)
-        update(1, 1)
-    return found
+        return acquire(recipe, rows, share, out.checkpoints, epochs=epochs, seed=seed, progress=update)
 
 
 def _require_same(rows: pa.Table, other: pa.Table, name: str) -> None:

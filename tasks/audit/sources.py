@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from tasks.engine.digest import digest_path
 from tasks.engine.workspace import user_file
 
 if TYPE_CHECKING:
+    from cartograph.data.progress import Progress
     from cartograph.ingest.columns import File
     from cartograph.read.source import Source
 
@@ -60,7 +61,7 @@ def read_files(
     entries: Sequence[FileEntry],
     usual: FileEntry,
     inputs: Mapping[str, Path],
-    done: Callable[[], None],
+    progress: Progress | None = None,
     image_side: int | None = None,
     image_columns: tuple[str, ...] = (),
     max_megabytes: float | None = None,
@@ -71,7 +72,7 @@ def read_files(
         entries: in the order in which their rows follow each other.
         usual: format, encoding and columns of those that do not name their own.
         inputs: declared name (``user_file``) -> path on disk.
-        done: called after each.
+        progress: called with (bytes read, bytes) of all its files, as they lie on the disk.
         image_side: where the rows are images: most pixels of their longer side.
         image_columns: names that the images' column may have.
         max_megabytes: the most that is read of a file, decompressed; None: as ``Source`` has it.
@@ -84,13 +85,26 @@ def read_files(
     from cartograph.ingest.columns import File
     from cartograph.read.formats import read
 
-    files = []
+    files, read_before, size = [], 0, bytes_of(entries, inputs)
     for entry, source in zip(entries, sources_of(entries, usual, inputs, image_side, image_columns), strict=True):
         if entry.sha256 is not None and Path(source.path).is_file():
             check_sum(entry, digest_path(Path(source.path)))
-        files.append(File(source.name, read(source if max_megabytes is None else replace(source, max_megabytes=max_megabytes))))
-        done()
+        bounded = source if max_megabytes is None else replace(source, max_megabytes=max_megabytes)
+        files.append(File(source.name, read(replace(bounded, progress=_after(read_before, size, progress)))))
+        read_before += bytes_of([entry], inputs)
+        if progress is not None:
+            progress(read_before, size)
     return tuple(files)
+
+
+def bytes_of(entries: Sequence[FileEntry], inputs: Mapping[str, Path]) -> int:
+    """Return how many bytes the files of these entries have on the disk; a folder counts nothing, nor does what is not here."""
+    paths = [inputs.get(name) for name in files_of(entries)]
+    return sum(path.stat().st_size for path in paths if path is not None and path.is_file())
+
+
+def _after(before: int, size: int, progress: Progress | None) -> Progress | None:
+    return None if progress is None else lambda done, _: progress(min(before + done, size), size)
 
 
 def sources_of(

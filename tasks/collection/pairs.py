@@ -202,7 +202,7 @@ def read_pairs(params: Pairs, inputs: Mapping[str, Path]) -> tuple[BuiltTask, in
     files = [
         StatedFile(file.name, file.batch, split if given else None)
         for split in _GIVEN
-        for file in read_files(getattr(params, split), usual, inputs, lambda: None)
+        for file in read_files(getattr(params, split), usual, inputs)
     ]
     tables = _tables(params, inputs)
     columns = PairColumns(params.left, params.right, params.label, params.left_id, params.right_id, params.prefix)
@@ -227,7 +227,7 @@ def _tables(params: Pairs, inputs: Mapping[str, Path]) -> dict[str, tuple[Entity
     for side, table in (("left", params.left_table), ("right", params.right_table)):
         if table is not None:
             entry = _entry(table)
-            [file] = read_files([entry], entry, inputs, lambda: None)
+            [file] = read_files([entry], entry, inputs)
             found[side] = (table, file)
     return found
 

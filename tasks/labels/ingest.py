@@ -115,11 +115,8 @@ def read_labels(params: Ingest, inputs: Mapping[str, Path]) -> LabelFiles:
     """
     from cartograph.ingest.label_rows import read_label_files
 
-    with progress("ingest", "files") as update:
-        done = iter(range(1, len(params.train) + 1))
-        files = read_files(
-            params.train, params.usual, inputs, lambda: update(next(done), len(params.train)), max_megabytes=params.max_megabytes
-        )
+    with progress("ingest", "bytes") as update:
+        files = read_files(params.train, params.usual, inputs, update, max_megabytes=params.max_megabytes)
     return read_label_files(files, params.label_columns, columns_of(params))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from cartograph.data.arrays import Floats32, Integers, Reals
+from cartograph.data.progress import Progress
 from cartograph.schema import schema_of
 
 TOPS = (1, 5, 10, 50)
@@ -23,7 +24,15 @@ the ``others``; null where there are fewer train rows than that, or no held-out 
 
 
 def neighbour_distances(
-    train: Reals, train_labels: Integers, held_out: Reals, labels: Integers, n_classes: int, *, most: int | None = None, seed: int = 0
+    train: Reals,
+    train_labels: Integers,
+    held_out: Reals,
+    labels: Integers,
+    n_classes: int,
+    *,
+    most: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> list[dict[str, object]]:
     """Return the columns ``label`` to ``distance`` of ``NEIGHBOURS``, a dictionary per class, side and top.
 
@@ -35,6 +44,7 @@ def neighbour_distances(
         n_classes: number of classes.
         most: held-out rows that are looked up at most, drawn at random: only means are shown; None: all.
         seed: of the draw.
+        progress: called with (searches done, searches), two a class.
     """
     if most is not None and len(held_out) > most:
         drawn = np.sort(np.random.default_rng(seed).choice(len(held_out), most, replace=False))
@@ -47,6 +57,8 @@ def neighbour_distances(
             for top in TOPS:
                 mean = float(nearest[:, :top].sum(axis=1).mean()) if len(rows) and nearest.shape[1] >= top else None
                 found.append({"label": label, "against": against, "top": top, "rows": len(rows), "distance": mean})
+            if progress is not None:
+                progress(len(found) // len(TOPS), 2 * n_classes)
     return found
 
 

@@ -12,6 +12,7 @@ from cartograph.clean.arms import Arm, ArmChoice, choose_arm, kept_as_it_is
 from cartograph.clean.cleaning import Cleaning, aligned
 from cartograph.clean.decisions import Decision
 from cartograph.data.linked_rows import user_groups
+from cartograph.data.progress import Progress
 from cartograph.features.simple import simple_features
 from cartograph.schema import LABEL, UID, dataset_info
 from cartograph.suspects.determined import well_determined
@@ -25,6 +26,7 @@ def recommended_arm(
     rng: np.random.Generator,
     *,
     wrong: Mapping[str, Any] | None,
+    progress: Progress | None = None,
 ) -> ArmChoice:
     """Return the arms compared by cross-validation on the train set (``choose_arm``); nothing is compared where nobody could tell.
 
@@ -35,6 +37,7 @@ def recommended_arm(
         arms: the outcome of each for every row, ``original`` among them.
         rng: draws folds and, of a large set, a sample of rows.
         wrong: how many labels are wrong, with ``expected`` and ``low``, the lower end of its interval; None where it cannot be estimated.
+        progress: as of ``choose_arm``.
     """
     info = dataset_info(examples.schema)
     if wrong is None:
@@ -47,13 +50,4 @@ def recommended_arm(
             right[row] = float(decisions[uid].what == "keep")
     labels, groups = examples[LABEL].to_numpy(), user_groups(examples)
     known = well_determined(wrong["expected"], wrong["low"])
-    return choose_arm(
-        simple_features(examples),
-        labels,
-        len(info.labels),
-        right,
-        arms,
-        rng,
-        groups,
-        known=well_determined(wrong["expected"], wrong["low"]),
-    )
+    return choose_arm(simple_features(examples), labels, len(info.labels), right, arms, rng, groups, known=known, progress=progress)

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from cartograph.data.arrays import Integers
 from cartograph.data.memory import release_memory
+from cartograph.data.progress import Progress
 from cartograph.data.shared_words import reads_characters
 from cartograph.data.words import WORD_OR_SIGN
 from cartograph.errors import InputError
@@ -29,7 +30,7 @@ _TOKEN = re.compile(WORD_OR_SIGN)
 _SIZES = (2, 3, 4)
 
 
-def text_features(rows: Sequence[Row], *, max_features: int = 2**18) -> sparse.csr_array:
+def text_features(rows: Sequence[Row], *, max_features: int = 2**18, progress: Progress | None = None) -> sparse.csr_array:
     """Return the TF-IDF matrix of single texts or of texts of several fields: float32, ``(n_examples, n_features)``, rows of length 1.
 
     Features: words, punctuation marks and pairs of neighbours, lower-cased; logarithmic term frequency, smoothed inverse document
@@ -42,6 +43,7 @@ def text_features(rows: Sequence[Row], *, max_features: int = 2**18) -> sparse.c
     Args:
         rows: one string, or one sequence of as many strings as there are fields, per example.
         max_features: bound on the number of columns.
+        progress: called with (rows read, rows to read).
 
     Raises:
         InputError: no rows, rows of different numbers of fields, or not a single word in all of them.
@@ -55,7 +57,11 @@ def text_features(rows: Sequence[Row], *, max_features: int = 2**18) -> sparse.c
         raise InputError("there are no rows to take features from; give at least one text.")
     hasher, fields = FeatureHasher(_BUCKETS, input_type="string", dtype=np.float32, alternate_sign=False), _fields(rows)
     read = _tokens_and_characters if reads_characters(rows) else _tokens
-    parts = [_short(hasher.transform(read(texts) for texts in islice(fields, _BLOCK))) for _ in range(0, len(rows), _BLOCK)]
+    parts = []
+    for start in range(0, len(rows), _BLOCK):
+        parts.append(_short(hasher.transform(read(texts) for texts in islice(fields, _BLOCK))))
+        if progress is not None:
+            progress(min(start + _BLOCK, len(rows)), len(rows))
     frequency = np.zeros(_BUCKETS, np.int64)
     for part in parts:
         frequency += np.bincount(part.indices, minlength=_BUCKETS)

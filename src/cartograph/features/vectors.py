@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from scipy import sparse
 
 from cartograph.data.arrays import Floats32, Reals
+from cartograph.data.progress import Progress
 from cartograph.errors import InputError
 from cartograph.features.text import TextRows, text_features
 from cartograph.schema import UID, DatasetInfo, schema_of
@@ -38,14 +39,19 @@ class Words(NamedTuple):
     rows: dict[str, int]
 
 
-def bow_words(tables: Mapping[str, pa.Table]) -> Words:
-    """Return the words of some sets of examples (``schema.examples_schema``) by name; of a choice every option is read with the text."""
-    weighted = text_features(TextRows(*tables.values()))
+def bow_words(tables: Mapping[str, pa.Table], progress: Progress | None = None) -> Words:
+    """Return the words of some sets; of a choice every option is read with the text.
+
+    Args:
+        tables: the sets (``schema.examples_schema``) by name.
+        progress: called with (rows read, rows to read).
+    """
+    weighted = text_features(TextRows(*tables.values()), progress=progress)
     examples = {name: table.num_rows for name, table in tables.items()}
     return Words(weighted, examples, {name: len(TextRows(table)) for name, table in tables.items()})
 
 
-def bow_features(words: Words, dimensions: int, seed: int) -> dict[str, Floats32]:
+def bow_features(words: Words, dimensions: int, seed: int, progress: Progress | None = None) -> dict[str, Floats32]:
     """Return bag-of-words features of each row of some sets: TF-IDF, reduced to few dimensions by a
     truncated SVD of ``train`` (of 50,000 random rows of it, where it has more) and scaled to a mean squared length of 10 there, which
     suits the usual penalty of a logistic regression.
@@ -56,6 +62,7 @@ def bow_features(words: Words, dimensions: int, seed: int) -> dict[str, Floats32
         words: of sets, ``train`` among them (``bow_words``).
         dimensions: most dimensions; fewer where there are fewer words or rows.
         seed: of the SVD.
+        progress: called with (rows reduced, rows to reduce), from the end of the SVD on.
     """
     weighted, examples, rows = words
     ends = np.cumsum([0, *rows.values()]).tolist()
@@ -65,7 +72,7 @@ def bow_features(words: Words, dimensions: int, seed: int) -> dict[str, Floats32
         nothing = {name: np.zeros((number, rows[name] // max(number, 1), 1), np.float32) for name, number in examples.items()}
         return {name: join_options(values) for name, values in nothing.items()}
     directions = _directions(weighted, parts["train"], width, seed)
-    projected = {name: _projected(weighted, part, directions) for name, part in parts.items()}
+    projected = {name: _projected(weighted, part, directions, progress) for name, part in parts.items()}
     scale = np.sqrt(_SQUARED_NORM / max(float(np.einsum("ij,ij->i", projected["train"], projected["train"]).mean()), 1e-12))
     for values in projected.values():
         values *= np.float32(scale)
@@ -83,12 +90,14 @@ def _directions(weighted: sparse.csr_array, train: range, width: int, seed: int)
     return np.ascontiguousarray(TruncatedSVD(width, random_state=seed).fit(sample).components_.T)
 
 
-def _projected(weighted: sparse.csr_array, rows: range, directions: Floats32) -> Floats32:
+def _projected(weighted: sparse.csr_array, rows: range, directions: Floats32, progress: Progress | None) -> Floats32:
     """Return rows on these directions, block by block, ``(n_rows, width)``."""
     found = np.empty((len(rows), directions.shape[1]), np.float32)
     for start in range(0, len(rows), _CHUNK):
         part = rows[start : start + _CHUNK]
         found[start : start + _CHUNK] = weighted[part.start : part.stop] @ directions
+        if progress is not None:
+            progress(part.stop, weighted.shape[0])
     return found
 
 

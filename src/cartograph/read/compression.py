@@ -85,3 +85,10 @@ def open_bytes(path: str | Path) -> IO[bytes]:
     """Open a file for reading bytes, decompressed."""
     opener = _OPENERS.get(Path(path).suffix.lower(), open)
     return opener(path, "rb")  # type: ignore[operator, no-any-return]
+
+
+def place_in(file: IO[bytes]) -> int | None:
+    """Return how many bytes of what lies on the disk were read of a file that ``open_bytes`` opened; None where its library hides that."""
+    if isinstance(file, gzip.GzipFile):
+        return int(file.fileobj.tell())
+    return file.tell() if isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO) else None

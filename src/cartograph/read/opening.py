@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from cartograph.errors import InputError
-from cartograph.read.compression import BROKEN, open_bytes
+from cartograph.read.compression import BROKEN, open_bytes, place_in
 from cartograph.read.encodings import ESCAPES, first_fault, is_utf8_but_for_some_lines, not_decoded, require_text_encoding
 from cartograph.read.source import MEGABYTE, Source
 
@@ -20,8 +20,9 @@ _UTF8 = ("utf-8", "utf8", "utf-8-sig")
 class _Bounded(io.RawIOBase):
     """A file's bytes, up to as many as a source may have."""
 
-    def __init__(self, file: IO[bytes], source: Source) -> None:
+    def __init__(self, file: IO[bytes], source: Source, size: int) -> None:
         self._file = file
+        self._size = size
         self._source = source
         self._left = round(source.max_megabytes * MEGABYTE)
 
@@ -45,6 +46,8 @@ class _Bounded(io.RawIOBase):
         if self._left < 0:
             raise InputError(too_large(self._source))
         buffer[: len(content)] = content
+        if self._source.progress is not None and (place := place_in(self._file)) is not None:
+            self._source.progress(place, self._size)
         return len(content)
 
 
@@ -78,7 +81,7 @@ def open_text(path: str | Path, source: Source, *, newline: str, whole: bool = F
     try:
         errors = "strict" if whole or not _sets_lines_aside(path, source) else ESCAPES
         with open_bytes(path) as raw:
-            bounded = io.BufferedReader(_Bounded(raw, source), _CHUNK)
+            bounded = io.BufferedReader(_Bounded(raw, source, Path(path).stat().st_size), _CHUNK)
             with io.TextIOWrapper(bounded, encoding=encoding, errors=errors, newline=newline) as file:
                 yield file
     except UnicodeDecodeError as error:

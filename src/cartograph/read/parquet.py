@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -43,8 +44,12 @@ def tables(source: Source) -> Iterator[pa.Table]:
     """
     try:
         with pq.ParquetFile(source.path) as file:
+            size, done = Path(source.path).stat().st_size, 0
             for part in file.iter_batches(batch_size=source.batch_rows):
                 yield pa.Table.from_batches([part], file.schema_arrow)
+                done += len(part)
+                if source.progress is not None:
+                    source.progress(size * done // file.metadata.num_rows, size)
     except (pa.ArrowInvalid, pa.ArrowIOError, UnicodeDecodeError) as error:
         raise InputError(
             f"{source.name} is not a Parquet file that can be read ({str(error).splitlines()[0]}); fetch it again, or name its `format`."

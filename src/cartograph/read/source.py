@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.data.csv_cells import MAX_CELL
+from cartograph.data.progress import Progress
 from cartograph.read.orange import Stated
 
 BATCH_ROWS, BATCH_ROWS_OF_IMAGES = 50_000, 1_000
@@ -57,6 +58,7 @@ class Source:
         image_side: pixels; images are scaled down where their longer side has more.
         image_columns: names that the images' column may have; empty: every column that can hold images does.
         max_megabytes: millions of bytes that are read of it at most, decompressed; pictures have bounds of their own.
+        progress: called with (bytes read, bytes) of a text or Parquet file as they lie on the disk, by readers that know.
     """
 
     path: str
@@ -71,6 +73,7 @@ class Source:
     image_side: int = 256
     image_columns: tuple[str, ...] = ()
     max_megabytes: float = 2000
+    progress: Progress | None = field(default=None, compare=False, repr=False)
 
     @property
     def batch_rows(self) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import softmax
 
+from cartograph.data.progress import Progress
 from cartograph.errors import InputError
 from cartograph.schema import LABEL, UID
 from cartograph.selection.strategy import Acquisition, lots
@@ -21,7 +22,9 @@ from cartograph.train.recipe import Recipe
 _STEPS_AN_EPOCH, _SMALLEST_BATCH = 8, 4
 
 
-def acquire(recipe: Recipe, examples: pa.Table, share: float, folder: Path, *, epochs: int, seed: int) -> Acquisition:
+def acquire(
+    recipe: Recipe, examples: pa.Table, share: float, folder: Path, *, epochs: int, seed: int, progress: Progress | None = None
+) -> Acquisition:
     """Train a model on a random share of the rows and read all of them with it.
 
     A share that is no more than a few batches is trained in smaller ones, eight or so an epoch.
@@ -33,6 +36,7 @@ def acquire(recipe: Recipe, examples: pa.Table, share: float, folder: Path, *, e
         folder: where the training is kept, and taken up again.
         epochs: passes over the share.
         seed: of the share and of the training.
+        progress: called with (rows trained on, rows to train on).
 
     Raises:
         InputError: the share has rows of one class only, or the model cannot be trained, or diverges.
@@ -54,7 +58,7 @@ def acquire(recipe: Recipe, examples: pa.Table, share: float, folder: Path, *, e
     own = replace(
         recipe, epochs=epochs, batch_size=batch, gradient_accumulation=pieces, seed=seed, record="train_pass", evaluate="end", live=False
     )
-    read = infer(own, fit(own, rows, {}, folder).model, examples)
+    read = infer(own, fit(own, rows, {}, folder, progress=progress).model, examples)
     scores = read.logits[0].astype(np.float64)
     if not (np.isfinite(scores).all() and np.isfinite(read.features).all()):
         raise InputError(

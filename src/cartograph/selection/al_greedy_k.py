@@ -18,7 +18,7 @@ def choose(candidates: Candidates, n: int, rng: np.random.Generator) -> Picks:
     dealt = lots(candidates.uids, rng)
     seen = np.flatnonzero(acquisition.seen)
     seen = seen[np.argsort(dealt[seen], kind="stable")][:n]
-    found, distances = k_centre(acquisition.features, n - len(seen), start=seen, lots=dealt)
+    found, distances = k_centre(acquisition.features, n - len(seen), start=seen, lots=dealt, progress=candidates.progress)
     reasons = ["of the random share that the model was trained on"] * len(seen)
     reasons += ["the first" if np.isinf(value) else f"far from what was chosen before: {value:.3g}" for value in distances]
     scores = np.concatenate([np.zeros(len(seen)), distances])

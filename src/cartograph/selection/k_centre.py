@@ -20,13 +20,20 @@ from __future__ import annotations
 import numpy as np
 
 from cartograph.data.arrays import Floats, Floats32, Integers, Reals
+from cartograph.data.progress import Progress
 
 _POOL, _GROUP, _CENTRES = 1024, 256, 4096
 _CHOSEN = -1.0
 
 
 def k_centre(
-    points: Reals, k: int, *, start: Integers | None = None, lots: Integers | None = None, pool: int = _POOL
+    points: Reals,
+    k: int,
+    *,
+    start: Integers | None = None,
+    lots: Integers | None = None,
+    pool: int = _POOL,
+    progress: Progress | None = None,
 ) -> tuple[Integers, Floats]:
     """Return k further points, each the farthest from all chosen before it, and how far it was.
 
@@ -37,6 +44,7 @@ def k_centre(
         start: places of points that are chosen already; without any, the first pick is the first by lot, infinitely far.
         lots: (n,) a permutation: of points equally far the lowest is taken; None = the points' own order.
         pool: points kept up to date together; changes the time, never the picks but for rounding.
+        progress: called with (points picked, points to pick).
 
     Returns:
         (k,) places and (k,) cosine distances, in [0, 2], never rising from pick to pick.
@@ -52,7 +60,7 @@ def k_centre(
     if not 0 <= k <= len(points) - len(chosen):
         raise ValueError(f"k must be from 0 to {len(points) - len(chosen)}, not {k}")
     dealt = np.arange(len(points)) if lots is None else np.asarray(lots, np.int64)
-    return _Search(_directions(points), chosen, dealt, k, pool).run()
+    return _Search(_directions(points), chosen, dealt, k, pool).run(progress)
 
 
 def _directions(points: Reals) -> Floats32:
@@ -81,7 +89,7 @@ class _Search:
         self.compared = np.zeros(len(points), np.int64)
         self._pool(np.empty(0, np.int64))
 
-    def run(self) -> tuple[Integers, Floats]:
+    def run(self, progress: Progress | None) -> tuple[Integers, Floats]:
         """Return the picks and half the squares of their distances."""
         picks: list[int] = []
         squares: list[float] = []
@@ -99,6 +107,8 @@ class _Search:
             picks.append(int(ties[self.lots[ties].argmin()]))
             squares.append(float(best) if self.count else np.inf)
             self._choose(picks[-1])
+            if progress is not None and (not len(picks) % _GROUP or len(picks) == self.k):
+                progress(len(picks), self.k)
         distances = np.zeros(self.k)
         distances[: len(squares)] = np.divide(squares, 2)
         return np.array(picks, np.int64), distances

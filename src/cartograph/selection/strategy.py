@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from cartograph.data.arrays import Array, Bools, Floats, Floats32, Integers, Objects
+from cartograph.data.progress import Progress
 from cartograph.errors import InputError
 
 SUSPECT, ACQUISITION, RESISTANCE = "suspect", "acquisition", "resistance"
@@ -44,6 +45,7 @@ class Candidates:
             ``RESISTANCE`` to the filter, as ``aflite.tables.resistance`` has it, where there is one.
         suspect: (n_examples,): whether the label is doubted; None where suspects were not looked for.
         acquisition: by a model of a random share; None where no such model was trained.
+        progress: called by a strategy that takes long with (rows chosen, rows to choose).
     """
 
     uids: Objects
@@ -51,6 +53,7 @@ class Candidates:
     measures: Mapping[str, Array] = field(default_factory=dict)
     suspect: Bools | None = None
     acquisition: Acquisition | None = None
+    progress: Progress | None = None
 
     def __len__(self) -> int:
         return len(self.uids)

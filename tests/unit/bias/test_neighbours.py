@@ -35,3 +35,10 @@ def test_distances_to_neighbours_are_those_of_brute_force() -> None:
                     sums.append(sum(sorted(cosine)[:top]))
                 expected = None if len(other) < top else np.mean(sums)
                 assert found[label, against, top] == (None if expected is None else pytest.approx(expected, abs=1e-4))
+
+
+def test_two_searches_a_class_are_counted() -> None:
+    rng, heard = np.random.default_rng(0), []
+    rows, labels = rng.normal(size=(60, 5)).astype(np.float32), np.arange(60) % 3
+    neighbour_distances(rows, labels, rows, labels, 3, progress=lambda done, total: heard.append((done, total)))
+    assert heard == [(number, 6) for number in range(1, 7)]

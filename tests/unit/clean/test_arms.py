@@ -158,3 +158,13 @@ def test_of_many_classes_the_models_that_choose_have_learnt_them() -> None:
     }
     choice = choose_arm(sparse.csr_array(counts), given, classes, np.where(wrong, 0.05, 0.98), arms, rng)
     assert choice.scores["original"].accuracy > 0.7, "not .1, as where each model starts from the small share of its class"
+
+
+def test_the_folds_of_all_arms_are_counted_to_the_end() -> None:
+    rng = np.random.default_rng(1)
+    features, truth = topics(200, rng)
+    heard: list[tuple[int, int]] = []
+    arms = ways(truth, np.arange(200) < 20, np.full(200, 0.1))
+    choose_arm(features, truth, 2, np.full(200, 0.9), arms, rng, progress=lambda done, total: heard.append((done, total)))
+    dones, totals = zip(*heard, strict=True)
+    assert set(totals) == {20} and list(dones) == sorted(dones) and dones[-1] == 20

@@ -52,6 +52,18 @@ def test_a_bag_of_words_has_few_dimensions_of_a_given_mean_length(task: Task) ->
     assert np.linalg.lstsq(centred, label, rcond=None)[1][0] < 0.6 * (label**2).sum()
 
 
+def test_the_rows_whose_words_are_read_and_then_reduced_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = {"train": small_set(rows=60), "held": small_set(rows=20, seed=9)}
+    monkeypatch.setattr("cartograph.features.text._BLOCK", 50)
+    monkeypatch.setattr("cartograph.features.vectors._CHUNK", 50)
+    heard: list[tuple[int, int]] = []
+    words = bow_words(tables, lambda done, total: heard.append((done, total)))
+    assert heard == [(50, 80), (80, 80)]
+    heard.clear()
+    bow_features(words, 4, 3, lambda done, total: heard.append((done, total)))
+    assert heard == [(50, 80), (60, 80), (80, 80)]
+
+
 def test_the_svd_of_many_rows_is_taken_of_a_sample_and_every_row_has_its_vector(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = small_set(rows=200)
     whole = bow_features(bow_words({"train": rows}), 4, 3)["train"]

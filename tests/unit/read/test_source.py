@@ -131,3 +131,23 @@ def test_a_comma_in_the_header_decides_however_many_other_marks_there_are(tmp_pa
     mark = next((mark for mark in ",;|" if mark in header), "")
     (tmp_path / "rows.csv").write_text(header + "\n" + mark.join("x" * len(columns)) + "\n")
     assert read(source(tmp_path / "rows.csv")).table.column_names == columns
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl", ".parquet"])
+def test_the_bytes_read_of_a_file_are_counted_to_its_end(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"rows{suffix}"
+    texts = [f"row {number} {'x' * 40}" for number in range(60_000)]
+    if suffix == ".parquet":
+        pq.write_table(pa.table({"text": texts, "label": ["good"] * len(texts)}), path)
+    elif suffix == ".jsonl":
+        as_jsonl(texts, path)
+    else:
+        as_csv(texts, tmp_path / "plain.csv")
+        content = (tmp_path / "plain.csv").read_bytes()
+        path.write_bytes(gzip.compress(content) if suffix.endswith(".gz") else content)
+    heard: list[tuple[int, int]] = []
+    counted = read(source(path, progress=lambda done, total: heard.append((done, total))))
+    assert len(counted.rows) == 60_000
+    dones, totals = zip(*heard, strict=True)
+    size = path.stat().st_size
+    assert set(totals) == {size} and list(dones) == sorted(dones) and dones[0] < size == dones[-1]

@@ -72,3 +72,10 @@ def test_how_long_a_point_is_does_not_matter(size: float) -> None:
 def test_k_centre_refuses_more_points_than_there_are() -> None:
     with pytest.raises(ValueError, match="k must be from 0 to 2, not 3"):
         k_centre(np.zeros((3, 1)), 3, start=np.array([0]))
+
+
+def test_picks_are_counted_to_the_end() -> None:
+    points, heard = np.random.default_rng(3).normal(size=(1500, 12)).astype(np.float32), []
+    counted = k_centre(points, 600, pool=37, progress=lambda done, total: heard.append((done, total)))
+    assert heard == [(256, 600), (512, 600), (600, 600)]
+    np.testing.assert_array_equal(counted[0], k_centre(points, 600, pool=37)[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,18 @@ def failed_checks(done: Ingested) -> list[tuple[str, str]]:
 
 def ingest_file(folder: Path, train: Path, **params: Any) -> Ingested:
     return run_ingest(folder, source="files", train=str(train), **params)
+
+
+def test_the_bytes_of_all_files_are_counted_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [write_csv(tmp_path / f"{name}.csv", "text,label", *some_rows(40 + place)) for place, name in enumerate(("one", "two", "test"))]
+    heard: list[tuple[int, int]] = []
+    monkeypatch.setattr("tasks.audit.ingest.progress", lambda *_: nullcontext(lambda done, total: heard.append((done, total))))
+    section = {"source": "files", "train": files[:2], "text": "text", "evaluation": {"test": {"files": files[2]}}}
+    run_step(STEP, make_workspace(tmp_path / "space", ingest=section))
+    sizes = [Path(file).stat().st_size for file in files]
+    dones, totals = zip(*heard, strict=True)
+    assert set(totals) == {sum(sizes)} and list(dones) == sorted(dones)
+    assert {sizes[0], sum(sizes[:2]), sum(sizes)} <= set(dones) and dones[-1] == sum(sizes)
 
 
 @pytest.mark.realdata
