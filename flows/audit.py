@@ -1,36 +1,35 @@
-"""The audit of a workspace as a Prefect flow, and its command line."""
+"""The audit of a workspace as a Prefect flow; its command line is ``flows.audit_command``."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 if __name__ == "__main__":
-    from flows.engine.unchanged import ended_at_once
+    # Before Prefect is imported, which takes longer than to see that there is nothing to do, or that a file is not as it was said to be.
+    if "--data" not in sys.argv:
+        from flows.engine.unchanged import ended_at_once
 
-    # Before Prefect is imported, which takes longer than to see that there is nothing to do.
-    if ended_at_once(sys.argv[1:], "."):
-        sys.exit()
+        if ended_at_once(sys.argv[1:], "."):
+            sys.exit()
+    from flows.audit_command import app
+
+    sys.exit(app())
 
 from prefect import flow
 
 from cartograph.errors import CartographError, InputError
 from flows.engine.announce import announce
-from flows.engine.command_line import conduct
 from flows.engine.dvc_record import commit
 from flows.engine.runner import Runner
-from flows.engine.runners import check_runner, open_runner
+from flows.engine.runners import open_runner
 from flows.engine.scheduler import run_steps
 from flows.engine.states import flow_state
 from tasks.audit.gates import check_gates
 from tasks.audit.publish import FollowedAudit
 from tasks.collection.waiting_page import leave_page
 from tasks.commands.dvc_yaml import write
-from tasks.commands.given_files import asked_features, listed_names
-from tasks.commands.own_file import workspace_for
 from tasks.engine.edits import remark_on_edits
 from tasks.engine.step import Step
 from tasks.engine.workspace import Workspace
@@ -103,84 +102,3 @@ def _run(space: Workspace, force: Sequence[str], runner: Runner) -> None:
             write(space)
         raise error
     check_gates(space)
-
-
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-
-
-@app.command()
-def main(
-    workspace: Annotated[
-        str,
-        typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default, with --data one named after the file."),
-    ] = "",
-    data: Annotated[str, typer.Option(help="Your own file (CSV, JSONL, Parquet, …); a workspace is made for it, or reused.")] = "",
-    text: Annotated[str, typer.Option(help="With --data: the text column.")] = "text",
-    text_pair: Annotated[str, typer.Option(help="With --data: the second text column, for pairs.")] = "",
-    features: Annotated[
-        bool,
-        typer.Option(
-            "--features", help="With --data: the file is a table of features; all other columns are read (numbers, categories, dates)."
-        ),
-    ] = False,
-    feature: Annotated[
-        list[str], typer.Option(help="With --data: columns of a table of features: COL,COL. Repeatable; other columns are ignored.")
-    ] = [],  # noqa: B006
-    label: Annotated[str, typer.Option(help="With --data: the label column.")] = "label",
-    labels: Annotated[
-        list[str],
-        typer.Option(
-            help="With --data: for rows with several labels, the column that lists them, or columns of 0 and 1: COL,COL. Repeatable."
-        ),
-    ] = [],  # noqa: B006
-    linked: Annotated[
-        str,
-        typer.Option(
-            help="With --data: a column whose equal values link rows (a patient, a speaker, a document): they are held out together."
-        ),
-    ] = "",
-    profile: Annotated[
-        str,
-        typer.Option(
-            help="With --data: quick (the map and the suspects), standard (also what cleaning is worth), or full (AFLite, selections)."
-        ),
-    ] = "",
-    force: Annotated[list[str] | None, typer.Option("--force", help="Run this step even if it is up to date. Repeatable.")] = None,
-    runner: Annotated[str, typer.Option("--runner", help="Where steps run: local, or dask.")] = "local",
-    address: Annotated[
-        str | None, typer.Option("--address", help="Scheduler of a running Dask cluster; a local one is started by default.")
-    ] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Trainings at once: local processes, or a local cluster's workers.")] = 1,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show Prefect's own log lines.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
-) -> None:
-    """Audit a labelled dataset: all steps, run by Prefect."""
-    try:
-        # Before Prefect's server is started, which takes a while.
-        check_runner(runner, address)
-        if data:
-            columns = asked_features(features, feature)
-            workspace = workspace_for(
-                data,
-                text=text,
-                text_pair=text_pair,
-                features=columns,
-                label=label,
-                labels=[name for given in labels for name in listed_names(given)],
-                linked=linked,
-                workspace=workspace,
-                profile=profile,
-            )
-        elif profile or text_pair or features or feature or labels or linked or (text, label) != ("text", "label"):
-            raise InputError(
-                "--text, --text-pair, --features, --feature, --label, --labels, --linked and --profile describe a file; name it with "
-                "--data, or edit params.yaml."
-            )
-    except CartographError as error:
-        console.complain(str(error))
-        raise typer.Exit(error.exit_code) from error
-    conduct(audit, open_workspace, workspace or ".", force, runner, workers, address, verbose=verbose, debug=debug)
-
-
-if __name__ == "__main__":
-    sys.exit(app())

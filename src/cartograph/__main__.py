@@ -99,14 +99,15 @@ def _audit(given: argparse.Namespace) -> None:
 
 
 def _audit_one_label(given: argparse.Namespace) -> None:
-    from cartograph.frames.audit import audit_rows
-    from cartograph.frames.result import check_threshold
-    from cartograph.frames.rows import read_rows
+    from cartograph.frames.rows import check_threshold, read_rows
     from cartograph.wording import counted, share
 
     check_threshold(given.threshold)
     rows = read_rows(given.file, _texts(given), given.label or "label", given.features or given.feature, _form(given), given.linked)
     folder = _begin(given, rows, f"{len(rows.ingested.info.labels):,} classes")
+    # Only now, since to import what trains takes longer than to see that a file is not as it was said to be.
+    from cartograph.frames.audit import audit_rows
+
     found = audit_rows(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
     examples = rows.ingested.examples
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
@@ -116,8 +117,7 @@ def _audit_one_label(given: argparse.Namespace) -> None:
 
 def _audit_labels(given: argparse.Namespace) -> None:
     from cartograph.frames.label_rows import read_label_rows
-    from cartograph.frames.result import check_threshold
-    from cartograph.frames.several_labels import audit_labels
+    from cartograph.frames.rows import check_threshold
     from cartograph.wording import counted, cut, listing, share
 
     check_threshold(given.threshold)
@@ -129,6 +129,8 @@ def _audit_labels(given: argparse.Namespace) -> None:
         named = listing([f"{cut(name, 40)} ({why})" for name, why in list(rows.left_out.items())[:3]])
         more = f", and {len(rows.left_out) - 3:,} more" if len(rows.left_out) > 3 else ""
         _say(f"{counted(len(rows.left_out), 'label')} cannot be audited: {named}{more}")
+    from cartograph.frames.several_labels import audit_labels
+
     found = audit_labels(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(found.measures))} of all yes and no)"
     kept = _end(found, folder, part)

@@ -168,3 +168,12 @@ def test_it_says_how_many_of_how_many_rows_stay_where_some_were_set_aside(
     assert main(["audit", "rows.csv"]) == 0
     shown = capsys.readouterr().out
     assert "rows-audit/cleaned.csv: 60 of 62 rows (2 set aside), all that could be used: " in shown
+
+
+@pytest.mark.parametrize("arguments", [["missing.csv"], ["rows.csv", "--text", "txt"], ["rows.csv", "--text", "text", "--labels", "tags"]])
+def test_a_file_that_is_not_as_it_was_said_to_be_is_refused_before_anything_that_trains_is_imported(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "rows.csv").write_text("text,label\ngood,a\nbad,b\n")
+    program = f"import sys; from cartograph.__main__ import main; code = main({['audit', *arguments]}); print(code, 'torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "2 False\n"

@@ -29,8 +29,8 @@ from cartograph.features.telling import telling_columns
 from cartograph.frames.command import command_of
 from cartograph.frames.label_rows import read_label_rows
 from cartograph.frames.labels_result import LabelsAudit
-from cartograph.frames.result import FrameAudit, check_threshold, flagged_frame
-from cartograph.frames.rows import Rows, read_rows, warn_of_links
+from cartograph.frames.result import FrameAudit, flagged_frame
+from cartograph.frames.rows import Rows, check_threshold, read_rows, warn_of_links
 from cartograph.frames.several_labels import audit_labels
 from cartograph.ingest.canonical import IngestedSet
 from cartograph.ingest.set_record import ingested_record

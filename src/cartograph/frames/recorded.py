@@ -16,7 +16,8 @@ from cartograph.data.arrays import Floats
 from cartograph.data.uids import text_uids
 from cartograph.dynamics.epoch_files import Dynamics, read_dynamics
 from cartograph.errors import InputError
-from cartograph.frames.result import FrameAudit, check_threshold, flagged_frame
+from cartograph.frames.result import FrameAudit, flagged_frame
+from cartograph.frames.rows import check_threshold
 from cartograph.maps.measures import compute_measures, gold_probabilities
 from cartograph.maps.table import map_table
 from cartograph.page.audit import Audit

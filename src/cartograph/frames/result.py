@@ -123,18 +123,6 @@ def write_page(page: Audit, path: str | Path) -> Path:
     return file
 
 
-def check_threshold(threshold: float) -> None:
-    """Check the probability from which on a row is a suspect.
-
-    Raises:
-        InputError: it is not in (0, 1).
-    """
-    if not 0 < threshold < 1:
-        raise InputError(
-            f"threshold must be in (0, 1), but is {threshold}; rows whose label is wrong with at least this probability are suspects."
-        )
-
-
 def flagged_frame(page: Audit, index: pd.Index, given: pd.DataFrame) -> pd.DataFrame:
     """Return the suspects of a page's audit, the most doubtful first.
 

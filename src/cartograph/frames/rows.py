@@ -131,6 +131,18 @@ def read_rows(
     return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy(), asked, own, linked)
 
 
+def check_threshold(threshold: float) -> None:
+    """Check the probability from which on a row is a suspect.
+
+    Raises:
+        InputError: it is not in (0, 1).
+    """
+    if not 0 < threshold < 1:
+        raise InputError(
+            f"threshold must be in (0, 1), but is {threshold}; rows whose label is wrong with at least this probability are suspects."
+        )
+
+
 def linking_column(linked: str, read: Sequence[str]) -> tuple[str, ...]:
     """Return the name of the column whose equal values link rows, or nothing.
 

@@ -1,0 +1,96 @@
+"""The command line of an audit: a file of one's own is looked at before Prefect is imported."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from cartograph.errors import CartographError, InputError
+from flows.engine.runners import check_runner
+from tasks.commands.given_files import asked_features, listed_names
+from tasks.commands.own_file import workspace_for
+from tasks.pipelines import open_workspace
+from tasks.presentation import console
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command()
+def main(
+    workspace: Annotated[
+        str,
+        typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default, with --data one named after the file."),
+    ] = "",
+    data: Annotated[str, typer.Option(help="Your own file (CSV, JSONL, Parquet, …); a workspace is made for it, or reused.")] = "",
+    text: Annotated[str, typer.Option(help="With --data: the text column.")] = "text",
+    text_pair: Annotated[str, typer.Option(help="With --data: the second text column, for pairs.")] = "",
+    features: Annotated[
+        bool,
+        typer.Option(
+            "--features", help="With --data: the file is a table of features; all other columns are read (numbers, categories, dates)."
+        ),
+    ] = False,
+    feature: Annotated[
+        list[str], typer.Option(help="With --data: columns of a table of features: COL,COL. Repeatable; other columns are ignored.")
+    ] = [],  # noqa: B006
+    label: Annotated[str, typer.Option(help="With --data: the label column.")] = "label",
+    labels: Annotated[
+        list[str],
+        typer.Option(
+            help="With --data: for rows with several labels, the column that lists them, or columns of 0 and 1: COL,COL. Repeatable."
+        ),
+    ] = [],  # noqa: B006
+    linked: Annotated[
+        str,
+        typer.Option(
+            help="With --data: a column whose equal values link rows (a patient, a speaker, a document): they are held out together."
+        ),
+    ] = "",
+    profile: Annotated[
+        str,
+        typer.Option(
+            help="With --data: quick (the map and the suspects), standard (also what cleaning is worth), or full (AFLite, selections)."
+        ),
+    ] = "",
+    force: Annotated[list[str] | None, typer.Option("--force", help="Run this step even if it is up to date. Repeatable.")] = None,
+    runner: Annotated[str, typer.Option("--runner", help="Where steps run: local, or dask.")] = "local",
+    address: Annotated[
+        str | None, typer.Option("--address", help="Scheduler of a running Dask cluster; a local one is started by default.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Trainings at once: local processes, or a local cluster's workers.")] = 1,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show Prefect's own log lines.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Audit a labelled dataset: all steps, run by Prefect."""
+    try:
+        # Before Prefect is imported and its server started, which takes a while.
+        check_runner(runner, address)
+        if data:
+            columns = asked_features(features, feature)
+            workspace = workspace_for(
+                data,
+                text=text,
+                text_pair=text_pair,
+                features=columns,
+                label=label,
+                labels=[name for given in labels for name in listed_names(given)],
+                linked=linked,
+                workspace=workspace,
+                profile=profile,
+            )
+        elif profile or text_pair or features or feature or labels or linked or (text, label) != ("text", "label"):
+            raise InputError(
+                "--text, --text-pair, --features, --feature, --label, --labels, --linked and --profile describe a file; name it with "
+                "--data, or edit params.yaml."
+            )
+    except CartographError as error:
+        console.complain(str(error))
+        raise typer.Exit(error.exit_code) from error
+    from flows.engine.command_line import conduct
+
+    # By its name, since this is that module's command line.
+    conduct(
+        import_module("flows.audit").audit, open_workspace, workspace or ".", force, runner, workers, address, verbose=verbose, debug=debug
+    )
