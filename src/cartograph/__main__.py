@@ -106,12 +106,12 @@ def _audit_one_label(given: argparse.Namespace) -> None:
 
     check_threshold(given.threshold)
     rows = read_rows(given.file, _texts(given), given.label or "label", given.features or given.feature, _form(given), given.linked)
-    folder = _begin(given, rows, f"{len(rows.ingested.info.labels):,} classes")
+    folder = _begin(given, rows, counted(len(rows.ingested.info.labels), "class", "classes"))
     found = audit_rows(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
     examples = rows.ingested.examples
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
     kept = _end(found, folder, part, given.recipe)
-    _say(f"{folder / 'cleaned.csv'}: {kept:,} rows, {found.changes(given.recipe)}")
+    _say(f"{folder / 'cleaned.csv'}: {counted(kept, 'row')}, {found.changes(given.recipe)}")
 
 
 def _audit_labels(given: argparse.Namespace) -> None:
@@ -139,7 +139,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
         if found.wrong is not None
         else "unchanged, as nobody can say how many labels are wrong"
     )
-    _say(f"{folder / 'cleaned.csv'}: {kept:,} rows, {done}")
+    _say(f"{folder / 'cleaned.csv'}: {counted(kept, 'row')}, {done}")
 
 
 def _label_columns(given: argparse.Namespace) -> str | list[str]:
@@ -193,7 +193,8 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
         _say(line)
     folder = Path(given.out or f"{Path(given.file).stem}-audit")
     folder.mkdir(parents=True, exist_ok=True)
-    _say("training a model, to see how each row is learnt")
+    if len(rows.ingested.info.labels) > 1 or given.labels:
+        _say("training a model, to see how each row is learnt")
     return folder
 
 
@@ -228,9 +229,12 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recip
     report = found.report(folder / "report.html")
     suspects, kept = write_tables(found, folder, recipe)
     wrong, page = found.wrong, found._page
+    for sentence in (page.training["learning"]["sentence"], *page.impossible):
+        if sentence:
+            _say(sentence)
     if wrong is not None:
         _say(f"{part}; {unless_made(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
-    else:
+    elif not page.impossible:
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
         _say(f"{part}; how many labels are wrong cannot be estimated{why and ': '}{why}")
     _say("")

@@ -58,6 +58,8 @@ class CleanedRows:
         """
         done, sure = self._done(recipe), len(self._arms["drop"].changes)
         if not sure:
+            if "impossible" in self.suspects.record:
+                return "all of them: wrong labels could not be looked for"
             if not self._calibrated and self.suspects.record["suspects"]:
                 return "all of them: how many labels are wrong cannot be estimated, so that none is changed without a person"
             return "all of them: no label is surely wrong"

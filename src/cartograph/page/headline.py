@@ -30,6 +30,8 @@ def _learning(audit: Audit) -> str:
 
 def _doubt(audit: Audit) -> str:
     if audit.suspects is not None:
+        if "impossible" in audit.suspects.record:
+            return f"None of {counted(audit.rows, 'label')} could be judged"
         number = len(audit.flagged)
         wrong = audit.suspects.record.get("wrong")
         if wrong is not None and audit.suspects.record["calibrated"]:

@@ -22,3 +22,9 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
     assert "surest about contradict them, so that hard rows and wrong labels look alike; " in headline(hard)
     noisy = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "much noise"}))
     assert "so many labels contradict the models that hard rows and wrong labels look alike; " in headline(noisy)
+
+
+def test_labels_that_were_not_looked_at_are_not_said_to_look_right(audit: Audit) -> None:
+    found = with_suspects(audit)
+    unseen = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "impossible": "All rows have one label."}))
+    assert headline(unseen).startswith("None of 8 labels could be judged; ")
