@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from unicodedata import category
 
 from cartograph.errors import CartographError, InputError, NoColumnError
@@ -74,8 +74,20 @@ def _parser() -> argparse.ArgumentParser:
         help="what becomes of labels that are surely wrong in cleaned.csv: dropped, or corrected where the right one is known; auto: the "
         "better where models are better for it, by cross-validation on the file, else nothing (default: auto)",
     )
+    audit.add_argument(
+        "--epochs", type=_epochs, default="auto", help="epochs of the training behind the map, 2 or more; auto: until the model has learnt"
+    )
     audit.add_argument("--seed", type=int, default=13, help="seed of the training and of the folds (default: 13)")
     return parser
+
+
+def _epochs(given: str) -> int | Literal["auto"]:
+    if given == "auto":
+        return "auto"
+    try:
+        return int(given)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number or auto, but is {given!r}") from None
 
 
 def _audit(given: argparse.Namespace) -> None:
@@ -100,14 +112,15 @@ def _audit(given: argparse.Namespace) -> None:
 
 def _audit_one_label(given: argparse.Namespace) -> None:
     from cartograph.frames.audit import audit_rows
-    from cartograph.frames.result import check_threshold
+    from cartograph.frames.result import check_epochs, check_threshold
     from cartograph.frames.rows import read_rows
     from cartograph.wording import counted, share
 
     check_threshold(given.threshold)
+    check_epochs(given.epochs)
     rows = read_rows(given.file, _texts(given), given.label or "label", given.features or given.feature, _form(given), given.linked)
     folder = _begin(given, rows, counted(len(rows.ingested.info.labels), "class", "classes"))
-    found = audit_rows(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
+    found = audit_rows(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=_progress())
     examples = rows.ingested.examples
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
     kept = _end(found, folder, part, given.recipe)
@@ -116,11 +129,12 @@ def _audit_one_label(given: argparse.Namespace) -> None:
 
 def _audit_labels(given: argparse.Namespace) -> None:
     from cartograph.frames.label_rows import read_label_rows
-    from cartograph.frames.result import check_threshold
+    from cartograph.frames.result import check_epochs, check_threshold
     from cartograph.frames.several_labels import audit_labels
     from cartograph.wording import counted, cut, listing, share
 
     check_threshold(given.threshold)
+    check_epochs(given.epochs)
     rows = read_label_rows(given.file, _texts(given), _label_columns(given), given.features or given.feature, _form(given), given.linked)
     folder = _begin(given, rows.rows, counted(len(rows.names), "label"))
     if rows.sets.empty:
@@ -129,7 +143,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
         named = listing([f"{cut(name, 40)} ({why})" for name, why in list(rows.left_out.items())[:3]])
         more = f", and {len(rows.left_out) - 3:,} more" if len(rows.left_out) > 3 else ""
         _say(f"{counted(len(rows.left_out), 'label')} cannot be audited: {named}{more}")
-    found = audit_labels(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
+    found = audit_labels(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=_progress())
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(found.measures))} of all yes and no)"
     kept = _end(found, folder, part)
     done = (

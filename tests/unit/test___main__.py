@@ -23,6 +23,7 @@ from tests.speakers import made_up
             "rows.csv has no column `reviews`; its columns are review, kind; did you mean",
         ),
         (["rows.csv", "--text", "review", "--label", "kind", "--threshold", "2"], "threshold must be in (0, 1)"),
+        (["rows.csv", "--text", "review", "--label", "kind", "--epochs", "1"], "epochs must be 2 or more, or auto, but is 1."),
         (["rows.csv", "--text", "review", "--label", "kind", "--seed", "-1"], "--seed must be 0 or more, but is -1."),
         (
             ["rows.csv"],
@@ -157,3 +158,16 @@ def test_a_file_without_a_header_has_its_columns_named_by_position(
     assert "`--columns ,text,label` in `init` and `cartograph audit`" in capsys.readouterr().err
     assert main(["audit", "rows.csv", "--columns", ",text,label"]) == 0
     assert "60 rows, 2 classes\n" in capsys.readouterr().out
+
+
+def test_a_model_that_has_not_learnt_is_said_with_what_to_raise_and_epochs_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    rows = [f"{' '.join(rng.choice([f'w{n}' for n in range(300)], 4))} {'good' if row % 2 else 'bad'},{row % 2}" for row in range(300)]
+    (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]))
+    assert main(["audit", "rows.csv", "--epochs", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "The model has not learnt these data: after 2 epochs it " in shown and "Audit them with epochs above 2 (--epochs of the" in shown
+    assert "cartograph audit rows.csv --text text --label label --epochs 2" in (tmp_path / "rows-audit/report.html").read_text()

@@ -28,7 +28,7 @@ from cartograph.frames.command import command_of
 from cartograph.frames.label_rows import read_label_rows
 from cartograph.frames.labels_result import LabelsAudit
 from cartograph.frames.one_class import one_class_page
-from cartograph.frames.result import FrameAudit, check_threshold, flagged_frame
+from cartograph.frames.result import FrameAudit, check_epochs, check_threshold, flagged_frame
 from cartograph.frames.rows import Rows, read_rows, warn_of_links
 from cartograph.frames.several_labels import audit_labels
 from cartograph.ingest.canonical import IngestedSet
@@ -126,8 +126,7 @@ def audit(
     >>> found.suspects.index.tolist()[0], found.suspects["suggested"].tolist()[0]
     (119, 'neg')
     """
-    if epochs != "auto" and epochs < 2:
-        raise InputError(f"epochs must be 2 or more, or auto, but is {epochs}.")
+    check_epochs(epochs)
     check_threshold(threshold)
     if bool(label) == bool(len(labels)):
         raise InputError("name label, the column of the one label of a row, or labels where a row has several; one of the two.")

@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -133,6 +133,16 @@ def check_threshold(threshold: float) -> None:
         raise InputError(
             f"threshold must be in (0, 1), but is {threshold}; rows whose label is wrong with at least this probability are suspects."
         )
+
+
+def check_epochs(epochs: int | Literal["auto"]) -> None:
+    """Check the number of epochs of the training behind the map.
+
+    Raises:
+        InputError: it is below 2 and not ``auto``.
+    """
+    if epochs != "auto" and epochs < 2:
+        raise InputError(f"epochs must be 2 or more, or auto, but is {epochs}.")
 
 
 def flagged_frame(page: Audit, index: pd.Index, given: pd.DataFrame) -> pd.DataFrame:
