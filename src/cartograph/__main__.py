@@ -237,7 +237,7 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
 def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> int:
     """Write the results and say what was found; return how many rows ``cleaned.csv`` has."""
     from cartograph.frames.tables import write_tables
-    from cartograph.page.headline import unless_made, why_unknown
+    from cartograph.page.headline import sure_suspects, unless_made, why_unknown
     from cartograph.wording import labels_wrong
 
     report = found.report(folder / "report.html")
@@ -247,10 +247,11 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recip
         if sentence:
             _say(sentence)
     if wrong is not None:
-        _say(f"{part}; {unless_made(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
+        sure = f", {sure_suspects(page)}" if len(page.flagged) and not page.several else ""
+        _say(f"{part}{sure}; {unless_made(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
     elif not page.impossible:
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
-        _say(f"{part}; how many labels are wrong cannot be estimated{why and ': '}{why}")
+        _say(f"{part}; how many labels are wrong cannot be estimated{why and ': '}{why}, so none is sure enough to change automatically")
     _say("")
     _say(f"{report}: the map, the suspects and the reasons; open it in a browser")
     _say(f"{suspects}: the suspects, most suspect first")

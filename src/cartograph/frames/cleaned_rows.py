@@ -15,14 +15,15 @@ from cartograph.clean.arms import Arm, ArmChoice
 from cartograph.clean.recommended import recommended_arm
 from cartograph.errors import InputError
 from cartograph.frames.rows import Rows
+from cartograph.page.headline import PRECISION
 from cartograph.page.step_results import Suspects
 from cartograph.wording import counted
 
 Recipe = Literal["auto", "drop-flagged", "relabel"]
 
 RECIPES: tuple[Recipe, ...] = ("auto", "drop-flagged", "relabel")
-RELABEL_ABOVE, PRECISION = 0.9, 0.8
-"""As the section ``clean`` of params.yaml has them: what a suggestion needs to be taken, and what a suspect needs to be changed."""
+RELABEL_ABOVE = 0.9
+"""What a suggestion needs to be taken, as the section ``clean`` of params.yaml has it."""
 
 _SEED = 13
 _ARMS: Mapping[Recipe, Arm] = {"drop-flagged": "drop", "relabel": "relabel"}
