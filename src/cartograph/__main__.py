@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from unicodedata import category
 
 from cartograph.errors import CartographError, InputError, NoColumnError
@@ -74,8 +74,20 @@ def _parser() -> argparse.ArgumentParser:
         help="what becomes of labels that are surely wrong in cleaned.csv: dropped, or corrected where the right one is known; auto: the "
         "better where models are better for it, by cross-validation on the file, else nothing (default: auto)",
     )
+    audit.add_argument(
+        "--epochs", type=_epochs, default="auto", help="epochs of the training behind the map, 2 or more; auto: until the model has learnt"
+    )
     audit.add_argument("--seed", type=int, default=13, help="seed of the training and of the folds (default: 13)")
     return parser
+
+
+def _epochs(given: str) -> int | Literal["auto"]:
+    if given == "auto":
+        return "auto"
+    try:
+        return int(given)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number or auto, but is {given!r}") from None
 
 
 def _audit(given: argparse.Namespace) -> None:
@@ -99,16 +111,17 @@ def _audit(given: argparse.Namespace) -> None:
 
 
 def _audit_one_label(given: argparse.Namespace) -> None:
-    from cartograph.frames.rows import check_threshold, read_rows
+    from cartograph.frames.rows import check_epochs, check_threshold, read_rows
     from cartograph.wording import counted, share
 
     check_threshold(given.threshold)
+    check_epochs(given.epochs)
     rows = read_rows(given.file, _texts(given), given.label or "label", given.features or given.feature, _form(given), given.linked)
-    folder = _begin(given, rows, f"{len(rows.ingested.info.labels):,} classes")
+    folder = _begin(given, rows, counted(len(rows.ingested.info.labels), "class", "classes"))
     # Only now, since to import what trains takes longer than to see that a file is not as it was said to be.
     from cartograph.frames.audit import audit_rows
 
-    found = audit_rows(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
+    found = audit_rows(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=_progress())
     examples = rows.ingested.examples
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
     kept = _end(found, folder, part, given.recipe)
@@ -117,10 +130,11 @@ def _audit_one_label(given: argparse.Namespace) -> None:
 
 def _audit_labels(given: argparse.Namespace) -> None:
     from cartograph.frames.label_rows import read_label_rows
-    from cartograph.frames.rows import check_threshold
+    from cartograph.frames.rows import check_epochs, check_threshold
     from cartograph.wording import counted, cut, listing, share
 
     check_threshold(given.threshold)
+    check_epochs(given.epochs)
     rows = read_label_rows(given.file, _texts(given), _label_columns(given), given.features or given.feature, _form(given), given.linked)
     folder = _begin(given, rows.rows, counted(len(rows.names), "label"))
     if rows.sets.empty:
@@ -131,7 +145,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
         _say(f"{counted(len(rows.left_out), 'label')} cannot be audited: {named}{more}")
     from cartograph.frames.several_labels import audit_labels
 
-    found = audit_labels(rows, threshold=given.threshold, seed=given.seed, progress=_progress())
+    found = audit_labels(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=_progress())
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(found.measures))} of all yes and no)"
     kept = _end(found, folder, part)
     done = (
@@ -195,7 +209,8 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
         _say(line)
     folder = Path(given.out or f"{Path(given.file).stem}-audit")
     folder.mkdir(parents=True, exist_ok=True)
-    _say("training a model, to see how each row is learnt")
+    if len(rows.ingested.info.labels) > 1 or given.labels:
+        _say("training a model, to see how each row is learnt")
     return folder
 
 
@@ -224,17 +239,21 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
 def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> int:
     """Write the results and say what was found; return how many rows ``cleaned.csv`` has."""
     from cartograph.frames.tables import write_tables
-    from cartograph.page.headline import on_condition, why_unknown
+    from cartograph.page.headline import on_condition, sure_suspects, why_unknown
     from cartograph.wording import labels_wrong
 
     report = found.report(folder / "report.html")
     suspects, kept = write_tables(found, folder, recipe)
     wrong, page = found.wrong, found._page
+    for sentence in (page.training["learning"]["sentence"], *page.impossible):
+        if sentence:
+            _say(sentence)
     if wrong is not None:
-        _say(f"{part}; {on_condition(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
-    else:
+        sure = f", {sure_suspects(page)}" if len(page.flagged) and not page.several else ""
+        _say(f"{part}{sure}; {on_condition(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
+    elif not page.impossible:
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
-        _say(f"{part}; how many labels are wrong cannot be estimated{why and ': '}{why}")
+        _say(f"{part}; how many labels are wrong cannot be estimated{why and ': '}{why}, so none is sure enough to change automatically")
     _say("")
     _say(f"{report}: the map, the suspects and the reasons; open it in a browser")
     _say(f"{suspects}: the suspects, most suspect first")

@@ -25,8 +25,10 @@ def no_flips(by_uid: pa.Table, easy: int) -> str | None:
         by_uid: the train set (``schema.examples_schema``).
         easy: how many rows are easy to learn.
     """
+    from cartograph.suspects.not_looked_for import all_alike
+
     if len(classes := by_uid["label"].unique()) < 2:
-        return f"Wrong labels could not be looked for: all {by_uid.num_rows:,} rows have the same label. Add rows of other classes."
+        return all_alike(by_uid.num_rows)
     if easy < _FLIPS or by_uid.num_rows < 2 * _FLIPS:
         return (
             f"Wrong labels could not be looked for: {by_uid.num_rows:,} rows of {len(classes)} classes are too few to learn from what they "
@@ -37,30 +39,17 @@ def no_flips(by_uid: pa.Table, easy: int) -> str | None:
 
 def leave_no_suspects(reason: str, by_uid: pa.Table, asked: Mapping[str, Any], data: Path, metrics: Path, figures: Iterable[Path]) -> str:
     """Write what the step `noise` writes, without suspects; return its summary."""
-    import numpy as np
-    import pyarrow as pa
-
     from cartograph.data.parquet import write_parquet
-    from cartograph.schema import NOISE
     from cartograph.suspects.figures import EXPERIMENT
+    from cartograph.suspects.not_looked_for import not_looked_for
 
-    rows = by_uid.num_rows
-    columns = {
-        "uid": by_uid["uid"],
-        "probability": np.zeros(rows),
-        "flagged": np.zeros(rows, bool),
-        "suggested": by_uid["label"],
-        "suggested_probability": np.zeros(rows),
-        "rank": np.arange(1, rows + 1),
-        "reason": ["not looked for"] * rows,
-    }
-    write_parquet(pa.table([columns[field.name] for field in NOISE], names=NOISE.names).cast(NOISE), data / "noise.parquet")
+    suspects, record = not_looked_for(by_uid, reason, asked)
+    write_parquet(suspects, data / "noise.parquet")
     write_parquet(EXPERIMENT.empty_table(), data / "experiment.parquet")
-    record = {"rows": rows, "suspects": 0, "flips": 0, "detector": None, "calibrated": False, "wrong": None, "explained": None}
-    write_json(data / "noise.json", record | dict(asked) | {"assumption": None, KEY: reason})
+    write_json(data / "noise.json", record)
     write_json(metrics, {"suspects": 0, "suspects.share": 0.0, "flips": 0, "assumed": 0})
     draw_reason(reason, figures)
-    return f"not looked for: {rows:,} rows are too few, or all of one class"
+    return f"not looked for: {by_uid.num_rows:,} rows are too few, or all of one class"
 
 
 def draw_reason(reason: str, figures: Iterable[Path]) -> None:

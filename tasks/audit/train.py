@@ -80,24 +80,18 @@ def _train(params: Train, inputs: Inputs, out: Out) -> str:
 
 
 def _name_one_class(rows: pa.Table, out: Out) -> str:
-    """Leave the map of the only model that one class allows, which names it always: every row is right, in every epoch, for certain."""
-    import numpy as np
-    import pyarrow as pa
-
+    """Leave the map of the only model that one class allows, which names it always."""
     from cartograph.data.parquet import write_parquet
-    from cartograph.schema import COORDINATES, HISTORY, dataset_info
+    from cartograph.schema import HISTORY, dataset_info
+    from cartograph.train.one_class import certain_map, nothing_learnt
 
-    number = rows.num_rows
-    columns = {"uid": rows["uid"], "confidence": np.ones(number), "variability": np.zeros(number), "correctness": np.ones(number)}
-    table = pa.table([columns[field.name] for field in COORDINATES], names=COORDINATES.names).cast(COORDINATES)
-    write_parquet(table, out[_DATA] / "coordinates.parquet")
+    write_parquet(certain_map(rows["uid"]), out[_DATA] / "coordinates.parquet")
     write_parquet(HISTORY.empty_table(), out[_DATA] / "history.parquet")
     name = dataset_info(rows.schema).labels[rows["label"][0].as_py()]
-    sentence = f"Nothing could be learnt: all {number:,} rows have the label `{name}`, so their map says nothing. Check `ingest.label`."
-    training = {"model": None, "record": None, "epochs": None, "source": "one class", "parameters": None, "device": None}
-    write_json(out[_DATA] / "training.json", training | {"learning": {"state": "one class", "sentence": sentence}})
-    write_json(out[_METRICS], {"rows": number, "train.accuracy": 1.0, "train.failed": 1, "train.learnt": 0})
-    return f"one class, {number:,} rows: nothing to learn"
+    training, metrics = nothing_learnt(name, rows.num_rows, "`ingest.label`")
+    write_json(out[_DATA] / "training.json", training)
+    write_json(out[_METRICS], metrics)
+    return f"one class, {rows.num_rows:,} rows: nothing to learn"
 
 
 def _from(before: int, folds: int, update: Progress) -> Progress:

@@ -23,6 +23,7 @@ from tests.speakers import made_up
             "rows.csv has no column `reviews`; its columns are review, kind; did you mean",
         ),
         (["rows.csv", "--text", "review", "--label", "kind", "--threshold", "2"], "threshold must be in (0, 1)"),
+        (["rows.csv", "--text", "review", "--label", "kind", "--epochs", "1"], "epochs must be 2 or more, or auto, but is 1."),
         (["rows.csv", "--text", "review", "--label", "kind", "--seed", "-1"], "--seed must be 0 or more, but is -1."),
         (
             ["rows.csv"],
@@ -142,7 +143,7 @@ def test_a_bare_command_reads_text_and_label_in_whatever_encoding_the_file_is_an
     assert main(["audit", "rows.csv"]) == 0
     shown = capsys.readouterr().out
     assert "rows.csv is not UTF-8; it is read as cp1252 (another: --encoding NAME)\n60 rows, 2 classes\n" in shown
-    assert "; how many labels are wrong cannot be estimated: 60 rows are too few\n" in shown
+    assert "; how many labels are wrong cannot be estimated: 60 rows are too few, so none is sure enough to change automatically\n" in shown
     assert "cartograph audit rows.csv --text text --label label --encoding cp1252" in (tmp_path / "rows-audit/report.html").read_text()
     assert "schön und Nummer" in (tmp_path / "rows-audit/cleaned.csv").read_text(encoding="utf-8-sig")
 
@@ -177,3 +178,16 @@ def test_a_file_that_is_not_as_it_was_said_to_be_is_refused_before_anything_that
     (tmp_path / "rows.csv").write_text("text,label\ngood,a\nbad,b\n")
     program = f"import sys; from cartograph.__main__ import main; code = main({['audit', *arguments]}); print(code, 'torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "2 False\n"
+
+
+def test_a_model_that_has_not_learnt_is_said_with_what_to_raise_and_epochs_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    rows = [f"{' '.join(rng.choice([f'w{n}' for n in range(300)], 4))} {'good' if row % 2 else 'bad'},{row % 2}" for row in range(300)]
+    (tmp_path / "rows.csv").write_text("\n".join(["text,label", *rows]))
+    assert main(["audit", "rows.csv", "--epochs", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "The model has not learnt these data: after 2 epochs it " in shown and "Audit them with epochs above 2 (--epochs of the" in shown
+    assert "cartograph audit rows.csv --text text --label label --epochs 2" in (tmp_path / "rows-audit/report.html").read_text()

@@ -29,8 +29,9 @@ from cartograph.features.telling import telling_columns
 from cartograph.frames.command import command_of
 from cartograph.frames.label_rows import read_label_rows
 from cartograph.frames.labels_result import LabelsAudit
+from cartograph.frames.one_class import one_class_page
 from cartograph.frames.result import FrameAudit, flagged_frame
-from cartograph.frames.rows import Rows, check_threshold, read_rows, warn_of_links
+from cartograph.frames.rows import Rows, check_epochs, check_threshold, read_rows, warn_of_links
 from cartograph.frames.several_labels import audit_labels
 from cartograph.ingest.canonical import IngestedSet
 from cartograph.ingest.set_record import ingested_record
@@ -100,7 +101,8 @@ def audit(
 ) -> FrameAudit | LabelsAudit:
     """Audit the labels of a data frame or a file: of texts, or of a table of features.
 
-    Rows that cannot be used, because a text or a label is missing, are set aside with the reason.
+    Rows that cannot be used, because a text or a label is missing, are set aside with the reason. Of rows that all have one label the page
+    says that nothing could be learnt from them.
 
     Args:
         frame: (n_examples, …) one row per example, or the path of a CSV, TSV, JSONL or Parquet file; its index comes back with the results.
@@ -118,8 +120,8 @@ def audit(
         seed: of the training and the folds; the same seed gives the same result.
 
     Raises:
-        InputError: a file that cannot be read, a column that is missing, fewer than two classes, no label that can be audited, no row that
-            can be used, or a number out of range.
+        InputError: a file that cannot be read, a column that is missing, no label that can be audited, no row that can be used, or a
+            number out of range.
 
     >>> frame = pd.DataFrame({"review": ["good fun", "fine film", "good plot"] * 20 + ["bad film", "dull plot", "bad"] * 20,
     ...                       "label": ["pos"] * 60 + ["neg"] * 59 + ["pos"]})
@@ -127,8 +129,7 @@ def audit(
     >>> found.suspects.index.tolist()[0], found.suspects["suggested"].tolist()[0]
     (119, 'neg')
     """
-    if epochs != "auto" and epochs < 2:
-        raise InputError(f"epochs must be 2 or more, or auto, but is {epochs}.")
+    check_epochs(epochs)
     check_threshold(threshold)
     if bool(label) == bool(len(labels)):
         raise InputError("name label, the column of the one label of a row, or labels where a row has several; one of the two.")
@@ -166,16 +167,20 @@ def audit_rows(
     own = None if vectors is None else _own_vectors(vectors, rows)[order]
     texts = () if rows.asked else rows.columns[:-1]
     command = command_of(rows, texts, rows.columns[-1], threshold=threshold, seed=seed, epochs=epochs, vectors=vectors is not None)
-    with tempfile.TemporaryDirectory() as folder:
-        page, dynamics = _train(rows.ingested, Path(folder), epochs, seed, progress, command)
-    found = _find_suspects(by_uid, dynamics, own, threshold, seed)
+    wrong = None
+    if len(rows.ingested.info.labels) < 2:
+        page = one_class_page(rows.ingested, by_uid, command, rows.columns[-1], threshold)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            page, dynamics = _train(rows.ingested, Path(folder), epochs, seed, progress, command)
+        suspects, wrong = _find_suspects(by_uid, dynamics, own, threshold, seed)
+        page = replace(page, examples=by_uid, suspects=suspects)
     place = rows.places[order]
-    page = replace(page, examples=by_uid, suspects=found[0])
     index = rows.given.index[place]
     by_row = page.measures.drop_columns(["uid", "gold"]).to_pandas().set_axis(index)
     given = rows.given.iloc[place][list(rows.columns)]
-    suspects, in_order = flagged_frame(page, index, given), np.argsort(place, kind="stable")
-    return FrameAudit(by_row.iloc[in_order], suspects, found[1], rows.set_aside, page, rows)
+    flagged, in_order = flagged_frame(page, index, given), np.argsort(place, kind="stable")
+    return FrameAudit(by_row.iloc[in_order], flagged, wrong, rows.set_aside, page, rows)
 
 
 def _own_vectors(vectors: npt.ArrayLike, rows: Rows) -> Floats32:

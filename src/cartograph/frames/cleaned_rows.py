@@ -15,14 +15,15 @@ from cartograph.clean.arms import Arm, ArmChoice
 from cartograph.clean.recommended import recommended_arm
 from cartograph.errors import InputError
 from cartograph.frames.rows import Rows
+from cartograph.page.headline import PRECISION
 from cartograph.page.step_results import Suspects
 from cartograph.wording import counted
 
 Recipe = Literal["auto", "drop-flagged", "relabel"]
 
 RECIPES: tuple[Recipe, ...] = ("auto", "drop-flagged", "relabel")
-RELABEL_ABOVE, PRECISION = 0.9, 0.8
-"""As the section ``clean`` of params.yaml has them: what a suggestion needs to be taken, and what a suspect needs to be changed."""
+RELABEL_ABOVE = 0.9
+"""What a suggestion needs to be taken, as the section ``clean`` of params.yaml has it."""
 
 _SEED = 13
 _ARMS: Mapping[Recipe, Arm] = {"drop-flagged": "drop", "relabel": "relabel"}
@@ -58,7 +59,9 @@ class CleanedRows:
         """
         done, sure = self._done(recipe), len(self._arms["drop"].changes)
         if not sure:
-            if not self._calibrated:
+            if "impossible" in self.suspects.record:
+                return f"{self._all}: wrong labels could not be looked for"
+            if not self._calibrated and self.suspects.record["suspects"]:
                 return f"{self._all}: how many labels are wrong cannot be estimated, so that none is changed without a person"
             return f"{self._all}: no label is surely wrong"
         if not len(done.changes):

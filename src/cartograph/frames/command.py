@@ -34,18 +34,21 @@ def command_of(
         epochs: of the training.
         vectors: whether vectors of one's own were given.
     """
-    if rows.form is not None and epochs == "auto" and not vectors:
-        return shlex.join(["cartograph", "audit", rows.file.name, *_options(rows, rows.form, texts, labels, threshold, seed)])
+    if rows.form is not None and not vectors:
+        return shlex.join(["cartograph", "audit", rows.file.name, *_options(rows, rows.form, texts, labels, threshold, seed, epochs)])
     return f"cartograph.audit({', '.join(_arguments(rows, texts, labels, threshold, seed, epochs, vectors))})"
 
 
-def _options(rows: Rows, form: FileForm, texts: Sequence[str], labels: str | Sequence[str], threshold: float, seed: int) -> list[str]:
+def _options(
+    rows: Rows, form: FileForm, texts: Sequence[str], labels: str | Sequence[str], threshold: float, seed: int, epochs: int | str
+) -> list[str]:
     given = [("--text", name) for name in texts]
     given += [("--feature", name) for name in rows.asked if rows.asked != ALL]
     given += [("--label", labels)] if isinstance(labels, str) else [("--labels", _listed(labels))]
     given += [("--linked", rows.linked)] if rows.linked else []
     given += [("--columns", _listed(form.columns))] if form.columns else []
     given += [("--encoding", form.encoding)] if form.encoding else []
+    given += [("--epochs", str(epochs))] if epochs != "auto" else []
     given += [("--threshold", f"{threshold:g}")] if threshold != THRESHOLD else []
     given += [("--seed", str(seed))] if seed != SEED else []
     return ["--features"] * (rows.asked == ALL) + [part for pair in given for part in pair]

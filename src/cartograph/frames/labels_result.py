@@ -11,10 +11,10 @@ import pandas as pd
 
 from cartograph.data.arrays import Bools
 from cartograph.errors import InputError
-from cartograph.frames.cleaned_rows import PRECISION
 from cartograph.frames.label_rows import LabelRows
 from cartograph.frames.result import FrameAudit, write_page
 from cartograph.page.audit import Audit
+from cartograph.page.headline import PRECISION
 from cartograph.suspects.label_doubt import WrongLabels
 from cartograph.suspects.label_listing import known_labels
 from cartograph.suspects.several_labels import SeveralDoubts

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -115,8 +115,8 @@ def read_rows(
         linked: the column whose equal values link rows; empty without one.
 
     Raises:
-        InputError: a file that cannot be read, a column that is missing, or that links rows and is read as well, fewer than two classes, or
-            no row that can be used.
+        InputError: a file that cannot be read, a column that is missing, or that links rows and is read as well, or no row that can be
+            used.
     """
     names = text_names(text)
     asked = asked_features(names, features)
@@ -124,8 +124,6 @@ def read_rows(
     file, given = opened(data, names, asked, (label,), form, links)
     columns = Columns(tuple((name,) for name in names), (), (label,), features=asked, linked=links)
     (found,) = ingest([RawSet("train", "train", (file,))], columns, Labelling(None, {}, (), ("-",)))
-    if len(found.info.labels) < 2:
-        raise InputError(f"column {label!r} holds {len(found.info.labels)} class in {found.rows_read:,} rows; a model needs two classes.")
     names = [feature.name for feature in found.info.features] or names
     own = None if isinstance(data, pd.DataFrame) else form
     return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy(), asked, own, linked)
@@ -141,6 +139,16 @@ def check_threshold(threshold: float) -> None:
         raise InputError(
             f"threshold must be in (0, 1), but is {threshold}; rows whose label is wrong with at least this probability are suspects."
         )
+
+
+def check_epochs(epochs: int | Literal["auto"]) -> None:
+    """Check the number of epochs of the training behind the map.
+
+    Raises:
+        InputError: it is below 2 and not ``auto``.
+    """
+    if epochs != "auto" and epochs < 2:
+        raise InputError(f"epochs must be 2 or more, or auto, but is {epochs}.")
 
 
 def linking_column(linked: str, read: Sequence[str]) -> tuple[str, ...]:

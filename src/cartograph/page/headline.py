@@ -17,6 +17,9 @@ from cartograph.wording import about, count, counted, cut, probability, share
 
 HARD = REGIONS[2]
 
+PRECISION = 0.8
+"""From which probability on a suspect is changed without a person where nothing else is asked for, as the section ``clean`` has it."""
+
 
 def headline(audit: Audit) -> str:
     """Return the sentence at the top of the page: what is wrong with the training, how many labels are wrong, and what was checked."""
@@ -31,6 +34,8 @@ def _learning(audit: Audit) -> str:
 
 def _doubt(audit: Audit) -> str:
     if audit.suspects is not None:
+        if "impossible" in audit.suspects.record:
+            return f"None of {counted(audit.rows, 'label')} could be judged"
         number = len(audit.flagged)
         wrong = audit.suspects.record.get("wrong")
         if wrong is not None and audit.suspects.record["calibrated"]:
@@ -45,6 +50,7 @@ def _doubt(audit: Audit) -> str:
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
             unknown = f"how many are wrong cannot be estimated: {why}"
+            unknown += ", so none is sure enough to change automatically"
             return f"{worth}; {unknown}" if number else f"Of {counted(audit.rows, 'label')}, {unknown}"
         if not number:
             return f"None of {counted(audit.rows, 'label')} looks wrong"
@@ -89,15 +95,32 @@ def why_unknown(record: Mapping[str, Any], rows: int) -> str:
 
 def _changed(audit: Audit) -> str:
     if audit.cleaning is None:
-        return ""
+        return f", {sure_suspects(audit)}" if audit.flagged.size and not audit.several else ""
     sure, weighted = sure_enough(audit.cleaning), audit.cleaning.version.get("weighted")
-    number = sum(by.startswith("recipe ") for by in audit.cleaning.changes["by"].to_pylist())
+    number, at = sum(by.startswith("recipe ") for by in audit.cleaning.changes["by"].to_pylist()), _at(_precision(audit))
     if weighted:
         enough = f"{count(sure)} of them sure enough to drop" if sure else "none of them sure enough to drop"
-        return f", {enough}; instead, each row is weighted by how likely its label is right"
+        return f", {enough}{at}; instead, each row is weighted by how likely its label is right"
     if sure and not number:
-        return f", {count(sure)} of them sure enough to drop but kept, {_why_kept(audit.cleaning, sure)}"
-    return f", {count(number) if number else 'none'} of them sure enough to change automatically"
+        return f", {count(sure)} of them sure enough to drop{at} but kept, {_why_kept(audit.cleaning, sure)}"
+    return f", {count(number) if number else 'none'} of them sure enough to change automatically{at}"
+
+
+def sure_suspects(audit: Audit) -> str:
+    """Return how many suspects are sure enough to change without a person, and from which probability on, as a clause."""
+    assert audit.suspects is not None
+    precision = _precision(audit)
+    likely = audit.suspects.rows["probability"].to_numpy()[audit.flagged] >= precision
+    number = int(np.count_nonzero(likely)) if audit.suspects.record["calibrated"] else 0
+    return f"{count(number) if number else 'none'} of them sure enough to change automatically{_at(precision)}"
+
+
+def _precision(audit: Audit) -> float:
+    return float(audit.how_made.parameters.get("clean", {}).get("precision", PRECISION))
+
+
+def _at(precision: float) -> str:
+    return f" (clean.precision: {precision:g})"
 
 
 def _why_kept(cleaning: Cleaning, sure: int) -> str:

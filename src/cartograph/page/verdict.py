@@ -202,6 +202,8 @@ def _suspects(audit: Audit) -> Figure:
     number = len(audit.flagged)
     labels = f"{share(number, audit.rows)} of the labels" if number else "no label looks wrong"
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
+    if "impossible" in record:
+        return Figure("Suspects", "none", "no label could be judged")
     if record["assumption"]:
         return Figure("Suspects", count(number), f"{labels}; by assumption, not learnt")
     if not record["flips"]:

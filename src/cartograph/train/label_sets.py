@@ -67,5 +67,6 @@ def not_learnt(attempts: Sequence[Attempt], least: float | None) -> str:
         return ""
     return (
         f"The model has not learnt these labels: after {counted(last.epochs, 'epoch')} it finds the labels of the rows that it "
-        f"trains on with an F1 of {percent(last.accuracy)}. Its map says little; the suspects are found by other models."
+        f"trains on with an F1 of {percent(last.accuracy)}. Its map says little; the suspects are found by other models. "
+        f"Raise the epochs above {last.epochs} (train.epochs; --epochs of the command)."
     )

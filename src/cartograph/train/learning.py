@@ -20,6 +20,8 @@ BY_HEART = 0.25
 """So much more accurate on its own rows, a model knows them by heart: on planted errors of SNLI and product reviews its low confidence
 then has an average precision of .20 to .27; on TREC, where there is no difference, of .80 (one label in ten is wrong)."""
 
+_CALLED = "--epochs of the command, epochs of cartograph.audit"
+
 
 @dataclass(frozen=True)
 class Learning:
@@ -32,7 +34,7 @@ class Learning:
         state: ``learnt``; ``not learnt``: less than simple models know of rows that they never saw; ``by heart``: right on far more
             of its rows than of rows that it did not see; ``failed``: no better than chance; ``diverged``: the loss is no number.
         open: whether the number of epochs was left to the training.
-        called: whether ``cartograph.audit`` trained, which takes epochs alone; a workspace's params.yaml has the rest.
+        called: whether ``cartograph.audit`` trained, or its command, which takes epochs alone; a workspace's params.yaml has the rest.
     """
 
     attempts: Sequence[Attempt]
@@ -77,7 +79,7 @@ class Learning:
     def _less_by_heart(self) -> str:
         if self.called:
             return (
-                f"Call cartograph.audit with epochs below {self.attempts[-1].epochs}, or audit them in a workspace with train.folds at 5, "
+                f"Audit them with epochs below {self.attempts[-1].epochs} ({_CALLED}), or in a workspace with train.folds at 5, "
                 "which adds models that did not see the row."
             )
         return "Set train.folds to 5, which adds models that did not see the row, or lower train.epochs."
@@ -85,8 +87,8 @@ class Learning:
     @property
     def _way_out(self) -> str:
         if self.called:
-            epochs = f"epochs above {self.attempts[-1].epochs}"
-            return f"Call cartograph.audit with {epochs}, or audit them in a workspace with another train.learning_rate or train.model."
+            epochs = f"epochs above {self.attempts[-1].epochs} ({_CALLED})"
+            return f"Audit them with {epochs}, or in a workspace with another train.epochs, train.learning_rate or train.model."
         other = "raise train.learning_rate, or choose another train.model"
         if self.open:
             return f"Set train.epochs above {self.attempts[-1].epochs}, {other}."

@@ -32,11 +32,12 @@ def test_options_that_are_not_as_by_default_are_named_and_parsed_as_they_were(tm
     FRAME.to_csv(tmp_path / "rows.csv", index=False, header=False)
     form = FileForm("latin-1", ("text", "tag, own", ""))
     rows = read_rows(tmp_path / "rows.csv", "text", "tag, own", form=form)
-    command = command_of(rows, ["text"], ["tag, own"], threshold=0.4, seed=7)
+    command = command_of(rows, ["text"], ["tag, own"], threshold=0.4, seed=7, epochs=12)
     assert command == (
         "cartograph audit rows.csv --text text --labels 'tag\\, own' --columns 'text,tag\\, own,' --encoding latin-1 "
-        "--threshold 0.4 --seed 7"
+        "--epochs 12 --threshold 0.4 --seed 7"
     )
+    assert _parser().parse_args(["audit", "rows.csv", "--epochs", "12"]).epochs == 12
 
 
 def test_of_a_frame_and_of_what_the_command_cannot_do_it_is_the_call(tmp_path: Path) -> None:

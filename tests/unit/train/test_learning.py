@@ -42,10 +42,14 @@ def test_a_call_names_its_own_argument() -> None:
     def called(state: State, last: Attempt = LAST) -> str:
         return Learning([last], 0.65, 0.6, state, open=True, called=True).sentence.replace("\u00a0", " ")
 
-    way_out = "Call cartograph.audit with epochs above 8, or audit them in a workspace with another train.learning_rate or train.model."
+    way_out = (
+        "Audit them with epochs above 8 (--epochs of the command, epochs of cartograph.audit), or in a workspace with another "
+        "train.epochs, train.learning_rate or train.model."
+    )
     assert called("not learnt").endswith(way_out)
     assert called("failed").endswith(way_out)
-    assert "Call cartograph.audit with epochs below 8, or" in called("by heart", replace(LAST, accuracy=0.99))
+    below = "Audit them with epochs below 8 (--epochs of the command, epochs of cartograph.audit), or"
+    assert below in called("by heart", replace(LAST, accuracy=0.99))
     assert called("diverged").endswith("Audit them in a workspace with a lower train.learning_rate.")
 
 

@@ -114,6 +114,8 @@ def _answers(audit: Audit) -> Answers:
 
 
 def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
+    if "impossible" in record:
+        return [str(record["impossible"])]
     number, flips = len(audit.flagged), record["flips"]
     some = counted(number, "label")
     known = f"{some} of {count(audit.rows)} {'looks' if number == 1 else 'look'} wrong"

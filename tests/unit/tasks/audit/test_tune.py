@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from cartograph.compare.versions import HELD_OUT
 from cartograph.errors import InputError
 from cartograph.schema import Domain
 from cartograph.train import fit as training
@@ -22,7 +23,7 @@ from tests.workspaces import make_workspace
 
 
 def space(path: Path, domain: Domain = "id", **own: object) -> Workspace:
-    held = small_set(rows=20, seed=5, name="held", domain=domain)
+    held = small_set(rows=20, seed=5, name="dev", domain=domain)
     return make_workspace(path, small_set(), held, train=SMALL_TRAINING | {"epochs": 2}, tune=own)
 
 
@@ -41,7 +42,7 @@ def test_it_tries_rates_and_names_the_best(search: tuple[Path, str]) -> None:
     assert all(0.001 <= trial["learning_rate"] <= 0.1 for trial in trials)
     best = json.loads((folder / "data/tune/best.json").read_text())
     assert best["accuracy"] == max(trial["accuracy"] for trial in trials)
-    assert f"best of 12 rates {best['learning_rate']:.3g}, accuracy held" in summary
+    assert f"best of 12 rates {best['learning_rate']:.3g}, accuracy dev {best['accuracy']:.3f}" in summary
 
 
 def test_rates_are_log_uniform(search: tuple[Path, str]) -> None:
@@ -74,16 +75,31 @@ def test_a_killed_search_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert (cut / "data/tune/trials.parquet").read_bytes() == (whole / "data/tune/trials.parquet").read_bytes()
 
 
-def test_it_needs_held_out_rows_of_the_distribution(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="step `tune` needs an evaluation set of the train set's distribution"):
-        run_step(STEP, space(tmp_path, domain="ood", trials=1))
+@pytest.mark.parametrize(("name", "domain"), [("test", "id"), ("dev", "ood")])
+def test_a_set_that_is_reported_as_test_chooses_no_rate(name: str, domain: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    fit = training.fit
+    monkeypatch.setattr(training, "fit", lambda recipe, rows, held, *more: seen.append((rows, held)) or fit(recipe, rows, held, *more))
+    train, test = small_set(), small_set(rows=20, seed=5, name=name, domain=domain)
+    done = run_step(STEP, make_workspace(tmp_path, train, test, train=SMALL_TRAINING | {"epochs": 2}, tune={"trials": 1}))
+    [(rows, evaluation)] = seen
+    [(used, held)] = evaluation.items()
+    assert used == HELD_OUT and json.loads((tmp_path / "data/tune/best.json").read_text())["set"] == HELD_OUT
+    uids = [set(part["uid"].to_pylist()) for part in (train, rows, held)]
+    assert uids[0] == uids[1] | uids[2] and not uids[1] & uids[2] and 0.1 <= len(uids[2]) / len(uids[0]) <= 0.2
+    assert f"accuracy on {held.num_rows} train rows held out " in done.receipt.summary
+
+
+def test_a_train_set_too_small_to_hold_rows_out_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="of its 2 rows too few are left to train on; add an evaluation set in distribution called"):
+        run_step(STEP, make_workspace(tmp_path, small_set(rows=2), train=SMALL_TRAINING, tune={"trials": 1}))
 
 
 def test_a_training_that_failed_is_not_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = space(tmp_path, trials=2)
     # A model whose loss is no number names the first class, which 18 of these 20 rows have; their texts say the other one.
-    uneven = table(info_of("single", "held", "id"), {"text": ["The dog sleeps", *["The cat barks"] * 9] * 2}, [1, *[0] * 9] * 2)
-    pq.write_table(uneven, tmp_path / "data/ingest/held.parquet")
+    uneven = table(info_of("single", "dev", "id"), {"text": ["The dog sleeps", *["The cat barks"] * 9] * 2}, [1, *[0] * 9] * 2)
+    pq.write_table(uneven, tmp_path / "data/ingest/dev.parquet")
     fit, rates = training.fit, iter((1e38, 0.02))
     monkeypatch.setattr(training, "fit", lambda recipe, *more: fit(replace(recipe, learning_rate=next(rates), epochs=8), *more))
     done = run_step(STEP, place)
@@ -123,5 +139,5 @@ def test_each_trial_is_a_run_of_its_own(search: tuple[Path, str]) -> None:
     trials = read_trials({"data/tune": search[0] / "data/tune"}, publication)
     assert [trial.name for trial in trials] == [f"tune trial {number}" for number in range(1, 13)]
     assert len({trial.fingerprint for trial in trials}) == 12
-    assert all(set(trial.metrics) == {"held.accuracy"} and float(trial.params["learning_rate"]) > 0 for trial in trials)
+    assert all(set(trial.metrics) == {"dev.accuracy"} and float(trial.params["learning_rate"]) > 0 for trial in trials)
     assert read_trials({}, publication) == ()
