@@ -1,4 +1,8 @@
-"""Checkpoints of a training, complete or absent: written aside, sealed with the digest of every file, renamed into place."""
+"""Checkpoints of a training, complete or absent: written aside, sealed with the digest of every file, renamed into place.
+
+Weights and the optimiser's state take three times the model, twice over. A finished training needs them no more: a mark of about a
+kilobyte, which has the digests of what it computed from and of what it wrote, keeps it from being repeated.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +21,7 @@ from cartograph.dynamics.epoch_files import EPOCH_FILE
 
 _NAME = re.compile(r"epoch=(\d+)")
 _SEAL = "seal.json"
+_FINISHED = "finished.json"
 _KEPT = 2
 
 
@@ -59,6 +64,37 @@ class Checkpoints:
             if self._is_complete(folder, epoch):
                 return epoch, folder
         return None
+
+    def finish(self, written: Iterable[Path]) -> None:
+        """Mark the training as finished by what it has written, files or folders beside the checkpoints, then delete the checkpoints."""
+        found = [path for top in written for path in ([top] if top.is_file() else top.rglob("*")) if path.is_file()]
+        for path in found:
+            _sync(path)
+        root = self.folder.parent
+        mark = {"identity": self.identity, "files": {path.relative_to(root).as_posix(): _digest(path) for path in found}}
+        self.folder.mkdir(exist_ok=True)
+        temporary = self.folder / f"{_FINISHED}.tmp"
+        temporary.write_text(json.dumps(mark, indent=1, sort_keys=True), encoding="utf-8")
+        _sync(temporary)
+        temporary.rename(self.folder / _FINISHED)
+        sync_folder(self.folder)
+        self._delete()
+
+    def finished(self) -> bool:
+        """Return whether the training has finished and all that it wrote is whole; checkpoints that are left then go."""
+        try:
+            mark: dict[str, Any] = json.loads((self.folder / _FINISHED).read_text(encoding="utf-8"))
+            whole: bool = mark["identity"] == self.identity
+            whole = whole and all(_digest(self.folder.parent / name) == digest for name, digest in mark["files"].items())
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return False
+        if whole:
+            self._delete()
+        return whole
+
+    def _delete(self) -> None:
+        for path in self.folder.glob("epoch=*"):
+            shutil.rmtree(path, ignore_errors=True)
 
     def _epochs(self) -> list[int]:
         names = [_NAME.fullmatch(path.name) for path in self.folder.iterdir()] if self.folder.is_dir() else []

@@ -2,7 +2,8 @@
 
 Everything is written below one folder, which a killed training finds again: ``dynamics/epoch=N.parquet``, ``checkpoints/``, and at
 the end what ``cartograph.train.result.TrainingResult`` lists. A training that resumes continues after its last complete epoch and, on a
-CPU, ends in the same bytes as one that was never interrupted. Boosted trees begin again (``cartograph.train.stages``).
+CPU, ends in the same bytes as one that was never interrupted. When it has finished it deletes its checkpoints; the mark that stays in their
+place keeps the same call from training again. Boosted trees have no checkpoints and begin again (``cartograph.train.stages``).
 """
 
 from __future__ import annotations
@@ -100,7 +101,8 @@ def fit(
         train: the train set (``schema.examples_schema``); with a column ``schema.RANK`` its rows come in that order in every epoch, as
             ``batch_order.ranked_batches`` says, else shuffled.
         evaluation: evaluation sets by name.
-        folder: where everything is written; a training resumes from a checkpoint of the same recipe and data in it.
+        folder: where everything is written; a training resumes from a checkpoint of the same recipe and data in it, and one that
+            has finished there is not repeated.
         progress: called with (rows trained on, rows to train on).
         held_out: rows that are not trained on: the dynamics are theirs in place of the train set's, read after every epoch with
             dropout off; nothing but dynamics is then written.
@@ -118,7 +120,13 @@ def fit(
         if model_class(recipe.model).by_stages:
             result, threads = TrainingResult(Path(folder)), cpu_threads(recipe)
             return fit_stages(recipe, train, evaluation, result, threads=threads, progress=progress, held_out=held_out, settling=settling)
-        start = _start(recipe, info, train, evaluation, Path(folder), held_out)
+        result = TrainingResult(Path(folder))
+        result.dynamics.mkdir(parents=True, exist_ok=True)
+        identity = _identity(recipe, train, evaluation, held_out, settles=settling is not None)
+        checkpoints = Checkpoints(result.folder / "checkpoints", result.dynamics, identity)
+        if checkpoints.finished():
+            return result
+        start = _start(recipe, info, train, evaluation, result, checkpoints, held_out)
         rows = train.num_rows
         # Encoded: where nobody else holds the texts, they need not lie beside the training.
         del train, evaluation, held_out
@@ -157,11 +165,14 @@ class _Start(NamedTuple):
 
 
 def _start(
-    recipe: Recipe, info: DatasetInfo, train: pa.Table, evaluation: Mapping[str, pa.Table], folder: Path, held_out: pa.Table | None
+    recipe: Recipe,
+    info: DatasetInfo,
+    train: pa.Table,
+    evaluation: Mapping[str, pa.Table],
+    result: TrainingResult,
+    checkpoints: Checkpoints,
+    held_out: pa.Table | None,
 ) -> _Start:
-    result = TrainingResult(folder)
-    result.dynamics.mkdir(parents=True, exist_ok=True)
-    checkpoints = Checkpoints(folder / "checkpoints", result.dynamics, _identity(recipe, train, evaluation, held_out))
     epoch, checkpoint = checkpoints.newest() or (-1, None)
     model = _model(recipe, info, train, checkpoint)
     release_memory(train.num_rows)
@@ -211,6 +222,8 @@ def _fit(recipe: Recipe, start: _Start, progress: Progress | None, settling: Set
     if start.held_out is None:
         _finish(recipe, trainer, start.domains, result)
     trainer.accelerator.wait_for_everyone()
+    if trainer.args.process_index == 0:
+        start.checkpoints.finish([result.dynamics] if start.held_out is not None else result.written)
     return result
 
 
@@ -281,8 +294,8 @@ def require_readable(model: str, info: DatasetInfo) -> None:
         raise InputError(f"model `{model}` reads {reads}, but the rows are {kind}; use one of {usable}.")
 
 
-def _identity(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], held_out: pa.Table | None) -> str:
-    content = recipe.to_json()
+def _identity(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], held_out: pa.Table | None, *, settles: bool) -> str:
+    content = recipe.to_json() | {"settles": settles}
     source = Path(recipe.pretrained or "").expanduser()
     if recipe.pretrained and source.is_dir():
         content["pretrained"] = file_digests(source)

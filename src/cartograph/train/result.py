@@ -93,6 +93,12 @@ class TrainingResult:
         content: dict[str, float] = read_json(self.folder / "metrics.json")
         return content
 
+    @property
+    def written(self) -> list[Path]:
+        """All files and folders of a finished training."""
+        files = [self.folder / name for name in ("history.parquet", "training.json", "metrics.json")]
+        return [self.dynamics, self.predictions, self.model, *files]
+
     def save_model(self, model: Classifier) -> None:
         """Write the model's folder; what was there goes."""
         shutil.rmtree(self.model, ignore_errors=True)
