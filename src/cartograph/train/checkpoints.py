@@ -40,8 +40,11 @@ class Checkpoints:
         self.identity = identity
 
     @contextmanager
-    def write(self, epoch: int) -> Iterator[Path]:
-        """Yield a fresh folder for the state after an epoch (from 0); it is sealed when the block ends without an error."""
+    def write(self, epoch: int, best: int | None = None) -> Iterator[Path]:
+        """Yield a fresh folder for the state after an epoch (from 0); it is sealed when the block ends without an error.
+
+        The checkpoints of the last two epochs and of the ``best`` one are kept.
+        """
         temporary = self.folder / f"epoch={epoch}.tmp"
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
@@ -50,20 +53,34 @@ class Checkpoints:
         (temporary / _SEAL).write_text(json.dumps(seal, indent=1, sort_keys=True), encoding="utf-8")
         for path in temporary.rglob("*"):
             _sync(path)
-        target = self.folder / f"epoch={epoch}"
+        target = self.of(epoch)
         shutil.rmtree(target, ignore_errors=True)
         temporary.rename(target)
         sync_folder(self.folder)
         for old in sorted(self._epochs())[:-_KEPT]:
-            shutil.rmtree(self.folder / f"epoch={old}", ignore_errors=True)
+            if old != best:
+                shutil.rmtree(self.of(old), ignore_errors=True)
 
     def newest(self) -> tuple[int, Path] | None:
         """Return the last epoch whose checkpoint is complete, and its folder; None without one."""
         for epoch in sorted(self._epochs(), reverse=True):
-            folder = self.folder / f"epoch={epoch}"
-            if self._is_complete(folder, epoch):
-                return epoch, folder
+            if self.has(epoch):
+                return epoch, self.of(epoch)
         return None
+
+    def of(self, epoch: int) -> Path:
+        """Return the folder of an epoch's checkpoint."""
+        return self.folder / f"epoch={epoch}"
+
+    def has(self, epoch: int) -> bool:
+        """Return whether an epoch's checkpoint is complete."""
+        folder = self.of(epoch)
+        try:
+            seal: dict[str, Any] = json.loads((folder / _SEAL).read_text(encoding="utf-8"))
+            wanted = {"identity": self.identity, "files": _contents(folder), "dynamics": self._dynamics(epoch)}
+        except (OSError, ValueError):
+            return False
+        return seal == wanted
 
     def finish(self, written: Iterable[Path]) -> None:
         """Mark the training as finished by what it has written, files or folders beside the checkpoints, then delete the checkpoints."""
@@ -99,14 +116,6 @@ class Checkpoints:
     def _epochs(self) -> list[int]:
         names = [_NAME.fullmatch(path.name) for path in self.folder.iterdir()] if self.folder.is_dir() else []
         return [int(name[1]) for name in names if name]
-
-    def _is_complete(self, folder: Path, epoch: int) -> bool:
-        try:
-            seal: dict[str, Any] = json.loads((folder / _SEAL).read_text(encoding="utf-8"))
-            wanted = {"identity": self.identity, "files": _contents(folder), "dynamics": self._dynamics(epoch)}
-        except (OSError, ValueError):
-            return False
-        return seal == wanted
 
     def _dynamics(self, epoch: int) -> dict[str, str]:
         files = [(path, name) for path in self.dynamics.iterdir() if (name := EPOCH_FILE.fullmatch(path.name))]

@@ -75,7 +75,7 @@ class TrainingResult:
 
     @property
     def training(self) -> dict[str, Any]:
-        """What was trained: model, record, epochs, source, parameters (a number), device."""
+        """What was trained: model, record, epochs, source, parameters (a number), device; with patience ``best_epoch``, from 1."""
         content: dict[str, Any] = read_json(self.folder / "training.json")
         return content
 
