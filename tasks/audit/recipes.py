@@ -40,14 +40,21 @@ def recipe_of(params: Train, workspace: Workspace | None = None, trained: Path |
         params: the section.
         workspace: where the train set is, by whose rows a batch's size goes, and where the model `probe` finds its vectors; a step that
             trains it declares them as ``pretrained_files`` says.
-        trained: ``training.json`` of the map's training, whose number of epochs goes where the section leaves it open; a step that
-            trains as the map was trained declares it as ``epochs_file`` says. None: the number that the map's training begins with.
+        trained: ``training.json`` of the map's training, whose number of epochs goes where the section leaves it open or patience ends
+            the training; a step that trains as the map was trained declares it as ``epochs_file`` says. None: the number that the map's
+            training begins with.
+
+    Returns:
+        The recipe, without patience: the step that trains says by which set it judges epochs.
     """
     from cartograph.train.recipe import Recipe
 
-    values = params.model_dump(exclude={"folds", "processes", "dynamics", "dynamics_epochs"})
-    settled = read_json(trained)["epochs"] if params.adapts and trained is not None else None
+    values = params.model_dump(exclude={"folds", "processes", "dynamics", "dynamics_epochs", "patience"})
+    settled = read_json(trained)["epochs"] if params.ends_itself and trained is not None else None
     values["epochs"] = settled or params.first_epochs
+    if settled and params.patience is not None and not params.adapts:
+        # The map's training ended before its last epoch: the rate fell as if it had not.
+        values["schedule_epochs"] = max(params.schedule_epochs, params.first_epochs)
     values["batch_size"] = params.batch_of(0 if workspace is None else _rows_in(workspace))
     local = local_folder(params.pretrained)
     if params.model == "probe" and workspace is not None:
@@ -64,8 +71,8 @@ def _rows_in(workspace: Workspace) -> int:
 
 
 def epochs_file(params: Train) -> tuple[str, ...]:
-    """Return where the number of epochs stands that the map's training came to, where the section leaves it open."""
-    return (TRAINING,) if params.adapts else ()
+    """Return where the number of epochs stands that the map's training came to, where the section leaves it open or has patience."""
+    return (TRAINING,) if params.ends_itself else ()
 
 
 def pretrained_files(params: Train) -> tuple[str, ...]:

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _ROWS, _MEASURES = "data/ingest/train.parquet", "data/measure/measures.parquet"
 _SUBSET = "data/select/{subset}.parquet"
-_COMPARED = 0.2
+_COMPARED, _STOPPING = 0.2, 0.1
+_STOPPING_SET = "held-out for stopping"
 
 
 def run(params: Retrain, inputs: Inputs, out: Out) -> str:
@@ -81,9 +82,15 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
         described |= {"learning_rate": best["learning_rate"], "rate_trials": params.rate_trials, "rate_accuracy": best["accuracy"]}
     if _MEASURES in inputs:
         rows = _easy_first(rows, pq.read_table(inputs[_MEASURES], columns=["uid", "confidence"]), name)
+    scored, number = list(evaluation), rows.num_rows
+    if params.patience is not None:
+        rows, stopping = _held_for_stopping(params, rows, name)
+        recipe = replace(recipe, patience=params.patience, validation=_STOPPING_SET)
+        evaluation[_STOPPING_SET] = out.checkpoints / "stopping.parquet"
+        write_parquet(stopping, evaluation[_STOPPING_SET])
+        described["patience"] = params.patience
     write_parquet(rows, out.checkpoints / "subset.parquet")
     key = _key(recipe, out.checkpoints / "subset.parquet", evaluation, same)
-    number = rows.num_rows
     # A training reads the file itself.
     del train_set, rows
     release_memory(number)
@@ -100,10 +107,13 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
                 processes=out.workspace.settings.of(Train).process_count,
                 progress=update,
             )
-        shutil.copytree(fitted.predictions, target / "predictions")
+        (target / "predictions").mkdir()
+        for each in scored:
+            shutil.copyfile(fitted.predictions / f"{each}.parquet", target / "predictions" / f"{each}.parquet")
         shutil.copyfile(fitted.folder / "history.parquet", target / "history.parquet")
         write_json(target / "training.json", fitted.training)
-        write_json(target / "metrics.json", fitted.metrics)
+        kept = {each: value for each, value in fitted.metrics.items() if not each.startswith(_STOPPING_SET)}
+        write_json(target / "metrics.json", kept)
 
     # Where cleaning changes nothing, all versions are the same rows.
     result = computed_once(out.workspace, "retrain", key, compute, again=out.forced)
@@ -112,7 +122,22 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
     shutil.copyfile(result / "history.parquet", folder / "history.parquet")
     write_json(folder / "training.json", read_json(result / "training.json") | described)
     write_json(folder / "metrics.json", metrics | {"rows": number})
-    return _summary(number, list(evaluation), metrics)
+    return _summary(number, scored, metrics)
+
+
+def _held_for_stopping(params: Retrain, rows: pa.Table, name: str) -> tuple[pa.Table, pa.Table]:
+    """Return the rows to train on, and a tenth of each class as the set that epochs are judged by.
+
+    Versions are compared on all evaluation sets, so none of these may choose an epoch.
+    """
+    held = part_of_each_class(rows, _STOPPING, params.held_out_seed, 2)
+    rest = rows.filter(~held).combine_chunks()
+    if len(rest["label"].unique()) < 2:
+        raise InputError(
+            f"{name} has {rows.num_rows:,} rows, too few to hold out a tenth of them for retrain.patience ({params.patience}): those left "
+            "have one class; set retrain.patience to null, or keep more rows."
+        )
+    return rest, as_held_out(rows, held)
 
 
 def _best_rate(params: Retrain, recipe: Recipe, rows: pa.Table, others: list[Path], out: Out) -> Trial | None:
@@ -197,6 +222,8 @@ def _recipe(params: Retrain, workspace: Workspace, seed: int, map_training: Path
             "or a hub id. Set it, or choose another model, or leave retraining out with `retrain.subsets: []`."
         )
     own = {name: value for name in ("epochs", "batch_size", "learning_rate") if (value := getattr(params, name)) is not None}
+    if params.epochs is not None:
+        own["schedule_epochs"] = trained.schedule_epochs
     return replace(recipes.recipe_of(trained, workspace, map_training), seed=seed, record="train_pass", evaluate="end", live=False, **own)
 
 

@@ -49,7 +49,8 @@ def _train(params: Train, inputs: Inputs, out: Out) -> str:
     rows = pq.read_table(inputs[_ROWS])
     if len(rows["label"].unique()) < 2:
         return _name_one_class(rows, out)
-    recipe, simple, number = recipe_of(params, out.workspace), simple_accuracy(rows, params.seed), rows.num_rows
+    recipe = replace(recipe_of(params, out.workspace), patience=params.patience)
+    simple, number = simple_accuracy(rows, params.seed), rows.num_rows
     # A training reads the file itself.
     del rows
     release_memory(number)
@@ -64,6 +65,8 @@ def _train(params: Train, inputs: Inputs, out: Out) -> str:
             fitted = fit_files(recipe, inputs[_ROWS], evaluation, out.checkpoints, **options)
             attempts = [attempt_of(fitted)]
         if params.folds:
+            if params.patience is not None and not params.adapts:
+                recipe = replace(recipe, schedule_epochs=max(recipe.schedule_epochs, recipe.epochs))
             recipe = replace(recipe, epochs=attempts[-1].epochs)
             before = sum(attempt.epochs for attempt in attempts) * number
             shutil.copytree(

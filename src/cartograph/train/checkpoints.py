@@ -1,4 +1,8 @@
-"""Checkpoints of a training, complete or absent: written aside, sealed with the digest of every file, renamed into place."""
+"""Checkpoints of a training, complete or absent: written aside, sealed with the digest of every file, renamed into place.
+
+Weights and the optimiser's state take three times the model, twice over. A finished training needs them no more: a mark of about a
+kilobyte, which has the digests of what it computed from and of what it wrote, keeps it from being repeated.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +21,7 @@ from cartograph.dynamics.epoch_files import EPOCH_FILE
 
 _NAME = re.compile(r"epoch=(\d+)")
 _SEAL = "seal.json"
+_FINISHED = "finished.json"
 _KEPT = 2
 
 
@@ -35,8 +40,11 @@ class Checkpoints:
         self.identity = identity
 
     @contextmanager
-    def write(self, epoch: int) -> Iterator[Path]:
-        """Yield a fresh folder for the state after an epoch (from 0); it is sealed when the block ends without an error."""
+    def write(self, epoch: int, best: int | None = None) -> Iterator[Path]:
+        """Yield a fresh folder for the state after an epoch (from 0); it is sealed when the block ends without an error.
+
+        The checkpoints of the last two epochs and of the ``best`` one are kept.
+        """
         temporary = self.folder / f"epoch={epoch}.tmp"
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
@@ -45,32 +53,69 @@ class Checkpoints:
         (temporary / _SEAL).write_text(json.dumps(seal, indent=1, sort_keys=True), encoding="utf-8")
         for path in temporary.rglob("*"):
             _sync(path)
-        target = self.folder / f"epoch={epoch}"
+        target = self.of(epoch)
         shutil.rmtree(target, ignore_errors=True)
         temporary.rename(target)
         sync_folder(self.folder)
         for old in sorted(self._epochs())[:-_KEPT]:
-            shutil.rmtree(self.folder / f"epoch={old}", ignore_errors=True)
+            if old != best:
+                shutil.rmtree(self.of(old), ignore_errors=True)
 
     def newest(self) -> tuple[int, Path] | None:
         """Return the last epoch whose checkpoint is complete, and its folder; None without one."""
         for epoch in sorted(self._epochs(), reverse=True):
-            folder = self.folder / f"epoch={epoch}"
-            if self._is_complete(folder, epoch):
-                return epoch, folder
+            if self.has(epoch):
+                return epoch, self.of(epoch)
         return None
 
-    def _epochs(self) -> list[int]:
-        names = [_NAME.fullmatch(path.name) for path in self.folder.iterdir()] if self.folder.is_dir() else []
-        return [int(name[1]) for name in names if name]
+    def of(self, epoch: int) -> Path:
+        """Return the folder of an epoch's checkpoint."""
+        return self.folder / f"epoch={epoch}"
 
-    def _is_complete(self, folder: Path, epoch: int) -> bool:
+    def has(self, epoch: int) -> bool:
+        """Return whether an epoch's checkpoint is complete."""
+        folder = self.of(epoch)
         try:
             seal: dict[str, Any] = json.loads((folder / _SEAL).read_text(encoding="utf-8"))
             wanted = {"identity": self.identity, "files": _contents(folder), "dynamics": self._dynamics(epoch)}
         except (OSError, ValueError):
             return False
         return seal == wanted
+
+    def finish(self, written: Iterable[Path]) -> None:
+        """Mark the training as finished by what it has written, files or folders beside the checkpoints, then delete the checkpoints."""
+        found = [path for top in written for path in ([top] if top.is_file() else top.rglob("*")) if path.is_file()]
+        for path in found:
+            _sync(path)
+        root = self.folder.parent
+        mark = {"identity": self.identity, "files": {path.relative_to(root).as_posix(): _digest(path) for path in found}}
+        self.folder.mkdir(exist_ok=True)
+        temporary = self.folder / f"{_FINISHED}.tmp"
+        temporary.write_text(json.dumps(mark, indent=1, sort_keys=True), encoding="utf-8")
+        _sync(temporary)
+        temporary.rename(self.folder / _FINISHED)
+        sync_folder(self.folder)
+        self._delete()
+
+    def finished(self) -> bool:
+        """Return whether the training has finished and all that it wrote is whole; checkpoints that are left then go."""
+        try:
+            mark: dict[str, Any] = json.loads((self.folder / _FINISHED).read_text(encoding="utf-8"))
+            whole: bool = mark["identity"] == self.identity
+            whole = whole and all(_digest(self.folder.parent / name) == digest for name, digest in mark["files"].items())
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return False
+        if whole:
+            self._delete()
+        return whole
+
+    def _delete(self) -> None:
+        for path in self.folder.glob("epoch=*"):
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _epochs(self) -> list[int]:
+        names = [_NAME.fullmatch(path.name) for path in self.folder.iterdir()] if self.folder.is_dir() else []
+        return [int(name[1]) for name in names if name]
 
     def _dynamics(self, epoch: int) -> dict[str, str]:
         files = [(path, name) for path in self.dynamics.iterdir() if (name := EPOCH_FILE.fullmatch(path.name))]

@@ -2,7 +2,8 @@
 
 Everything is written below one folder, which a killed training finds again: ``dynamics/epoch=N.parquet``, ``checkpoints/``, and at
 the end what ``cartograph.train.result.TrainingResult`` lists. A training that resumes continues after its last complete epoch and, on a
-CPU, ends in the same bytes as one that was never interrupted. Boosted trees begin again (``cartograph.train.stages``).
+CPU, ends in the same bytes as one that was never interrupted. When it has finished it deletes its checkpoints; the mark that stays in their
+place keeps the same call from training again. Boosted trees have no checkpoints and begin again (``cartograph.train.stages``).
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from cartograph.models.registry import MODELS, model_class
 from cartograph.schema import LABEL, LABEL_SET, RANK, DatasetInfo, Domain, dataset_info
 from cartograph.train.batch_order import BatchOrder, ranked_batches
 from cartograph.train.checkpoints import Checkpoints, file_digests
+from cartograph.train.patience import best_epoch, require_validation
 from cartograph.train.processes import launch, process_count, read_set, run_worker
 from cartograph.train.recipe import Recipe
 from cartograph.train.result import Predictions, TrainingResult
@@ -101,7 +103,8 @@ def fit(
         train: the train set (``schema.examples_schema``); with a column ``schema.RANK`` its rows come in that order in every epoch, as
             ``batch_order.ranked_batches`` says, else shuffled.
         evaluation: evaluation sets by name.
-        folder: where everything is written; a training resumes from a checkpoint of the same recipe and data in it.
+        folder: where everything is written; a training resumes from a checkpoint of the same recipe and data in it, and one that
+            has finished there is not repeated.
         progress: called with (rows trained on, rows to train on).
         held_out: rows that are not trained on: the dynamics are theirs in place of the train set's, read after every epoch with
             dropout off; nothing but dynamics is then written.
@@ -110,7 +113,7 @@ def fit(
     Raises:
         InputError: the recipe names no model that reads such rows, its ``pretrained`` cannot be used, the sets do not go together, the
             train set is empty or has one class only, ``cuda`` is asked for without a GPU, or rows of several labels
-            (``schema.LABEL_SET``) come with other sets or multiple choice.
+            (``schema.LABEL_SET``) come with other sets or multiple choice; or as ``patience.require_validation``.
     """
     info = _checked(recipe, train, evaluation)
     if LABEL_SET in train.column_names and (evaluation or held_out is not None or info.options):
@@ -119,7 +122,13 @@ def fit(
         if model_class(recipe.model).by_stages:
             result, threads = TrainingResult(Path(folder)), cpu_threads(recipe)
             return fit_stages(recipe, train, evaluation, result, threads=threads, progress=progress, held_out=held_out, settling=settling)
-        start = _start(recipe, info, train, evaluation, Path(folder), held_out)
+        result = TrainingResult(Path(folder))
+        result.dynamics.mkdir(parents=True, exist_ok=True)
+        identity = _identity(recipe, train, evaluation, held_out, settles=settling is not None)
+        checkpoints = Checkpoints(result.folder / "checkpoints", result.dynamics, identity)
+        if checkpoints.finished():
+            return result
+        start = _start(recipe, info, train, evaluation, result, checkpoints, held_out)
         rows = train.num_rows
         # Encoded: where nobody else holds the texts, they need not lie beside the training.
         del train, evaluation, held_out
@@ -158,12 +167,15 @@ class _Start(NamedTuple):
 
 
 def _start(
-    recipe: Recipe, info: DatasetInfo, train: pa.Table, evaluation: Mapping[str, pa.Table], folder: Path, held_out: pa.Table | None
+    recipe: Recipe,
+    info: DatasetInfo,
+    train: pa.Table,
+    evaluation: Mapping[str, pa.Table],
+    result: TrainingResult,
+    checkpoints: Checkpoints,
+    held_out: pa.Table | None,
 ) -> _Start:
-    result = TrainingResult(folder)
-    result.dynamics.mkdir(parents=True, exist_ok=True)
-    checkpoints = Checkpoints(folder / "checkpoints", result.dynamics, _identity(recipe, train, evaluation, held_out))
-    epoch, checkpoint = checkpoints.newest() or (-1, None)
+    epoch, checkpoint = _newest(recipe, checkpoints)
     model = _model(recipe, info, train, checkpoint)
     release_memory(train.num_rows)
     return _Start(
@@ -178,6 +190,15 @@ def _start(
         {name: dataset_info(table.schema).domain for name, table in evaluation.items()},
         _order(recipe, train),
     )
+
+
+def _newest(recipe: Recipe, checkpoints: Checkpoints) -> tuple[int, Path | None]:
+    """Return the last complete epoch and its state: -1 and None without one, or where the best epoch's model is lost."""
+    epoch, checkpoint = checkpoints.newest() or (-1, None)
+    if checkpoint is None or recipe.patience is None:
+        return epoch, checkpoint
+    best = best_epoch(read_json(checkpoint / "history.json"), recipe.validation)
+    return (epoch, checkpoint) if checkpoints.has(best) else (-1, None)
 
 
 def _fit(recipe: Recipe, start: _Start, progress: Progress | None, settling: Settling | None) -> TrainingResult:
@@ -207,11 +228,13 @@ def _fit(recipe: Recipe, start: _Start, progress: Progress | None, settling: Set
         order=start.order,
     )
     torch.set_num_threads(cpu_threads(recipe, trainer.args.world_size))
-    if settling is None or not settling.settled:
+    if not trainer.settled:
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     if start.held_out is None:
-        _finish(recipe, trainer, start.domains, result)
+        _finish(recipe, trainer, start, history)
     trainer.accelerator.wait_for_everyone()
+    if trainer.args.process_index == 0:
+        start.checkpoints.finish([result.dynamics] if start.held_out is not None else result.written)
     return result
 
 
@@ -222,12 +245,19 @@ def _order(recipe: Recipe, train: pa.Table) -> BatchOrder | None:
     return partial(ranked_batches, train.column(RANK).to_numpy(), recipe.batch_size, recipe.seed)
 
 
-def _finish(recipe: Recipe, trainer: DynamicsTrainer, domains: Mapping[str, Domain], result: TrainingResult) -> None:
+def _finish(recipe: Recipe, trainer: DynamicsTrainer, start: _Start, history: list[Score]) -> None:
+    result, training = start.result, _training(recipe, trainer)
+    if recipe.patience is not None:
+        best = best_epoch(history, recipe.validation)
+        training["best_epoch"] = best + 1
+        trainer.accelerator.wait_for_everyone()
+        kept = model_class(recipe.model).resume(start.checkpoints.of(best), recipe.pretrained)
+        trainer.model.load_state_dict(kept.state_dict())
     sets = trainer.evaluation.items()
-    predictions = {name: Predictions(domains[name], part.uids, part.labels, trainer.predict_logits(part)) for name, part in sets}
+    predictions = {name: Predictions(start.domains[name], part.uids, part.labels, trainer.predict_logits(part)) for name, part in sets}
     if trainer.args.process_index == 0:
         result.save_model(trainer.model)
-        result.write(trainer.watch.history or [], predictions, _training(recipe, trainer))
+        result.write(history, predictions, training)
 
 
 def _model(recipe: Recipe, info: DatasetInfo, train: pa.Table, checkpoint: Path | None) -> Classifier:
@@ -265,6 +295,7 @@ def _checked(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table]
                 f"evaluation set `{name}` ({other.task}, labels {', '.join(other.labels)}) does not go with the train set "
                 f"({info.task}, labels {', '.join(info.labels)}); ingest both with one column mapping."
             )
+    require_validation(recipe, {name: dataset_info(table.schema) for name, table in evaluation.items()})
     require_device(recipe.device)
     require_readable(recipe.model, info)
     return info
@@ -282,8 +313,8 @@ def require_readable(model: str, info: DatasetInfo) -> None:
         raise InputError(f"model `{model}` reads {reads}, but the rows are {kind}; use one of {usable}.")
 
 
-def _identity(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], held_out: pa.Table | None) -> str:
-    content = recipe.to_json()
+def _identity(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], held_out: pa.Table | None, *, settles: bool) -> str:
+    content = recipe.to_json() | {"settles": settles}
     source = Path(recipe.pretrained or "").expanduser()
     if recipe.pretrained and source.is_dir():
         content["pretrained"] = file_digests(source)

@@ -50,7 +50,7 @@ def fit_folds(
     labels = table.column(LABEL).to_numpy()
     numbers = assign_folds(labels, folds, np.random.default_rng([recipe.seed, folds]), row_groups(table))
     folds = int(numbers.max()) + 1
-    recipe = replace(recipe, record="epoch_end", evaluate="end", live=False)
+    recipe = replace(recipe, record="epoch_end", evaluate="end", live=False, patience=None)
     done, total = 0, (folds - 1) * recipe.epochs * table.num_rows
     parts = []
     for number in range(folds):

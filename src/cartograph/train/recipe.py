@@ -29,6 +29,9 @@ class Recipe:
         threads: CPU threads per process; 0 = as many as help the model: one for ``bow`` and ``probe``, else all cores, shared among the
             processes.
         evaluate: score evaluation sets after every ``epoch``, or at the ``end`` only.
+        patience: epochs without a higher accuracy on the evaluation set ``validation`` after which the training ends; the model is then
+            that of its best epoch. None: all epochs are trained, and the last one's model is kept.
+        validation: name of that set, which must be in distribution.
         live: report the running loss to MLflow through Hugging Face's integration.
     """
 
@@ -46,6 +49,8 @@ class Recipe:
     evaluate: Literal["epoch", "end"] = "epoch"
     live: bool = False
     schedule_epochs: int = 0
+    patience: int | None = None
+    validation: str = "validation"
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object; ``Recipe(**object)`` reads it back."""

@@ -75,7 +75,7 @@ class TrainingResult:
 
     @property
     def training(self) -> dict[str, Any]:
-        """What was trained: model, record, epochs, source, parameters (a number), device."""
+        """What was trained: model, record, epochs, source, parameters (a number), device; with patience ``best_epoch``, from 1."""
         content: dict[str, Any] = read_json(self.folder / "training.json")
         return content
 
@@ -92,6 +92,12 @@ class TrainingResult:
         """
         content: dict[str, float] = read_json(self.folder / "metrics.json")
         return content
+
+    @property
+    def written(self) -> list[Path]:
+        """All files and folders of a finished training."""
+        files = [self.folder / name for name in ("history.parquet", "training.json", "metrics.json")]
+        return [self.dynamics, self.predictions, self.model, *files]
 
     def save_model(self, model: Classifier) -> None:
         """Write the model's folder; what was there goes."""

@@ -23,6 +23,7 @@ from cartograph.models.boosting import STAGES, Boosting
 from cartograph.models.encoded import Dense, Examples
 from cartograph.schema import LABEL_SET, dataset_info
 from cartograph.statistics.metrics import accuracy, cross_entropy, losses
+from cartograph.train.patience import best_epoch, out_of_patience
 from cartograph.train.recipe import Recipe
 from cartograph.train.result import Predictions, TrainingResult
 from cartograph.train.settling import Settling
@@ -84,22 +85,27 @@ def fit_stages(
         for part in evaluated.values():
             part.grow(grown)
         ended = epoch == recipe.epochs - 1 or (settling is not None and settling.add(table))
+        first = [recipe.validation] if recipe.patience is not None else []
+        history += [evaluated[each].score(epoch, each) for each in first]
+        ended = ended or out_of_patience(history, recipe)
         if recipe.evaluate == "epoch" or ended:
-            for each, part in evaluated.items():
-                loss, right = cross_entropy(part.logits, part.examples.labels), accuracy(part.logits, part.examples.labels)
-                history.append({"epoch": epoch, "set": each, "loss": loss, "accuracy": right})
+            history += [part.score(epoch, each) for each, part in evaluated.items() if each not in first]
+        best = best_epoch(history, recipe.validation) if first else epoch
+        if best == epoch:
+            logits = {each: part.logits for each, part in evaluated.items()}
         if progress is not None:
             progress(len(own) * (recipe.epochs if ended else epoch + 1), len(own) * recipe.epochs)
         if ended:
-            model.take(fitted, epoch + 1)
+            model.take(fitted, best + 1)
             break
     if held_out is None:
         domains = {each: dataset_info(table.schema).domain for each, table in evaluation.items()}
         predictions = {
-            each: Predictions(domains[each], part.examples.uids, part.examples.labels, part.logits) for each, part in evaluated.items()
+            each: Predictions(domains[each], part.examples.uids, part.examples.labels, logits[each]) for each, part in evaluated.items()
         }
         result.save_model(model)
-        result.write(history, predictions, _training(model, epoch + 1))
+        training = _training(model, epoch + 1) | ({"best_epoch": best + 1} if recipe.patience is not None else {})
+        result.write(history, predictions, training)
     return result
 
 
@@ -129,6 +135,11 @@ class _Scored:
         self._model = model
         self._sums = np.zeros((len(examples), len(model.start)))
         self.logits = np.zeros((len(examples), len(model.labels)), np.float32)
+
+    def score(self, epoch: int, name: str) -> Score:
+        """Return how good the trees so far are on it."""
+        labels = self.examples.labels
+        return {"epoch": epoch, "set": name, "loss": cross_entropy(self.logits, labels), "accuracy": accuracy(self.logits, labels)}
 
     def grow(self, trees: HistogramTrees) -> Floats32:
         """Add what more trees say; return the logits, ``(n_examples, n_classes)``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from cartograph.train.arguments import MOST_NORM, training_arguments
 from cartograph.train.batch_order import BatchOrder, EpochLoader, epoch_batches
 from cartograph.train.checkpoints import Checkpoints
 from cartograph.train.events import AnsweredEvents
+from cartograph.train.patience import best_epoch, out_of_patience
 from cartograph.train.recipe import Recipe
 from cartograph.train.row_adam import RowAdamW
 from cartograph.train.settling import Settling
@@ -190,8 +191,9 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
 
     @property
     def settled(self) -> bool:
-        """Whether the training may end before its last epoch."""
-        return self.watch.settling is not None and self.watch.settling.settled
+        """Whether the training may end before its last epoch: its map has settled, or its patience has run out."""
+        settled = self.watch.settling is not None and self.watch.settling.settled
+        return settled or out_of_patience(self.watch.history or [], self.recipe)
 
     def begin_epoch(self) -> None:
         """Switch dropout on, seeded by (seed, epoch, process): an epoch is the same whether or not the training was interrupted before."""
@@ -205,14 +207,22 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
             optimizer.settle()
         if self.recorder is not None:
             self._record_epoch(self.recorder)
+        # What the training may end by is scored first.
+        first = [self.recipe.validation] if self.recipe.patience is not None else []
+        self._score(first)
         if self.recipe.evaluate == "epoch" or self.epoch == self.recipe.epochs - 1 or self.settled:
-            for name, examples in self.evaluation.items():
-                logits = self.predict_logits(examples)
-                self._note(name, cross_entropy(logits, examples.labels), accuracy(logits, examples.labels))
+            self._score([name for name in self.evaluation if name not in first])
         self.epoch += 1
         if self.watch.checkpoints is not None and self.args.should_save:
-            with self.watch.checkpoints.write(self.epoch - 1) as folder:
+            best = best_epoch(self.watch.history or [], self.recipe.validation) if first else None
+            with self.watch.checkpoints.write(self.epoch - 1, best) as folder:
                 self._write_state(folder)
+
+    def _score(self, names: Sequence[str]) -> None:
+        for name in names:
+            examples = self.evaluation[name]
+            logits = self.predict_logits(examples)
+            self._note(name, cross_entropy(logits, examples.labels), accuracy(logits, examples.labels))
 
     def _write_state(self, folder: Path) -> None:
         self.model.save_state(folder)

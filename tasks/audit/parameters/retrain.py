@@ -32,6 +32,12 @@ class Retrain(Section):
         description="rows of an epoch: shuffled, or easy-first (a curriculum: by the confidence of this audit's map, the highest first)",
     )
     epochs: int | None = Field(None, ge=1, description="passes over each subset; null: as in train")
+    patience: int | None = Field(
+        None,
+        ge=1,
+        description="epochs without a higher accuracy on a tenth of each subset's own rows, which are held out for that, after which a "
+        "training ends; the best epoch's model is kept; null: all epochs on all rows",
+    )
     batch_size: int | None = Field(None, ge=1, description="rows per optimiser step; null: as in train")
     learning_rate: float | None = Field(None, gt=0, description="peak learning rate of AdamW; null: as in train")
     rate_trials: int = Field(

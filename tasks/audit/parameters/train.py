@@ -32,6 +32,12 @@ class Train(Section):
     )
     learning_rate: float = Field(0.005, gt=0, description="peak learning rate of AdamW; of boosting the rate of each stage, 0.2")
     schedule_epochs: int = Field(0, ge=0, description="epochs over which the rate falls to 0, where more than are trained; 0: those")
+    patience: int | None = Field(
+        None,
+        ge=1,
+        description="epochs without a higher accuracy on the evaluation set `validation` (in distribution) after which the training ends; "
+        "the best epoch's model is kept, the map has the epochs that ran; null: no",
+    )
     seed: int = Field(13, ge=0, description="seed of initial weights and order")
     record: Literal["train_pass", "epoch_end"] = Field(
         "train_pass", description="when probabilities are read: train_pass (free) or epoch_end (an extra pass, dropout off)"
@@ -91,6 +97,11 @@ class Train(Section):
     def adapts(self) -> bool:
         """Whether the training of the map goes on until the model has learnt."""
         return self.epochs == "auto" and self.dynamics is None
+
+    @property
+    def ends_itself(self) -> bool:
+        """Whether the number of epochs that the map has is known only when its training has ended."""
+        return self.adapts or (self.patience is not None and self.dynamics is None)
 
     @property
     def first_epochs(self) -> int:

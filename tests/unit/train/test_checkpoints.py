@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -147,6 +149,36 @@ def test_a_finished_training_is_not_repeated(unbroken: dict[str, bytes], tmp_pat
     )
     assert not calls
     assert content(again) == unbroken
+
+
+def test_a_finished_training_keeps_a_mark_in_place_of_its_checkpoints(tmp_path: Path) -> None:
+    train(tmp_path)
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["finished.json"]
+    assert (tmp_path / "checkpoints" / "finished.json").stat().st_size < 3000
+
+
+@pytest.mark.parametrize("name", ["dynamics/epoch=1.parquet", "predictions/held.parquet", "model/model.safetensors", "metrics.json"])
+def test_a_finished_training_is_repeated_where_a_result_is_damaged(unbroken: dict[str, bytes], name: str, tmp_path: Path) -> None:
+    path = train(tmp_path).folder / name
+    path.write_bytes(path.read_bytes()[:-10])
+    assert content(train(tmp_path)) == unbroken
+    path.unlink()
+    assert content(train(tmp_path)) == unbroken
+
+
+def test_a_finished_training_of_another_recipe_is_no_result(tmp_path: Path) -> None:
+    train(tmp_path / "both", RECIPE)
+    other = replace(RECIPE, seed=6)
+    assert content(train(tmp_path / "both", other)) == content(train(tmp_path / "one", other))
+
+
+def test_checkpoints_that_a_kill_left_beside_the_mark_go(unbroken: dict[str, bytes], tmp_path: Path) -> None:
+    stop_after(tmp_path, 200)
+    kept = shutil.copytree(tmp_path / "checkpoints" / "epoch=2", tmp_path / "kept")
+    train(tmp_path)
+    shutil.copytree(kept, tmp_path / "checkpoints" / "epoch=2")
+    assert content(train(tmp_path)) == unbroken
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["finished.json"]
 
 
 def test_checkpoints_are_read_without_unpickling_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

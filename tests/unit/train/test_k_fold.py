@@ -108,6 +108,7 @@ def test_two_runs_and_an_interrupted_one_write_the_same_bytes(rows: Path, tmp_pa
     with pytest.raises(Stop):
         fit_folds(RECIPE, rows, tmp_path / "cut", folds=3, progress=cut_off)
     assert {path.name for path in (tmp_path / "cut" / "fold-2" / "checkpoints").iterdir()} == {"epoch=0"}
+    assert {path.name for path in (tmp_path / "cut" / "fold-1" / "checkpoints").iterdir()} == {"finished.json"}
     calls: list[tuple[int, int]] = []
     resumed = fit_folds(RECIPE, rows, tmp_path / "cut", folds=3, progress=lambda done, total: calls.append((done, total)))
     assert calls[:3] == [(120, 360), (240, 360), (288, 360)]

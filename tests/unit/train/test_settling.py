@@ -12,6 +12,7 @@ from cartograph.dynamics.epoch_files import dynamics_table
 from cartograph.train import enough
 from cartograph.train.fit import fit
 from cartograph.train.recipe import Recipe
+from cartograph.train.result import TrainingResult
 from cartograph.train.settling import LEAST_EPOCHS, Settling, gold_shares, of_surest_third
 from tests.training_sets import small_set
 
@@ -73,7 +74,7 @@ def test_shares_of_the_given_label_and_of_the_surest_third() -> None:
     assert of_surest_third(given) == 0.7
 
 
-def test_a_training_ends_where_it_settles_and_stays_ended(tmp_path: Path) -> None:
+def test_a_training_ends_where_it_settles_and_stays_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train, other = small_set(), {"test": small_set()}
     ended = fit(RECIPE, train, other, tmp_path / "one", settling=Settling(always, bound=0.1))
     assert ended.training["epochs"] == ended.metrics["epochs"] == LEAST_EPOCHS
@@ -81,12 +82,21 @@ def test_a_training_ends_where_it_settles_and_stays_ended(tmp_path: Path) -> Non
     # Sets that are scored at the end are scored at this end.
     assert [score["epoch"] for score in ended.history.to_pylist() if score["set"] == "test"] == [LEAST_EPOCHS - 1]
     once = below(tmp_path / "one")
-    # As if it had been killed after its last epoch: nothing is trained any more, and the bytes are the same.
-    for name in ("metrics.json", "training.json", "history.parquet"):
-        (tmp_path / "one" / name).unlink()
-    again = fit(RECIPE, train, other, tmp_path / "one", settling=Settling(always, bound=0.1))
+
+    # Killed after its last epoch: nothing is trained any more, and the bytes are the same.
+    def kill(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(TrainingResult, "save_model", kill)
+        fit(RECIPE, train, other, tmp_path / "two", settling=Settling(always, bound=0.1))
+    calls: list[int] = []
+    again = fit(
+        RECIPE, train, other, tmp_path / "two", settling=Settling(always, bound=0.1), progress=lambda done, total: calls.append(done)
+    )
+    assert not calls
     assert again.training["epochs"] == LEAST_EPOCHS
-    assert below(tmp_path / "one") == once
+    assert below(tmp_path / "two") == once
 
 
 @pytest.mark.parametrize("epochs_before", [1, 3])

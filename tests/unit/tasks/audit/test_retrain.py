@@ -72,6 +72,40 @@ def test_a_cell_leaves_what_the_comparison_reads(tmp_path: Path) -> None:
     assert done.receipt.summary == f"40 rows, accuracy {', '.join(accuracies)}"
 
 
+def test_patience_holds_out_a_tenth_of_the_cells_own_rows_and_reads_no_set_that_is_reported(tmp_path: Path) -> None:
+    workspace = space(tmp_path / "held", evaluation={"validation": "id"}, epochs=30, patience=2)
+    run_step(cell(workspace, "original-1"), workspace)
+    folder = tmp_path / "held/data/retrain/original-1"
+    training, metrics = (json.loads((folder / f"{name}.json").read_text()) for name in ("training", "metrics"))
+    assert training["epochs"] == training["best_epoch"] + 2 < 30 and training["patience"] == 2
+    assert metrics["rows"] == training["rows"] == 60
+    assert [path.name for path in (folder / "predictions").iterdir()] == ["validation.parquet"]
+    assert not [name for name in metrics if "stopping" in name]
+    history = pq.read_table(folder / "history.parquet").to_pylist()
+    stopping = [score["accuracy"] for score in history if score["set"] == "held-out for stopping"]
+    assert stopping.index(max(stopping)) + 1 == training["best_epoch"]
+    # What the reported set holds changes no epoch: with its labels turned round, the model is the same.
+    other = space(tmp_path / "turned", evaluation={"validation": "id"}, epochs=30, patience=2)
+    path = tmp_path / "turned/data/ingest/validation.parquet"
+    rows = pq.read_table(path)
+    turned = pa.array([1 - label for label in rows["label"].to_pylist()], rows.schema.field("label").type)
+    save(rows.set_column(rows.schema.get_field_index("label"), rows.schema.field("label"), turned), path)
+    run_step(cell(other, "original-1"), other)
+    again = tmp_path / "turned/data/retrain/original-1"
+    assert json.loads((again / "training.json").read_text()) == training
+    mine, its = (logits_of(pq.read_table(part / "predictions/validation.parquet")) for part in (folder, again))
+    assert np.array_equal(mine, its)
+
+
+def test_patience_on_too_few_rows_is_refused(tmp_path: Path) -> None:
+    workspace = space(tmp_path, patience=2)
+    rows = small_set().select(["uid", "label"]).cast(SUBSET)
+    labels = rows["label"].to_pylist()
+    save(rows.take([labels.index(0), labels.index(1)]), tmp_path / "data/select/cleaned.parquet")
+    with pytest.raises(InputError, match=r"cleaned.parquet has 2 rows, too few to hold out a tenth .* set retrain.patience to null"):
+        run_step(cell(workspace, "cleaned-1"), workspace)
+
+
 def test_it_trains_as_the_section_train_with_the_cells_seed(tmp_path: Path) -> None:
     workspace = space(tmp_path, train={"record": "epoch_end", "seed": 99})
     run_step(cell(workspace, "original-3"), workspace)

@@ -20,6 +20,7 @@ from cartograph.models.registry import MODELS
 from cartograph.schema import COORDINATES, HISTORY
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.parameters.train import Train
+from tasks.audit.recipes import epochs_file, recipe_of
 from tasks.audit.train import STEP, run
 from tasks.engine.digest import digest_path
 from tasks.engine.workspace import CODE
@@ -67,6 +68,28 @@ def test_it_writes_what_the_next_steps_read(place: Workplace) -> None:
     assert json.loads((data / "training.json").read_text())["source"] == "trained"
     training = {"epochs", "train.accuracy", "train.loss", "train.failed", "train.learnt", "train.simple_accuracy"}
     assert training | {"held.accuracy", "held.macro_f1"} == set(metrics)
+
+
+def test_patience_ends_the_training_and_the_next_steps_train_as_many_epochs(place: Workplace) -> None:
+    validation = small_set(rows=60, seed=9, name="validation", domain="id")
+    place.inputs["data/ingest/validation.parquet"] = place.folder / "validation.parquet"
+    pq.write_table(validation, place.inputs["data/ingest/validation.parquet"])
+    values = {"epochs": 30, "patience": 2, "batch_size": 8, "learning_rate": 0.01, "device": "cpu", "threads": 1}
+    _, data, metrics = place.run(**values, folds=2)
+    training = json.loads((data / "training.json").read_text())
+    epochs = training["epochs"]
+    assert metrics["epochs"] == epochs == training["best_epoch"] + 2 < 30
+    for folder in ("dynamics", "out_of_fold"):
+        assert read_dynamics(data / folder).logits.shape == (60, epochs, 2)
+    params = Train(**values)  # type: ignore[arg-type]
+    assert epochs_file(params) == ("data/train/training.json",)
+    after = recipe_of(params, trained=data / "training.json")
+    assert (after.epochs, after.schedule_epochs, after.patience) == (epochs, 30, None)
+
+
+def test_patience_without_a_validation_set_is_refused(place: Workplace) -> None:
+    with pytest.raises(InputError, match="but the evaluation sets are: `held`; name one so, or leave patience out"):
+        place.run(patience=2)
 
 
 def test_a_model_that_has_not_learnt_its_rows_says_what_to_change(place: Workplace) -> None:
