@@ -11,6 +11,7 @@ import torch
 
 from cartograph.data.arrays import Floats32
 from cartograph.features.vectors import join_options
+from cartograph.models.device import GatheredRows, chosen_device, half_products, moved
 from cartograph.models.isolation import available_threads, isolated
 from cartograph.models.registry import model_class
 from cartograph.schema import dataset_info
@@ -37,7 +38,7 @@ def penultimate_features(
         device: ``auto``, ``cpu`` or ``cuda``.
         progress: called with (rows read, rows to read).
     """
-    where = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
+    where = chosen_device(device)
     total, done = sum(table.num_rows for table in tables.values()), 0
     features_of_set = {}
     kind = model_class(name)
@@ -46,14 +47,14 @@ def penultimate_features(
         for part, table in tables.items():
             examples = model.encode(table, dataset_info(table.schema))
             order = np.argsort(-examples.lengths, kind="stable")
-            vectors: list[Floats32] = []
+            gathered = GatheredRows(len(order), where)
             for start in range(0, len(order), batch_size):
-                inputs = {key: value.to(where) for key, value in model.batch(examples, order[start : start + batch_size]).items()}
-                features = model(**inputs).features.float().cpu().numpy()
-                vectors.append(features if features.ndim == 2 else join_options(features))
-                done += len(features)
+                rows = order[start : start + batch_size]
+                with half_products(where, kind.mixed_precision):
+                    gathered.put(rows, model(**moved(model.batch(examples, rows), where)).features.float())
+                done += len(rows)
                 if progress is not None:
                     progress(done, total)
-            features_of_set[part] = np.empty((len(order), vectors[0].shape[1]), np.float32)
-            features_of_set[part][order] = np.concatenate(vectors)
+            features = gathered.array()
+            features_of_set[part] = features if features.ndim == 2 else join_options(features)
     return features_of_set

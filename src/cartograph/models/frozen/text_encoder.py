@@ -14,6 +14,7 @@ from cartograph.data.arrays import Floats32, Integers
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from cartograph.models.base import Side
+from cartograph.models.device import CPU, GatheredRows, half_products, moved
 from cartograph.models.pretrained import (
     PADDED_TO,
     load_tokenizer,
@@ -32,7 +33,7 @@ READING = "encoder.json"
 
 
 class Encoder:
-    """A network without a head, in float32; no code from its folder is run, and no pickle is read.
+    """A network without a head, its weights in float32; no code from its folder is run, and no pickle is read.
 
     Args:
         network: with ``last_hidden_state`` in its output.
@@ -82,7 +83,7 @@ class Encoder:
         write_json(folder / READING, reading)
 
     def distinct_vectors(
-        self, sides: Sequence[Side], *, batch_size: int = 64, device: str = "cpu", progress: Callable[[int, int], None] | None = None
+        self, sides: Sequence[Side], *, batch_size: int = 64, device: torch.device = CPU, progress: Callable[[int, int], None] | None = None
     ) -> tuple[Floats32, Integers]:
         """Return one vector per distinct text, and for each side the row that is its.
 
@@ -92,7 +93,7 @@ class Encoder:
         Args:
             sides: texts, or pairs of texts that are read as one.
             batch_size: texts read together.
-            device: where the network runs.
+            device: where the network runs; on a GPU that has bfloat16, with products of that.
             progress: called with (texts read, texts to read).
 
         Returns:
@@ -103,20 +104,18 @@ class Encoder:
         places = {side: place for place, side in enumerate(dict.fromkeys(sides))}
         fields = tokens_of(self.tokenizer, list(places), self.max_length)
         network = self.network.to(device)
-        vectors, done = np.empty((0, 0), np.float32), 0
+        gathered, done = GatheredRows(len(places), device), 0
         for rows in _batches(fields["input_ids"].lengths, batch_size):
             filled = np.resize(rows, batch_size)
-            inputs = padded_tokens(self.tokenizer, {name: field.take(filled) for name, field in fields.items()})
+            inputs = moved(padded_tokens(self.tokenizer, {name: field.take(filled) for name, field in fields.items()}), device)
             with torch.no_grad():
-                states = network(**{name: tensor.to(device) for name, tensor in inputs.items()}).last_hidden_state
-            pooled = _pooled(states, inputs["attention_mask"].to(device), self.pooling).cpu().numpy()
-            if not done:
-                vectors = np.empty((len(places), pooled.shape[1]), np.float32)
-            vectors[rows] = pooled[: len(rows)]
+                with half_products(device):
+                    states = network(**inputs).last_hidden_state.float()
+                gathered.put(rows, _pooled(states, inputs["attention_mask"], self.pooling)[: len(rows)])
             done += len(rows)
             if progress is not None:
                 progress(done, len(places))
-        return vectors, np.fromiter((places[side] for side in sides), np.int64, len(sides))
+        return gathered.array(), np.fromiter((places[side] for side in sides), np.int64, len(sides))
 
 
 def saved_reading(pretrained: str) -> dict[str, Any] | None:
@@ -144,6 +143,6 @@ def _batches(lengths: Integers, batch_size: int) -> Iterator[Integers]:
 
 def _pooled(states: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:
     if pooling == "cls":
-        return states[:, 0].float()
+        return states[:, 0]
     weights = mask[:, :, None].to(states.dtype)
-    return ((states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)).float()
+    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
