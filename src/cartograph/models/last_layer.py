@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import torch
 
 from cartograph.data.arrays import Floats32
 from cartograph.features.vectors import join_options
 from cartograph.models.device import GatheredRows, chosen_device, half_products, moved
+from cartograph.models.encoded import read_batches
 from cartograph.models.isolation import available_threads, isolated
 from cartograph.models.registry import model_class
 from cartograph.schema import dataset_info
@@ -34,7 +34,7 @@ def penultimate_features(
         name: of the model, in ``MODELS``.
         folder: the model's, as a training wrote it.
         tables: sets of examples by name.
-        batch_size: rows read together.
+        batch_size: rows read together; on a GPU more of shorter ones.
         device: ``auto``, ``cpu`` or ``cuda``.
         progress: called with (rows read, rows to read).
     """
@@ -46,10 +46,8 @@ def penultimate_features(
         model = kind.load(folder).to(where).eval()
         for part, table in tables.items():
             examples = model.encode(table, dataset_info(table.schema))
-            order = np.argsort(-examples.lengths, kind="stable")
-            gathered = GatheredRows(len(order), where)
-            for start in range(0, len(order), batch_size):
-                rows = order[start : start + batch_size]
+            gathered = GatheredRows(len(examples), where)
+            for rows in read_batches(examples.lengths, batch_size, fill=kind.pads and where.type != "cpu"):
                 with half_products(where, kind.mixed_precision):
                     gathered.put(rows, model(**moved(model.batch(examples, rows), where)).features.float())
                 done += len(rows)

@@ -11,6 +11,7 @@ import torch
 
 from cartograph.data.arrays import Floats32
 from cartograph.models.device import GatheredRows, chosen_device, half_products, moved
+from cartograph.models.encoded import read_batches
 from cartograph.models.isolation import isolated, seed_everything
 from cartograph.models.registry import model_class
 from cartograph.schema import dataset_info
@@ -51,20 +52,20 @@ def infer(
         passes: how often.
         dropout: whether dropout is on, so that passes differ (Gal and Ghahramani 2016).
         seed: of the dropout.
-        batch_size: rows read together.
+        batch_size: rows read together; on a GPU more of shorter ones.
     """
     device = chosen_device(recipe.device)
     with isolated(seed, cpu_threads(recipe)), torch.no_grad():
         network = model_class(recipe.model).resume(model, recipe.pretrained).to(device)
         encoded = network.encode(examples, dataset_info(examples.schema))
-        order = np.argsort(-encoded.lengths, kind="stable") if network.pads else np.arange(len(encoded))
+        lengths = encoded.lengths if network.pads else np.ones(len(encoded), np.int64)
+        batches = read_batches(lengths, batch_size, fill=device.type != "cpu")
         network.train(dropout)
-        logits = [GatheredRows(len(order), device) for _ in range(passes)]
-        features = GatheredRows(len(order), device)
+        logits = [GatheredRows(len(encoded), device) for _ in range(passes)]
+        features = GatheredRows(len(encoded), device)
         for turn in range(passes):
             seed_everything(seed, turn)
-            for start in range(0, len(order), batch_size):
-                rows = order[start : start + batch_size]
+            for rows in batches:
                 batch = network.batch(encoded, rows)
                 batch.pop("labels")
                 with half_products(device, network.mixed_precision):

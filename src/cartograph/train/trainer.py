@@ -22,7 +22,7 @@ from cartograph.dynamics.epoch_files import by_blocks
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.base import IGNORED, Classifier
 from cartograph.models.device import half_products, moved, moved_tensor
-from cartograph.models.encoded import Examples
+from cartograph.models.encoded import Examples, read_batches
 from cartograph.models.isolation import seed_everything
 from cartograph.models.row_table import RowTable
 from cartograph.statistics.metrics import accuracy, cross_entropy, losses
@@ -265,9 +265,8 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         return result
 
     def _infer(self, examples: Examples) -> Iterator[tuple[Integers, torch.Tensor]]:
-        order = np.argsort(-examples.lengths, kind="stable") if self.model.pads else np.arange(len(examples))
-        size = 2 * self.recipe.batch_size
-        batches = [order[start : start + size] for start in range(0, len(order), size)]
+        lengths = examples.lengths if self.model.pads else np.ones(len(examples), np.int64)
+        batches = read_batches(lengths, 2 * self.recipe.batch_size, fill=self.args.device.type != "cpu")
         self.model.eval()
         for rows in batches[self.args.process_index :: self.args.world_size]:
             batch = self.model.batch(examples, rows)

@@ -101,15 +101,27 @@ def test_vectors_of_bfloat16_products_are_nearly_those_of_float32(folder: Path, 
     assert np.abs(halved - exact).max() < 0.05
 
 
-def test_an_encoder_reads_the_same_on_a_gpu_and_one_waits_for_it_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_encoder_reads_the_same_on_a_gpu_in_fewer_batches_and_one_waits_for_it_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sides = [Side(f"The dog {'barks ' * (row % 9)}{row}") for row in range(40)]
-    exact, rows = Encoder.load(str(folder), pooling="cls", max_length=32).distinct_vectors(sides, batch_size=4)
-    with stand_in_gpu(monkeypatch) as gpu:
-        found, same = Encoder.load(str(folder), pooling="cls", max_length=32).distinct_vectors(sides, batch_size=4, device=GPU)
-    assert np.allclose(found, exact, atol=1e-6)
-    assert np.array_equal(same, rows)
-    assert gpu.copies > 10
-    assert gpu.waits.count("cpu") == 1
+    batches: dict[str, list[tuple[int, ...]]] = {"cpu": [], "cuda": []}
+    found = {}
+    for where in (CPU, GPU):
+        with stand_in_gpu(monkeypatch) as gpu:
+            encoder = Encoder.load(str(folder), pooling="cls", max_length=32)
+            own = batches[where.type]
+            encoder.network.register_forward_pre_hook(
+                lambda module, args, kwargs, own=own: own.append(tuple(kwargs["input_ids"].shape)), with_kwargs=True
+            )
+            found[where.type] = encoder.distinct_vectors(sides, batch_size=4, device=where)
+        assert gpu.waits.count("cpu") == (where == GPU)
+    assert np.allclose(found["cuda"][0], found["cpu"][0], atol=1e-6)
+    assert np.array_equal(found["cuda"][1], found["cpu"][1])
+    assert {rows for rows, _ in batches["cpu"]} == {4}
+    # As many tokens in every batch, of 32 each in the longest.
+    assert {rows * width for rows, width in batches["cuda"] if 32 % width == 0} == {4 * 32}
+    assert len(batches["cuda"]) < len(batches["cpu"])
 
 
 def test_features_are_the_same_on_a_gpu(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

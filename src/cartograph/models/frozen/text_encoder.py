@@ -87,12 +87,12 @@ class Encoder:
     ) -> tuple[Floats32, Integers]:
         """Return one vector per distinct text, and for each side the row that is its.
 
-        Texts of one padded length are read together, the longest first, and every batch has as many rows: a text's
+        Texts of one padded length are read together, the longest first, and every batch of them has as many rows: a text's
         vector does not depend on the texts beside it, so that vectors kept from an earlier call are those that this one would make.
 
         Args:
             sides: texts, or pairs of texts that are read as one.
-            batch_size: texts read together.
+            batch_size: texts read together; on a GPU as many of a shorter length as take the room of so many of the longest.
             device: where the network runs; on a GPU that has bfloat16, with products of that.
             progress: called with (texts read, texts to read).
 
@@ -105,8 +105,9 @@ class Encoder:
         fields = tokens_of(self.tokenizer, list(places), self.max_length)
         network = self.network.to(device)
         gathered, done = GatheredRows(len(places), device), 0
-        for rows in _batches(fields["input_ids"].lengths, batch_size):
-            filled = np.resize(rows, batch_size)
+        room = batch_size * self.max_length if device.type != "cpu" else None
+        for rows, size in _batches(fields["input_ids"].lengths, batch_size, room):
+            filled = np.resize(rows, size)
             inputs = moved(padded_tokens(self.tokenizer, {name: field.take(filled) for name, field in fields.items()}), device)
             with torch.no_grad():
                 with half_products(device):
@@ -132,13 +133,14 @@ def _saved_tokenizer(folder: Path) -> dict[str, bytes] | None:
     return None if reading is None else {name: (folder / name).read_bytes() for name in reading["tokenizer"]}
 
 
-def _batches(lengths: Integers, batch_size: int) -> Iterator[Integers]:
-    """Yield the rows of each batch: at most so many, of one length once they are padded."""
+def _batches(lengths: Integers, batch_size: int, room: int | None) -> Iterator[tuple[Integers, int]]:
+    """Yield the rows of each batch, of one length once they are padded, and how many it has room for: so many, or what tokens allow."""
     padded = -(-lengths // PADDED_TO)
     for steps in np.unique(padded)[::-1]:
         rows = np.flatnonzero(padded == steps)
-        for start in range(0, len(rows), batch_size):
-            yield rows[start : start + batch_size]
+        size = batch_size if room is None else max(batch_size, room // (max(int(steps), 1) * PADDED_TO))
+        for start in range(0, len(rows), size):
+            yield rows[start : start + size], size
 
 
 def _pooled(states: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:
