@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,8 +39,23 @@ if TYPE_CHECKING:
 __all__ = ["Dynamics", "DynamicsRecorder", "read_dynamics"]
 
 
+class UidsAt:
+    """The uids of a batch, looked up when they are read: their places among all names may stay on a device until then.
+
+    Args:
+        places: (batch,) whole numbers.
+        names: all uids.
+    """
+
+    def __init__(self, places: torch.Tensor, names: Sequence[str]) -> None:
+        self.places, self.names = places, names
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
 class _Batch(NamedTuple):
-    uids: list[Sequence[str | int] | Array | torch.Tensor]  # of one batch, or of several that were moved together
+    uids: list[Sequence[str | int] | Array | torch.Tensor | UidsAt]  # of one batch, or of several that were moved together
     parts: tuple[torch.Tensor, ...]  # the logits, or what ``keep`` keeps of them
     gold: torch.Tensor
 
@@ -97,7 +112,7 @@ class DynamicsRecorder:
         """Number of rows that this process has recorded in the running epoch, repeated ones included."""
         return sum(len(batch.gold) for batch in (*self._batches, *self._waiting))
 
-    def record(self, uids: Sequence[str | int] | Array | torch.Tensor, logits: torch.Tensor, gold: Any) -> None:
+    def record(self, uids: Sequence[str | int] | Array | torch.Tensor | UidsAt, logits: torch.Tensor, gold: Any) -> None:
         """Note one batch.
 
         Args:
@@ -263,9 +278,14 @@ def _on_host(batches: list[Any]) -> Iterator[Any]:
     """Yield uids; those of consecutive tensors are moved together."""
     import torch
 
-    for tensors, group in groupby(batches, key=lambda uids: isinstance(uids, torch.Tensor)):
-        for uids in [_joined(list(group))] if tensors else group:
-            yield from uids.tolist() if hasattr(uids, "tolist") else uids
+    for kind, group in groupby(batches, key=type):
+        if issubclass(kind, UidsAt):
+            whole = list(group)
+            yield from (whole[0].names[place] for place in _joined([uids.places for uids in whole]).tolist())
+        elif issubclass(kind, torch.Tensor):
+            yield from _joined(list(group)).tolist()
+        else:
+            yield from chain.from_iterable(uids.tolist() if hasattr(uids, "tolist") else uids for uids in group)
 
 
 def _joined(parts: list[torch.Tensor]) -> Array:

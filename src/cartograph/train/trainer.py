@@ -27,7 +27,7 @@ from cartograph.models.isolation import seed_everything
 from cartograph.models.row_table import RowTable
 from cartograph.statistics.metrics import accuracy, cross_entropy, losses
 from cartograph.train.arguments import MOST_NORM, training_arguments
-from cartograph.train.batch_order import BatchOrder, EpochLoader, epoch_batches
+from cartograph.train.batch_order import STEP_LABELS, BatchOrder, EpochLoader, epoch_batches
 from cartograph.train.checkpoints import Checkpoints
 from cartograph.train.events import AnsweredEvents
 from cartograph.train.recipe import Recipe
@@ -154,7 +154,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         self, model: torch.nn.Module, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
         """Return the step's mean loss over all its rows, each with its weight, and record the logits they had before the update."""
-        rows = inputs.pop("rows", None)
+        rows, _ = inputs.pop("rows", None), inputs.pop(STEP_LABELS, None)
         labels = inputs["labels"]
         weights = self.examples.weights
         self._weights = None if weights is None or rows is None else moved_tensor(torch.from_numpy(weights[rows]), labels.device)
@@ -184,9 +184,8 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         return moved_tensor(data, self.args.device) if isinstance(data, torch.Tensor) else super()._prepare_input(data)
 
     def _get_num_items_in_batch(self, batch_samples: list[dict[str, Any]], device: torch.device) -> Any:
-        """Return the number of labels that count in a step, of all processes."""
-        number = sum(batch["labels"].numel() for batch in batch_samples if batch["rows"] is not None)
-        return number if self.args.world_size == 1 else self.accelerator.gather(moved_tensor(torch.tensor(number), device)).sum()
+        """Return the number of labels that count in a step, those of all processes: the loader knows it, so nobody need be asked."""
+        return batch_samples[0][STEP_LABELS]
 
     def _get_grad_norm(self, model: torch.nn.Module, grad_norm: Any = None) -> Any:
         """Return the norm that gradients had before they were cut; None where the optimiser cuts them itself and nobody reads it."""
