@@ -1,11 +1,11 @@
 """Training throughput: our Trainer, recorder and all, beside the usual recipe with every row padded to 128.
 
-`python benchmarks/throughput.py [--rows 1600] [--encoder FOLDER]`
+`python benchmarks/throughput.py [--rows 1600] [--encoder FOLDER] [--device cpu]`
 
 The same network (the small RoBERTa that is made from the data; with `--encoder` also that pretrained encoder), the same rows, batch
-size, optimiser and number of steps, on the CPU. The rows have SNLI's own lengths: they are the first of its development set,
-read from CARTOGRAPH_DATA or ../shared/data. The usual recipe is Hugging Face's Trainer with `padding="max_length"` at 128 and nothing
-recorded. Goal: at least 3 times as many rows a second.
+size, optimiser and number of steps, on the CPU or, with `--device cuda`, on a GPU, both in bf16 where it has that. The rows have
+SNLI's own lengths: they are the first of its development set, read from CARTOGRAPH_DATA or ../shared/data. The usual recipe is Hugging
+Face's Trainer with `padding="max_length"` at 128 and nothing recorded. Goal: at least 3 times as many rows a second.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import copy
 import os
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -26,7 +27,8 @@ import torch
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
 from cartograph.dynamics.recorder import DynamicsRecorder
-from cartograph.models.isolation import isolated, seed_everything
+from cartograph.models.device import chosen_device, has_bfloat16
+from cartograph.models.isolation import isolated, require_device, seed_everything
 from cartograph.models.registry import model_class
 from cartograph.schema import DatasetInfo, examples_schema
 from cartograph.train.recipe import Recipe
@@ -72,7 +74,8 @@ def usual(recipe: Recipe, info: DatasetInfo, table: pa.Table, model: torch.nn.Mo
             num_train_epochs=recipe.epochs,
             per_device_train_batch_size=recipe.batch_size,
             learning_rate=recipe.learning_rate,
-            use_cpu=True,
+            use_cpu=recipe.device == "cpu",
+            bf16=has_bfloat16(chosen_device(recipe.device)),
             report_to="none",
             save_strategy="no",
             logging_strategy="no",
@@ -102,8 +105,8 @@ def compare(recipe: Recipe, rows: int, runs: int) -> None:
     done = rows * recipe.epochs
     print(
         f"{recipe.model:<12} {rows:,} rows of {lengths.mean():.1f} tokens (longest {lengths.max()}), batch {recipe.batch_size}, "
-        f"{recipe.epochs} epochs, one thread: ours {done / seconds['ours']:.1f} rows/s, usual {done / seconds['usual']:.1f} rows/s, "
-        f"{seconds['usual'] / seconds['ours']:.2f} times as many (median of {runs})"
+        f"{recipe.epochs} epochs, {recipe.device}, one thread: ours {done / seconds['ours']:.1f} rows/s, "
+        f"usual {done / seconds['usual']:.1f} rows/s, {seconds['usual'] / seconds['ours']:.2f} times as many (median of {runs})"
     )
 
 
@@ -112,13 +115,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1600)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--encoder", default="")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     arguments = parser.parse_args()
-    compare(Recipe(model="tiny", epochs=2, batch_size=32, learning_rate=0.001, device="cpu", threads=1), arguments.rows, arguments.runs)
+    require_device(arguments.device, "`cpu`")
+    recipe = Recipe(model="tiny", epochs=2, batch_size=32, learning_rate=0.001, device=arguments.device, threads=1)
+    compare(recipe, arguments.rows, arguments.runs)
     if arguments.encoder:
-        recipe = Recipe(
-            model="transformer", epochs=1, batch_size=32, learning_rate=2e-5, device="cpu", threads=1, pretrained=arguments.encoder
-        )
-        compare(recipe, min(arguments.rows, 320), 1)
+        large = replace(recipe, model="transformer", epochs=1, learning_rate=2e-5, pretrained=arguments.encoder)
+        compare(large, min(arguments.rows, 320) if arguments.device == "cpu" else arguments.rows, 1)
 
 
 if __name__ == "__main__":

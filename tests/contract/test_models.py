@@ -70,6 +70,12 @@ def test_it_returns_loss_logits_and_features(model: TextModel) -> None:
     assert ignored.loss.item() == pytest.approx(nn.functional.cross_entropy(output.logits[:1], torch.tensor([1])).item(), abs=1e-6)
 
 
+def test_all_parameters_have_a_part_in_the_loss_where_it_says_so(model: TextModel) -> None:
+    examples = model.encode(small_set(model.task), info_of(model.task))
+    model(**model.batch(examples, np.arange(4))).loss.backward()
+    assert model.has_unused or all(parameter.grad is not None for parameter in model.parameters())
+
+
 def test_features_are_the_input_of_the_last_layer(model: TextModel) -> None:
     logits, features = outputs(model, [3, 1, 4])
     last = [module for module in model.modules() if isinstance(module, nn.Linear)][-1]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import ctypes
 import gc
 
+MOST_WAITING = 2**28
+"""Bytes of results that wait on a GPU for the end of a pass; more of them are moved to the machine's memory before."""
+
 _WORTH = 50_000
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,7 +19,7 @@ from cartograph.data.parquet import write_parquet
 from cartograph.data.uids import some, text_uids
 from cartograph.dynamics.epoch_files import logits_of
 from cartograph.dynamics.numbered_batches import ROWS, require_every_row, with_rows
-from cartograph.dynamics.recorder import DynamicsRecorder
+from cartograph.dynamics.recorder import DynamicsRecorder, UidsAt
 from cartograph.errors import InputError
 from cartograph.wording import counted
 
@@ -159,21 +159,7 @@ class DynamicsCallback(TrainerCallback):  # type: ignore[misc]
         # One entry per thread: torch's DataParallel runs a replica in each.
         rows = self._rows.pop(threading.get_ident(), None)
         if rows is not None and self.recorder is not None:
-            self.recorder.record(_Named(rows[:, 0], self._uids), _logits_of(output), rows[:, 1])  # type: ignore[arg-type]
-
-
-class _Named:
-    """The uids of a batch, looked up when they are read: its positions may stay on a GPU until then."""
-
-    def __init__(self, rows: torch.Tensor, uids: Sequence[str]) -> None:
-        self._rows = rows
-        self._uids = uids
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[str]:
-        return (self._uids[row] for row in self._rows.tolist())
+            self.recorder.record(UidsAt(rows[:, 0], self._uids), _logits_of(output), rows[:, 1])
 
 
 def _logits_of(output: Any) -> torch.Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from cartograph.data.arrays import Array, Bools
 from cartograph.data.kept_logits import WHOLE, keep
+from cartograph.data.memory import MOST_WAITING
 from cartograph.data.parquet import write_parquet
 from cartograph.data.uids import in_uid_order, some, text_uids, without
 from cartograph.dynamics.distributed import Processes
@@ -38,8 +39,23 @@ if TYPE_CHECKING:
 __all__ = ["Dynamics", "DynamicsRecorder", "read_dynamics"]
 
 
+class UidsAt:
+    """The uids of a batch, looked up when they are read: their places among all names may stay on a device until then.
+
+    Args:
+        places: (batch,) whole numbers.
+        names: all uids.
+    """
+
+    def __init__(self, places: torch.Tensor, names: Sequence[str]) -> None:
+        self.places, self.names = places, names
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
 class _Batch(NamedTuple):
-    uids: Sequence[str | int] | Array | torch.Tensor
+    uids: list[Sequence[str | int] | Array | torch.Tensor | UidsAt]  # of one batch, or of several that were moved together
     parts: tuple[torch.Tensor, ...]  # the logits, or what ``keep`` keeps of them
     gold: torch.Tensor
 
@@ -53,11 +69,11 @@ class DynamicsRecorder:
     >>> recorder.end_epoch().column("uid").to_pylist()
     ['a', 'b']
 
-    Logits stay on their device until the epoch ends (of more than ``kept_logits.WHOLE`` classes, what ``keep`` keeps of them, in the
-    machine's memory); then one file is written, synced and renamed into place, so that an
-    epoch's file is complete or absent. Where ``torch.distributed`` is initialised, every process records its own rows,
-    ``end_epoch`` is called by all of them, and the first one merges the parts. A row recorded more than once in an epoch (a
-    sampler that repeats rows to fill a batch) keeps its first record.
+    Logits stay on their device until the epoch ends, or until they take 256 MiB there (``MOST_WAITING``) and are moved to the
+    machine's memory: nothing else waits for a GPU. Of more than ``kept_logits.WHOLE`` classes only what ``keep`` keeps stays in memory.
+    At the end one file is written, synced and renamed into place, so that an epoch's file is complete or absent. Where
+    ``torch.distributed`` is initialised, every process records its own rows, ``end_epoch`` is called by all of them, and the first one
+    merges the parts. A row recorded more than once in an epoch (a sampler that repeats rows to fill a batch) keeps its first record.
 
     Args:
         folder: where ``epoch=N.parquet`` is written; made if need be.
@@ -74,6 +90,8 @@ class DynamicsRecorder:
         self.epoch = start_epoch
         self._expected = None if uids is None else in_uid_order(text_uids(uids))
         self._batches: list[_Batch] = []
+        self._waiting: list[_Batch] = []
+        self._waiting_bytes = 0
         self._shape: tuple[int, ...] = ()
         self._processes = Processes()
         if self._processes.rank == 0:
@@ -92,9 +110,9 @@ class DynamicsRecorder:
     @property
     def rows(self) -> int:
         """Number of rows that this process has recorded in the running epoch, repeated ones included."""
-        return sum(len(batch.gold) for batch in self._batches)
+        return sum(len(batch.gold) for batch in (*self._batches, *self._waiting))
 
-    def record(self, uids: Sequence[str | int] | Array | torch.Tensor, logits: torch.Tensor, gold: Any) -> None:
+    def record(self, uids: Sequence[str | int] | Array | torch.Tensor | UidsAt, logits: torch.Tensor, gold: Any) -> None:
         """Note one batch.
 
         Args:
@@ -109,7 +127,8 @@ class DynamicsRecorder:
             raise InputError(
                 f"record got {len(uids)} uids, logits of shape {tuple(logits.shape)} and {len(gold)} gold labels; give one of each per row."
             )
-        if self._batches and logits.shape[1:] != self._shape[1:]:
+        begun = bool(self._batches or self._waiting)
+        if begun and logits.shape[1:] != self._shape[1:]:
             raise InputError(
                 f"record got logits of shape {tuple(logits.shape)} after {self._shape}; the number of classes must stay the same."
             )
@@ -117,12 +136,12 @@ class DynamicsRecorder:
 
         uids = uids.clone() if isinstance(uids, torch.Tensor) else uids
         labels = gold.detach() if isinstance(gold, torch.Tensor) else torch.as_tensor(gold)
-        self._shape = self._shape if self._batches else tuple(logits.shape)
-        parts: tuple[torch.Tensor, ...] = (logits.detach().to(torch.float32, copy=True),)
-        if len(self._shape) > 1 and self._shape[1] > WHOLE:
-            kept = keep(parts[0].cpu().numpy(), labels.cpu().numpy())
-            parts = tuple(torch.from_numpy(part) for part in kept)
-        self._batches.append(_Batch(uids, parts, labels))
+        self._shape = self._shape if begun else tuple(logits.shape)
+        copied = logits.detach().to(torch.float32, copy=True)
+        self._waiting.append(_Batch([uids], (copied,), labels))
+        self._waiting_bytes += copied.nbytes
+        if logits.device.type == "cpu" or self._waiting_bytes >= MOST_WAITING:
+            self._move()
 
     def end_epoch(self) -> pa.Table | None:
         """Write the epoch's file; on return it is on disk.
@@ -145,6 +164,7 @@ class DynamicsRecorder:
 
         Kept with a checkpoint in the middle of an epoch and given to ``record`` again, it lets a training resume there.
         """
+        self._move()
         uids = self._uid_array()
         if not self._batches:
             return dynamics_table(uids, np.empty(0), np.empty((0, 0), np.float32))
@@ -153,11 +173,22 @@ class DynamicsRecorder:
 
     def discard_unfinished(self) -> None:
         """Drop what this process has recorded in the running epoch."""
-        self._batches = []
+        self._batches, self._waiting, self._waiting_bytes = [], [], 0
+
+    def _move(self) -> None:
+        """Move what waits on a device to the machine's memory; keep of many classes what counts."""
+        import torch
+
+        if self._waiting:
+            logits, gold = _joined([batch.parts[0] for batch in self._waiting]), _joined([batch.gold for batch in self._waiting])
+            parts = keep(logits, gold) if logits.ndim > 1 and logits.shape[1] > WHOLE else (logits,)
+            uids = [each for batch in self._waiting for each in batch.uids]
+            self._batches.append(_Batch(uids, tuple(torch.from_numpy(part) for part in parts), torch.from_numpy(gold)))
+            self._waiting, self._waiting_bytes = [], 0
 
     def _uid_array(self) -> pa.Array:
         try:
-            uids = text_uids(chain.from_iterable(_on_host(batch.uids) for batch in self._batches))
+            uids = text_uids(_on_host([uids for batch in self._batches for uids in batch.uids]))
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"epoch {self.epoch}: uids must be strings of valid Unicode or whole numbers, but {str(error).splitlines()[0]}."
@@ -243,13 +274,25 @@ def _table(uids: pa.Array, gold: Array, parts: Sequence[Array], n_classes: int) 
     return dynamics_table(uids, gold, parts[0]) if len(parts) == 1 else kept_table(uids, gold, parts, n_classes)
 
 
-def _on_host(uids: Any) -> Any:
-    return uids.tolist() if hasattr(uids, "tolist") else uids
+def _on_host(batches: list[Any]) -> Iterator[Any]:
+    """Yield uids; those of consecutive tensors are moved together."""
+    import torch
+
+    for kind, group in groupby(batches, key=type):
+        if issubclass(kind, UidsAt):
+            whole = list(group)
+            yield from (whole[0].names[place] for place in _joined([uids.places for uids in whole]).tolist())
+        elif issubclass(kind, torch.Tensor):
+            yield from _joined(list(group)).tolist()
+        else:
+            yield from chain.from_iterable(uids.tolist() if hasattr(uids, "tolist") else uids for uids in group)
 
 
 def _joined(parts: list[torch.Tensor]) -> Array:
     """Return tensors as one array, moved from their devices in as few copies as their order allows."""
     import torch
 
+    if len(parts) == 1:
+        return parts[0].cpu().numpy()
     joined: Array = np.concatenate([torch.cat(list(group)).cpu().numpy() for _, group in groupby(parts, key=lambda part: part.device)])
     return joined

@@ -9,6 +9,9 @@ import numpy as np
 
 from cartograph.data.arrays import Floats32, Ids, Integers, Objects, Pixels
 
+_LEAST = 8
+"""A row costs as much as one of so many tokens, at least: padding goes in steps."""
+
 
 @dataclass(frozen=True)
 class Ragged:
@@ -109,3 +112,24 @@ class Examples:
         if self.options > 1:
             rows = (rows[:, None] * self.options + np.arange(self.options)).reshape(-1)
         return {name: field.take(rows) for name, field in self.fields.items()}
+
+
+def read_batches(lengths: Integers, size: int, *, fill: bool) -> list[Integers]:
+    """Return the rows of each batch of a pass that only reads: rows of like length together, the longest first.
+
+    >>> [rows.tolist() for rows in read_batches(np.array([8, 16, 8, 8, 8]), 1, fill=True)]
+    [[1], [0, 2], [3, 4]]
+
+    Args:
+        lengths: (n_rows,) of the rows; all alike where they are to come in their own order.
+        size: rows of a batch.
+        fill: whether batches of shorter rows have more of them: as many as take the room of ``size`` of the longest.
+    """
+    order = np.argsort(-lengths, kind="stable")
+    cost = np.maximum(lengths[order], _LEAST)
+    batches, start = [], 0
+    while start < len(order):
+        stop = start + (size * int(cost[0]) // int(cost[start]) if fill else size)
+        batches.append(order[start:stop])
+        start = stop
+    return batches

@@ -27,14 +27,15 @@ _VARIABLES = ("ACCELERATE_", "CUBLAS_WORKSPACE_CONFIG", "TORCHDYNAMO_")
 
 @contextmanager
 def isolated(seed: int, threads: int) -> Iterator[None]:
-    """Run the block with seeded global generators, this many CPU threads, deterministic algorithms and no log lines.
+    """Run the block with seeded global generators, this many CPU threads, deterministic algorithms, TF32 on GPUs and no log lines.
 
     Trainings in several threads of one process take turns: torch's generator is the whole process's. The number of
     CPU threads is set in the calling thread, because OpenMP keeps it per thread; so a training in a worker thread
     computes the same bytes as one in the main thread.
     """
+    numbers = (_generators(), _threads(threads), _determinism(), _products())
     with _ONE_AT_A_TIME, ExitStack() as stack:
-        for part in (_generators(), _environment(), _threads(threads), _determinism(), _silence(), _accelerate(), _known_absent()):
+        for part in (*numbers, _environment(), _silence(), _accelerate(), _known_absent()):
             stack.enter_context(part)
         seed_everything(seed)
         yield
@@ -123,6 +124,21 @@ def _determinism() -> Iterator[None]:
         torch.use_deterministic_algorithms(before[0], warn_only=before[1])
         memory.fill_uninitialized_memory = fill
         torch.backends.cudnn.benchmark = benchmark
+
+
+@contextmanager
+def _products() -> Iterator[None]:
+    """Have GPUs multiply numbers of float32 by TF32, which keeps three digits of them and adds in float32; a CPU does not."""
+    if not torch.cuda.is_available():
+        yield
+        return
+    matmul: Any = torch.backends.cuda.matmul
+    before = matmul.fp32_precision
+    matmul.fp32_precision = "tf32"
+    try:
+        yield
+    finally:
+        matmul.fp32_precision = before
 
 
 @contextmanager

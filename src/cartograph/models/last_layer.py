@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import torch
 
 from cartograph.data.arrays import Floats32
 from cartograph.features.vectors import join_options
+from cartograph.models.device import GatheredRows, chosen_device, half_products, moved
+from cartograph.models.encoded import read_batches
 from cartograph.models.isolation import available_threads, isolated
 from cartograph.models.registry import model_class
 from cartograph.schema import dataset_info
@@ -33,11 +34,11 @@ def penultimate_features(
         name: of the model, in ``MODELS``.
         folder: the model's, as a training wrote it.
         tables: sets of examples by name.
-        batch_size: rows read together.
+        batch_size: rows read together; on a GPU more of shorter ones.
         device: ``auto``, ``cpu`` or ``cuda``.
         progress: called with (rows read, rows to read).
     """
-    where = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
+    where = chosen_device(device)
     total, done = sum(table.num_rows for table in tables.values()), 0
     features_of_set = {}
     kind = model_class(name)
@@ -45,15 +46,13 @@ def penultimate_features(
         model = kind.load(folder).to(where).eval()
         for part, table in tables.items():
             examples = model.encode(table, dataset_info(table.schema))
-            order = np.argsort(-examples.lengths, kind="stable")
-            vectors: list[Floats32] = []
-            for start in range(0, len(order), batch_size):
-                inputs = {key: value.to(where) for key, value in model.batch(examples, order[start : start + batch_size]).items()}
-                features = model(**inputs).features.float().cpu().numpy()
-                vectors.append(features if features.ndim == 2 else join_options(features))
-                done += len(features)
+            gathered = GatheredRows(len(examples), where)
+            for rows in read_batches(examples.lengths, batch_size, fill=kind.pads and where.type != "cpu"):
+                with half_products(where, kind.mixed_precision):
+                    gathered.put(rows, model(**moved(model.batch(examples, rows), where)).features.float())
+                done += len(rows)
                 if progress is not None:
                     progress(done, total)
-            features_of_set[part] = np.empty((len(order), vectors[0].shape[1]), np.float32)
-            features_of_set[part][order] = np.concatenate(vectors)
+            features = gathered.array()
+            features_of_set[part] = features if features.ndim == 2 else join_options(features)
     return features_of_set

@@ -22,6 +22,7 @@ class Tiny(Transformer):
     """Two layers of width 128, trained from scratch."""
 
     name: ClassVar[str] = "tiny"
+    has_unused: ClassVar[bool] = False
     learning_rate: ClassVar[float] = 1e-3
 
     @classmethod

@@ -47,6 +47,7 @@ class Transformer(TextModel):
     name: ClassVar[str] = "transformer"
     pads: ClassVar[bool] = True
     mixed_precision: ClassVar[bool] = True
+    has_unused: ClassVar[bool] = True
     learning_rate: ClassVar[float] = 2e-5
 
     def __init__(

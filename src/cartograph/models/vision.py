@@ -37,6 +37,7 @@ class Vision(Classifier):
     name: ClassVar[str] = "vision"
     reads: ClassVar[Literal["texts", "images", "tables"]] = "images"
     mixed_precision: ClassVar[bool] = True
+    has_unused: ClassVar[bool] = True
     learning_rate: ClassVar[float] = 5e-5
 
     def __init__(self, network: Any, reading: ImageReading, labels: tuple[str, ...]) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import torch
 from transformers import TrainingArguments
 
 from cartograph.models.base import Classifier
+from cartograph.models.device import chosen_device, has_bfloat16
 from cartograph.train.recipe import Recipe
 
 MOST_NORM = 1.0
@@ -16,7 +16,7 @@ MOST_NORM = 1.0
 
 def training_arguments(recipe: Recipe, model: Classifier, n_examples: int, folder: Path) -> TrainingArguments:
     """Return the arguments of a training by this recipe; of several GPUs in one process it takes one."""
-    on_cpu = recipe.device == "cpu" or (recipe.device == "auto" and not torch.cuda.is_available())
+    device = chosen_device(recipe.device)
     arguments = TrainingArguments(
         output_dir=str(folder),
         num_train_epochs=recipe.epochs,
@@ -29,8 +29,8 @@ def training_arguments(recipe: Recipe, model: Classifier, n_examples: int, folde
         weight_decay=0.0,
         adam_epsilon=1e-8,
         max_grad_norm=MOST_NORM,
-        bf16=not on_cpu and model.mixed_precision and torch.cuda.is_bf16_supported(),
-        use_cpu=on_cpu,
+        bf16=model.mixed_precision and has_bfloat16(device),
+        use_cpu=device.type == "cpu",
         seed=recipe.seed,
         save_strategy="no",
         eval_strategy="no",
@@ -44,7 +44,7 @@ def training_arguments(recipe: Recipe, model: Classifier, n_examples: int, folde
         label_names=["labels"],
         remove_unused_columns=False,
         dataloader_pin_memory=False,
-        ddp_find_unused_parameters=True,
+        ddp_find_unused_parameters=model.has_unused,
     )
     _ = arguments.device
     if arguments.n_gpu > 1:

@@ -12,6 +12,9 @@ from cartograph.data.arrays import Array, Bools, Integers
 from cartograph.models.base import IGNORED, Classifier
 from cartograph.models.encoded import Examples
 
+STEP_LABELS = "step_labels"
+"""The name of how many labels an optimiser step has, of all its pieces and processes, in each piece."""
+
 _MEGABATCH = 50
 _STRETCH = 10
 
@@ -101,7 +104,8 @@ class EpochLoader:
                 yield self._collate(shares[piece * self._processes + self._rank], batch)
 
     def _collate(self, rows: Integers, batch: Integers) -> dict[str, Any]:
+        number = self.dataset.labels[batch].size
         if len(rows):
-            return {**self._model.batch(self.dataset, rows), "rows": rows}
+            return {**self._model.batch(self.dataset, rows), "rows": rows, STEP_LABELS: number}
         filler = self._model.batch(self.dataset, batch[:1])
-        return {**filler, "labels": torch.full_like(filler["labels"], IGNORED), "rows": None}
+        return {**filler, "labels": torch.full_like(filler["labels"], IGNORED), "rows": None, STEP_LABELS: number}

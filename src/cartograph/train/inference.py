@@ -10,6 +10,8 @@ import pyarrow as pa
 import torch
 
 from cartograph.data.arrays import Floats32
+from cartograph.models.device import GatheredRows, chosen_device, half_products, moved
+from cartograph.models.encoded import read_batches
 from cartograph.models.isolation import isolated, seed_everything
 from cartograph.models.registry import model_class
 from cartograph.schema import dataset_info
@@ -50,25 +52,25 @@ def infer(
         passes: how often.
         dropout: whether dropout is on, so that passes differ (Gal and Ghahramani 2016).
         seed: of the dropout.
-        batch_size: rows read together.
+        batch_size: rows read together; on a GPU more of shorter ones.
     """
-    where = "cuda" if recipe.device != "cpu" and torch.cuda.is_available() else "cpu"
-    logits: list[list[torch.Tensor]] = []
-    features: list[torch.Tensor] = []
+    device = chosen_device(recipe.device)
     with isolated(seed, cpu_threads(recipe)), torch.no_grad():
-        network = model_class(recipe.model).resume(model, recipe.pretrained).to(where)
+        network = model_class(recipe.model).resume(model, recipe.pretrained).to(device)
         encoded = network.encode(examples, dataset_info(examples.schema))
-        order = np.argsort(-encoded.lengths, kind="stable") if network.pads else np.arange(len(encoded))
+        lengths = encoded.lengths if network.pads else np.ones(len(encoded), np.int64)
+        batches = read_batches(lengths, batch_size, fill=device.type != "cpu")
         network.train(dropout)
+        logits = [GatheredRows(len(encoded), device) for _ in range(passes)]
+        features = GatheredRows(len(encoded), device)
         for turn in range(passes):
             seed_everything(seed, turn)
-            logits.append([])
-            for start in range(0, len(order), batch_size):
-                batch = network.batch(encoded, order[start : start + batch_size])
+            for rows in batches:
+                batch = network.batch(encoded, rows)
                 batch.pop("labels")
-                output = network(**{name: values.to(where) for name, values in batch.items()})
-                logits[turn].append(output["logits"].float().cpu())
+                with half_products(device, network.mixed_precision):
+                    output = network(**moved(batch, device))
+                logits[turn].put(rows, output["logits"].float())
                 if turn == 0:
-                    features.append(output["features"].float().cpu().flatten(1))
-    back = np.argsort(order, kind="stable")
-    return Inference(np.stack([torch.cat(parts).numpy()[back] for parts in logits]), torch.cat(features).numpy()[back])
+                    features.put(rows, output["features"].float().flatten(1))
+    return Inference(np.stack([each.array() for each in logits]), features.array())

@@ -22,12 +22,13 @@ from cartograph.dynamics.decisions import decisions, recorded_uids
 from cartograph.dynamics.epoch_files import by_blocks
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.base import IGNORED, Classifier
-from cartograph.models.encoded import Examples
+from cartograph.models.device import half_products, moved, moved_tensor
+from cartograph.models.encoded import Examples, read_batches
 from cartograph.models.isolation import seed_everything
 from cartograph.models.row_table import RowTable
 from cartograph.statistics.metrics import accuracy, cross_entropy, losses
 from cartograph.train.arguments import MOST_NORM, training_arguments
-from cartograph.train.batch_order import BatchOrder, EpochLoader, epoch_batches
+from cartograph.train.batch_order import STEP_LABELS, BatchOrder, EpochLoader, epoch_batches
 from cartograph.train.checkpoints import Checkpoints
 from cartograph.train.events import AnsweredEvents
 from cartograph.train.patience import best_epoch, out_of_patience
@@ -116,7 +117,11 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         _ALIVE.add(self)
 
     def get_train_dataloader(self) -> EpochLoader:
-        """Return this process's share of the batches."""
+        """Return this process's share of the batches.
+
+        Accelerate prepares model and optimiser (placement, bf16, DDP), as in any Trainer. It leaves this loader as it is, as it does all
+        that are no ``DataLoader``, which it would cut among the processes a second time: ``EpochLoader`` cuts, ``_prepare_input`` moves.
+        """
         pieces, rank, processes = self.recipe.gradient_accumulation, self.args.process_index, self.args.world_size
         return EpochLoader(self.model, self.examples, self.order, pieces=pieces, rank=rank, processes=processes)
 
@@ -150,10 +155,10 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         self, model: torch.nn.Module, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
         """Return the step's mean loss over all its rows, each with its weight, and record the logits they had before the update."""
-        rows = inputs.pop("rows", None)
+        rows, _ = inputs.pop("rows", None), inputs.pop(STEP_LABELS, None)
         labels = inputs["labels"]
         weights = self.examples.weights
-        self._weights = None if weights is None or rows is None else torch.from_numpy(weights[rows]).to(labels.device)
+        self._weights = None if weights is None or rows is None else moved_tensor(torch.from_numpy(weights[rows]), labels.device)
         if self._alone:
             outputs = model(**{name: value for name, value in inputs.items() if name != "labels"})
             loss = self._mean_loss(outputs, labels, num_items_in_batch)
@@ -175,11 +180,13 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         mean: torch.Tensor = total / num_items_in_batch
         return mean
 
+    def _prepare_input(self, data: Any) -> Any:
+        """Return a batch on the trainer's device."""
+        return moved_tensor(data, self.args.device) if isinstance(data, torch.Tensor) else super()._prepare_input(data)
+
     def _get_num_items_in_batch(self, batch_samples: list[dict[str, Any]], device: torch.device) -> Any:
-        """Return the number of labels that count in a step."""
-        if not self._alone:
-            return super()._get_num_items_in_batch(batch_samples, device)
-        return sum(batch["labels"].numel() for batch in batch_samples if batch["rows"] is not None)
+        """Return the number of labels that count in a step, those of all processes: the loader knows it, so nobody need be asked."""
+        return batch_samples[0][STEP_LABELS]
 
     def _get_grad_norm(self, model: torch.nn.Module, grad_norm: Any = None) -> Any:
         """Return the norm that gradients had before they were cut; None where the optimiser cuts them itself and nobody reads it."""
@@ -260,22 +267,22 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
         """Return (n_examples, n_classes) logits, dropout off; every process gets all of them."""
         gathered = torch.zeros(len(examples), len(self.model.labels), device=self.args.device)
         for rows, logits in self._infer(examples):
-            gathered[torch.from_numpy(rows).to(gathered.device)] = logits
+            gathered[moved_tensor(torch.from_numpy(rows), gathered.device)] = logits
         if self.args.world_size > 1:
             torch.distributed.all_reduce(gathered)
         result: Floats32 = gathered.cpu().numpy()
         return result
 
     def _infer(self, examples: Examples) -> Iterator[tuple[Integers, torch.Tensor]]:
-        order = np.argsort(-examples.lengths, kind="stable") if self.model.pads else np.arange(len(examples))
-        size = 2 * self.recipe.batch_size
-        batches = [order[start : start + size] for start in range(0, len(order), size)]
+        lengths = examples.lengths if self.model.pads else np.ones(len(examples), np.int64)
+        batches = read_batches(lengths, 2 * self.recipe.batch_size, fill=self.args.device.type != "cpu")
         self.model.eval()
         for rows in batches[self.args.process_index :: self.args.world_size]:
             batch = self.model.batch(examples, rows)
-            inputs = {name: tensor.to(self.args.device) for name, tensor in batch.items() if name != "labels"}
-            with torch.no_grad():
-                yield rows, self.model(**inputs)["logits"].float()
+            inputs = moved({name: tensor for name, tensor in batch.items() if name != "labels"}, self.args.device)
+            with torch.no_grad(), half_products(self.args.device, self.model.mixed_precision):
+                logits = self.model(**inputs)["logits"].float()
+            yield rows, logits
 
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: torch.nn.Module | None = None) -> None:
         """Load no weights: the model was made from the checkpoint, whose files are not named as the Trainer would name them."""

@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cartograph.data.kept_logits import KEPT, WHOLE, KeptLogits
+from cartograph.dynamics import recorder
 from cartograph.dynamics.epoch_files import by_blocks, dynamics_table, epoch_file, logits_of, read_dynamics
-from cartograph.dynamics.recorder import DynamicsRecorder
+from cartograph.dynamics.recorder import DynamicsRecorder, UidsAt
 from cartograph.errors import InputError
 from cartograph.schema import dynamics_schema
+from tests.stand_in_gpu import stand_in_gpu
 
 LOGITS = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 
@@ -232,3 +234,37 @@ def test_of_many_classes_a_row_keeps_those_that_count(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the number of classes must stay the same"):
         recorder.record(["a"], scores[0][:1], [2])
         recorder.record(["b"], scores[0][:1, :-1], [2])
+
+
+@pytest.mark.parametrize("most", [2**28, 3 * 4 * WHOLE])
+@pytest.mark.parametrize("classes", [3, WHOLE + 20])
+def test_logits_wait_on_a_gpu_and_are_the_same(classes: int, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "MOST_WAITING", most)
+    generator, tables, waits = torch.Generator().manual_seed(1), {}, {}
+    logits, gold = torch.randn(10, classes, generator=generator), torch.randint(classes, (10,), generator=generator)
+    for name in ("cpu", "cuda"):
+        with stand_in_gpu(monkeypatch) as gpu:
+            recording = DynamicsRecorder(tmp_path / name)
+            for start in range(0, 10, 2):
+                rows = slice(start, start + 2)
+                recording.record(torch.arange(start, start + 2).to(name), logits[rows].to(name), gold[rows].to(name))
+                assert recording.rows == start + 2
+            during = len(gpu.waits)
+            tables[name] = recording.end_epoch()
+        waits[name] = during, len(gpu.waits)
+    assert tables["cuda"].equals(tables["cpu"])
+    assert waits["cpu"] == (0, 0)
+    # Uids, logits and gold labels; of many classes, where few bytes may wait, every second batch is moved before.
+    assert waits["cuda"] == ((4, 7) if classes > WHOLE and most < 2**28 else (0, 3))
+
+
+def test_uids_given_by_place_are_looked_up_once_an_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["a", "b", "c"]
+    with stand_in_gpu(monkeypatch) as gpu:
+        recording = DynamicsRecorder(tmp_path)
+        for place, logits in zip((2, 0, 1), LOGITS, strict=True):
+            recording.record(UidsAt(torch.tensor([place]).to("cuda"), names), logits[None], [0])
+        assert gpu.waits == []
+        table = recording.end_epoch()
+    assert table is not None and table.column("logits").to_pylist() == [[3.0, 4.0], [5.0, 6.0], [1.0, 2.0]]
+    assert gpu.waits == ["cpu"]

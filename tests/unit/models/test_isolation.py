@@ -6,9 +6,11 @@ import importlib.util
 import sys
 
 import pytest
+import torch
 
 from cartograph.models import isolation
 from cartograph.models.isolation import isolated
+from tests.stand_in_gpu import stand_in_gpu
 
 
 def test_a_package_that_is_not_there_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,3 +27,14 @@ def test_a_package_that_is_there_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     with isolated(1, 1):
         assert "antigravity" not in sys.modules
         assert importlib.util.find_spec("antigravity") is not None
+
+
+def test_a_gpu_multiplies_by_tf32_only_within(monkeypatch: pytest.MonkeyPatch) -> None:
+    matmul = torch.backends.cuda.matmul
+    before = matmul.fp32_precision
+    with isolated(1, 1):
+        assert matmul.fp32_precision == before
+    with stand_in_gpu(monkeypatch):
+        with isolated(1, 1):
+            assert matmul.fp32_precision == "tf32"
+        assert matmul.fp32_precision == before

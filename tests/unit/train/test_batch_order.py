@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cartograph.models.base import IGNORED
 from cartograph.models.encoded import Examples, Ragged
-from cartograph.train.batch_order import EpochLoader, epoch_batches, oversampled_batches, ranked_batches
+from cartograph.train.batch_order import STEP_LABELS, EpochLoader, epoch_batches, oversampled_batches, ranked_batches
 
 
 @given(st.integers(1, 200), st.integers(1, 20), st.integers(0, 5), st.integers(0, 3), st.booleans())
@@ -48,6 +48,8 @@ def test_processes_share_every_batch_and_make_the_same_number_of_passes(n: int, 
     assert sorted(seen) == list(range(n))
     fillers = [batch for made in passes for batch in made if batch["rows"] is None]
     assert all((batch["labels"] == IGNORED).all() and len(batch["labels"]) == 1 for batch in fillers)
+    sizes = [len(rows) for rows in order(0) for _ in range(pieces)]
+    assert [[batch[STEP_LABELS] for batch in made] for made in passes] == [sizes] * processes
 
 
 class _Echo:

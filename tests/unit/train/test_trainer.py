@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import gc
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from transformers import Trainer
 
+from cartograph.dynamics.epoch_files import read_dynamics
+from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.models.isolation import isolated, seed_everything
 from cartograph.models.registry import model_class
 from cartograph.train import trainer
 from cartograph.train.recipe import Recipe
-from cartograph.train.trainer import DynamicsTrainer
+from cartograph.train.trainer import DynamicsTrainer, Watch
+from tests.stand_in_gpu import stand_in_gpu
 from tests.training_sets import info_of, small_set
 
 
-def made(folder: Path, *, rows: int = 60, **changes: object) -> DynamicsTrainer:
+def made(folder: Path, *, rows: int = 60, watch: Watch | None = None, **changes: object) -> DynamicsTrainer:
     table = small_set(rows=rows)
     recipe = Recipe(**{"epochs": 1, "batch_size": 8, "device": "cpu"} | changes)
     model = model_class(recipe.model).create(info_of("single"), table, max_length=32, pretrained=None)
-    return DynamicsTrainer(recipe, model, model.encode(table, info_of("single")), {}, folder)
+    return DynamicsTrainer(recipe, model, model.encode(table, info_of("single")), {}, folder, watch=watch)
 
 
 def collections(first: DynamicsTrainer, monkeypatch: pytest.MonkeyPatch) -> int:
@@ -75,3 +80,39 @@ def test_one_process_on_a_cpu_trains_to_the_same_bits_as_with_what_only_others_n
         trained[alone] = {name: tensor.clone() for name, tensor in one.model.state_dict().items()}
     assert trained[True].keys() == trained[False].keys()
     assert all(torch.equal(tensor, trained[False][name]) for name, tensor in trained[True].items())
+
+
+@pytest.mark.parametrize("model", ["bow", "tiny"])
+def test_on_a_gpu_it_trains_the_same_and_waits_only_at_the_end_of_an_epoch(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logits, waits = {}, {}
+    for device, rows in (("cpu", 40), ("cuda", 40), ("cuda", 80)):
+        with stand_in_gpu(monkeypatch) as gpu, isolated(1, 1):
+            seed_everything(1)
+            recorder = partial(DynamicsRecorder, tmp_path / f"{device} {rows}")
+            one = made(tmp_path, rows=rows, model=model, device=device, watch=Watch(recorder=recorder))
+            one._alone = False
+            gpu.copies = gpu.slow_copies = 0
+            one.train()
+            logits[device, rows] = read_dynamics(tmp_path / f"{device} {rows}").logits
+            # Hugging Face's networks ask in every pass whether a text is padded.
+            waits[device, rows] = [name for name in gpu.waits if model == "bow" or name != "__bool__"]
+        assert (gpu.copies > 0) == (device == "cuda")
+        assert gpu.slow_copies == 0
+    assert np.allclose(logits["cuda", 40], logits["cpu", 40], atol=1e-4)
+    # Logits and gold labels of the epoch, and the Trainer's running loss.
+    assert waits["cuda", 40] == waits["cuda", 80] == ["cpu", "cpu", "item"]
+
+
+def test_accelerate_prepares_model_and_optimiser_and_leaves_the_order_of_rows_alone(tmp_path: Path) -> None:
+    with isolated(1, 1):
+        one = made(tmp_path, rows=20, model="lstm")
+        loader = one.get_train_dataloader()
+        assert one.accelerator.prepare(loader) is loader
+        one.train()
+        assert one.accelerator._models == [one.model]
+        assert one.accelerator._optimizers == [one.optimizer]
+        assert one.accelerator._dataloaders == []
+        batches = [batch["rows"].tolist() for batch in loader]
+    assert batches == [rows.tolist() for rows in one.order(0)]

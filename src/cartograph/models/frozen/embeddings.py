@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-import torch
 
 from cartograph.data.arrays import Floats32, Integers
 from cartograph.data.content import content_keys
 from cartograph.errors import InputError
 from cartograph.models.base import Side, sides_of
+from cartograph.models.device import chosen_device, has_bfloat16
 from cartograph.models.frozen.kept_vectors import CONTENT, VECTOR, KeptVectors, read_kept, write_record
 from cartograph.models.frozen.text_encoder import Encoder, Pooling, saved_reading
 from cartograph.models.isolation import available_threads, isolated, require_device
@@ -70,9 +70,9 @@ def embed_sets(
         InputError: the encoder cannot be used, or ``cuda`` is asked for on a machine without a GPU.
     """
     require_device(device)
-    where = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
-    # Sums of floating-point numbers depend on the device, and on how many texts are read together.
-    identity = f"{identity} {where} {batch_size}"
+    where = chosen_device(device)
+    # Sums of floating-point numbers depend on the device, on its numbers' bits, and on how many texts are read together.
+    identity = f"{identity} {where}{' bfloat16' * has_bfloat16(where)} {batch_size}"
     tables = {name: pq.ParquetFile(path).read() for name, path in sets.items()}
     with isolated(0, available_threads()):
         encoder = Encoder.load(pretrained, pooling=pooling, max_length=max_length)

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import torch
 from transformers import AutoModel
 
-from cartograph.data.arrays import Floats32
 from cartograph.errors import InputError
 from cartograph.features.vectors import write_features
+from cartograph.models.device import GatheredRows, chosen_device, half_products, moved
 from cartograph.models.frozen.embeddings import EmbeddingCounts
 from cartograph.models.frozen.kept_vectors import write_record
 from cartograph.models.frozen.text_encoder import Pooling
@@ -48,7 +48,7 @@ def embed_images(
         InputError: the network cannot be used, or ``cuda`` is asked for on a machine without a GPU.
     """
     require_device(device)
-    where = "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
+    where = chosen_device(device)
     tables = {name: pq.ParquetFile(path).read() for name, path in sets.items()}
     total, done, width = sum(table.num_rows for table in tables.values()), 0, 0
     with isolated(0, available_threads()), torch.no_grad():
@@ -56,14 +56,16 @@ def embed_images(
         network = network.to(where)
         for name, table in tables.items():
             column = table[dataset_info(table.schema).images[0]]
-            parts: list[Floats32] = []
+            gathered = GatheredRows(table.num_rows, where)
             for start in range(0, table.num_rows, batch_size):
-                pixels = reading.tensor(column.slice(start, batch_size)).to(where)
-                parts.append(_pooled(network(pixel_values=pixels), pooling, pretrained))
-                done += len(pixels)
+                inputs = moved({"pixel_values": reading.tensor(column.slice(start, batch_size))}, where)
+                with half_products(where):
+                    pooled = _pooled(network(**inputs), pooling, pretrained)
+                gathered.put(np.arange(start, start + len(pooled)), pooled)
+                done += len(pooled)
                 if progress is not None:
                     progress(done, total)
-            vectors = np.concatenate(parts)
+            vectors = gathered.array()
             width = vectors.shape[1]
             write_features(table[UID], vectors, folder / f"{name}.parquet")
     write_record("", total, {name: {"kept": 0, "made": table.num_rows} for name, table in tables.items()}, folder)
@@ -81,12 +83,12 @@ def _load(pretrained: str) -> tuple[Any, ImageReading]:
     return network.eval(), reading
 
 
-def _pooled(output: Any, pooling: Pooling, pretrained: str) -> Floats32:
+def _pooled(output: Any, pooling: Pooling, pretrained: str) -> torch.Tensor:
     states = getattr(output, "last_hidden_state", None)
     if states is None or states.ndim not in (3, 4):
         raise InputError(f"{pretrained} gives no states of an image's parts; use a plain encoder of images.")
     if states.ndim == 4 and pooling == "cls":
         raise InputError(f"{pretrained} has no first state for the whole image; set `embed.pooling` to mean.")
-    pooled = states[:, 0] if pooling == "cls" else states.mean(dim=1) if states.ndim == 3 else states.mean(dim=(2, 3))
-    vectors: Floats32 = pooled.float().cpu().numpy()
-    return vectors
+    states = states.float()
+    pooled: torch.Tensor = states[:, 0] if pooling == "cls" else states.mean(dim=1) if states.ndim == 3 else states.mean(dim=(2, 3))
+    return pooled

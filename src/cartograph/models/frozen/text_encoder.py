@@ -14,6 +14,7 @@ from cartograph.data.arrays import Floats32, Integers
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from cartograph.models.base import Side
+from cartograph.models.device import CPU, GatheredRows, half_products, moved
 from cartograph.models.pretrained import (
     PADDED_TO,
     load_tokenizer,
@@ -32,7 +33,7 @@ READING = "encoder.json"
 
 
 class Encoder:
-    """A network without a head, in float32; no code from its folder is run, and no pickle is read.
+    """A network without a head, its weights in float32; no code from its folder is run, and no pickle is read.
 
     Args:
         network: with ``last_hidden_state`` in its output.
@@ -82,17 +83,17 @@ class Encoder:
         write_json(folder / READING, reading)
 
     def distinct_vectors(
-        self, sides: Sequence[Side], *, batch_size: int = 64, device: str = "cpu", progress: Callable[[int, int], None] | None = None
+        self, sides: Sequence[Side], *, batch_size: int = 64, device: torch.device = CPU, progress: Callable[[int, int], None] | None = None
     ) -> tuple[Floats32, Integers]:
         """Return one vector per distinct text, and for each side the row that is its.
 
-        Texts of one padded length are read together, the longest first, and every batch has as many rows: a text's
+        Texts of one padded length are read together, the longest first, and every batch of them has as many rows: a text's
         vector does not depend on the texts beside it, so that vectors kept from an earlier call are those that this one would make.
 
         Args:
             sides: texts, or pairs of texts that are read as one.
-            batch_size: texts read together.
-            device: where the network runs.
+            batch_size: texts read together; on a GPU as many of a shorter length as take the room of so many of the longest.
+            device: where the network runs; on a GPU that has bfloat16, with products of that.
             progress: called with (texts read, texts to read).
 
         Returns:
@@ -103,20 +104,19 @@ class Encoder:
         places = {side: place for place, side in enumerate(dict.fromkeys(sides))}
         fields = tokens_of(self.tokenizer, list(places), self.max_length)
         network = self.network.to(device)
-        vectors, done = np.empty((0, 0), np.float32), 0
-        for rows in _batches(fields["input_ids"].lengths, batch_size):
-            filled = np.resize(rows, batch_size)
-            inputs = padded_tokens(self.tokenizer, {name: field.take(filled) for name, field in fields.items()})
+        gathered, done = GatheredRows(len(places), device), 0
+        room = batch_size * self.max_length if device.type != "cpu" else None
+        for rows, size in _batches(fields["input_ids"].lengths, batch_size, room):
+            filled = np.resize(rows, size)
+            inputs = moved(padded_tokens(self.tokenizer, {name: field.take(filled) for name, field in fields.items()}), device)
             with torch.no_grad():
-                states = network(**{name: tensor.to(device) for name, tensor in inputs.items()}).last_hidden_state
-            pooled = _pooled(states, inputs["attention_mask"].to(device), self.pooling).cpu().numpy()
-            if not done:
-                vectors = np.empty((len(places), pooled.shape[1]), np.float32)
-            vectors[rows] = pooled[: len(rows)]
+                with half_products(device):
+                    states = network(**inputs).last_hidden_state.float()
+                gathered.put(rows, _pooled(states, inputs["attention_mask"], self.pooling)[: len(rows)])
             done += len(rows)
             if progress is not None:
                 progress(done, len(places))
-        return vectors, np.fromiter((places[side] for side in sides), np.int64, len(sides))
+        return gathered.array(), np.fromiter((places[side] for side in sides), np.int64, len(sides))
 
 
 def saved_reading(pretrained: str) -> dict[str, Any] | None:
@@ -133,17 +133,18 @@ def _saved_tokenizer(folder: Path) -> dict[str, bytes] | None:
     return None if reading is None else {name: (folder / name).read_bytes() for name in reading["tokenizer"]}
 
 
-def _batches(lengths: Integers, batch_size: int) -> Iterator[Integers]:
-    """Yield the rows of each batch: at most so many, of one length once they are padded."""
+def _batches(lengths: Integers, batch_size: int, room: int | None) -> Iterator[tuple[Integers, int]]:
+    """Yield the rows of each batch, of one length once they are padded, and how many it has room for: so many, or what tokens allow."""
     padded = -(-lengths // PADDED_TO)
     for steps in np.unique(padded)[::-1]:
         rows = np.flatnonzero(padded == steps)
-        for start in range(0, len(rows), batch_size):
-            yield rows[start : start + batch_size]
+        size = batch_size if room is None else max(batch_size, room // (max(int(steps), 1) * PADDED_TO))
+        for start in range(0, len(rows), size):
+            yield rows[start : start + size], size
 
 
 def _pooled(states: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:
     if pooling == "cls":
-        return states[:, 0].float()
+        return states[:, 0]
     weights = mask[:, :, None].to(states.dtype)
-    return ((states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)).float()
+    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import torch
 
 from cartograph.models.base import Side
+from cartograph.models.device import chosen_device, half_products, moved
 from cartograph.models.encoded import Field, Ragged
 from cartograph.models.frozen.text_encoder import Encoder
 from cartograph.models.isolation import require_device
@@ -40,8 +41,7 @@ class CosineBert(Embedder):
             InputError: it cannot be loaded, or there is no such device.
         """
         require_device(device)
-        device = "cuda" if device == "auto" and torch.cuda.is_available() else "cpu" if device == "auto" else device
-        return cls(Encoder.load(pretrained, pooling="mean", max_length=LONGEST)).to(device)
+        return cls(Encoder.load(pretrained, pooling="mean", max_length=LONGEST)).to(chosen_device(device))
 
     def encode(self, texts: Sequence[str]) -> Encoding:
         """Return the tokens of each text."""
@@ -52,11 +52,13 @@ class CosineBert(Embedder):
     def forward(self, batch: dict[str, Field]) -> torch.Tensor:
         """Read the tokens and average their states."""
         fields = {name: field for name, field in batch.items() if isinstance(field, Ragged)}
-        inputs = {name: tensor.to(self.network.device) for name, tensor in padded_tokens(self.encoder.tokenizer, fields).items()}
-        states = self.network(**inputs).last_hidden_state
+        device = self.network.device
+        inputs = moved(padded_tokens(self.encoder.tokenizer, fields), device)
+        with half_products(device):
+            states = self.network(**inputs).last_hidden_state.float()
         weights = inputs["attention_mask"][:, :, None].to(states.dtype)
         mean: torch.Tensor = (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
-        return mean.float()
+        return mean
 
     def save(self, folder: Path) -> None:
         """Write the files that ``from_pretrained`` reads."""

@@ -19,6 +19,7 @@ from torch.nn import functional
 
 from cartograph.data.arrays import Floats32, Ids, Integers
 from cartograph.data.json_files import write_json
+from cartograph.models.device import GatheredRows, device_of, moved_tensor
 from cartograph.models.encoded import Field
 from cartograph.models.isolation import isolated
 from cartograph.pairs.models.calibration import Calibration, calibrate
@@ -68,17 +69,15 @@ class Embedder(nn.Module, ABC):
         """Return (n_texts, width) unit vectors; texts of like length are read together."""
         first = next(iter(encoded.values()))
         order = np.argsort(-first.lengths, kind="stable")
-        vectors: Floats32 | None = None
+        gathered = GatheredRows(len(order), device_of(self))
         self.eval()
         for start in range(0, len(order), self.read_size):
             rows = order[start : start + self.read_size]
             with torch.no_grad():
-                part = functional.normalize(self({name: field.take(rows) for name, field in encoded.items()}), dim=1).cpu().numpy()
-            vectors = np.empty((len(order), part.shape[1]), np.float32) if vectors is None else vectors
-            vectors[rows] = part
+                gathered.put(rows, functional.normalize(self({name: field.take(rows) for name, field in encoded.items()}), dim=1))
             if progress is not None:
                 progress(start + len(rows), len(order))
-        return np.empty((0, 1), np.float32) if vectors is None else vectors
+        return gathered.array()
 
 
 class Head(nn.Module):
@@ -90,12 +89,17 @@ class Head(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.norm = nn.BatchNorm1d(1, affine=False, momentum=None)
+        self.norm = nn.BatchNorm1d(1, affine=False)
+        self._batches = 0
         self.w = nn.Parameter(torch.tensor(1.0))
         self.b = nn.Parameter(torch.tensor(0.0))
 
     def forward(self, cosine: torch.Tensor) -> torch.Tensor:
         """Return the logit of each cosine."""
+        if self.training:
+            # Counted here: BatchNorm's own count lies on the device, and to read it is to wait for a GPU at every step.
+            self._batches += 1
+            self.norm.momentum = 1 / self._batches
         logit: torch.Tensor = self.w * self.norm(cosine[:, None])[:, 0] + self.b
         return logit
 
@@ -161,13 +165,14 @@ def train_cosine(
         progress: called with (pairs trained on, pairs to train on).
     """
     with isolated(recipe.seed, recipe.threads):
-        head = Head().to(next(embedder.parameters()).device)
+        device = device_of(embedder)
+        head = Head().to(device)
         # As a factor of the embedder's small rate, since the two parameters of the head have far to go.
         groups: list[dict[str, Any]] = [
             {"params": list(embedder.parameters())},
             {"params": list(head.parameters()), "lr": recipe.learning_rate * recipe.head_factor},
         ]
-        optimiser = torch.optim.AdamW(groups, lr=recipe.learning_rate, eps=_EPSILON, weight_decay=0.0)
+        optimiser = torch.optim.AdamW(groups, lr=recipe.learning_rate, eps=_EPSILON, weight_decay=0.0, fused=device.type == "cuda")
         order = np.random.default_rng(recipe.seed)
         for epoch in range(recipe.epochs):
             shuffled = order.permutation(len(label))
@@ -218,7 +223,7 @@ def _step(
     head.train()
     first = functional.normalize(embedder({name: field.take(pairs[0]) for name, field in left.items()}), dim=1)
     second = functional.normalize(embedder({name: field.take(pairs[1]) for name, field in right.items()}), dim=1)
-    target = torch.from_numpy((label == 1).astype(np.float32)).to(first.device)
+    target = moved_tensor(torch.from_numpy((label == 1).astype(np.float32)), first.device)
     loss = functional.binary_cross_entropy_with_logits(head((first * second).sum(dim=1)), target)
     optimiser.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]

@@ -40,13 +40,14 @@ def untrained_encoder_vectors(
         InputError: it cannot be loaded, or there is no such device.
     """
     from cartograph.models.base import Side
+    from cartograph.models.device import chosen_device
     from cartograph.models.frozen.text_encoder import Encoder
     from cartograph.models.isolation import require_device
 
     require_device(device)
     encoder = Encoder.load(pretrained, pooling="mean", max_length=128)
     sides = [Side(text) for text in (left if right is left else [*left, *right])]
-    vectors, rows = encoder.distinct_vectors(sides, device=device, progress=progress)
+    vectors, rows = encoder.distinct_vectors(sides, device=chosen_device(device), progress=progress)
     unit = vectors[rows] / np.maximum(np.linalg.norm(vectors[rows], axis=1, keepdims=True), 1e-12)
     first = unit[: len(left)]
     return UtteranceVectors(first, first if right is left else unit[len(left) :])

@@ -17,6 +17,7 @@ from cartograph.pairs.models.frozen import CosineFrozen
 from cartograph.pairs.models.registry import COSINE_MODELS, load_model
 from cartograph.pairs.models.untrained import untrained_encoder_vectors
 from cartograph.pairs.task import Task
+from tests.stand_in_gpu import stand_in_gpu
 
 WORDS = ["sofa", "couch", "bike", "bicycle", "red", "blue", "old", "new", "big", "small"]
 SYNONYMS = {"couch": "sofa", "bicycle": "bike"}
@@ -144,3 +145,35 @@ def test_a_gpu_that_is_not_there_is_named(encoder: str) -> None:
     for make in (lambda: CosineBert.create(encoder, "cuda"), lambda: untrained_encoder_vectors(encoder, task.left, task.right, "cuda")):
         with pytest.raises(InputError, match=r"^device is `cuda`, but torch sees no GPU here; set it to `auto` or `cpu`\.$"):
             make()
+
+
+def test_on_a_gpu_it_trains_the_same_and_waits_for_vectors_only(encoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, pairs, label = texts_and_pairs()
+    exact, waits = None, []
+    for device, rows in (("cpu", 64), ("auto", 64), ("auto", 128)):
+        few = (pairs[0][:rows], pairs[1][:rows])
+        with stand_in_gpu(monkeypatch) as gpu:
+            embedder = CosineBert.create(encoder, device)
+            read = embedder.encode(texts)
+            gpu.copies = gpu.slow_copies = 0
+            train_cosine(embedder, read, read, few, label[:rows], CosineRecipe(1, 16, 1e-3, 100.0, 1))
+            cosine = cosines(embedder, read, read, few)
+        # Hugging Face's networks ask in every pass whether a text is padded.
+        waits.append([name for name in gpu.waits if name != "__bool__"])
+        if device == "cpu":
+            exact = cosine
+        elif rows == 64:
+            assert np.allclose(cosine, exact, atol=1e-4)
+            assert (gpu.copies > 8, gpu.slow_copies) == (True, 5)  # what the head and its normalisation hold
+    assert waits[0] == []
+    assert waits[1] == waits[2] == ["cpu", "cpu"]
+
+
+def test_an_encoders_vectors_are_made_on_a_gpu_where_there_is_one(encoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = texts_and_pairs()[0]
+    exact = untrained_encoder_vectors(encoder, texts, texts[:4], "auto")
+    with stand_in_gpu(monkeypatch) as gpu:
+        found = untrained_encoder_vectors(encoder, texts, texts[:4], "auto")
+    assert gpu.copies > 0
+    assert np.allclose(found.left, exact.left, atol=1e-6)
+    assert np.allclose(found.right, exact.right, atol=1e-6)
