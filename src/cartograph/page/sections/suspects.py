@@ -17,8 +17,8 @@ from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
 from cartograph.page.headline import on_condition, why_unknown
 from cartograph.page.row_blocks import Answers, Suspect, SuspectTable
 from cartograph.page.rows import LONGEST_NAME
-from cartograph.page.sections.wrong_by_class import most_often, wrong_by_class
 from cartograph.page.step_results import Suspects
+from cartograph.page.wrong_by_class import most_often, wrong_by_class
 from cartograph.schema import UID
 from cartograph.statistics.proportion import f1_interval
 from cartograph.suspects.detector import PRIOR

@@ -6,7 +6,7 @@ from typing import Any
 
 from cartograph.page.audit import Audit
 from cartograph.page.sections.suspects import suspects_section
-from cartograph.page.sections.wrong_by_class import most_often, wrong_by_class
+from cartograph.page.wrong_by_class import most_often, wrong_by_class
 from tests.page_audits import with_several_labels, with_suspects
 
 PAIRS = [
