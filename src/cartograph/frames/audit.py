@@ -146,6 +146,7 @@ def audit_rows(
     threshold: float = 0.5,
     seed: int = 13,
     progress: Progress | None = None,
+    judged: Progress | None = None,
 ) -> FrameAudit:
     """Audit rows that were read; arguments and errors as those of ``audit``.
 
@@ -156,6 +157,7 @@ def audit_rows(
         threshold: see ``audit``.
         seed: see ``audit``.
         progress: called with (rows trained on, rows to train on).
+        judged: called with (folds done, folds) of the models that judge the labels.
     """
     examples = rows.ingested.examples
     order = np.argsort(examples[UID].to_numpy(zero_copy_only=False).astype(object), kind="stable")
@@ -165,7 +167,7 @@ def audit_rows(
     command = command_of(rows, texts, rows.columns[-1], threshold=threshold, seed=seed, epochs=epochs, vectors=vectors is not None)
     with tempfile.TemporaryDirectory() as folder:
         page, dynamics = _train(rows.ingested, Path(folder), epochs, seed, progress, command)
-    found = _find_suspects(by_uid, dynamics, own, threshold, seed)
+    found = _find_suspects(by_uid, dynamics, own, threshold, seed, judged)
     place = rows.places[order]
     page = replace(page, examples=by_uid, suspects=found[0])
     index = rows.given.index[place]
@@ -224,7 +226,7 @@ def _train(
 
 
 def _find_suspects(
-    by_uid: pa.Table, dynamics: Dynamics, vectors: Floats32 | None, threshold: float, seed: int
+    by_uid: pa.Table, dynamics: Dynamics, vectors: Floats32 | None, threshold: float, seed: int, judged: Progress | None
 ) -> tuple[Suspects, Committee]:
     """Find suspects as the step `noise` does by its committee; rows by uid."""
     labels, names = by_uid[LABEL].to_numpy(), list(dataset_info(by_uid.schema).labels)
@@ -240,6 +242,7 @@ def _find_suspects(
         trees=reading.trees,
         apart=reading.apart,
         groups=reading.groups,
+        progress=judged,
     )
     measures = compute_measures(dynamics.uids, dynamics.logits, labels)
     evidence = Evidence(labels, names, measures, mean_probabilities(dynamics.logits), dynamics.logits.shape[1], committee)
