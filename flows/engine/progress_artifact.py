@@ -13,7 +13,9 @@ from uuid import UUID
 
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 
-from tasks.presentation.console import Course, course_noted, duration
+from cartograph.data.progress import Course
+from cartograph.wording import duration
+from tasks.presentation.console import course_noted
 
 EVERY_SECONDS = 5.0
 """How long a step runs before it has an artifact, and how often that is written."""

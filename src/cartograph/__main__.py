@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from unicodedata import category
 
+from cartograph.data.progress import Pace, Progress
 from cartograph.errors import CartographError, InputError, NoColumnError
 
 if TYPE_CHECKING:
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
     from cartograph.ingest.canonical import IngestedSet
 
 EVERY_SECONDS = 10.0
+"""Off a terminal, how often a training says how far it is."""
+LONG_SECONDS = 5.0
+"""From then on a part has a line on a terminal."""
+_BETWEEN = 0.2
+_CLEAR = "\r\x1b[K"
 _NAMED = 5
 _WAY_OUT = "Name the texts with --text and the labels with --label; a table of features is read with --features."
 
@@ -121,7 +128,8 @@ def _audit_one_label(given: argparse.Namespace) -> None:
     # Only now, since to import what trains takes longer than to see that a file is not as it was said to be.
     from cartograph.frames.audit import audit_rows
 
-    found = audit_rows(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=_progress())
+    with _watched() as (trained, judged):
+        found = audit_rows(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=trained, judged=judged)
     examples = rows.ingested.examples
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
     kept = _end(found, folder, part, given.recipe)
@@ -145,7 +153,8 @@ def _audit_labels(given: argparse.Namespace) -> None:
         _say(f"{counted(len(rows.left_out), 'label')} cannot be audited: {named}{more}")
     from cartograph.frames.several_labels import audit_labels
 
-    found = audit_labels(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=_progress())
+    with _watched() as (trained, judged):
+        found = audit_labels(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=trained, judged=judged)
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(found.measures))} of all yes and no)"
     kept = _end(found, folder, part)
     done = (
@@ -268,7 +277,40 @@ def _rows_kept(kept: int, ingested: IngestedSet) -> str:
     return f"{kept:,} of {ingested.rows_read:,} rows ({aside:,} set aside)" if aside else counted(kept, "row")
 
 
-def _progress() -> Callable[[int, int], None]:
+@contextmanager
+def _watched() -> Iterator[tuple[Progress, Progress | None]]:
+    """Show how far an audit is while the block runs: yields what its training, and the models that judge its labels, call.
+
+    On a terminal in a line that is written over, once a part takes long; elsewhere a training says so in a line from time to time.
+    """
+    if not sys.stderr.isatty():
+        yield _lines(), None
+        return
+    try:
+        yield _line("training", "examples"), _line("judging labels", "folds of models")
+    finally:
+        sys.stderr.write(_CLEAR)
+        sys.stderr.flush()
+
+
+def _line(part: str, unit: str) -> Progress:
+    pace, drawn = Pace(unit), 0.0
+    began: float | None = None
+
+    def update(done: int, total: int) -> None:
+        nonlocal began, drawn
+        now = time.monotonic()
+        began = now if began is None else began
+        course = pace.course(done, total, now)
+        if now - began >= LONG_SECONDS and now - drawn >= _BETWEEN:
+            drawn = now
+            sys.stderr.write(f"{_CLEAR}  {part}: {course}")
+            sys.stderr.flush()
+
+    return update
+
+
+def _lines() -> Progress:
     started = said = time.monotonic()
 
     def update(done: int, total: int) -> None:

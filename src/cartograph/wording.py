@@ -72,6 +72,29 @@ def labels_wrong(expected: float, low: float, high: float) -> str:
     return f"about {number} {what} wrong (95{_SPACE}% CI {about(low)} to {about(high)})"
 
 
+def duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> duration(8.4), duration(95), duration(7500)
+    ('8 s', '1 min 35 s', '2 h 5 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def roughly(seconds: float) -> str:
+    """Return a time that is only estimated, without digits that nobody knows.
+
+    >>> roughly(3), roughly(47), roughly(372), roughly(9300)
+    ('5 s', '45 s', '6 min', '2.6 h')
+    """
+    if (fives := max(5 * round(seconds / 5), 5)) < 60:
+        return f"{fives} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:,.1f} h"
+
+
 def share(part: int, whole: int) -> str:
     """Return a share of a count in per cent.
 

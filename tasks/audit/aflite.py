@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from cartograph.config import Settings
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
+from cartograph.wording import roughly
 from tasks.audit import features
 from tasks.audit.filtering import is_filtered
 from tasks.audit.impossible import KEY, draw_reason
 from tasks.audit.ingested_sets import ingested_sets
 from tasks.audit.parameters.aflite import Aflite
 from tasks.engine.step import Hints, Inputs, Out, Step
-from tasks.presentation.console import LONG_SECONDS, Update, progress, roughly, say
+from tasks.presentation.console import LONG_SECONDS, Update, progress, say
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic
@@ -18,7 +18,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from cartograph.data.progress import Course, Pace
 from cartograph.errors import CartographError, WaitingError
+from cartograph.wording import duration, roughly
 
 console = Console(highlight=False)
 
@@ -52,37 +54,6 @@ LONG_SECONDS = 5.0
 _TICK_SECONDS = 1.0
 
 
-@dataclass(frozen=True)
-class Course:
-    """How far a running step is.
-
-    Attributes:
-        done: of ``total``, which is positive.
-        total: what there is to do.
-        unit: what is counted: ``examples``, ``files``.
-        rate: how many a second since the first was counted; 0: not known yet.
-        left: seconds that the step itself expects to take; None: as many as the rate says.
-
-    >>> print(Course(1200, 6000, "examples", 250.0))
-    1,200 of 6,000 examples, 250/s, 19 s left
-    """
-
-    done: int
-    total: int
-    unit: str
-    rate: float
-    left: float | None = None
-
-    def __str__(self) -> str:
-        far = f"{self.done:,} of {self.total:,} {self.unit}"
-        if self.left is not None:
-            return f"{far}, about {roughly(self.left)} left"
-        if self.rate <= 0:
-            return far
-        speed = f"{self.rate:,.0f}/s" if self.rate >= 10 else f"{self.rate:.2g}/s"
-        return f"{far}, {speed}, {duration((self.total - self.done) / self.rate)} left"
-
-
 _courses: dict[str, Course] = {}
 _step: ContextVar[str | None] = ContextVar("step", default=None)
 
@@ -101,16 +72,13 @@ def progress(step: str, unit: str = "examples") -> Iterator[Update]:
     Steps that run at the same time share one display. Nothing is drawn where the output is not a terminal.
     """
     name, bar = _step.get() or step, _add(step, unit)
-    first: list[tuple[float, int]] = []
+    pace = Pace(unit)
 
     def update(done: int, total: int, left: float | None = None) -> None:
         _bars.update(bar, completed=done, total=total, left=left)
-        now = monotonic()
-        if not first or done < first[0][1]:
-            first[:] = [(now, done)]
-        (since, before) = first[0]
+        course = pace.course(done, total, monotonic(), left)
         if total > 0:
-            _courses[name] = Course(done, total, unit, (done - before) / (now - since) if now > since else 0.0, left)
+            _courses[name] = course
 
     try:
         yield update
@@ -197,29 +165,6 @@ def course_noted(note: Path) -> Course | None:
         return Course(**json.loads(note.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
-
-
-def duration(seconds: float) -> str:
-    """Return a time as people say it.
-
-    >>> duration(8.4), duration(95), duration(7500)
-    ('8 s', '1 min 35 s', '2 h 5 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
-def roughly(seconds: float) -> str:
-    """Return a time that is only estimated, without digits that nobody knows.
-
-    >>> roughly(3), roughly(47), roughly(372), roughly(9300)
-    ('5 s', '45 s', '6 min', '2.6 h')
-    """
-    if (fives := max(5 * round(seconds / 5), 5)) < 60:
-        return f"{fives} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:,.1f} h"
 
 
 def visible(text: str) -> str:

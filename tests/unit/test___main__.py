@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -191,3 +193,32 @@ def test_a_model_that_has_not_learnt_is_said_with_what_to_raise_and_epochs_are_t
     shown = capsys.readouterr().out
     assert "The model has not learnt these data: after 2 epochs it " in shown and "Audit them with epochs above 2 (--epochs of the" in shown
     assert "cartograph audit rows.csv --text text --label label --epochs 2" in (tmp_path / "rows-audit/report.html").read_text()
+
+
+class Terminal(io.StringIO):
+    """A standard error that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_shows_how_far_each_part_is_in_a_line_that_goes_away(
+    terminal: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = ["good fun", "fine film", "good plot", "bad film", "dull plot", "bad"] * 20
+    pd.DataFrame({"text": texts, "label": (["pos"] * 3 + ["neg"] * 3) * 20}).to_csv("rows.csv", index=False)
+    shown = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr("cartograph.__main__.LONG_SECONDS", 0.0)
+    monkeypatch.setattr("cartograph.__main__._BETWEEN", 0.0)
+    monkeypatch.setattr("cartograph.__main__.EVERY_SECONDS", 0.0)
+    monkeypatch.setattr("sys.stderr", shown)
+    assert main(["audit", "rows.csv"]) == 0
+    lines = shown.getvalue().split("\r\x1b[K")
+    assert (" examples, " in capsys.readouterr().out) is not terminal
+    if not terminal:
+        assert lines == [""]
+        return
+    assert re.fullmatch(r"  training: [0-9,]+ of [0-9,]+ examples, [0-9,.]+/s, .* left", lines[2])
+    assert lines[-2].startswith("  judging labels: 5 of 5 folds of models") and lines[-1] == ""

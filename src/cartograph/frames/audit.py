@@ -150,6 +150,7 @@ def audit_rows(
     threshold: float = 0.5,
     seed: int = 13,
     progress: Progress | None = None,
+    judged: Progress | None = None,
 ) -> FrameAudit:
     """Audit rows that were read; arguments and errors as those of ``audit``.
 
@@ -160,6 +161,7 @@ def audit_rows(
         threshold: see ``audit``.
         seed: see ``audit``.
         progress: called with (rows trained on, rows to train on).
+        judged: called with (folds done, folds) of the models that judge the labels.
     """
     examples = rows.ingested.examples
     order = np.argsort(examples[UID].to_numpy(zero_copy_only=False).astype(object), kind="stable")
@@ -173,7 +175,7 @@ def audit_rows(
     else:
         with tempfile.TemporaryDirectory() as folder:
             page, dynamics = _train(rows.ingested, Path(folder), epochs, seed, progress, command)
-        suspects, wrong = _find_suspects(by_uid, dynamics, own, threshold, seed)
+        suspects, wrong = _find_suspects(by_uid, dynamics, own, threshold, seed, judged)
         page = replace(page, examples=by_uid, suspects=suspects)
     place = rows.places[order]
     index = rows.given.index[place]
@@ -232,7 +234,7 @@ def _train(
 
 
 def _find_suspects(
-    by_uid: pa.Table, dynamics: Dynamics, vectors: Floats32 | None, threshold: float, seed: int
+    by_uid: pa.Table, dynamics: Dynamics, vectors: Floats32 | None, threshold: float, seed: int, judged: Progress | None
 ) -> tuple[Suspects, WrongLabels | None]:
     """Find suspects as the step `noise` does by its committee, and how many labels are wrong; rows by uid."""
     labels, names = by_uid[LABEL].to_numpy(), list(dataset_info(by_uid.schema).labels)
@@ -252,6 +254,7 @@ def _find_suspects(
             apart=reading.apart,
             groups=reading.groups,
             texts=reading.texts,
+            progress=judged,
         )
 
     committee = forms.committee(score, labels)

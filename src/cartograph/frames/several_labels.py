@@ -54,6 +54,7 @@ def audit_labels(
     threshold: float = 0.5,
     seed: int = 13,
     progress: Progress | None = None,
+    judged: Progress | None = None,
 ) -> LabelsAudit:
     """Audit rows with several labels that were read.
 
@@ -64,6 +65,7 @@ def audit_labels(
         threshold: probability of a wrong yes or no from which on it is a suspect, in (0, 1).
         seed: of the training and the folds.
         progress: called with (rows trained on, rows to train on).
+        judged: called with (folds done, folds) of the models that judge the labels.
 
     Raises:
         InputError: vectors that do not fit.
@@ -76,7 +78,7 @@ def audit_labels(
         fitted, dynamics, sentence = _train(examples, given, reading, Path(folder), epochs, seed, progress)
         trained = {"training": fitted.training | {"learning": {"sentence": sentence}}, "metrics": {"train": fitted.metrics}}
         history = pq.read_table(fitted.folder / "history.parquet")
-    doubts = several_doubts(reading, given, names, seed)
+    doubts = several_doubts(reading, given, names, seed, judged)
     uids = examples[UID].to_numpy(zero_copy_only=False).astype(object)
     row, label = np.divmod(decision_places(uids, len(names)), len(names))
     texts = () if rows.rows.asked else rows.rows.columns

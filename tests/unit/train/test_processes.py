@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from cartograph.errors import CartographError, InputError
 from cartograph.train.fit import fit_files
 from cartograph.train.processes import process_count
 from cartograph.train.recipe import Recipe
+from tasks.engine.digest import digest_path
 from tests.killed import kill_once_going
 from tests.training_sets import small_set
 
@@ -61,6 +64,35 @@ def test_two_processes_share_the_pass_after_the_epoch(files: tuple[Path, dict[st
     recorded = pq.read_table(two.dynamics / "epoch=0.parquet")
     assert recorded.column("uid").to_pylist() == [f"u{row:04d}" for row in range(61)]
     assert np.isfinite(read_dynamics(two.dynamics).logits).all()
+
+
+@pytest.mark.slow
+def test_two_nodes_of_torchrun_write_what_two_processes_write(files: tuple[Path, dict[str, Path]], tmp_path: Path) -> None:
+    train, evaluation = files
+    (tmp_path / "node.py").write_text(f"""
+from pathlib import Path
+import pyarrow.parquet as pq
+from cartograph.train.fit import fit
+from cartograph.train.recipe import Recipe
+sets = {{name: pq.read_table(path) for name, path in { ({name: str(path) for name, path in evaluation.items()})!r}.items()}}
+fit(Recipe(**{RECIPE.to_json()!r}), pq.read_table({str(train)!r}), sets, Path({str(tmp_path / "nodes")!r}))
+""")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    shared = ["--nnodes=2", "--nproc-per-node=1", "--rdzv-id=pair", "--rdzv-backend=c10d", f"--rdzv-endpoint=127.0.0.1:{port}"]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", *shared, "--local-addr=127.0.0.1"]
+    environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo"}
+    nodes = [
+        subprocess.Popen([*torchrun, f"--node-rank={rank}", str(tmp_path / "node.py")], env=environment, stderr=subprocess.PIPE, text=True)
+        for rank in range(2)
+    ]
+    for node in nodes:
+        said = node.communicate(timeout=300)[1]
+        assert node.returncode == 0, said
+    two = fit_files(RECIPE, *files, tmp_path / "two", processes=2).folder
+    for name in ("dynamics", "predictions", "history.parquet", "model"):
+        assert digest_path(tmp_path / "nodes" / name) == digest_path(two / name), name
 
 
 @pytest.mark.slow

@@ -8,7 +8,9 @@ from threading import Event
 
 import pytest
 
+from cartograph.data.progress import Course
 from cartograph.errors import InputError, WaitingError
+from cartograph.wording import duration, roughly
 from tasks.presentation import console
 
 EVIL = "\x1b]0;title\x07\x1b[2J\x9b31m\r\x00\u202eevil\u2066"
@@ -48,7 +50,7 @@ def test_off_a_terminal_a_long_step_says_from_time_to_time_how_far_it_is(monkeyp
         assert spoken.wait(60)
         noted = console.course_noted(note)
     assert re.fullmatch(r"retrain@original-1 running for .*: 600 of 1,200 examples, 300/s, 2 s left", lines[0])
-    assert noted == console.Course(600, 1200, "examples", 300.0)
+    assert noted == Course(600, 1200, "examples", 300.0)
     assert console.course_noted(note) is None, "what has ended is not running"
 
 
@@ -80,7 +82,7 @@ add = console._add
 def test_a_note_that_cannot_be_written_or_read_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "running").write_text("in the way")
     note = tmp_path / "running" / "train.json"
-    console._write(console.Course(1, 2, "rows", 0.0), note)
+    console._write(Course(1, 2, "rows", 0.0), note)
     assert console.course_noted(note) is None
     (tmp_path / "half.json").write_text('{"done": 1')
     assert console.course_noted(tmp_path / "half.json") is None
@@ -96,7 +98,7 @@ def test_a_note_that_cannot_be_written_or_read_stops_nothing(tmp_path: Path) -> 
     ],
 )
 def test_how_far_a_step_is_has_rate_and_time_left_where_they_are_known(rate: float, expected: str) -> None:
-    assert str(console.Course(30, 1_230, "rows", rate)) == expected
+    assert str(Course(30, 1_230, "rows", rate)) == expected
 
 
 def test_a_step_that_knows_better_says_itself_how_long_it_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -109,7 +111,7 @@ def test_a_step_that_knows_better_says_itself_how_long_it_takes(monkeypatch: pyt
         lines.clear()
         spoken.clear()
         assert spoken.wait(60)
-        assert console.course_noted(note) == console.Course(0, 34, "rounds at most", 0.0, 372.0)
+        assert console.course_noted(note) == Course(0, 34, "rounds at most", 0.0, 372.0)
         [bar] = console._bars.tasks
         assert console._Left().render(bar).plain == "about 6 min left"
         update(3, 34, 300.0)
@@ -122,7 +124,7 @@ def test_a_step_that_knows_better_says_itself_how_long_it_takes(monkeypatch: pyt
     [(0, "5 s"), (8, "10 s"), (57, "55 s"), (58, "1 min"), (89, "1 min"), (5399, "90 min"), (5400, "1.5 h"), (200_000, "55.6 h")],
 )
 def test_an_estimated_time_has_few_digits(seconds: float, text: str) -> None:
-    assert console.roughly(seconds) == text
+    assert roughly(seconds) == text
 
 
 def test_what_waits_for_people_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,7 +160,7 @@ def test_the_display_of_several_steps_begins_with_the_first_and_ends_with_the_la
     ],
 )  # fmt: skip
 def test_a_time_is_told_in_seconds_then_minutes_then_hours(seconds: float, text: str) -> None:
-    assert console.duration(seconds) == text
+    assert duration(seconds) == text
 
 
 def test_a_step_that_did_not_have_to_run_has_no_time() -> None:
@@ -191,12 +193,12 @@ def test_the_rate_counts_from_the_first_that_was_done_in_this_run(monkeypatch: p
         update(200, 0)
         assert console._courses == {}, "of nothing there is no course"
         update(400, 1000)
-        assert console._courses["train"] == console.Course(400, 1000, "rows", 200.0)
+        assert console._courses["train"] == Course(400, 1000, "rows", 200.0)
         update(100, 1000)
-        assert console._courses["train"] == console.Course(100, 1000, "rows", 0.0), "it began once more"
+        assert console._courses["train"] == Course(100, 1000, "rows", 0.0), "it began once more"
         update(100, 1000)
         update(300, 1)
-        assert console._courses["train"] == console.Course(300, 1, "rows", 100.0)
+        assert console._courses["train"] == Course(300, 1, "rows", 100.0)
         [bar] = console._bars.tasks
         assert (bar.description, bar.completed, bar.total, bar.fields["unit"]) == ("train", 300, 1, "rows")
     assert console._courses == {} and console._bars.tasks == []
@@ -223,6 +225,6 @@ remove = console._remove
 def test_how_far_a_step_is_can_be_noted_again_and_again(tmp_path: Path) -> None:
     note = tmp_path / "not yet" / "running" / "train.json"
     for done in (1, 2):
-        console._write(console.Course(done, 2, "rows", 0.5), note)
-        assert console.course_noted(note) == console.Course(done, 2, "rows", 0.5)
+        console._write(Course(done, 2, "rows", 0.5), note)
+        assert console.course_noted(note) == Course(done, 2, "rows", 0.5)
     assert [path.name for path in note.parent.iterdir()] == ["train.json"]
