@@ -23,6 +23,8 @@ WEIGHT = "weight"
 """How much a row counts in training, > 0, 1 on average; a column that only the sets and subsets have whose rows do not count alike."""
 RANK = "training_rank"
 """Which rows of an epoch come first, the lowest; a column that only train sets have whose rows are not shuffled throughout."""
+TWICE = "training_twice"
+"""Whether a row comes twice in every epoch; a column that only train sets have some of whose rows do."""
 LABEL_SET = "label_set"
 """Which of ``DatasetInfo.labels`` a row has, a yes or no for each: a column that only sets have whose rows have several labels."""
 SOURCE = "source"
@@ -33,7 +35,7 @@ VALUES = "values"
 """The column beside it with the row's values by type: a struct of ``DatasetInfo.features``; null where a value is missing."""
 UNREAD = "unread"
 """Of a table as it was read: the names of the features whose value in a row is not what their column holds."""
-RESERVED = (UID, LABEL, LABEL_SET, ANNOTATOR_LABELS, GROUPS, LINKED, WEIGHT, RANK, SOURCE, ROW)
+RESERVED = (UID, LABEL, LABEL_SET, ANNOTATOR_LABELS, GROUPS, LINKED, WEIGHT, RANK, TWICE, SOURCE, ROW)
 
 BLANK = "_"
 """Where a multiple-choice sentence is cut: the option goes there."""

@@ -80,8 +80,6 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
     if best is not None:
         recipe = replace(recipe, learning_rate=best["learning_rate"])
         described |= {"learning_rate": best["learning_rate"], "rate_trials": params.rate_trials, "rate_accuracy": best["accuracy"]}
-    if _MEASURES in inputs:
-        rows = _easy_first(rows, pq.read_table(inputs[_MEASURES], columns=["uid", "confidence"]), name)
     scored, number = list(evaluation), rows.num_rows
     if params.patience is not None:
         rows, stopping = _held_for_stopping(params, rows, name)
@@ -89,6 +87,9 @@ def run(params: Retrain, inputs: Inputs, out: Out) -> str:
         evaluation[_STOPPING_SET] = out.checkpoints / "stopping.parquet"
         write_parquet(stopping, evaluation[_STOPPING_SET])
         described["patience"] = params.patience
+    if _MEASURES in inputs:
+        measures = pq.read_table(inputs[_MEASURES], columns=["uid", "confidence", "region"])
+        rows = _in_order(rows, measures, params.order == "easy-first", name)
     write_parquet(rows, out.checkpoints / "subset.parquet")
     key = _key(recipe, out.checkpoints / "subset.parquet", evaluation, same)
     # A training reads the file itself.
@@ -190,13 +191,18 @@ def _key(recipe: Recipe, rows: Path, evaluation: dict[str, Path], others: list[P
     )
 
 
-def _easy_first(rows: pa.Table, measures: pa.Table, name: str) -> pa.Table:
-    """Return the rows with a rank each: the lowest is the row of highest confidence on the map."""
-    from cartograph.data.subsets import rows_of
-    from cartograph.schema import RANK
+def _in_order(rows: pa.Table, measures: pa.Table, easy_first: bool, name: str) -> pa.Table:
+    """Return the rows with a rank each, the lowest of the row of highest confidence on the map, or with which of them come twice."""
+    import pyarrow.compute as pc
 
-    confidence = rows_of(measures, rows["uid"].combine_chunks(), f"{name}, trained in the order of {_MEASURES},")["confidence"].to_numpy()
-    return rows.append_column(RANK, [-confidence])
+    from cartograph.data.subsets import rows_of
+    from cartograph.maps.regions import AMBIGUOUS
+    from cartograph.schema import RANK, TWICE
+
+    places = rows_of(measures, rows["uid"].combine_chunks(), f"{name}, trained in the order of {_MEASURES},")
+    if easy_first:
+        return rows.append_column(RANK, [-places["confidence"].to_numpy()])
+    return rows.append_column(TWICE, pc.equal(places["region"], AMBIGUOUS))
 
 
 def _only_class(rows: pa.Table, recipe: Recipe, evaluation: dict[str, Path], described: dict[str, Any], folder: Path) -> str:
@@ -221,10 +227,14 @@ def _recipe(params: Retrain, workspace: Workspace, seed: int, map_training: Path
             "step `retrain` trains as the section `train` says, whose model `transformer` needs `train.pretrained`: a model's folder, "
             "or a hub id. Set it, or choose another model, or leave retraining out with `retrain.subsets: []`."
         )
-    own = {name: value for name in ("epochs", "batch_size", "learning_rate") if (value := getattr(params, name)) is not None}
+    own: dict[str, Any] = {
+        name: value for name in ("epochs", "batch_size", "learning_rate") if (value := getattr(params, name)) is not None
+    }
     if params.epochs is not None:
         own["schedule_epochs"] = trained.schedule_epochs
-    return replace(recipes.recipe_of(trained, workspace, map_training), seed=seed, record="train_pass", evaluate="end", live=False, **own)
+    # An epoch in which rows come twice is no pass over all rows.
+    own["record"] = "epoch_end" if params.order == "ambiguous-twice" else "train_pass"
+    return replace(recipes.recipe_of(trained, workspace, map_training), seed=seed, evaluate="end", live=False, **own)
 
 
 def _summary(rows: int, evaluation: list[str], metrics: dict[str, float]) -> str:
@@ -241,7 +251,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     return (
         _SUBSET,
         *ingested_sets(settings),
-        *((_MEASURES,) if settings.of(Retrain).order == "easy-first" else ()),
+        *((_MEASURES,) if settings.of(Retrain).order != "shuffled" else ()),
         *recipes.epochs_file(settings.of(Train)),
         *(name.replace("{", "{{").replace("}", "}}") for name in recipes.pretrained_files(settings.of(Train))),
     )

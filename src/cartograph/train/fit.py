@@ -32,8 +32,8 @@ from cartograph.models.base import Classifier, label_matrix
 from cartograph.models.encoded import Examples
 from cartograph.models.isolation import available_threads, isolated, require_device, seed_everything
 from cartograph.models.registry import MODELS, model_class
-from cartograph.schema import LABEL, LABEL_SET, RANK, DatasetInfo, Domain, dataset_info
-from cartograph.train.batch_order import BatchOrder, ranked_batches
+from cartograph.schema import LABEL, LABEL_SET, RANK, TWICE, DatasetInfo, Domain, dataset_info
+from cartograph.train.batch_order import BatchOrder, oversampled_batches, ranked_batches
 from cartograph.train.checkpoints import Checkpoints, file_digests
 from cartograph.train.patience import best_epoch, require_validation
 from cartograph.train.processes import launch, process_count, read_set, run_worker
@@ -101,7 +101,8 @@ def fit(
     Args:
         recipe: how.
         train: the train set (``schema.examples_schema``); with a column ``schema.RANK`` its rows come in that order in every epoch, as
-            ``batch_order.ranked_batches`` says, else shuffled.
+            ``batch_order.ranked_batches`` says, with ``schema.TWICE`` some come twice (``batch_order.oversampled_batches``), which asks for
+            a recipe that records at the end of an epoch; else shuffled.
         evaluation: evaluation sets by name.
         folder: where everything is written; a training resumes from a checkpoint of the same recipe and data in it, and one that
             has finished there is not repeated.
@@ -239,10 +240,12 @@ def _fit(recipe: Recipe, start: _Start, progress: Progress | None, settling: Set
 
 
 def _order(recipe: Recipe, train: pa.Table) -> BatchOrder | None:
-    """Return the batches of a train set whose rows have ranks; None where they are shuffled throughout."""
-    if RANK not in train.column_names:
-        return None
-    return partial(ranked_batches, train.column(RANK).to_numpy(), recipe.batch_size, recipe.seed)
+    """Return the batches of a train set whose rows have ranks, or some of which come twice; None where they are shuffled throughout."""
+    if RANK in train.column_names:
+        return partial(ranked_batches, train.column(RANK).to_numpy(), recipe.batch_size, recipe.seed)
+    if TWICE in train.column_names:
+        return partial(oversampled_batches, train.column(TWICE).to_numpy(), recipe.batch_size, recipe.seed)
+    return None
 
 
 def _finish(recipe: Recipe, trainer: DynamicsTrainer, start: _Start, history: list[Score]) -> None:

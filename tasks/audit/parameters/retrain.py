@@ -27,9 +27,10 @@ class Retrain(Section):
         "0: no retraining then",
     )
     held_out_seed: int = Field(13, ge=0, description="seed of these rows, and of a search for learning rates")
-    order: Literal["shuffled", "easy-first"] = Field(
+    order: Literal["shuffled", "easy-first", "ambiguous-twice"] = Field(
         "shuffled",
-        description="rows of an epoch: shuffled, or easy-first (a curriculum: by the confidence of this audit's map, the highest first)",
+        description="rows of an epoch: shuffled, easy-first (a curriculum: by the confidence of this audit's map, the highest first), or "
+        "ambiguous-twice (those of the map's region ambiguous come twice, and as many others are left out, drawn again in each epoch)",
     )
     epochs: int | None = Field(None, ge=1, description="passes over each subset; null: as in train")
     patience: int | None = Field(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -264,6 +265,29 @@ def test_easy_rows_come_first_where_the_map_says_which_they_are(tmp_path: Path) 
         assert np.array_equal(mine, its) == (name == "ranked")
     plain = space(tmp_path / "plain", epochs=3)
     assert "data/measure/measures.parquet" not in cell(plain, "cleaned-1").inputs_of(plain.settings)
+
+
+def test_ambiguous_rows_come_twice_where_the_map_says_which_they_are(tmp_path: Path) -> None:
+    rows = small_set()
+    varied = np.random.default_rng(3).random(60) / 2
+    map_ = map_table(rows["uid"].to_pylist(), rows["label"].to_numpy(), Measures(np.full(60, 0.5), varied, np.ones(60)))
+    outputs = []
+    for name in ("one", "other"):
+        workspace = space(tmp_path / name, order="ambiguous-twice", epochs=3)
+        save(map_, tmp_path / name / "data/measure/measures.parquet")
+        outputs.append(run_step(cell(workspace, "cleaned-1"), workspace).receipt.outputs)
+    assert outputs[0] == outputs[1], "the same bytes"
+    folder = tmp_path / "one/data/retrain/cleaned-1"
+    assert json.loads((folder / "training.json").read_text())["order"] == "ambiguous-twice"
+    region = dict(zip(map_["uid"].to_pylist(), map_["region"].to_pylist(), strict=True))
+    kept, held = rows.slice(0, 40), pq.read_table(tmp_path / "one/data/ingest/held.parquet")
+    twice = [region[uid] == "ambiguous" for uid in kept["uid"].to_pylist()]
+    assert 5 < sum(twice) < 20
+    recipe = recipe_of(Train(**SMALL_TRAINING | {"epochs": 3}, seed=1))
+    for name, train in (("twice", kept.append_column("training_twice", [twice])), ("shuffled", kept)):
+        fitted = fit(replace(recipe, record="epoch_end"), train, {"held": held}, tmp_path / name)
+        mine, its = (logits_of(pq.read_table(place / "predictions/held.parquet")) for place in (fitted.folder, folder))
+        assert np.array_equal(mine, its) == (name == "twice")
 
 
 def test_an_order_by_a_map_of_other_rows_is_refused(tmp_path: Path) -> None:
