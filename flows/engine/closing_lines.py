@@ -1,4 +1,4 @@
-"""What a command line says at its end: the gates that warned, where the report is, and what to do next."""
+"""What a command line says at its end: what was found, the gates that warned, where the report is, and what to do next."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cartograph.data.json_files import read_json
 from cartograph.errors import CartographError, WaitingError
+from cartograph.page.read_verdict import verdict_of
 from tasks.audit.gates import came_to_gates, findings
 from tasks.audit.ingested_sets import is_built_in
 from tasks.audit.parameters.ingest import Sources
@@ -23,12 +24,15 @@ INTERRUPTED, TERMINATED = 130, 143
 
 
 def print_places(space: Workspace, error: CartographError | None) -> None:
-    """Print the gates that warned, the report and MLflow's address, where the flow came that far."""
+    """Print what was found, the gates that warned, the report and MLflow's address, where the flow came that far."""
     waiting = isinstance(error, WaitingError)
     if not waiting and not came_to_gates(space, error):
         return
     report = space.resolve(WAITING_PAGE if waiting else REPORT)
     console.say("")
+    said = None if waiting or not report.exists() else verdict_of(report.read_text(encoding="utf-8"))
+    if said is not None:
+        console.say(f"Found      {said[0]}")
     for finding in () if waiting else findings(space):
         if finding["outcome"] == "warned":
             console.say(f"Warning    {finding['sentence']}")

@@ -201,6 +201,7 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
     """Say what was read, and make the folder of the results."""
     from cartograph.ingest.canonical import reasons_phrase
     from cartograph.ingest.label_forms import forms_sentence
+    from cartograph.ingest.near_copies import near_copies_sentence
     from cartograph.ingest.placeholders import placeholders_sentence
     from cartograph.wording import counted
 
@@ -214,6 +215,8 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
     if (linkage := rows.ingested.linkage) is not None:
         for line in (linkage.sentence, *linkage.warnings.values()):
             _say(line)
+    if copies := near_copies_sentence(rows.ingested, rows.not_read):
+        _say(copies)
     for line in _columns_read(rows.ingested, not given.labels):
         _say(line)
     folder = Path(given.out or f"{Path(given.file).stem}-audit")

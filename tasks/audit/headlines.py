@@ -16,7 +16,7 @@ _MEASURE = "accuracy"
 
 def verdict_markdown(report: Path | None) -> list[str]:
     """Return the sentence and the lines at the head of the report as Markdown; none where there is no such page."""
-    from cartograph.page.document import verdict_of
+    from cartograph.page.read_verdict import verdict_of
 
     said = None if report is None or not report.exists() else verdict_of(report.read_text(encoding="utf-8"))
     if said is None:

@@ -269,10 +269,7 @@ def _summary(found: Mapping[str, Any]) -> str:
     from cartograph.wording import counted, share
 
     part = f"{counted(found['suspects'], 'suspect')} ({share(found['suspects'], found['rows'])})"
-    how = "by assumption"
-    if not found["assumption"]:
-        how = f"F1 {found['detectors'][found['detector']]['f1']:.2f} on flips of easy rows".replace(" 0.", " .")
-    return f"{part}, by {found['detector']}, {how}"
+    return f"{part}, by {found['detector']}{', by assumption' if found['assumption'] else ''}"
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:

@@ -22,6 +22,8 @@ _MOST_CLASSES = 12
 
 def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
     """Print what was understood of the sets, the train set first."""
+    from cartograph.ingest.near_copies import near_copies_sentence
+
     for item in sets:
         domain = {"train": "", "id": ", in distribution", "ood": ", out of distribution"}[item.info.domain]
         say(f"{item.info.name}: {len(item.examples):,} rows from {', '.join(item.files)}{domain}")
@@ -30,6 +32,8 @@ def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
         say_fields(item)
         say_linked(item)
         say_what_is_set_aside(item.quarantine, item.rows_read, params.quarantine_limit, "audit")
+    if copies := near_copies_sentence(sets[0], {}):
+        say(f"  {copies}")
     info = sets[0].info
     say("First rows of train:")
     for row in sets[0].examples.slice(0, 3).to_pylist():

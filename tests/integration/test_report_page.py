@@ -254,6 +254,21 @@ def test_zooming_and_back(opened: Opener, small: Path) -> None:
     assert colours(page) == before
 
 
+def test_a_list_of_few_rows_is_shown_whole(opened: Opener, small: Path) -> None:
+    page = opened(small)
+    panel = page.locator("[role=tabpanel]").first
+    more = panel.get_by_role("button", name=re.compile("^Show .* more$"))
+    expect(more).to_be_visible()
+    numbers = []
+    for label in ("entailment", "neutral", "contradiction"):
+        panel.get_by_label("Given label").select_option(label)
+        numbers.append(int(panel.get_by_role("status").inner_text().split()[0]))
+        whole = numbers[-1] < 20
+        expect(panel.locator("tbody tr:not(.beyond)")).to_have_count(numbers[-1] if whole else 10)
+        expect(more).to_be_visible(visible=not whole)
+    assert any(10 < number < 20 for number in numbers)
+
+
 def test_tables_sort_and_filter(opened: Opener, small: Path) -> None:
     page = opened(small)
     panel = page.locator("[role=tabpanel]").first

@@ -54,7 +54,8 @@ def _changed_suspects(uids: list[str], changed: int, examples: pa.Table) -> Gate
 def _share(gate: str, uids: list[str], rows: int, verbs: tuple[str, str], where: str, examples: pa.Table) -> GateValue:
     number = len(uids)
     statement = f"{number:,} of {rows:,} labels {verbs[number != 1]} ({percent(number / rows)})"
-    named = [*with_places(uids[:_NAMED], examples), *(["…"] if number > _NAMED else [])]
+    # Of more, the first few say nothing: all are in the file.
+    named = with_places(uids, examples) if number <= _NAMED else []
     return GateValue(gate, number / rows, statement, rows=named, where=where)
 
 

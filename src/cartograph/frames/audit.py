@@ -135,10 +135,10 @@ def audit(
         raise InputError("name label, the column of the one label of a row, or labels where a row has several; one of the two.")
     if len(labels):
         several = read_label_rows(frame, text, labels, features, linked=linked)
-        warn_of_links(several.rows.ingested)
+        warn_of_links(several.rows)
         return audit_labels(several, vectors=vectors, epochs=epochs, threshold=threshold, seed=seed)
     rows = read_rows(frame, text, label, features, linked=linked)
-    warn_of_links(rows.ingested)
+    warn_of_links(rows)
     return audit_rows(rows, vectors=vectors, epochs=epochs, threshold=threshold, seed=seed)
 
 

@@ -17,6 +17,7 @@ from cartograph.errors import InputError
 from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
 from cartograph.ingest.columns import ALL, Columns, File
 from cartograph.ingest.labels import Labelling
+from cartograph.ingest.near_copies import near_copies_sentence
 from cartograph.read.arrow import raw_columns
 from cartograph.read.formats import guessed_encoding, read
 from cartograph.read.source import Batch, Source
@@ -68,6 +69,12 @@ class Rows:
         """The place in ``given`` of each row of ``ingested.examples``."""
         places: Integers = np.searchsorted(self.numbers, self.ingested.examples[ROW].to_numpy())
         return places
+
+    @property
+    def not_read(self) -> dict[str, list[object]]:
+        """The values of each column that is not read, of the rows of ``ingested.examples``."""
+        names = [name for name in self.given.columns if name not in self.columns]
+        return {str(name): self.given[name].iloc[self.places].tolist() for name in names}
 
     @property
     def set_aside(self) -> pd.DataFrame:
@@ -164,9 +171,11 @@ def linking_column(linked: str, read: Sequence[str]) -> tuple[str, ...]:
     return (linked,) if linked else ()
 
 
-def warn_of_links(found: IngestedSet) -> None:
-    """Warn where a column links too few rows or too many."""
-    for warning in found.linkage.warnings.values() if found.linkage is not None else ():
+def warn_of_links(rows: Rows) -> None:
+    """Warn where a column links too few rows or too many, and where rows are near copies that no column links."""
+    linkage = rows.ingested.linkage
+    copies = near_copies_sentence(rows.ingested, rows.not_read, "linked=")
+    for warning in [*(linkage.warnings.values() if linkage is not None else ()), *([copies] if copies else [])]:
         warnings.warn(warning, stacklevel=3)
 
 

@@ -183,6 +183,9 @@ def _suspects(audit: Audit) -> str:
     if audit.several:
         looks = "label that a row has or lacks looks" if number == 1 else "labels that rows have or lack look"
         return f"{count(number)} {looks} wrong ({share(number, audit.rows)})"
+    if audit.suspects.record.get("unknown"):
+        what = "has a label that is" if number == 1 else "have labels that are"
+        return f"{count(number)} {what} worth a second look ({share(number, audit.rows)})"
     return f"{count(number)} {'has a label that looks' if number == 1 else 'have labels that look'} wrong ({share(number, audit.rows)})"
 
 

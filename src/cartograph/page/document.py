@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
@@ -30,7 +28,6 @@ IMAGE_BYTES = 4_000_000
 
 _SCRIPTS = ("dom", "content", "rows", "chart", "heat", "card", "decisions", "tables", "sections", "axes", "canvas", "map", "top", "page")
 _PLAIN = ("dom", "content", "chart", "heat", "tables", "sections", "top", "plain")
-_CONTENT = re.compile(r'<script type="application/json" id="data-content">(.*?)</script>', re.DOTALL)
 _POLICY = "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
 
 
@@ -94,15 +91,6 @@ def plain_page(name: str, kind: str, top: Verdict, sections: Sequence[Section]) 
     """
     content = {"name": name, "kind": kind, "verdict": asdict(top), "sections": [section.content() for section in sections]}
     return _filled(f"{name}: {kind.lower()}", "", content, None, {"app": script(_PLAIN)})
-
-
-def verdict_of(document: str) -> tuple[str, ...] | None:
-    """Return the sentence and the lines at the head of a page that this module made; None of any other document."""
-    found = _CONTENT.search(document)
-    if found is None:
-        return None
-    head = json.loads(found[1])["verdict"]
-    return (head["sentence"], *head["lines"])
 
 
 def _fill(audit: Audit, content: dict[str, Any], rows: dict[str, Any] | None, scripts: dict[str, str]) -> str:

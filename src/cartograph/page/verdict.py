@@ -15,7 +15,6 @@ from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import cleaning_lines
 from cartograph.page.headline import HARD, failed_checks, headline
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
-from cartograph.statistics.proportion import f1_interval
 from cartograph.wording import about, count, counted, cut, listing, probability, share
 
 _ELSEWHERE = ("failed_", "training_")
@@ -48,19 +47,20 @@ def verdict(audit: Audit) -> Verdict:
 
 
 def _lines(audit: Audit) -> tuple[str, ...]:
+    """Return what was found, how sure that is, what to do about it, and the gates."""
     parts = (
         _first_look(audit),
         audit.impossible,
         _class_names(audit),
         [telling_sentence(audit.telling)],
         _criticals(audit),
-        _gates(audit),
-        cleaning_lines(audit),
         _since(audit),
-        _gathering(audit),
         _whole_classes(audit),
-        _start(audit),
+        _gathering(audit),
         _truth(audit),
+        cleaning_lines(audit),
+        _start(audit),
+        _gates(audit),
     )
     return tuple(line for part in parts for line in part if line)
 
@@ -206,12 +206,8 @@ def _suspects(audit: Audit) -> Figure:
         return Figure("Suspects", "none", "no label could be judged")
     if record["assumption"]:
         return Figure("Suspects", count(number), f"{labels}; by assumption, not learnt")
-    if not record["flips"]:
-        return Figure("Suspects", count(number), f"{labels}; by models that never saw the row")
-    f1, flips = record["detectors"][record["detector"]]["f1"], record["tested_on"] // 2
-    low, high = map(probability, f1_interval(f1, flips))
-    tested = f"on {counted(flips, 'test flip')} of easy rows this detector scored F1 {probability(f1)} (95\u00a0% CI {low} to {high})"
-    return Figure("Suspects", count(number), f"{labels}; {tested}")
+    by = "models that never saw the row" if record["detector"] == "committee" else f"the detector {record['detector']}"
+    return Figure("Suspects", count(number), f"{labels}; by {by}")
 
 
 def _validation(audit: Audit) -> Figure:

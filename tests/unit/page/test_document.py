@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from cartograph.page.audit import Audit, Limits
-from cartograph.page.document import BASE_BYTES, IMAGE_BYTES, ROW_BYTES, page, verdict_of
+from cartograph.page.document import BASE_BYTES, IMAGE_BYTES, ROW_BYTES, page
+from cartograph.page.read_verdict import verdict_of
 from cartograph.page.verdict import verdict
 from tests.page_audits import audit_of_images, audit_of_texts, decoded, with_planted_truth, with_suspects, with_versions
 

@@ -70,7 +70,7 @@ def test_the_verdict_counts_suspects(audit: Audit) -> None:
     assert found.sentence == "2 of 8 labels look wrong (25\u00a0%); the one check of the data passed, and every row could be used."
     assert found.lines == ("Start with the 2 suspects: each has a suggested label and a reason.",)
     assert (found.figures[2].label, found.figures[2].value) == ("Suspects", "2")
-    assert "; on 1 test flip of easy rows this detector scored F1 1.00 (95\u00a0% CI 0.34 to 1.00)" in found.figures[2].note
+    assert found.figures[2].note == "25\u00a0% of the labels; by models that never saw the row"
     one = verdict(with_suspects(audit, flagged=(3,)))
     assert one.sentence.startswith("1 of 8 labels looks wrong (12\u00a0%);")
     assert one.lines == ("Start with the suspect: it has a suggested label and a reason.",)

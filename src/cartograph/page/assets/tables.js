@@ -6,10 +6,10 @@ const fresh = (name) => `${name}-${(serial += 1)}`;
 const missing = (value) => value === null || value === undefined;
 const byValue = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en"));
 
-const FIRST = 10;
+const FIRST = 10, FEW = 20;
 
 // columns: {title, number, value(item) -> sort key, cell(item) -> text or node}; lines(item) -> the row's <tr> elements.
-// Long tables show their first rows, and the others on demand.
+// Long tables show their first rows, and the others on demand; one of few rows shows them all.
 function sortable({ caption, columns: shown, items, lines, first = null, folds = false }) {
   const body = el("tbody");
   let folded = folds;
@@ -42,10 +42,10 @@ function sortable({ caption, columns: shown, items, lines, first = null, folds =
   function draw(wanted = keep) {
     keep = wanted;
     const kept = order.filter(keep);
-    const rest = kept.length - FIRST;
-    body.replaceChildren(...kept.flatMap((item, place) => lines(item, folded && place >= FIRST)));
-    more.hidden = !folded || rest <= 0;
-    more.textContent = `Show ${number.format(rest)} more`;
+    const cut = folded && kept.length >= FEW;
+    body.replaceChildren(...kept.flatMap((item, place) => lines(item, cut && place >= FIRST)));
+    more.hidden = !cut;
+    more.textContent = `Show ${number.format(kept.length - FIRST)} more`;
   }
 
   const more = el("button", { type: "button", class: "quiet", onclick: () => { folded = false; draw(); } });
@@ -78,7 +78,7 @@ function valueTable(block) {
     value: (item) => item[index],
     cell: (item) => (marked[column.cell] ?? write[column.cell])(item[index]),
   }));
-  const { node } = sortable({ caption: block.caption, columns: shown, items: block.cells, folds: !block.folded && block.cells.length > FIRST, lines: (item, beyond) => [el("tr", { class: beyond ? "beyond" : null }, cells(item, shown))] });
+  const { node } = sortable({ caption: block.caption, columns: shown, items: block.cells, folds: !block.folded, lines: (item, beyond) => [el("tr", { class: beyond ? "beyond" : null }, cells(item, shown))] });
   const notes = meanings(block.columns);
   if (block.folded) return el("details", {}, el("summary", {}, block.caption), node, notes);
   return el("div", { class: "titled" }, el("h3", {}, block.caption), node, notes);

@@ -193,7 +193,8 @@ def _facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
             "F1",
             f"{_f1(f1['confidence'], record)} by confidence alone, {_f1(f1['variability'], record)} by variability alone, on "
             f"{counted(record['tested_on'], 'held-out row')}, half of them flipped: the harmonic mean of the share of flags that are "
-            "right and the share of flips that are flagged; 1 = every flip and no other row",
+            "right and the share of flips that are flagged; 1 = every flip and no other row. It does not say how many suspects are wrong: "
+            "flips are of rows that the model finds easy, and half of the rows tested on",
         ),
     ]
     if record["left_out"] and not record["assumption"]:

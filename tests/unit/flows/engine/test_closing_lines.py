@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -36,5 +37,10 @@ def test_the_address_of_the_runs_follows_the_command_that_serves_them(
         own = f"sqlite:///{project_root() / 'mlflow.db'}"
         space.state.mkdir()
         write_json(space.state / RUN, {"server": own if server == "own" else server, "experiment": "7"})
+    page = space.path / "reports/report.html"
+    page.parent.mkdir(exist_ok=True)
+    head = json.dumps({"verdict": {"sentence": "About 5 of 90 labels are wrong.", "lines": ["Start with the suspects."]}})
+    page.write_text(f'<script type="application/json" id="data-content">{head}</script>')
+    said = ["Found      About 5 of 90 labels are wrong.", f"Report     {page.relative_to(project_root())}", *said]
     closing_lines.print_places(space, None)
     assert capsys.readouterr().out.splitlines()[1:] == said

@@ -39,7 +39,7 @@ def test_the_section_shows_planted_kinds_and_flipped_labels(audit: Audit) -> Non
     assert flipped == ("Flipped", 2, pytest.approx(0.285), pytest.approx(0.235), 0.0, 0.5, 0.5, 0.0)
     gain = section.blocks[1].charts[0]
     assert gain.series[0].values[-1] == 2
-    assert "flipped labels" in verdict(scored).lines[-1]
+    assert "flipped labels" in verdict(scored).lines[0]
     assert planted_truth_section(audit) is None
 
 
@@ -67,7 +67,7 @@ def test_suspects_are_scored_against_the_planted_truth(audit: Audit) -> None:
     )
     assert (
         verdict(scored)
-        .lines[-1]
+        .lines[0]
         .endswith("1 of its 2 flipped labels is among the 2 suspects (average precision 0.70, where 1 is a perfect ranking).")
     )
 

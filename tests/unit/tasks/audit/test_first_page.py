@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cartograph.page.document import verdict_of
+from cartograph.page.read_verdict import verdict_of
 from tasks.audit import first_page, noise, report
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.parameters.measure import Measure

@@ -1,0 +1,17 @@
+"""The verdict of a page that was written before, without what it takes to make one."""
+
+from __future__ import annotations
+
+import json
+import re
+
+_CONTENT = re.compile(r'<script type="application/json" id="data-content">(.*?)</script>', re.DOTALL)
+
+
+def verdict_of(document: str) -> tuple[str, ...] | None:
+    """Return the sentence and the lines at the head of a page that this module made; None of any other document."""
+    found = _CONTENT.search(document)
+    if found is None:
+        return None
+    head = json.loads(found[1])["verdict"]
+    return (head["sentence"], *head["lines"])
