@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from cartograph.suspects.figures import EXPERIMENT
 from cartograph.wording import share
 from tasks.audit import ingest, measure, noise, train
 from tasks.audit.parameters.train import Train
+from tasks.engine.digest import digest_path
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
 from tests.speakers import made_up
@@ -53,6 +56,22 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, str, l
     rows, wrong = mislabelled()
     workspace = space(tmp_path_factory.mktemp("audited"), rows)
     return workspace, run_step(noise.STEP, workspace).receipt.summary, wrong
+
+
+def test_the_folds_of_both_committees_are_counted_to_the_end(
+    audited: tuple[Workspace, str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: dict[str, list[tuple[int, int]]] = {}
+
+    def progress(_: str, unit: str = "examples") -> AbstractContextManager[Callable[[int, int], None]]:
+        return nullcontext(lambda done, total: heard.setdefault(unit, []).append((done, total)))
+
+    monkeypatch.setattr("tasks.audit.noise.progress", progress)
+    before = digest_path(audited[0].resolve("data/noise"))
+    run_step(noise.STEP, audited[0], force=True)
+    dones, totals = zip(*heard["folds of models"], strict=True)
+    assert set(totals) == {10} and list(dones) == sorted(dones) and dones[-1] == 10
+    assert digest_path(audited[0].resolve("data/noise")) == before
 
 
 @pytest.mark.slow
