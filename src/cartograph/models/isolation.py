@@ -133,12 +133,14 @@ def _products() -> Iterator[None]:
         yield
         return
     matmul: Any = torch.backends.cuda.matmul
-    before = matmul.fp32_precision
-    matmul.fp32_precision = "tf32"
+    # Before torch 2.9 the setting had another name.
+    name, wanted = ("fp32_precision", "tf32") if hasattr(matmul, "fp32_precision") else ("allow_tf32", True)
+    before = getattr(matmul, name)
+    setattr(matmul, name, wanted)
     try:
         yield
     finally:
-        matmul.fp32_precision = before
+        setattr(matmul, name, before)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -38,3 +39,7 @@ def test_a_gpu_multiplies_by_tf32_only_within(monkeypatch: pytest.MonkeyPatch) -
         with isolated(1, 1):
             assert matmul.fp32_precision == "tf32"
         assert matmul.fp32_precision == before
+        monkeypatch.setattr(torch.backends.cuda, "matmul", SimpleNamespace(allow_tf32=False))
+        with isolated(1, 1):
+            assert torch.backends.cuda.matmul.allow_tf32 is True
+        assert torch.backends.cuda.matmul.allow_tf32 is False

@@ -20,6 +20,7 @@ from cartograph.models.last_layer import penultimate_features
 from cartograph.models.vision import Vision
 from cartograph.train.fit import fit
 from cartograph.train.recipe import Recipe
+from tests.stand_in_gpu import stand_in_gpu
 from tests.training_sets import info_of, small_images, write_vision
 
 CONFIG = SimpleNamespace(num_channels=3, image_size=32)
@@ -137,6 +138,23 @@ def test_a_frozen_network_gives_every_image_a_vector(kind: str, tmp_path: Path) 
         sets = {"train": tmp_path / "train-rows.parquet"}
         with pytest.raises(InputError, match=r"has no first state .* set `embed\.pooling` to mean"):
             embed_images(str(tmp_path / "network"), sets, tmp_path / "out", pooling="cls", device="cpu")
+
+
+@pytest.mark.parametrize("kind", ["vit", "resnet"])
+def test_images_are_embedded_the_same_on_a_gpu_and_one_waits_for_it_once_a_set(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "network").mkdir()
+    write_vision(tmp_path / "network", kind)
+    pq.write_table(small_images(20), tmp_path / "rows.parquet")
+    found = {}
+    for device in ("cpu", "auto"):
+        (tmp_path / device).mkdir()
+        with stand_in_gpu(monkeypatch) as gpu:
+            embed_images(str(tmp_path / "network"), {"train": tmp_path / "rows.parquet"}, tmp_path / device, batch_size=4, device=device)
+        assert (gpu.copies, gpu.waits) == ((0, []) if device == "cpu" else (5, ["cpu"]))
+        found[device] = read_features(tmp_path / device / "train.parquet")[1]
+    assert np.allclose(found["auto"], found["cpu"], atol=2e-3)  # written in 16 bits
 
 
 def test_a_network_from_the_hub_reads_images_as_its_folder_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

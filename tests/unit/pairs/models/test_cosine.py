@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from cartograph.errors import InputError
+from cartograph.models import device
 from cartograph.pairs.models.bert import CosineBert
 from cartograph.pairs.models.bow import CosineBow
 from cartograph.pairs.models.cosine import CosineModel, CosineRecipe, Embedder, Head, cosines, train_cosine
@@ -150,17 +151,17 @@ def test_a_gpu_that_is_not_there_is_named(encoder: str) -> None:
 def test_on_a_gpu_it_trains_the_same_and_waits_for_vectors_only(encoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     texts, pairs, label = texts_and_pairs()
     exact, waits = None, []
-    for device, rows in (("cpu", 64), ("auto", 64), ("auto", 128)):
+    for where, rows in (("cpu", 64), ("auto", 64), ("auto", 128)):
         few = (pairs[0][:rows], pairs[1][:rows])
         with stand_in_gpu(monkeypatch) as gpu:
-            embedder = CosineBert.create(encoder, device)
+            embedder = CosineBert.create(encoder, where)
             read = embedder.encode(texts)
             gpu.copies = gpu.slow_copies = 0
             train_cosine(embedder, read, read, few, label[:rows], CosineRecipe(1, 16, 1e-3, 100.0, 1))
             cosine = cosines(embedder, read, read, few)
         # Hugging Face's networks ask in every pass whether a text is padded.
         waits.append([name for name in gpu.waits if name != "__bool__"])
-        if device == "cpu":
+        if where == "cpu":
             exact = cosine
         elif rows == 64:
             assert np.allclose(cosine, exact, atol=1e-4)
@@ -177,3 +178,13 @@ def test_an_encoders_vectors_are_made_on_a_gpu_where_there_is_one(encoder: str, 
     assert gpu.copies > 0
     assert np.allclose(found.left, exact.left, atol=1e-6)
     assert np.allclose(found.right, exact.right, atol=1e-6)
+
+
+def test_products_of_bfloat16_train_nearly_the_same_cosines(encoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, exact = trained(CosineBert.create(encoder), 1)
+    monkeypatch.setattr(device, "has_bfloat16", lambda where: True)
+    model, halved = trained(CosineBert.create(encoder), 1)
+    assert halved.dtype == np.float32
+    assert all(parameter.dtype == torch.float32 for parameter in model.embedder.parameters())
+    assert not np.array_equal(halved, exact)
+    assert np.abs(halved - exact).max() < 0.05
