@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartograph.config import Settings
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 DATA, METRICS = "data/tune", "reports/tune.metrics.json"
 _ROWS = "data/ingest/train.parquet"
-_MEANT, _PART = ("val", "dev"), 0.2
+_PART = 0.2
 
 
 def run(params: Tune, inputs: Inputs, out: Out) -> str:
@@ -78,14 +77,15 @@ def _validation(inputs: Inputs, rows: pa.Table, seed: int) -> tuple[str, pa.Tabl
     """Return the name and rows of the set that rates are compared on, and the rows that are trained on."""
     import pyarrow.parquet as pq
 
+    from cartograph.compare.best_seeds import is_validation
     from cartograph.compare.versions import HELD_OUT
     from cartograph.schema import dataset_info
 
     for name in sorted(inputs):
-        if name != _ROWS and name.startswith("data/ingest/") and Path(name).stem.casefold().startswith(_MEANT):
-            table = pq.read_table(inputs[name])
-            if dataset_info(table.schema).domain == "id":
-                return Path(name).stem, table, rows
+        if name != _ROWS and name.startswith("data/ingest/"):
+            info = dataset_info(pq.read_schema(inputs[name]))
+            if is_validation(info.name, info.domain):
+                return info.name, pq.read_table(inputs[name]), rows
     held = part_of_each_class(rows, _PART, seed, 2)
     rest = rows.filter(~held).combine_chunks()
     if len(rest["label"].unique()) < 2:

@@ -190,7 +190,7 @@ def _tell(found: Expansion, pool: str, sheet: Path, listed: int) -> None:
     what = "probability of another label than the likeliest" if known is None else "expected variability"
     say(f"{pool}.")
     say(
-        f"{sheet}: {listed:,} rows to label next, {what} {scores[listed - 1]:.3f} to {scores[0]:.3f} "
+        f"{sheet}: a reading list of {listed:,} rows to label next, {what} {scores[listed - 1]:.3f} to {scores[0]:.3f} "
         f"(all {len(scores):,}: {scores.mean():.3f} on average)."
     )
     if known is None:

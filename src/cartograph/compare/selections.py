@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cartograph.compare.best_seeds import BestSeeds, best_seeds
 from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, mean_text, points
 from cartograph.compare.versions import Comparison
 from cartograph.wording import markdown_table, plain_markdown
@@ -14,6 +15,11 @@ Row = Mapping[str, Any]
 
 WHOLE, RANDOM = "original", "random"
 _LEVEL = 0.05
+
+NO_VALIDATION = (
+    "The best of the seeds can be told only by a set that is not measured on: there is no evaluation set in distribution called "
+    "validation or dev to choose it by."
+)
 
 
 @dataclass(frozen=True)
@@ -138,33 +144,35 @@ def _table(lines: Sequence[Line], sets: Sequence[tuple[str, str]]) -> Iterator[l
 
 
 def _best(comparison: Comparison, chosen: TrainedSelections, metric: str) -> list[str]:
-    """Return the table of the best seed's model per set, as Tables 3 and 7 of the paper have it; nothing where there is one seed only."""
-    best: dict[tuple[str, str], float] = {}
-    seeds = set()
-    for row in comparison.evaluation.to_pylist():
-        if row["metric"] == metric and not row["failed"]:
-            place = row["subset"], row["set"]
-            best[place] = max(row["value"], best.get(place, 0.0))
-            seeds.add(row["seed"])
-    if len(seeds) < 2:
+    """Return the table of the best seed's models, as Tables 3 and 7 of the paper have it; nothing where there is one seed only."""
+    best = best_seeds(comparison, metric)
+    if best is None:
         return []
+    title = f"## The best of {best.tried} seeds, {METRIC_NAMES[metric]} in per cent"
+    if not best.chosen_on:
+        return [title, "", NO_VALIDATION, ""]
     lines = table_lines(comparison, chosen, metric)
     sets = sets_of(lines)
-    head = ["Trained on", "Rows", *(f"{plain_markdown(name)} ({DOMAINS[domain]})" for name, domain in sets)]
+    head = ["Trained on", "Rows", "Seed", *(f"{plain_markdown(name)} ({DOMAINS[domain]})" for name, domain in sets)]
     cells = []
+    for line, seed, values in best_lines(lines, best):
+        cells.append([line.name, "" if line.rows is None else f"{line.rows:,}", "" if seed is None else str(seed), *values])
+    return [title, "", markdown_table(head, cells, "lrr" + "r" * len(sets)), "", chosen_by(plain_markdown(best.chosen_on)), ""]
+
+
+def best_lines(lines: Sequence[Line], best: BestSeeds) -> Iterator[tuple[Line, int | None, list[str]]]:
+    """Return each line with the seed of its best model, None where all failed, and that model's scores on the sets, in per cent."""
     for line in lines:
-        values = [best.get((line.name, name)) for name, _ in sets]
-        shown = ["" if value is None else points(100 * value, 1) for value in values]
-        cells.append([line.name, "" if line.rows is None else f"{line.rows:,}", *shown])
-    return [
-        f"## The best of {len(seeds)} seeds, {METRIC_NAMES[metric]} in per cent",
-        "",
-        markdown_table(head, cells, "lr" + "r" * len(sets)),
-        "",
-        "On each set the best model of each line, as in Tables 3 and 7 of the paper. It is chosen on the very rows that it is measured on, "
-        "so it says less than the mean of what to expect of another model.",
-        "",
-    ]
+        values = [best.values.get((line.name, name)) for name, _ in sets_of(lines)]
+        yield line, best.seeds.get(line.name), ["" if value is None else points(100 * value, 1) for value in values]
+
+
+def chosen_by(name: str) -> str:
+    """Return what a reader must know of the best of seeds, chosen on a validation set of this name."""
+    return (
+        f"Of each line the model that is best on {name}, as in Tables 3 and 7 of the paper. Its score on {name} itself is the highest of "
+        "several, and says less than the mean of what to expect of another model; on the other sets nothing was chosen."
+    )
 
 
 def _differences(lines: Sequence[Line]) -> str:

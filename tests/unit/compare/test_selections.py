@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cartograph.compare.selections import TrainedSelections, curves, mark, markdown, mixing_curves, sets_of, table_lines
+from cartograph.compare.selections import NO_VALIDATION, TrainedSelections, curves, mark, markdown, mixing_curves, sets_of, table_lines
 from cartograph.compare.versions import PAIRS, Comparison, EvaluationSet, compare_versions
 
 NAMED = {
@@ -69,13 +69,16 @@ def test_the_best_of_the_seeds_is_a_table_of_its_own() -> None:
     predicted = {run: np.where(np.arange(100) < number, gold, 1 - gold) for run, number in right.items()}
     failed = {run: run == ("random-0.5", 3) for run in right}
     chosen = TrainedSelections({"random-0.5": ("random", 0.5)}, {"original": 200, "random-0.5": 100})
-    sets = [EvaluationSet("near", "id", gold, predicted)]
+    reverse = {run: np.where(np.arange(100) < 150 - number, gold, 1 - gold) for run, number in right.items()}
+    sets = [EvaluationSet("dev", "id", gold, predicted), EvaluationSet("test", "id", gold, reverse)]
     found = compare_versions(sets, failed, ["accuracy"], resamples=100, seed=1, pairs=chosen.pairs())
     text = markdown(found, chosen, ["accuracy"])
     best = text[text.index("## The best of 2 seeds, accuracy in per cent") : text.index("## Differences")]
-    assert "| original | 200 | 90.0 |" in best
-    assert "| random-0.5 | 100 | 64.0 |" in best, "a failed training is no best one"
-    assert "chosen on the very rows that it is measured on" in best
+    assert "| original | 200 | 1 | 90.0 | 60.0 |" in best, "the best on dev, which is the worst on test"
+    assert "| random-0.5 | 100 | 2 | 64.0 | 86.0 |" in best, "a failed training is no best one"
+    assert "Of each line the model that is best on dev, " in best
+    untold = compare_versions(sets[1:], failed, ["accuracy"], resamples=100, seed=1, pairs=chosen.pairs())
+    assert NO_VALIDATION in markdown(untold, chosen, ["accuracy"]) and "| 2 | 64.0" not in markdown(untold, chosen, ["accuracy"])
     one = {run: ids for run, ids in predicted.items() if run[1] == 1}
     alone = compare_versions([EvaluationSet("near", "id", gold, one)], failed, ["accuracy"], resamples=100, seed=1, pairs=chosen.pairs())
     assert "The best of" not in markdown(alone, chosen, ["accuracy"])

@@ -13,7 +13,7 @@ from cartograph.page.chart_blocks import Chart, Charts, Series
 from cartograph.page.row_blocks import RowList, RowTables
 from cartograph.page.step_results import Aflite
 from cartograph.schema import UID
-from cartograph.wording import count, counted, cut, percent, share
+from cartograph.wording import count, counted, cut, percent, probability, share
 
 _SOURCES = {
     "bow": "a bag of words (TF-IDF and SVD)",
@@ -34,10 +34,10 @@ def aflite_section(audit: Audit) -> Section | None:
     lists = _lists(audit, audit.aflite)
     if lists:
         blocks.append(RowTables(lists))
-    return Section("aflite", "What the features give away", _lead(audit.aflite), blocks, short="AFLite")
+    return Section("aflite", "What the features give away", _lead(audit, audit.aflite), blocks, short="AFLite")
 
 
-def _lead(filtered: Aflite) -> str:
+def _lead(audit: Audit, filtered: Aflite) -> str:
     record = filtered.record
     source = _SOURCES[record["features"]["source"]].format(held_back=count(record["features"]["held_back"]))
     before, after = (percent(record[name], 0) for name in ("bias_before", "bias_after"))
@@ -49,9 +49,23 @@ def _lead(filtered: Aflite) -> str:
     if record.get("linked"):
         text = f"{text} Linked rows were held out together."
     return (
-        f"{text} The rows that remain are harder, not cleaner: mislabelled rows also survive the filter. Decide on the suspects "
-        "first; then test a model on the rows that remain, to see what it knows beyond such hints."
+        f"{text} {_remaining(audit, filtered)} Decide on the suspects first; then test a model on the rows that remain, to see what it "
+        "knows beyond such hints."
     )
+
+
+def _remaining(audit: Audit, filtered: Aflite) -> str:
+    """Return how hard the rows that remain are on this map beside those removed, and how many suspects are among them."""
+    places, table = _placed(audit, filtered.rows)
+    kept = table["kept"].to_numpy(zero_copy_only=False).astype(bool)
+    means = [probability(float(audit.confidence[rows].mean())) if len(rows) else "" for rows in (places[kept], places[~kept])]
+    besides = f", those removed of {means[1]}" if means[1] else ""
+    sentence = f"On the map the rows that remain have a mean confidence of {means[0]}{besides}." if means[0] else ""
+    suspects = np.isin(places, audit.flagged)
+    if number := int(np.count_nonzero(suspects)):
+        left = int(np.count_nonzero(suspects & kept))
+        sentence = f"{sentence} {count(left)} of the {counted(number, 'suspect')} in the pool {'remains' if left == 1 else 'remain'}."
+    return sentence.strip()
 
 
 def _charts(filtered: Aflite) -> tuple[Chart, Chart]:
@@ -124,7 +138,7 @@ def _lists(audit: Audit, filtered: Aflite) -> list[RowList]:
             RowList("Removed first", f"most predictable first: up to {most} of the models guess them right", places[removed_first].tolist())
         )
     if len(remaining):
-        lists.append(RowList("Remaining", "kept to the end, least predictable first: hard, ambiguous or wrong", places[remaining].tolist()))
+        lists.append(RowList("Remaining", "kept to the end, least predictable first", places[remaining].tolist()))
     return lists
 
 

@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cartograph.compare.best_seeds import BestSeeds, best_seeds
 from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, mean_text, points
-from cartograph.compare.selections import WHOLE, Curve, Line, curves, difference_cells, mark, mixing_curves, sets_of, table_lines
+from cartograph.compare.selections import (
+    WHOLE,
+    Curve,
+    Line,
+    best_lines,
+    chosen_by,
+    curves,
+    difference_cells,
+    mark,
+    mixing_curves,
+    sets_of,
+    table_lines,
+)
 from cartograph.compare.versions import GROUP_OF
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
@@ -40,6 +53,9 @@ def selections_section(audit: Audit) -> Section | None:
     charts = [chart for name, domain in plain for chart in _charts(lines, name, domain, metric)]
     if charts:
         blocks.append(Charts(charts))
+    best = best_seeds(comparison, metric)
+    if best is not None and best.chosen_on:
+        blocks.append(_best_table(lines, best, sets, metric))
     blocks.append(_difference_table(lines))
     return Section("selections", "What selected rows are worth", _lead(lines, plain, metric, audit.broken), blocks, short="Selections")
 
@@ -81,6 +97,17 @@ def _table(lines: Sequence[Line], sets: Sequence[tuple[str, str]], metric: str) 
     title = METRIC_NAMES[metric][:1].upper() + METRIC_NAMES[metric][1:]
     caption = f"{title} in per cent, mean over seeds ± s.d.; ▲ ▼ above or below random rows by a paired test at 5 %"
     return Table(caption, columns, cells)
+
+
+def _best_table(lines: Sequence[Line], best: BestSeeds, sets: Sequence[tuple[str, str]], metric: str) -> Table:
+    """Return the best seed's model of each line, beside the means."""
+    columns = [Column("Trained on"), Column("Share", "share"), Column("Seed", meaning=chosen_by(cut(best.chosen_on, _LONGEST)))]
+    columns += [Column(cut(name, _LONGEST), meaning=f"{DOMAINS[domain]}: {METRIC_NAMES[metric]} in per cent") for name, domain in sets]
+    cells: list[Sequence[Cell]] = [
+        [line.title, line.fraction, None if seed is None else str(seed), *values] for line, seed, values in best_lines(lines, best)
+    ]
+    title = METRIC_NAMES[metric][:1].upper() + METRIC_NAMES[metric][1:]
+    return Table(f"{title} in per cent, of the best of {best.tried} seeds by {cut(best.chosen_on, _LONGEST)}", columns, cells)
 
 
 def _differences(lines: Sequence[Line], name: str, domain: str, metric: str) -> DotPlot | None:
