@@ -61,7 +61,7 @@ class CleanedRows:
         if not sure:
             if "impossible" in self.suspects.record:
                 return f"{self._all}: wrong labels could not be looked for"
-            if not self._calibrated and self.suspects.record["suspects"]:
+            if not self._calibrated:
                 return f"{self._all}: how many labels are wrong cannot be estimated, so that none is changed without a person"
             return f"{self._all}: no label is surely wrong"
         if not len(done.changes):
