@@ -85,7 +85,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     wrong = found["wrong"] if found["calibrated"] else None
     rng = np.random.default_rng([params.seed, 1])
     with progress("clean", "folds of models") as update:
-        choice = recommended_arm(examples, noise, decisions, arms, rng, wrong=wrong, progress=update)
+        choice = recommended_arm(examples, noise, decisions, arms, rng, wrong=wrong, unknown=found["unknown"], progress=update)
     recipe = RECIPES[choice.recommended] if params.recipe == "auto" else params.recipe
     cleaning = ways[recipe]
     write_review(params, examples, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])

@@ -74,7 +74,7 @@ def clean(
         recipe: what is done with suspects that nobody decided about.
         relabel_above: in [0, 1].
         precision: in [0, 1].
-        calibrated: whether the suspects' probabilities are estimated from this data; where they are not, the recipe changes nothing.
+        calibrated: whether the suspects' probabilities are estimated from this data; where they are not, no recipe drops or relabels a row.
 
     Raises:
         InputError: the suspects are of another train set.
@@ -100,8 +100,7 @@ def clean(
     _require_classes(before, after, dropped, labels)
     changes = _changes(uids, before, after, dropped, noise, decided, labels, recipe)
     names = tuple(labels[label] for label in spared) if recipe in ("drop-flagged", "relabel") else ()
-    weighs = recipe == "down-weight" and calibrated
-    weights = _weights(noise["probability"].to_numpy(), ~dropped, rows) if weighs else None
+    weights = _weights(noise["probability"].to_numpy(), ~dropped, rows) if recipe == "down-weight" else None
     return Cleaning(~dropped, after, changes, overruled, names, weights)
 
 

@@ -51,6 +51,8 @@ def _doubt(audit: Audit) -> str:
             worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
             unknown = f"how many are wrong cannot be estimated: {why}"
             unknown += ", so none is sure enough to change automatically"
+            if audit.cleaning is not None and audit.cleaning.version.get("weighted"):
+                unknown += "; each row is weighted by how doubtful its label is"
             return f"{worth}; {unknown}" if number else f"Of {counted(audit.rows, 'label')}, {unknown}"
         if not number:
             return f"None of {counted(audit.rows, 'label')} looks wrong"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
+import pytest
 
 from cartograph.clean.arms import Arm, ArmChoice
 from cartograph.clean.cleaning import Recipe, clean
@@ -16,7 +18,9 @@ RECIPES: dict[Arm, Recipe] = {"original": "decisions-only", "drop": "drop-flagge
 KNOWN, VAGUE = {"expected": 150.0, "low": 80.0}, {"expected": 150.0, "low": 20.0}
 
 
-def choice(decided: str | None = None, *, wrong: dict[str, float] | None = KNOWN) -> ArmChoice:
+def choice(
+    decided: str | None = None, *, wrong: dict[str, float] | None = KNOWN, unknown: str | None = None, recipes: dict[Arm, Recipe] = RECIPES
+) -> ArmChoice:
     """The recommendation for 600 texts whose labels follow their words but for 150 wrong ones, which are the suspects."""
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 2, 600)
@@ -27,12 +31,15 @@ def choice(decided: str | None = None, *, wrong: dict[str, float] | None = KNOWN
     given[planted] = 0
     rows = make_examples([(f"u{row:03}", text, int(label)) for row, (text, label) in enumerate(zip(texts, given, strict=True))])
     noise = make_noise(rows, {f"u{row:03}": (1, 0.95) for row in planted})
+    likely = np.full(600, 0.02)
+    likely[planted] = 0.95
+    noise = noise.set_column(noise.schema.get_field_index("probability"), noise.schema.field("probability"), pa.array(likely))
     decisions = {} if decided is None else {f"u{row:03}": Decision(f"u{row:03}", decided, None, "Ann") for row in planted}
     kept = {} if decided is None else decisions
     arms = {
-        arm: clean(rows, noise, kept, recipe=recipe, relabel_above=0.9, calibrated=wrong is not None) for arm, recipe in RECIPES.items()
+        arm: clean(rows, noise, kept, recipe=recipe, relabel_above=0.9, calibrated=wrong is not None) for arm, recipe in recipes.items()
     }
-    return recommended_arm(rows, noise, decisions, arms, np.random.default_rng(1), wrong=wrong)
+    return recommended_arm(rows, noise, decisions, arms, np.random.default_rng(1), wrong=wrong, unknown=unknown)
 
 
 def test_dropping_is_recommended_where_models_are_better_for_it() -> None:
@@ -46,6 +53,14 @@ def test_dropping_is_recommended_where_models_are_better_for_it() -> None:
 def test_labels_that_people_kept_count_as_right() -> None:
     found = choice("keep")
     assert found.recommended == "original" and found.scores["drop"].changed == 0
+
+
+@pytest.mark.parametrize(("unknown", "weighted"), [("much noise", True), ("little explained", True), ("hard rows", False), (None, False)])
+def test_where_no_number_is_known_rows_may_be_weighted_but_none_is_dropped(unknown: str | None, weighted: bool) -> None:
+    found = choice(wrong=None, unknown=unknown, recipes={**RECIPES, "down-weight": "down-weight"})
+    assert found.recommended == ("down-weight" if weighted else "original")
+    assert set(found.scores) == ({"original", "down-weight"} if weighted else set())
+    assert choice(wrong=None, unknown=unknown).recommended == "original"
 
 
 def test_nothing_is_compared_where_nobody_can_tell_how_likely_labels_are_wrong() -> None:

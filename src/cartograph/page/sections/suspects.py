@@ -144,8 +144,8 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
     elif record.get("unknown") == "much noise":
         sentences.append(
             "The labels of the surest rows contradict the models often. Whether those labels are wrong or those rows hard is not known: "
-            f"the scores lie between what these rows show and {percent(PRIOR)} of wrong labels, and nothing is changed "
-            "automatically."
+            f"the scores lie between what these rows show and {percent(PRIOR)} of wrong labels, and no row is dropped or "
+            "relabelled automatically."
         )
     elif record.get("unknown") in ("told", "one class"):
         sentences.append(
@@ -155,7 +155,7 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         most = "at most " if record.get("unknown") in ("few rows", "hard rows") else ""
         sentences.append(
             f"The scores assume that {most}{percent(PRIOR)} of the labels are wrong: the number cannot be estimated here, so "
-            "nothing is changed automatically."
+            "no row is dropped or relabelled automatically."
         )
     sentences.append(f"Rows at {probability(record['threshold'])} or more are listed as suspects.")
     return sentences

@@ -50,7 +50,13 @@ class Audit:
         self.uid = uids
         suggested = {uids[row]: (self.labels.index(label), sure) for row, (label, sure) in flagged.items()}
         save(make_noise(self.examples, suggested), path / "data/noise/noise.parquet")
-        (path / "data/noise/noise.json").write_text(json.dumps({"calibrated": calibrated}))
+        self.estimate(len(flagged) if calibrated else None)
+
+    def estimate(self, number: int | None) -> None:
+        """Say how many labels are wrong, by estimate; None: too few rows to say."""
+        wrong = None if number is None else {"expected": float(number), "low": number / 2.0}
+        record = {"calibrated": number is not None, "wrong": wrong, "unknown": "few rows" if number is None else None}
+        (self.path / "data/noise/noise.json").write_text(json.dumps(record))
 
     def decide(self, *lines: str) -> None:
         path = self.path / "review" / "decisions.csv"
@@ -136,6 +142,7 @@ def opinions(tmp_path: Path, wrong: range, **params: Any) -> Audit:
         place = table.schema.get_field_index(name)
         table = table.set_column(place, table.schema.field(name), pa.array(column, table.schema.field(name).type))
     save(table, audit.path / "data/noise/noise.parquet")
+    audit.estimate(len(wrong))
     audit.clean(recipe="auto", precision=0.8, **params)
     return audit
 
