@@ -13,7 +13,7 @@ from cartograph.wording import cut
 
 SIMILAR, MANY = 0.6, 0.3
 """Jaccard similarity of the character 5-grams of near copies, and least share of the texts that they are for a warning: of questions,
-reviews and captions at most a sixth are so similar to another."""
+reviews and captions at most 17 % are so similar to another."""
 
 _ROWS, _FEWEST, _CHARACTERS = 20_000, 50, 2000
 _EXPLAINED, _BY_CHANCE = 0.8, 0.2
