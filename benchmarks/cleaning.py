@@ -109,9 +109,9 @@ def arms_of(features: Any, noised: np.ndarray, classes: list[str], seed: int) ->
     from cartograph.clean.cleaning import clean
     from cartograph.clean.recommended import WEIGHABLE
     from cartograph.schema import NOISE, DatasetInfo, examples_schema
+    from cartograph.statistics.determined import well_determined
     from cartograph.suspects.committee import committee_scores
     from cartograph.suspects.detector import untested_committee
-    from cartograph.suspects.determined import well_determined
 
     committee = committee_scores(features, noised, classes, np.random.default_rng(seed), folds=FOLDS)
     doubt, rows = committee.doubt, np.arange(len(noised))

@@ -4,7 +4,7 @@ Each arm changes the rows that a cheap linear model on sparse features learns fr
 out. The labels there are as doubtful as those learnt from, so every row counts by its probability of a right label: a model is not
 rewarded for repeating an error, nor for agreeing with a suggestion.
 
-Where it is well determined how many labels are wrong (``suspects.determined``), the best arm that changes anything is recommended, unless
+Where it is well determined how many labels are wrong (``statistics.determined``), the best arm that changes anything is recommended, unless
 it is measurably worse than the original: that hundreds of labels are wrong does not become untrue because a linear model shrugs them off,
 and others do not. Where it is not, an arm has to exceed the original by more than two standard errors of the paired difference (as Breiman
 et al. 1984, §3.4.3, with one) and one row beyond it, since a single row that turns has a standard error of less than a row; else the

@@ -15,7 +15,7 @@ from cartograph.data.linked_rows import user_groups
 from cartograph.data.progress import Progress
 from cartograph.features.simple import simple_features
 from cartograph.schema import LABEL, UID, dataset_info
-from cartograph.suspects.determined import well_determined
+from cartograph.statistics.determined import well_determined
 
 WEIGHABLE = ("little explained", "much noise")
 """Why the number of wrong labels is not known where rows may be weighted by how doubtful their labels are."""

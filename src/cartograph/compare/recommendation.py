@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cartograph.compare.markdown import METRIC_NAMES
 from cartograph.compare.versions import GROUP_OF, HELD_OUT, TRUSTED
-from cartograph.suspects.determined import well_determined
+from cartograph.statistics.determined import well_determined
 from cartograph.wording import about, counted, cut, listing
 
 Row = Mapping[str, Any]
