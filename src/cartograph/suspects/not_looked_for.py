@@ -36,4 +36,4 @@ def not_looked_for(by_uid: pa.Table, reason: str, asked: Mapping[str, Any]) -> t
     }
     table = pa.table([columns[field.name] for field in NOISE], names=NOISE.names).cast(NOISE)
     record = {"rows": rows, "suspects": 0, "flips": 0, "detector": None, "calibrated": False, "wrong": None, "explained": None}
-    return table, record | dict(asked) | {"assumption": None, "impossible": reason}
+    return table, record | dict(asked) | {"assumption": None, "unknown": None, "impossible": reason}
