@@ -183,7 +183,7 @@ def pairs_held(pairs: list[dict[str, float]], given: np.ndarray, true: np.ndarra
         held += round(ends["low"]) <= wrong <= round(ends["high"])
         at_most += round(ends["low"]) <= wrong <= round(ends["most"])
         number += 1
-    return [held, at_most, number]
+    return [int(held), int(at_most), number]
 
 
 def cells(

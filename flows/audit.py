@@ -23,7 +23,7 @@ from cartograph.errors import CartographError, InputError
 from flows.engine.announce import announce
 from flows.engine.dvc_record import commit
 from flows.engine.runner import Runner
-from flows.engine.runners import open_runner
+from flows.engine.runners import Workers, open_runner
 from flows.engine.scheduler import run_steps
 from flows.engine.states import flow_state
 from tasks.audit.gates import check_gates
@@ -38,14 +38,17 @@ from tasks.presentation import console
 
 
 @flow(name="audit", flow_run_name="audit {workspace}")
-def audit(workspace: str = ".", force: list[str] | None = None, runner: str = "local", workers: int = 1, address: str | None = None) -> Any:
+def audit(
+    workspace: str = ".", force: list[str] | None = None, runner: str = "local", workers: Workers = "auto", address: str | None = None
+) -> Any:
     """Audit a workspace: run what is not fresh, record it in DVC, check the gates.
 
     Args:
         workspace: its folder, from the project's root.
         force: names of steps to run even where they are fresh.
         runner: where steps are computed, ``local`` or ``dask``.
-        workers: how many steps that may use an accelerator run at the same time; more than one on ``local`` are processes of their own.
+        workers: how many steps that may use an accelerator run at the same time; more than one on ``local`` are processes of their own;
+            ``auto``: as many as pay.
         address: of the scheduler of a running Dask cluster.
     """
     space, error = None, None
@@ -54,7 +57,7 @@ def audit(workspace: str = ".", force: list[str] | None = None, runner: str = "l
         with held_workspace(workspace, "python -m flows.audit --workspace {}") as held:
             space = held
             try:
-                _run(held, force or [], open_runner(runner, workers, address))
+                _run(held, force or [], open_runner(held, runner, workers, address))
             finally:
                 if (remark := remark_on_edits(held)) is not None:
                     console.say(f"Edited     {remark}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cartograph.errors import CartographError, InputError
-from flows.engine.runners import check_runner
+from flows.engine.runners import check_runner, workers_of
 from tasks.commands.given_files import asked_features, listed_names
 from tasks.commands.own_file import workspace_for
 from tasks.pipelines import open_workspace
@@ -59,7 +59,13 @@ def main(
     address: Annotated[
         str | None, typer.Option("--address", help="Scheduler of a running Dask cluster; a local one is started by default.")
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Trainings at once: local processes, or a local cluster's workers.")] = 1,
+    workers: Annotated[
+        str,
+        typer.Option(
+            "--workers",
+            help="Trainings at once, in local processes or a local cluster's workers; auto: one per GPU or core where that pays.",
+        ),
+    ] = "auto",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show Prefect's own log lines.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
@@ -67,6 +73,7 @@ def main(
     try:
         # Before Prefect is imported and its server started, which takes a while.
         check_runner(runner, address)
+        number = workers_of(workers)
         if data:
             columns = asked_features(features, feature)
             workspace = workspace_for(
@@ -92,5 +99,5 @@ def main(
 
     # By its name, since this is that module's command line.
     conduct(
-        import_module("flows.audit").audit, open_workspace, workspace or ".", force, runner, workers, address, verbose=verbose, debug=debug
+        import_module("flows.audit").audit, open_workspace, workspace or ".", force, runner, number, address, verbose=verbose, debug=debug
     )

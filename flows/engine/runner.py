@@ -32,6 +32,10 @@ class Runner(ABC):
 
     at_once: int = 1
 
+    def slots(self) -> int:
+        """Return how many of them are computed at the same time from now on."""
+        return self.at_once
+
     def __enter__(self) -> Self:
         return self
 

@@ -91,7 +91,7 @@ def run_steps(
         record: records steps in DVC; called with all steps before one that reports their versions, when that one runs.
         after: called with each step that completed, and whether it had to run for that.
     """
-    steps, slots = steps_of(workspace.settings), Slots(runner.at_once)
+    steps, slots = steps_of(workspace.settings), Slots(runner.slots)
     futures: dict[str, PrefectFuture[Any]] = {}
     before: dict[str, set[str]] = {}
     for place, step in enumerate(steps):
@@ -172,10 +172,10 @@ def _log(future: PrefectFuture[Any], line: str, level: int = logging.INFO) -> No
 
 
 class Slots:
-    """So many accelerators, each used by one step at a time."""
+    """So many accelerators, each used by one step at a time; their number may grow."""
 
-    def __init__(self, number: int) -> None:
-        self._free = number
+    def __init__(self, number: Callable[[], int]) -> None:
+        self._number, self._used = number, 0
         self._waiting: list[int] = []
         self._changed = Condition()
 
@@ -183,15 +183,15 @@ class Slots:
         """Take one as soon as one is free; of those that wait, the one with the lowest place in the DAG comes first."""
         with self._changed:
             insort(self._waiting, place)
-            self._changed.wait_for(lambda: self._free > 0 and self._waiting[0] == place)
+            self._changed.wait_for(lambda: self._used < self._number() and self._waiting[0] == place)
             self._waiting.remove(place)
-            self._free -= 1
+            self._used += 1
             self._changed.notify_all()
 
     def give_back(self) -> None:
         """Free one."""
         with self._changed:
-            self._free += 1
+            self._used -= 1
             self._changed.notify_all()
 
 

@@ -223,7 +223,7 @@ def test_a_step_that_does_not_run_leaves_its_accelerator_to_others(threads: Thre
 
 
 def test_of_the_steps_that_wait_for_an_accelerator_the_first_in_the_dag_gets_it() -> None:
-    slots, order, places = Slots(1), [], [3, 1, 2]
+    slots, order, places = Slots(lambda: 1), [], [3, 1, 2]
     slots.take(0)
     with ThreadPoolExecutor(3) as pool:
         for place in places:
@@ -263,11 +263,11 @@ def test_what_comes_before_a_step_that_reports_versions_is_recorded_when_it_runs
 
 def test_a_slot_goes_by_the_id_of_the_task_that_it_stands_for() -> None:
     own = uuid4()
-    assert FreeSlot(Slots(1), 0, own).task_run_id == own
+    assert FreeSlot(Slots(lambda: 1), 0, own).task_run_id == own
 
 
 def test_a_slot_that_was_not_taken_is_not_given_back_and_one_that_was_only_once() -> None:
-    slots = Slots(1)
+    slots = Slots(lambda: 1)
     slot = FreeSlot(slots, 0, uuid4())
     slot.release()
     slot.wait()
@@ -287,7 +287,7 @@ def test_a_slot_that_was_not_taken_is_not_given_back_and_one_that_was_only_once(
 
 
 def test_two_that_wait_both_go_on_when_two_accelerators_become_free_at_once() -> None:
-    slots = Slots(0)
+    slots = Slots(lambda: 0)
     with ThreadPoolExecutor(2) as pool:
         waiting = []
         for place in (2, 1):
@@ -367,7 +367,7 @@ def test_what_is_waited_for_tells_of_a_failure_unless_it_is_asked_not_to() -> No
     broken = Failed(message="broken", data=ValueError("broken"))
     waited = EndedCell(SimpleNamespace(task_run_id=uuid4(), wait=lambda timeout: None, state=broken))  # type: ignore[arg-type]
     assert waited.result() == {}, "a cell that failed has run"
-    slot = FreeSlot(Slots(1), 0, uuid4())
+    slot = FreeSlot(Slots(lambda: 1), 0, uuid4())
     assert slot.result() == {}
     slot._final_state = broken
     slot.wait = lambda timeout=None: None  # type: ignore[method-assign]
