@@ -1,4 +1,4 @@
-"""The sentence at the top of the page: how many labels are wrong or why that cannot be told, and what was checked."""
+"""The sentence at the top of the page: how many labels are wrong or why that is not known, and what was checked."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def why_unknown(record: Mapping[str, Any], rows: int) -> str:
     """Return why the number of wrong labels cannot be estimated, as a clause; empty where it can be, or was not asked."""
     if record.get("unknown") == "few rows":
         return f"{counted(rows, 'row')} in so many classes are too few" if rows >= FEWEST_ROWS else f"{counted(rows, 'row')} are too few"
-    if record.get("unknown") == "told":
-        columns = record["told_by"]
+    if record.get("unknown") == "leaked":
+        columns = record["leaked_by"]
         which = f"`{cut(columns[0], 60)}` tells" if len(columns) == 1 else f"each of {counted(len(columns), 'column')} tells"
         return f"{which} the label of (nearly) every row by itself, so that wrong labels would look right"
     if record.get("unknown") == "one class":

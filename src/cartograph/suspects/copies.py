@@ -72,7 +72,7 @@ def copies_of(number: Integers, labels: Ids) -> Copies | None:
     return Copies(rows, text, agreeing, contradicting)
 
 
-def told_by_copies(true_classes: Floats, transition: Floats, given: Integers, copies: Copies, softer: Floats | None = None) -> Floats:
+def updated_by_copies(true_classes: Floats, transition: Floats, given: Integers, copies: Copies, softer: Floats | None = None) -> Floats:
     """Return the probabilities of the true classes once the other copies' labels are known, ``(n_examples, n_classes)``; rows sum to 1.
 
     Where labels go wrong less often than the transition says, a row's own label is heard as much more, too.
@@ -86,7 +86,7 @@ def told_by_copies(true_classes: Floats, transition: Floats, given: Integers, co
 
     >>> sure, even = np.full((3, 2), 0.5), np.array([[0.9, 0.1], [0.1, 0.9]])
     >>> labels = np.array([0, 0, 1])
-    >>> told_by_copies(sure, even, labels, copies_of(np.zeros(3, int), labels)).round(2).tolist()
+    >>> updated_by_copies(sure, even, labels, copies_of(np.zeros(3, int), labels)).round(2).tolist()
     [[0.5, 0.5], [0.5, 0.5], [0.99, 0.01]]
     """
     rows = copies.rows
@@ -96,10 +96,10 @@ def told_by_copies(true_classes: Floats, transition: Floats, given: Integers, co
     _, copied, heard = max(found, key=lambda tried: tried[0])
     if copied > COPIED:
         return true_classes
-    told: Floats = true_classes.copy()
-    told[rows] = heard / np.clip(transition, LEAST / len(transition), None).T[given[rows]]
-    told[rows] /= told[rows].sum(axis=1, keepdims=True)
-    return told
+    updated: Floats = true_classes.copy()
+    updated[rows] = heard / np.clip(transition, LEAST / len(transition), None).T[given[rows]]
+    updated[rows] /= updated[rows].sum(axis=1, keepdims=True)
+    return updated
 
 
 def _heard(known: Floats, transition: Floats, given: Integers, copies: Copies) -> tuple[float, float, Floats]:

@@ -30,7 +30,7 @@ from cartograph.data.arrays import Bools, Floats, Ids, Integers, Integers32, Rea
 from cartograph.data.kept_logits import KeptShares
 from cartograph.errors import InputError
 from cartograph.statistics.proportion import wilson_interval
-from cartograph.suspects.copies import Copies, told_by_copies
+from cartograph.suspects.copies import Copies, updated_by_copies
 from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
 from cartograph.suspects.through_noise import sharpen
 from cartograph.suspects.transitions import LEAST, anchor_counts, contradicting, counted_transition, even_transition, likely_transition
@@ -161,13 +161,13 @@ def label_doubt(
     pairs: tuple[WrongPair, ...] = ()
     if explained < NOTHING:
         transition, estimated, noisy, hard = even_transition(known.shape[1], LEAST), False, False, False
-        score = _posterior(_told(known, transition, given, copies, known), transition, given)
+        score = _posterior(_updated(known, transition, given, copies, known), transition, given)
     else:
         anchors = anchor_counts(known, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
         transition = likely_transition(known, given, anchors, pseudo_rows, missed=missed)
         true_classes = sharpen(known, given, transition).probabilities(known)
-        told = _told(true_classes, transition, given, copies, known)
-        score = _posterior(told, transition, given)
+        updated = _updated(true_classes, transition, given, copies, known)
+        score = _posterior(updated, transition, given)
         contradicted, surest = contradicting(anchors)
         clear = clear_share(true_classes)
         fits = fits_the_labels(known, true_classes, transition, counted_transition(anchors, 1.0), given, entropy)
@@ -182,7 +182,7 @@ def label_doubt(
     else:
         wrong = _wrong_labels(known, given, score, anchors, pseudo_rows, missed, copies)
         ends = (wrong.low / max(wrong.expected, LEAST), wrong.high / max(wrong.expected, LEAST))
-        pairs = wrong_pairs(known, told, given, transition, anchors, ends)
+        pairs = wrong_pairs(known, updated, given, transition, anchors, ends)
     alone = lone_rows(given)
     score[alone] = np.maximum(score[alone], 0.5)
     return Doubt(score, suggested_labels(probabilities, labels), transition, explained, wrong, unknown, pairs)
@@ -253,8 +253,8 @@ def _posterior(true_classes: Floats, transition: Floats, given: Integers) -> Flo
     return wrong / (wrong + right)
 
 
-def _told(true_classes: Floats, transition: Floats, given: Integers, copies: Copies | None, softer: Floats) -> Floats:
-    return true_classes if copies is None else told_by_copies(true_classes, transition, given, copies, softer)
+def _updated(true_classes: Floats, transition: Floats, given: Integers, copies: Copies | None, softer: Floats) -> Floats:
+    return true_classes if copies is None else updated_by_copies(true_classes, transition, given, copies, softer)
 
 
 def _wrong_labels(
@@ -263,7 +263,7 @@ def _wrong_labels(
     wider = anchor_counts(probabilities, given, MORE_ANCHORS)
     transition = likely_transition(probabilities, given, wider, pseudo_rows, missed=missed)
     true_classes = sharpen(probabilities, given, transition).probabilities(probabilities)
-    with_hard = float(_posterior(_told(true_classes, transition, given, copies, probabilities), transition, given).sum())
+    with_hard = float(_posterior(_updated(true_classes, transition, given, copies, probabilities), transition, given).sum())
     unpredicted = float(len(given) - probabilities[np.arange(len(given)), given].sum())
     return bounds(score, with_hard, contradicting(anchors), contradicting(wider), unpredicted)
 

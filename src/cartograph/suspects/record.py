@@ -100,7 +100,7 @@ def without_number(record: Mapping[str, Any], telling: Sequence[str], forms: Cla
     """
     if not telling and not forms.alone:
         return dict(record)
-    why = {"unknown": "told", "told_by": list(telling)} if telling else {"unknown": "one class"}
+    why = {"unknown": "leaked", "leaked_by": list(telling)} if telling else {"unknown": "one class"}
     return {**record, "calibrated": False, "wrong": None, **why}
 
 

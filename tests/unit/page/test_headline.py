@@ -26,9 +26,9 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
     noisy = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "much noise"}))
     assert "so many labels contradict the models that hard rows and wrong labels look alike, so none is " in headline(noisy)
     for columns, which in ((["grade"], "`grade` tells"), (["a", "b"], "each of 2 columns tells")):
-        record = {**found.suspects.record, "unknown": "told", "told_by": columns, "calibrated": False, "wrong": None}
-        told = replace(found, suspects=replace(found.suspects, record=record))
-        assert f"cannot be estimated: {which} the label of (nearly) every row by itself, so that wrong labels would" in headline(told)
+        record = {**found.suspects.record, "unknown": "leaked", "leaked_by": columns, "calibrated": False, "wrong": None}
+        leaked = replace(found, suspects=replace(found.suspects, record=record))
+        assert f"cannot be estimated: {which} the label of (nearly) every row by itself, so that wrong labels would" in headline(leaked)
 
 
 def test_labels_that_were_not_looked_at_are_not_said_to_look_right(audit: Audit) -> None:

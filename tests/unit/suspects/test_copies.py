@@ -34,18 +34,18 @@ def test_copies_that_were_labelled_apart_outvote_a_wrong_label() -> None:
     text, true, given, known = labelled(copied=False)
     copies = copies_of(text, given)
     assert copies is not None
-    alone, told = label_doubt(known, given), label_doubt(known, given, copies=copies)
+    alone, heard = label_doubt(known, given), label_doubt(known, given, copies=copies)
     wrong = given != true
-    assert average_precision(wrong, told.score) > 0.05 + average_precision(wrong, alone.score)
-    assert told.wrong is not None and told.wrong.low <= wrong.sum() <= told.wrong.high
+    assert average_precision(wrong, heard.score) > 0.05 + average_precision(wrong, alone.score)
+    assert heard.wrong is not None and heard.wrong.low <= wrong.sum() <= heard.wrong.high
 
 
 def test_copies_that_share_one_label_vouch_for_nothing() -> None:
     text, true, given, known = labelled(copied=True)
     copies = copies_of(text, given)
     assert copies is not None
-    alone, told = label_doubt(known, given), label_doubt(known, given, copies=copies)
-    assert abs(average_precision(given != true, told.score) - average_precision(given != true, alone.score)) < 0.01
+    alone, heard = label_doubt(known, given), label_doubt(known, given, copies=copies)
+    assert abs(average_precision(given != true, heard.score) - average_precision(given != true, alone.score)) < 0.01
 
 
 def test_copies_whose_classes_their_text_does_not_decide_are_not_heard() -> None:
@@ -55,5 +55,5 @@ def test_copies_whose_classes_their_text_does_not_decide_are_not_heard() -> None
     yes = 1.0 / (1.0 + np.exp(-np.where(true == 1, 1, -1) * rng.normal(3.0, 1.5, len(true))))
     known, copies = np.stack([1 - yes, yes], axis=1), copies_of(text, given)
     assert copies is not None
-    alone, told = label_doubt(known, given), label_doubt(known, given, copies=copies)
-    assert average_precision(given != true, told.score) > average_precision(given != true, alone.score) - 0.01
+    alone, heard = label_doubt(known, given), label_doubt(known, given, copies=copies)
+    assert average_precision(given != true, heard.score) > average_precision(given != true, alone.score) - 0.01
