@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-from unicodedata import category
 
-from cartograph.data.progress import Pace, Progress
 from cartograph.errors import CartographError, InputError, NoColumnError
+from cartograph.frames.terminal import say, watched
 
 if TYPE_CHECKING:
     from cartograph.frames.cleaned_rows import Recipe
@@ -21,12 +18,6 @@ if TYPE_CHECKING:
     from cartograph.frames.rows import FileForm, Rows
     from cartograph.ingest.canonical import IngestedSet
 
-EVERY_SECONDS = 10.0
-"""Off a terminal, how often a training says how far it is."""
-LONG_SECONDS = 5.0
-"""From then on a part has a line on a terminal."""
-_BETWEEN = 0.2
-_CLEAR = "\r\x1b[K"
 _NAMED = 5
 _WAY_OUT = "Name the texts with --text and the labels with --label; a table of features is read with --features."
 
@@ -128,12 +119,12 @@ def _audit_one_label(given: argparse.Namespace) -> None:
     # Only now, since to import what trains takes longer than to see that a file is not as it was said to be.
     from cartograph.frames.audit import audit_rows
 
-    with _watched() as (trained, judged):
+    with watched() as (trained, judged):
         found = audit_rows(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=trained, judged=judged)
     examples = rows.ingested.examples
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(examples))} of the rows)"
     kept = _end(found, folder, part, given.recipe)
-    _say(f"{folder / 'cleaned.csv'}: {_rows_kept(kept, rows.ingested)}, {found.changes(given.recipe)}")
+    say(f"{folder / 'cleaned.csv'}: {_rows_kept(kept, rows.ingested)}, {found.changes(given.recipe)}")
 
 
 def _audit_labels(given: argparse.Namespace) -> None:
@@ -146,14 +137,14 @@ def _audit_labels(given: argparse.Namespace) -> None:
     rows = read_label_rows(given.file, _texts(given), _label_columns(given), given.features or given.feature, _form(given), given.linked)
     folder = _begin(given, rows.rows, counted(len(rows.names), "label"))
     if rows.sets.empty:
-        _say(f"{counted(rows.sets.empty, 'row')} with an empty cell in `{rows.columns[0]}`: read as having none of the labels")
+        say(f"{counted(rows.sets.empty, 'row')} with an empty cell in `{rows.columns[0]}`: read as having none of the labels")
     if rows.left_out:
         named = listing([f"{cut(name, 40)} ({why})" for name, why in list(rows.left_out.items())[:3]])
         more = f", and {len(rows.left_out) - 3:,} more" if len(rows.left_out) > 3 else ""
-        _say(f"{counted(len(rows.left_out), 'label')} cannot be audited: {named}{more}")
+        say(f"{counted(len(rows.left_out), 'label')} cannot be audited: {named}{more}")
     from cartograph.frames.several_labels import audit_labels
 
-    with _watched() as (trained, judged):
+    with watched() as (trained, judged):
         found = audit_labels(rows, epochs=given.epochs, threshold=given.threshold, seed=given.seed, progress=trained, judged=judged)
     part = f"{counted(len(found.suspects), 'suspect')} ({share(len(found.suspects), len(found.measures))} of all yes and no)"
     kept = _end(found, folder, part)
@@ -164,7 +155,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
         if found.wrong is not None
         else "unchanged, as nobody can say how many labels are wrong"
     )
-    _say(f"{folder / 'cleaned.csv'}: {_rows_kept(kept, rows.rows.ingested)}, {done}")
+    say(f"{folder / 'cleaned.csv'}: {_rows_kept(kept, rows.rows.ingested)}, {done}")
 
 
 def _label_columns(given: argparse.Namespace) -> str | list[str]:
@@ -193,7 +184,7 @@ def _form(given: argparse.Namespace) -> FileForm:
     columns = tuple(_listed(given.columns)) if given.columns else ()
     if given.encoding or (found := guessed_encoding(Path(given.file))) is None:
         return FileForm(given.encoding, columns)
-    _say(f"{Path(given.file).name} is not UTF-8; it is read as {found} (another: --encoding NAME)")
+    say(f"{Path(given.file).name} is not UTF-8; it is read as {found} (another: --encoding NAME)")
     return FileForm(found, columns)
 
 
@@ -205,24 +196,24 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
     from cartograph.ingest.placeholders import placeholders_sentence
     from cartograph.wording import counted
 
-    _say(f"{counted(len(rows.ingested.examples), 'row')}, {kinds}")
+    say(f"{counted(len(rows.ingested.examples), 'row')}, {kinds}")
     counts = {} if given.labels else rows.ingested.class_counts
     for sentence in (forms_sentence(counts), placeholders_sentence(counts)):
         if sentence:
-            _say(sentence)
+            say(sentence)
     if aside := len(rows.ingested.quarantine):
-        _say(f"{counted(aside, 'row')} of {rows.ingested.rows_read:,} set aside: {reasons_phrase(rows.ingested.quarantine)}")
+        say(f"{counted(aside, 'row')} of {rows.ingested.rows_read:,} set aside: {reasons_phrase(rows.ingested.quarantine)}")
     if (linkage := rows.ingested.linkage) is not None:
         for line in (linkage.sentence, *linkage.warnings.values()):
-            _say(line)
+            say(line)
     if copies := near_copies_sentence(rows.ingested, rows.not_read):
-        _say(copies)
+        say(copies)
     for line in _columns_read(rows.ingested, not given.labels):
-        _say(line)
+        say(line)
     folder = Path(given.out or f"{Path(given.file).stem}-audit")
     folder.mkdir(parents=True, exist_ok=True)
     if len(rows.ingested.info.labels) > 1 or given.labels:
-        _say("training a model, to see how each row is learnt")
+        say("training a model, to see how each row is learnt")
     return folder
 
 
@@ -259,16 +250,16 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recip
     wrong, page = found.wrong, found._page
     for sentence in (page.training["learning"]["sentence"], *page.impossible):
         if sentence:
-            _say(sentence)
+            say(sentence)
     if wrong is not None:
         sure = f", {sure_suspects(page)}" if len(page.flagged) and not page.several else ""
-        _say(f"{part}{sure}; {on_condition(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
+        say(f"{part}{sure}; {on_condition(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
     elif not page.impossible:
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
-        _say(f"{part}; how many labels are wrong cannot be estimated{why and ': '}{why}, so none is sure enough to change automatically")
-    _say("")
-    _say(f"{report}: the map, the suspects and the reasons; open it in a browser")
-    _say(f"{suspects}: the suspects, most suspect first")
+        say(f"{part}; how many labels are wrong cannot be estimated{why and ': '}{why}, so none is sure enough to change automatically")
+    say("")
+    say(f"{report}: the map, the suspects and the reasons; open it in a browser")
+    say(f"{suspects}: the suspects, most suspect first")
     return kept
 
 
@@ -278,59 +269,6 @@ def _rows_kept(kept: int, ingested: IngestedSet) -> str:
 
     aside = len(ingested.quarantine)
     return f"{kept:,} of {ingested.rows_read:,} rows ({aside:,} set aside)" if aside else counted(kept, "row")
-
-
-@contextmanager
-def _watched() -> Iterator[tuple[Progress, Progress | None]]:
-    """Show how far an audit is while the block runs: yields what its training, and the models that judge its labels, call.
-
-    On a terminal in a line that is written over, once a part takes long; elsewhere a training says so in a line from time to time.
-    """
-    if not sys.stderr.isatty():
-        yield _lines(), None
-        return
-    try:
-        yield _line("training", "examples"), _line("judging labels", "folds of models")
-    finally:
-        sys.stderr.write(_CLEAR)
-        sys.stderr.flush()
-
-
-def _line(part: str, unit: str) -> Progress:
-    pace, drawn = Pace(unit), 0.0
-    began: float | None = None
-
-    def update(done: int, total: int) -> None:
-        nonlocal began, drawn
-        now = time.monotonic()
-        began = now if began is None else began
-        course = pace.course(done, total, now)
-        if now - began >= LONG_SECONDS and now - drawn >= _BETWEEN:
-            drawn = now
-            sys.stderr.write(f"{_CLEAR}  {part}: {course}")
-            sys.stderr.flush()
-
-    return update
-
-
-def _lines() -> Progress:
-    started = said = time.monotonic()
-
-    def update(done: int, total: int) -> None:
-        nonlocal said
-        if time.monotonic() - said >= EVERY_SECONDS:
-            said = time.monotonic()
-            _say(f"  {done:,} of {total:,} examples, {said - started:.0f} s")
-
-    return update
-
-
-def _say(line: str) -> None:
-    shown = "".join(
-        letter if letter.isprintable() or category(letter) == "Zs" else letter.encode("unicode_escape").decode() for letter in line
-    )
-    sys.stdout.write(f"{shown}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

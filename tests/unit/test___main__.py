@@ -210,9 +210,9 @@ def test_a_terminal_shows_how_far_each_part_is_in_a_line_that_goes_away(
     texts = ["good fun", "fine film", "good plot", "bad film", "dull plot", "bad"] * 20
     pd.DataFrame({"text": texts, "label": (["pos"] * 3 + ["neg"] * 3) * 20}).to_csv("rows.csv", index=False)
     shown = Terminal() if terminal else io.StringIO()
-    monkeypatch.setattr("cartograph.__main__.LONG_SECONDS", 0.0)
-    monkeypatch.setattr("cartograph.__main__._BETWEEN", 0.0)
-    monkeypatch.setattr("cartograph.__main__.EVERY_SECONDS", 0.0)
+    monkeypatch.setattr("cartograph.frames.terminal.LONG_SECONDS", 0.0)
+    monkeypatch.setattr("cartograph.frames.terminal._BETWEEN", 0.0)
+    monkeypatch.setattr("cartograph.frames.terminal.EVERY_SECONDS", 0.0)
     monkeypatch.setattr("sys.stderr", shown)
     assert main(["audit", "rows.csv"]) == 0
     lines = shown.getvalue().split("\r\x1b[K")

@@ -8,15 +8,12 @@ place keeps the same call from training again. Boosted trees have no checkpoints
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
@@ -28,22 +25,21 @@ from cartograph.dynamics.decisions import recorded_uids
 from cartograph.dynamics.epoch_files import epoch_file
 from cartograph.dynamics.recorder import DynamicsRecorder
 from cartograph.errors import InputError
-from cartograph.models.base import Classifier, label_matrix
+from cartograph.models.base import Classifier
 from cartograph.models.encoded import Examples
-from cartograph.models.isolation import available_threads, isolated, require_device, seed_everything
-from cartograph.models.registry import MODELS, model_class
-from cartograph.schema import LABEL, LABEL_SET, RANK, TWICE, DatasetInfo, Domain, dataset_info
+from cartograph.models.isolation import available_threads, isolated, seed_everything
+from cartograph.models.registry import model_class
+from cartograph.schema import LABEL_SET, RANK, TWICE, DatasetInfo, Domain, dataset_info
 from cartograph.train.batch_order import BatchOrder, oversampled_batches, ranked_batches
-from cartograph.train.checkpoints import Checkpoints, file_digests
-from cartograph.train.patience import best_epoch, require_validation
+from cartograph.train.checkpoints import Checkpoints
+from cartograph.train.inputs import checked_info, training_identity
+from cartograph.train.patience import best_epoch
 from cartograph.train.processes import launch, process_count, read_set, run_worker
 from cartograph.train.recipe import Recipe
 from cartograph.train.result import Predictions, TrainingResult
 from cartograph.train.settling import Settling
 from cartograph.train.stages import fit_stages
-from cartograph.train.trainer import HELD_OUT, DynamicsTrainer, Score, Watch
-
-_HASHED_ROWS = 65_536
+from cartograph.train.trainer import DynamicsTrainer, Score, Watch
 
 __all__ = ["Recipe", "TrainingResult", "fit", "fit_files"]
 
@@ -116,7 +112,7 @@ def fit(
             train set is empty or has one class only, ``cuda`` is asked for without a GPU, or rows of several labels
             (``schema.LABEL_SET``) come with other sets or multiple choice; or as ``patience.require_validation``.
     """
-    info = _checked(recipe, train, evaluation)
+    info = checked_info(recipe, train, evaluation)
     if LABEL_SET in train.column_names and (evaluation or held_out is not None or info.options):
         raise InputError("a train set whose rows have several labels is trained on alone; leave out evaluation and held-out sets.")
     with isolated(recipe.seed, cpu_threads(recipe)):
@@ -125,7 +121,7 @@ def fit(
             return fit_stages(recipe, train, evaluation, result, threads=threads, progress=progress, held_out=held_out, settling=settling)
         result = TrainingResult(Path(folder))
         result.dynamics.mkdir(parents=True, exist_ok=True)
-        identity = _identity(recipe, train, evaluation, held_out, settles=settling is not None)
+        identity = training_identity(recipe, train, evaluation, held_out, settles=settling is not None)
         checkpoints = Checkpoints(result.folder / "checkpoints", result.dynamics, identity)
         if checkpoints.finished():
             return result
@@ -281,54 +277,6 @@ def _training(recipe: Recipe, trainer: DynamicsTrainer) -> dict[str, str | int]:
         "parameters": parameters,
         "device": trainer.args.device.type,
     }
-
-
-def _checked(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table]) -> DatasetInfo:
-    info = dataset_info(train.schema)
-    several = label_matrix(train) if LABEL_SET in train.column_names else None
-    classes = len(set(train.column(LABEL).to_pylist())) if several is None else len(np.unique(several))
-    if classes < 2:
-        raise InputError(
-            f"the train set has {train.num_rows:,} rows and {classes} class{'es' * (classes != 1)}; a model needs two classes at least."
-        )
-    for name, table in evaluation.items():
-        other = dataset_info(table.schema)
-        if (other.task, other.labels) != (info.task, info.labels):
-            raise InputError(
-                f"evaluation set `{name}` ({other.task}, labels {', '.join(other.labels)}) does not go with the train set "
-                f"({info.task}, labels {', '.join(info.labels)}); ingest both with one column mapping."
-            )
-    require_validation(recipe, {name: dataset_info(table.schema) for name, table in evaluation.items()})
-    require_device(recipe.device)
-    require_readable(recipe.model, info)
-    return info
-
-
-def require_readable(model: str, info: DatasetInfo) -> None:
-    """Check that a model reads rows of a set's kind.
-
-    Raises:
-        InputError: no model has this name, or it reads rows of another kind.
-    """
-    reads, kind = model_class(model).reads, "images" if info.images else "tables" if info.features else "texts"
-    if reads != kind:
-        usable = ", ".join(name for name in MODELS if model_class(name).reads == kind)
-        raise InputError(f"model `{model}` reads {reads}, but the rows are {kind}; use one of {usable}.")
-
-
-def _identity(recipe: Recipe, train: pa.Table, evaluation: Mapping[str, pa.Table], held_out: pa.Table | None, *, settles: bool) -> str:
-    content = recipe.to_json() | {"settles": settles}
-    source = Path(recipe.pretrained or "").expanduser()
-    if recipe.pretrained and source.is_dir():
-        content["pretrained"] = file_digests(source)
-    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
-    for name, table in [("", train), *sorted(evaluation.items()), *([] if held_out is None else [(HELD_OUT, held_out)])]:
-        digest.update(name.encode())
-        digest.update(str(table.schema.remove_metadata()).encode())
-        for start in range(0, table.num_rows, _HASHED_ROWS):
-            for column in table.slice(start, _HASHED_ROWS).columns:
-                digest.update(pa.record_batch([column.combine_chunks()], names=[""]).serialize())
-    return digest.hexdigest()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,72 @@
+"""What the command `cartograph` shows: its lines, and how far a long audit is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unicodedata import category
+
+from cartograph.data.progress import Pace, Progress
+
+EVERY_SECONDS = 10.0
+"""Off a terminal, how often a training says how far it is."""
+LONG_SECONDS = 5.0
+"""From then on a part has a line on a terminal."""
+_BETWEEN = 0.2
+_CLEAR = "\r\x1b[K"
+
+
+@contextmanager
+def watched() -> Iterator[tuple[Progress, Progress | None]]:
+    """Show how far an audit is while the block runs: yields what its training, and the models that judge its labels, call.
+
+    On a terminal in a line that is written over, once a part takes long; elsewhere a training says so in a line from time to time.
+    """
+    if not sys.stderr.isatty():
+        yield _lines(), None
+        return
+    try:
+        yield _line("training", "examples"), _line("judging labels", "folds of models")
+    finally:
+        sys.stderr.write(_CLEAR)
+        sys.stderr.flush()
+
+
+def _line(part: str, unit: str) -> Progress:
+    pace, drawn = Pace(unit), 0.0
+    began: float | None = None
+
+    def update(done: int, total: int) -> None:
+        nonlocal began, drawn
+        now = time.monotonic()
+        began = now if began is None else began
+        course = pace.course(done, total, now)
+        if now - began >= LONG_SECONDS and now - drawn >= _BETWEEN:
+            drawn = now
+            sys.stderr.write(f"{_CLEAR}  {part}: {course}")
+            sys.stderr.flush()
+
+    return update
+
+
+def _lines() -> Progress:
+    started = said = time.monotonic()
+
+    def update(done: int, total: int) -> None:
+        nonlocal said
+        if time.monotonic() - said >= EVERY_SECONDS:
+            said = time.monotonic()
+            say(f"  {done:,} of {total:,} examples, {said - started:.0f} s")
+
+    return update
+
+
+def say(line: str) -> None:
+    """Print a line; of what it quotes, no character can steer a terminal."""
+    shown = "".join(
+        letter if letter.isprintable() or category(letter) == "Zs" else letter.encode("unicode_escape").decode() for letter in line
+    )
+    sys.stdout.write(f"{shown}\n")
+    sys.stdout.flush()
