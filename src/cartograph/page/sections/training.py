@@ -67,7 +67,7 @@ def _accuracy(audit: Audit, sets: list[str]) -> Table:
         Column("Set"),
         Column("Domain", meaning="in distribution: drawn like the train set; out of distribution: from somewhere else"),
         Column("Rows", "count"),
-        Column("Accuracy", "probability", "after the last epoch"),
+        Column("Accuracy", "probability", f"of the model after {_kept(audit)}"),
         Column("95 % interval", meaning="range of the accuracy on other rows of the same kind (Wilson)"),
         Column(
             "Macro F1",
@@ -76,7 +76,13 @@ def _accuracy(audit: Audit, sets: list[str]) -> Table:
         ),
     )
     filled = [place for place in range(len(columns)) if any(line[place] not in (None, "") for line in cells)]
-    return Table("After the last epoch", [columns[place] for place in filled], [tuple(line[place] for place in filled) for line in cells])
+    return Table(f"After {_kept(audit)}", [columns[place] for place in filled], [tuple(line[place] for place in filled) for line in cells])
+
+
+def _kept(audit: Audit) -> str:
+    """Return which epoch's model is kept: the last one's, or the best one's where the training ended for want of a better one."""
+    best = audit.training.get("best_epoch")
+    return "the last epoch" if best is None else f"epoch {count(int(best))}, the best"
 
 
 def _facts(audit: Audit) -> list[tuple[str, str]]:

@@ -19,6 +19,12 @@ def test_accuracy_has_an_interval_on_sets_of_known_size(audit: Audit) -> None:
     assert [column.title for column in table.columns][-1] == "95 % interval", "no macro F1 is known"
 
 
+def test_scores_are_named_after_the_epoch_whose_model_is_kept(audit: Audit) -> None:
+    assert block_of(training_section(audit), Table).caption == "After the last epoch"
+    stopped = replace(audit, training={**audit.training, "best_epoch": 4})
+    assert block_of(training_section(stopped), Table).caption == "After epoch 4, the best"
+
+
 def test_a_train_set_alone_has_no_columns_that_are_of_other_sets(audit: Audit) -> None:
     section = training_section(replace(audit, validation={"sets": [set_entry("train", "train", [])], "quarantine": {}}))
     assert [column.title for column in block_of(section, Table).columns] == ["Set", "Domain", "Rows", "Accuracy"]
