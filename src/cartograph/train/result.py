@@ -112,12 +112,14 @@ class TrainingResult:
         for name, part in predictions.items():
             write_parquet(_by_uid(part), self.predictions / f"{name}.parquet")
         write_parquet(pa.Table.from_pylist(list(history), schema=HISTORY), self.folder / "history.parquet")
-        for name, content in (("metrics", self._metrics(history, predictions)), ("training", training)):
+        for name, content in (("metrics", self._metrics(history, predictions, training.get("best_epoch"))), ("training", training)):
             write_json(self.folder / f"{name}.json", content)
 
-    def _metrics(self, history: Sequence[Mapping[str, Any]], predictions: Mapping[str, Predictions]) -> dict[str, float]:
-        last = [score for score in history if score["set"] == "train"][-1]
-        metrics: dict[str, float] = {"epochs": last["epoch"] + 1, "train.accuracy": last["accuracy"]}
+    def _metrics(self, history: Sequence[Mapping[str, Any]], predictions: Mapping[str, Predictions], best: int | None) -> dict[str, float]:
+        scores = [score for score in history if score["set"] == "train"]
+        epochs = scores[-1]["epoch"] + 1
+        last = next(score for score in scores if score["epoch"] + 1 == (best or epochs))
+        metrics: dict[str, float] = {"epochs": epochs, "train.accuracy": last["accuracy"]}
         if math.isfinite(last["loss"]):
             metrics["train.loss"] = last["loss"]
         for name, part in predictions.items():
