@@ -68,9 +68,10 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument(
         "--recipe",
         default="auto",
-        choices=("auto", "drop-flagged", "relabel"),
-        help="what becomes of labels that are surely wrong in cleaned.csv: dropped, or corrected where the right one is known; auto: the "
-        "better where models are better for it, by cross-validation on the file, else nothing (default: auto)",
+        choices=("auto", "drop-flagged", "relabel", "down-weight"),
+        help="what becomes of labels that are surely wrong in cleaned.csv: dropped, or corrected where the right one is known; "
+        "down-weight: all rows stay, with a column `weight` of how much each counts by how likely its label is right; auto: the better of "
+        "the first two where models are better for it, by cross-validation on the file, else nothing (default: auto)",
     )
     audit.add_argument(
         "--epochs", type=_epochs, default="auto", help="epochs of the training behind the map, 2 or more; auto: until the model has learnt"
@@ -115,6 +116,8 @@ def _audit_one_label(given: argparse.Namespace) -> None:
     check_threshold(given.threshold)
     check_epochs(given.epochs)
     rows = read_rows(given.file, _texts(given), given.label or "label", given.features or given.feature, _form(given), given.linked)
+    if given.recipe == "down-weight":
+        rows.require_no_weights()
     folder = _begin(given, rows, counted(len(rows.ingested.info.labels), "class", "classes"))
     # Only now, since to import what trains takes longer than to see that a file is not as it was said to be.
     from cartograph.frames.audit import audit_rows

@@ -12,20 +12,22 @@ import pandas as pd
 
 from cartograph.clean import cleaning
 from cartograph.clean.arms import Arm, ArmChoice
-from cartograph.clean.recommended import recommended_arm
+from cartograph.clean.recommended import WEIGHABLE, recommended_arm
 from cartograph.errors import InputError
 from cartograph.frames.rows import Rows
 from cartograph.page.headline import PRECISION
 from cartograph.page.step_results import Suspects
+from cartograph.schema import WEIGHT
 from cartograph.wording import counted
 
-Recipe = Literal["auto", "drop-flagged", "relabel"]
+Recipe = Literal["auto", "drop-flagged", "relabel", "down-weight"]
 
-RECIPES: tuple[Recipe, ...] = ("auto", "drop-flagged", "relabel")
+RECIPES: tuple[Recipe, ...] = ("auto", "drop-flagged", "relabel", "down-weight")
 RELABEL_ABOVE = 0.9
 """What a suggestion needs to be taken, as the section ``clean`` of params.yaml has it."""
 
 _SEED = 13
+_WEIGHTS = " (recipe down-weight lets each row count by how likely its label is right)"
 _ARMS: Mapping[Recipe, Arm] = {"drop-flagged": "drop", "relabel": "relabel"}
 _DONE: Mapping[Arm, cleaning.Recipe] = {"original": "decisions-only", "drop": "drop-flagged", "relabel": "relabel"}
 
@@ -43,13 +45,13 @@ class CleanedRows:
     suspects: Suspects
 
     def frame(self, recipe: Recipe) -> pd.DataFrame:
-        """Return the rows that stay, with all their columns, in their own order.
+        """Return the rows that stay, with all their columns, in their own order; ``down-weight`` adds the column ``weight``.
 
         Raises:
-            InputError: another recipe.
+            InputError: another recipe, or weights where there is such a column.
         """
         done = self._done(recipe)
-        return self.rows.kept(done.kept, done.labels)
+        return self.rows.kept(done.kept, done.labels, done.weights)
 
     def changes(self, recipe: Recipe) -> str:
         """Return what is changed, and if nothing is, why, as a clause.
@@ -58,11 +60,14 @@ class CleanedRows:
             InputError: another recipe.
         """
         done, sure = self._done(recipe), len(self._arms["drop"].changes)
+        if done.weights is not None and "impossible" not in self.suspects.record:
+            return f"{self._all}, in the column `{WEIGHT}` how much each counts: 1 on average, less where its label is likely wrong"
         if not sure:
             if "impossible" in self.suspects.record:
                 return f"{self._all}: wrong labels could not be looked for"
             if not self._calibrated:
-                return f"{self._all}: how many labels are wrong cannot be estimated, so that none is changed without a person"
+                way = _WEIGHTS if self.suspects.record.get("unknown") in WEIGHABLE else ""
+                return f"{self._all}: how many labels are wrong cannot be estimated, so that none is changed without a person{way}"
             return f"{self._all}: no label is surely wrong"
         if not len(done.changes):
             labels, them = ("1 label is", "it") if sure == 1 else (f"{sure:,} labels are", "them")
@@ -76,8 +81,9 @@ class CleanedRows:
     def _done(self, recipe: Recipe) -> cleaning.Cleaning:
         if recipe not in RECIPES:
             raise InputError(f"recipe must be {', '.join(RECIPES[:-1])} or {RECIPES[-1]}, but is {recipe!r}.")
-        arm = _ARMS.get(recipe)
-        return self._arms[arm or self._choice.recommended]
+        if recipe == "down-weight":
+            return self._cleaned(recipe)
+        return self._arms[_ARMS.get(recipe) or self._choice.recommended]
 
     @property
     def _all(self) -> str:
@@ -89,11 +95,11 @@ class CleanedRows:
 
     @cached_property
     def _arms(self) -> dict[Arm, cleaning.Cleaning]:
+        return {arm: self._cleaned(recipe) for arm, recipe in _DONE.items()}
+
+    def _cleaned(self, recipe: cleaning.Recipe) -> cleaning.Cleaning:
         examples, how = self.rows.ingested.examples, {"relabel_above": RELABEL_ABOVE, "precision": PRECISION}
-        return {
-            arm: cleaning.clean(examples, self.suspects.rows, {}, recipe=recipe, calibrated=self._calibrated, **how)
-            for arm, recipe in _DONE.items()
-        }
+        return cleaning.clean(examples, self.suspects.rows, {}, recipe=recipe, calibrated=self._calibrated, **how)
 
     @cached_property
     def _choice(self) -> ArmChoice:

@@ -63,15 +63,17 @@ class FrameAudit:
         """Return the rows that stay, with all their columns, in their own order.
 
         A suspect is changed where its label is wrong with a probability of 0.8 or more; none is where the number of wrong labels cannot
-        be estimated. People's decisions are read by the step `clean` alone, which can also weight rows.
+        be estimated.
+        People's decisions are read by the step `clean` alone.
 
         Args:
             recipe: ``drop-flagged``; ``relabel``, which gives a suspect its suggested label where that has a probability above 0.9, and
-                drops it otherwise; ``auto``: the better of the two where models on these rows are better for it than for changing
-                nothing, by cross-validation (``clean.arms``), else all rows as they are.
+                drops it otherwise; ``down-weight``: all rows, with a column ``weight`` of how much each counts, 1 on average, by how likely
+                its label is right (``sample_weight`` of scikit-learn); ``auto``: the better of the first two where models on these rows are
+                better for it than for changing nothing, by cross-validation (``clean.arms``), else all rows as they are.
 
         Raises:
-            InputError: another recipe, or an audit of dynamics, which have no columns.
+            InputError: another recipe, weights where there is a column ``weight``, or an audit of dynamics, which have no columns.
         """
         return self._cleaned_rows.frame(recipe)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from cartograph.data.arrays import Bools, Integers, Integers32
+from cartograph.data.arrays import Bools, Floats32, Integers, Integers32
 from cartograph.errors import InputError
 from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
 from cartograph.ingest.columns import ALL, Columns, File
@@ -21,7 +21,7 @@ from cartograph.ingest.near_copies import near_copies_sentence
 from cartograph.read.arrow import raw_columns
 from cartograph.read.formats import guessed_encoding, read
 from cartograph.read.source import Batch, Source
-from cartograph.schema import ROW
+from cartograph.schema import ROW, WEIGHT
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,29 @@ class Rows:
         found: pd.DataFrame = table.assign(row=[known.get(number, number) for number in table["row"]])
         return found
 
-    def kept(self, stays: Bools, labels: Integers32) -> pd.DataFrame:
+    def require_no_weights(self) -> None:
+        """Check that the column ``weight`` can be added.
+
+        Raises:
+            InputError: there is one.
+        """
+        if WEIGHT in self.given.columns:
+            raise InputError(f"the rows have a column `{WEIGHT}` already, so that weights cannot be added to them; rename it.")
+
+    def kept(self, stays: Bools, labels: Integers32, weights: Floats32 | None = None) -> pd.DataFrame:
         """Return the rows that stay, in their own order, with all columns that they came with.
 
         Args:
             stays: (n_examples,) which rows of ``ingested.examples``.
             labels: (n_examples,) their label ids.
+            weights: (n_examples,) how much each row counts, which becomes the column ``weight``; None: no such column.
+
+        Raises:
+            InputError: they came with a column ``weight``.
         """
+        if weights is not None:
+            self.require_no_weights()
+            return self.kept(stays, labels).assign(**{WEIGHT: weights[stays][np.argsort(self.places[stays], kind="stable")]})
         order = np.argsort(self.places[stays], kind="stable")
         chosen = self.given.iloc[self.places[stays][order]]
         before = self.ingested.examples["label"].to_numpy()[stays][order]

@@ -21,7 +21,7 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
 
     A cell that would be a formula gets an apostrophe in front, and of texts' suspects one that a spreadsheet would rewrite; the numbers and
     dates of a table of features stay as they are. ``suspects.csv`` begins with the number of the row; ``cleaned.csv`` has the
-    columns of the data and nothing else.
+    columns of the data, and weights where the recipe gives rows some.
 
     Args:
         found: an audit of a frame or a file.

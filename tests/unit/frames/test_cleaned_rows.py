@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from cartograph.errors import InputError
 from cartograph.frames.audit import audit
+from cartograph.frames.cleaned_rows import CleanedRows
 from cartograph.frames.result import FrameAudit
 
 
@@ -81,13 +84,40 @@ def test_a_named_recipe_is_done_whatever_it_is_worth(easy: tuple[pd.DataFrame, F
     assert corrected > 10 and found.changes("relabel").endswith(f"with {corrected} labels corrected")
 
 
+def test_weights_keep_all_rows_and_say_how_much_each_counts(
+    easy: tuple[pd.DataFrame, FrameAudit], few: tuple[pd.DataFrame, FrameAudit]
+) -> None:
+    frame, found = easy
+    weighted, wrong = found.cleaned("down-weight"), frame["label"] != frame["truth"]
+    assert weighted.drop(columns="weight").equals(frame)
+    assert weighted["weight"].mean() == pytest.approx(1, abs=1e-5) and weighted["weight"][wrong].median() < 0.2
+    assert found.changes("down-weight").startswith("all of them, in the column `weight` how much each counts: 1 on average")
+    assert len(few[1].cleaned("down-weight")) == len(few[0])
+
+
+def test_weights_follow_their_rows_in_any_order_and_take_no_columns_place() -> None:
+    frame = reviews(1.0, 3, 20)
+    apart = findings(frame.sample(frac=1, random_state=1))
+    weights = apart.cleaned("down-weight")["weight"]
+    assert weights.index.tolist() == frame.sample(frac=1, random_state=1).index.tolist()
+    wrong = (frame["label"] != frame["truth"]).reindex(weights.index)
+    assert weights[wrong].median() < 0.2 < weights[~wrong].median()
+    taken = findings(frame.assign(weight=1.0))
+    with pytest.raises(InputError, match="the rows have a column `weight` already, so that weights cannot be added to them; rename it"):
+        taken.cleaned("down-weight")
+
+
 def test_no_surely_wrong_label_and_an_unknown_recipe_are_said() -> None:
     found = findings(reviews(1.0, 4, 0))
     assert found.changes() == "all of them: no label is surely wrong"
     untold = findings(reviews(1.0, 4, 0).iloc[:90].assign(label=lambda rows: rows["label"].where(rows.index % 9 > 0, "other")))
     assert len(untold.suspects) and untold.wrong is None
-    assert untold.changes() == "all of them: how many labels are wrong cannot be estimated, so that none is changed without a person"
+    said = "all of them: how many labels are wrong cannot be estimated, so that none is changed without a person"
+    assert untold.changes() == said
+    rows, suspects = untold._cleaned_rows.rows, untold._cleaned_rows.suspects
+    hard = replace(suspects, record={**suspects.record, "unknown": "much noise"})
+    assert CleanedRows(rows, hard).changes("auto") == f"{said} (recipe down-weight lets each row count by how likely its label is right)"
     empty = findings(pd.concat([reviews(1.0, 4, 0), pd.DataFrame({"text": [""], "label": ["good"]})], ignore_index=True))
     assert len(empty.cleaned()) == 800 and empty.changes() == "all that could be used: no label is surely wrong"
-    with pytest.raises(InputError, match="recipe must be auto, drop-flagged or relabel, but is 'weigh'"):
+    with pytest.raises(InputError, match="recipe must be auto, drop-flagged, relabel or down-weight, but is 'weigh'"):
         found.changes("weigh")  # type: ignore[arg-type]

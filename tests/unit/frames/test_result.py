@@ -57,8 +57,8 @@ def test_rows_that_are_surely_wrong_leave_and_the_others_keep_all_columns(frame:
 
 
 def test_what_cannot_be_cleaned_is_said(found: FrameAudit) -> None:
-    with pytest.raises(InputError, match="recipe must be auto, drop-flagged or relabel, but is 'down-weight'"):
-        found.cleaned("down-weight")
+    with pytest.raises(InputError, match="recipe must be auto, drop-flagged, relabel or down-weight, but is 'decisions-only'"):
+        found.cleaned("decisions-only")  # type: ignore[arg-type]
     recorded = from_dynamics((["a", "b"], [0, 1], np.zeros((2, 2, 2))))
     with pytest.raises(InputError, match="no frame whose rows could be kept"):
         recorded.cleaned()
