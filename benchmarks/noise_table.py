@@ -11,6 +11,8 @@ from label_sets import KINDS
 
 OURS = ("words", "vectors")
 THEIRS = ("cleanlab words", "cleanlab vectors", "datalab")
+LATER = ("subj", "qnli", "wikiqa")
+"""Sets that how the committee is fitted was not chosen on (see ``noise.py``)."""
 
 Cell = dict[str, Any]
 
@@ -58,7 +60,10 @@ def summary(found: list[Cell], who: list[str]) -> Iterator[str]:
     for (name, kind, share), mean in means.items():
         yield f"  {name:<10} {kind:<9} {share:4.0%}  " + "  ".join(shown(mean[one]) for one in who)
     if means:
-        yield f"  {'all':<26}" + "  ".join(shown(float(np.mean([mean[one] for mean in means.values()]))) for one in who)
+        for title, names in (("all", {key[0] for key in means}), (", ".join(LATER), set(LATER))):
+            own = [mean for key, mean in means.items() if key[0] in names]
+            if own:
+                yield f"  {title:<26}" + "  ".join(shown(float(np.mean([mean[one] for mean in own]))) for one in who)
     for ours in [name for name in OURS if name in who]:
         theirs = [name for name in who if name in THEIRS and (ours == "vectors" or name == "cleanlab words")]
         same = f"cleanlab {ours}"

@@ -4,7 +4,8 @@
 of made-up pairs, audits them step by step with one thread, and prints of each step its seconds, CPU seconds and peak memory,
 and from the second size on the exponent with which CPU seconds grew: 1 is in proportion to the rows. Each step starts a process of its own;
 what an empty one costs is the line `start`, and is subtracted before exponents are taken. Of the trainings of `retrain` two are run.
-`--keep FOLDER` copies the pages there.
+one worker and with as many as pay: all trainings of `retrain`, with the threads that the audit takes; Prefect and DVC included.
+one worker and with as many as pay: all trainings of `retrain`, as many threads as the audit takes, Prefect's server and DVC included.
 
 The pairs are of three labels: a hypothesis takes words of its premise (entailment), adds others (neutral), or has a word's opposite
 (contradiction); words are as frequent as Zipf says, lengths are SNLI's, three labels of a hundred are wrong. With `--classes` they are
@@ -98,13 +99,13 @@ def write_sets(folder: Path, rows: int, classes: int) -> None:
             file.writelines(json.dumps(row) + "\n" for row in made)
 
 
-def parameters(classes: int, settings: list[str]) -> str:
-    """Return params.yaml for the sets, with settings such as ``train.batch_size=256``."""
+def parameters(classes: int, settings: list[str], retrain: dict[str, object]) -> str:
+    """Return params.yaml for the sets, with these settings of ``retrain`` and others such as ``train.batch_size=256``."""
     files = {"train": "train.jsonl", "evaluation": {"validation": {"files": "validation.jsonl", "domain": "id"}}}
     columns = {"text": ["premise", "hypothesis"] if classes == len(LABELS) else ["text"], "label": "label"}
     content: dict[str, dict[str, object]] = {
         "ingest": {"source": "files", **files, **columns},
-        "retrain": dict(RETRAIN),
+        "retrain": dict(retrain),
         "publish": {"enabled": False},
     }
     for setting in settings:
@@ -132,7 +133,7 @@ def costs(rows: int, arguments: argparse.Namespace) -> dict[str, Cost]:
         project = Path(name)
         environment = copy_project(project, "ingest: {rows: 240}\n") | dict.fromkeys(THREADS, "1")
         write_sets(project, rows, arguments.classes)
-        (project / "params.yaml").write_text(parameters(arguments.classes, arguments.setting))
+        (project / "params.yaml").write_text(parameters(arguments.classes, arguments.setting, RETRAIN))
         tasks = [sys.executable, "-m", "tasks"]
         subprocess.run([*tasks, "dvc-yaml"], cwd=project, env=environment, check=True, capture_output=True)
         listed = subprocess.run([*tasks, "list"], cwd=project, env=environment, check=True, capture_output=True, text=True)
@@ -151,6 +152,20 @@ def costs(rows: int, arguments: argparse.Namespace) -> dict[str, Cost]:
         if arguments.keep is not None:
             shutil.copytree(project / "reports", arguments.keep / f"{rows}")
     return found
+
+
+def audits(rows: int, arguments: argparse.Namespace) -> None:
+    """Print what whole audits cost, with each number of workers that was asked for."""
+    for workers in arguments.whole:
+        with tempfile.TemporaryDirectory() as name:
+            project = Path(name)
+            environment = copy_project(project, "ingest: {rows: 240}\n") | {"PREFECT_HOME": str(project / "home")}
+            write_sets(project, rows, arguments.classes)
+            (project / "params.yaml").write_text(parameters(arguments.classes, arguments.setting, {}))
+            command = [sys.executable, "-m", "flows.audit", "--workers", workers]
+            tell(f"audit, {workers}", rows, cost_of(command, project, environment))
+            if arguments.keep is not None:
+                shutil.copytree(project / "reports", arguments.keep / f"{rows}-{workers}")
 
 
 def tell(step: str, rows: int, cost: Cost) -> None:
@@ -176,10 +191,16 @@ def main() -> None:
     parser.add_argument("--classes", type=int, default=len(LABELS))
     parser.add_argument("--setting", nargs="+", default=[])
     parser.add_argument("--keep", type=Path, help="a new folder")
+    parser.add_argument("--whole", nargs="+", default=[], help="numbers of workers, or auto")
     arguments = parser.parse_args()
-    print(f"{platform.machine()}, Python {platform.python_version()}, torch {version('torch')}, numpy {version('numpy')}, one thread")
+    threads = f"{len(os.sched_getaffinity(0))} cores" if arguments.whole else "one thread"
+    print(f"{platform.machine()}, Python {platform.python_version()}, torch {version('torch')}, numpy {version('numpy')}, {threads}")
     print(f"{'step':<20}{'rows':>9}{'s':>9}{'CPU s':>9}{'µs/row':>10}{'MB':>9}{'KB/row':>8}")
     sizes = sorted(arguments.rows)
+    if arguments.whole:
+        for rows in sizes:
+            audits(rows, arguments)
+        return
     found = [costs(rows, arguments) for rows in sizes]
     for place in range(1, len(sizes)):
         tell_growth(found[place - 1], found[place], sizes[place] / sizes[place - 1])
