@@ -4,8 +4,8 @@
 of made-up pairs, audits them step by step with one thread, and prints of each step its seconds, CPU seconds and peak memory,
 and from the second size on the exponent with which CPU seconds grew: 1 is in proportion to the rows. Each step starts a process of its own;
 what an empty one costs is the line `start`, and is subtracted before exponents are taken. Of the trainings of `retrain` two are run.
-`--keep FOLDER` copies the pages there. `--whole 1 auto` measures no steps but whole audits with their defaults by `python -m flows.audit`, with
-one worker and with as many as pay: all trainings of `retrain`, with the threads that an audit takes; Prefect and DVC are included.
+`--keep FOLDER` copies the pages there. `--whole 1 auto` measures no steps but whole audits with their defaults by `python -m flows.audit`,
+with one worker and with as many as pay: all trainings of `retrain`, with the threads that an audit takes; Prefect and DVC are included.
 
 The pairs are of three labels: a hypothesis takes words of its premise (entailment), adds others (neutral), or has a word's opposite
 (contradiction); words are as frequent as Zipf says, lengths are SNLI's, three labels of a hundred are wrong. With `--classes` they are
