@@ -9,7 +9,7 @@ import typer
 
 from cartograph.errors import CartographError, InputError
 from flows.engine.runners import check_runner, workers_of
-from tasks.commands.given_files import asked_features, listed_names
+from tasks.commands.given_files import asked_features, listed_names, text_columns
 from tasks.commands.own_file import workspace_for
 from tasks.pipelines import open_workspace
 from tasks.presentation import console
@@ -24,8 +24,8 @@ def main(
         typer.Option("--workspace", "-w", help="Folder of the audit; the project's root by default, with --data one named after the file."),
     ] = "",
     data: Annotated[str, typer.Option(help="Your own file (CSV, JSONL, Parquet, …); a workspace is made for it, or reused.")] = "",
-    text: Annotated[str, typer.Option(help="With --data: the text column.")] = "text",
-    text_pair: Annotated[str, typer.Option(help="With --data: the second text column, for pairs.")] = "",
+    text: Annotated[list[str], typer.Option(help="With --data: the text column. Give it twice for pairs.")] = ["text"],  # noqa: B006
+    text_pair: Annotated[str, typer.Option(help="With --data: the second text column, for pairs, as a second --text.")] = "",
     features: Annotated[
         bool,
         typer.Option(
@@ -78,8 +78,7 @@ def main(
             columns = asked_features(features, feature)
             workspace = workspace_for(
                 data,
-                text=text,
-                text_pair=text_pair,
+                text=text_columns(text, text_pair),
                 features=columns,
                 label=label,
                 labels=[name for given in labels for name in listed_names(given)],
@@ -87,7 +86,7 @@ def main(
                 workspace=workspace,
                 profile=profile,
             )
-        elif profile or text_pair or features or feature or labels or linked or (text, label) != ("text", "label"):
+        elif profile or text_pair or features or feature or labels or linked or (text, label) != (["text"], "label"):
             raise InputError(
                 "--text, --text-pair, --features, --feature, --label, --labels, --linked and --profile describe a file; name it with "
                 "--data, or edit params.yaml."

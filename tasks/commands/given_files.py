@@ -38,6 +38,21 @@ def files_and_columns(train: list[str], text: list[str], label: str, preset: str
     return {"source": "files", "evaluation": {}, "options": [], "columns": [], "encoding": encoding or None, **absent, **found}
 
 
+def text_columns(given: list[str], pair: str) -> list[str]:
+    """Return the text column, or of pairs both: --text may be given twice, as `cartograph audit` has it, or be followed by --text-pair.
+
+    Raises:
+        InputError: there are more than two, or one is empty.
+    """
+    names = [*given, *([pair] if pair else [])]
+    if len(names) > 2 or not all(names):
+        raise InputError(
+            f"expected one text column, or two for pairs, but got {', '.join(map(repr, names))}; name the first with --text and the second "
+            "with --text-pair. Alternative names for one column go between commas, options of multiple choice behind --option."
+        )
+    return names
+
+
 def asked_features(everything: bool, given: list[str]) -> str | list[str]:
     """Return the key ``features`` of a table: ``all`` or the columns that are named; empty for other data.
 

@@ -25,6 +25,7 @@ from tasks.commands.given_files import (
     query_entry,
     stored,
     table_entry,
+    text_columns,
 )
 from tasks.commands.new_workspace import make, new_folder
 from tasks.commands.params_yaml import encoder
@@ -42,7 +43,10 @@ def init(
             help="File, pattern, folder[:SPLIT], book.xlsx[:SHEET] or hub:NAME of the train set; or name=FILE,name=FILE. Repeatable."
         ),
     ] = [],  # noqa: B006
-    text: Annotated[str, typer.Option(help="Text column, or alternative names for it: COL,ALT (\\, for a comma in a name).")] = "text",
+    text: Annotated[
+        list[str],
+        typer.Option(help="Text column, or alternative names for it: COL,ALT (\\, for a comma in a name). Give it twice for pairs."),
+    ] = ["text"],  # noqa: B006
     evaluation: Annotated[
         list[str], typer.Option("--eval", help="NAME=FILE[:ood] of an evaluation set, NAME=QUERY, or NAME=table:TABLE. Repeatable.")
     ] = [],  # noqa: B006
@@ -74,7 +78,7 @@ def init(
         list[str], typer.Option(help="Columns of a table of features: COL,COL. Repeatable; other columns are ignored.")
     ] = [],  # noqa: B006
     category: Annotated[list[str], typer.Option(help="A feature whose numbers are codes, not quantities. Repeatable.")] = [],  # noqa: B006
-    text_pair: Annotated[str, typer.Option(help="Second text column, for pairs.")] = "",
+    text_pair: Annotated[str, typer.Option(help="Second text column, for pairs, as a second --text.")] = "",
     option: Annotated[list[str], typer.Option(help="Option column of multiple choice. Repeat for each option.")] = [],  # noqa: B006
     label: Annotated[str, typer.Option(help="Label column; a+b+c: the majority of several.")] = "label",
     labels: Annotated[
@@ -137,7 +141,7 @@ def init(
     if (catalog or follow) and not table:
         raise InputError("--catalog and --follow are of a --table.")
     table_of = asked_features(features, feature)
-    texts = [] if image or table_of else [text, *([text_pair] if text_pair else [])]
+    texts = [] if image or table_of else text_columns(text, text_pair)
     ingest = files_and_columns(train, texts, label, preset, encoding) | {
         "evaluation": evaluation_sets(evaluation, preset, encoding, database, catalog, follow),
         "image": names_in(image) if image else None,
@@ -204,7 +208,7 @@ def _annotators(given: str, label: str) -> str | list[str] | None:
 
 def _keys_of_preset(preset: str, **given: str | list[str]) -> dict[str, Any]:
     """Return the keys that a preset sets, without the columns that the command line names itself."""
-    usual: dict[str, Any] = {"text": "text", "label": "label", "uid": "", "annotators": "", "options": []}
+    usual: dict[str, Any] = {"text": ["text"], "label": "label", "uid": "", "annotators": "", "options": []}
     return {key: value for key, value in preset_keys(preset).items() if given.get(key, usual.get(key)) == usual.get(key)}
 
 

@@ -30,10 +30,9 @@ _LONGEST = 60
 def workspace_for(
     data: str,
     *,
-    text: str,
+    text: list[str],
     label: str,
     labels: Sequence[str] = (),
-    text_pair: str = "",
     features: str | list[str] = "",
     linked: str = "",
     workspace: str = "",
@@ -43,10 +42,9 @@ def workspace_for(
 
     Args:
         data: a file or folder, as ``init --train`` takes it.
-        text: its text column.
+        text: its text column, or both of pairs (``text_columns``).
         label: its label column.
         labels: for rows with several labels, instead of ``label``: the column that lists them, or columns of 0 and 1.
-        text_pair: its second text column, for pairs; empty without one.
         features: of a table of features ``all`` or its columns; empty for texts.
         linked: the column whose equal values link rows; empty without one.
         workspace: the folder; where empty, ``workspaces/`` and the file's name.
@@ -59,8 +57,10 @@ def workspace_for(
     if labels:
         refuse_other_options({"--label": label != "label", "--profile": profile})
     folder = workspace or f"workspaces/{_name(data)}"
-    texts = [] if features else [text, *([text_pair] if text_pair else [])]
-    ingest = files_and_columns([data], texts, label) | {"features": features or [], "linked": names_in(linked) if linked else None}
+    ingest = files_and_columns([data], [] if features else text, label) | {
+        "features": features or [],
+        "linked": names_in(linked) if linked else None,
+    }
     if not (project_root() / folder / PARAMS).is_file():
         if labels:
             make_for_labels(new_folder(folder, force=False), list(labels), ingest, follow=False)

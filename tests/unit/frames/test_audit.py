@@ -120,7 +120,7 @@ def test_a_file_gives_what_its_frame_gives_under_the_numbers_of_its_rows(frame: 
 def test_the_suspects_are_those_of_the_steps(project: Path, frame: pd.DataFrame, tmp_path: Path) -> None:
     frame.to_csv(tmp_path / "rows.csv", index=False)
     found = audit(tmp_path / "rows.csv", text="text", label="label")
-    space = open_workspace(workspace_for(str(tmp_path / "rows.csv"), text="text", label="label"))
+    space = open_workspace(workspace_for(str(tmp_path / "rows.csv"), text=["text"], label="label"))
     for step in (ingest.STEP, train.STEP, measure.STEP, noise.STEP):
         run_step(step, space)
     steps = pq.read_table(space.path / "data/noise/noise.parquet").to_pandas().set_index("uid")

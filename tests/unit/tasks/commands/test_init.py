@@ -40,7 +40,7 @@ def test_makes_params_and_pipeline_and_says_what_it_understood(
 ) -> None:
     dev = write_csv(tmp_path / "dev.csv", "Body,label", *some_rows(10))
     other = write_csv(tmp_path / "other.csv", "Body,label", *some_rows(6))
-    init("workspaces/reviews", [train], text="text,Body", evaluation=[f"dev={dev}", f"far={other}:ood"])
+    init("workspaces/reviews", [train], text=["text,Body"], evaluation=[f"dev={dev}", f"far={other}:ood"])
     assert sorted(path.name for path in space.iterdir()) == ["dvc.yaml", "params.yaml"]
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "train: 40 rows from reviews.csv"
@@ -125,7 +125,7 @@ def test_an_existing_workspace_is_replaced_only_by_force(space: Path, train: str
     with pytest.raises(InputError, match=r"reviews is a workspace already; edit its params\.yaml, or replace that with --force"):
         init("workspaces/reviews", [train])
     with pytest.raises(InputError, match="has no column `txt`"):
-        init("workspaces/reviews", [train], text="txt", force=True)
+        init("workspaces/reviews", [train], text=["txt"], force=True)
     assert (space / "params.yaml").read_bytes() == before
     init("workspaces/reviews", [train], label_separator=":", force=True)
     assert yaml.safe_load((space / "params.yaml").read_text(encoding="utf-8"))["ingest"]["label_separator"] == ":"
@@ -222,7 +222,7 @@ def test_init_says_what_it_finds_in_snli(real_data: Path, capsys: pytest.Capture
         "workspaces/reviews",
         [lines("dev"), str(real_data / "snli/counterfactual/original/train.tsv")],
         evaluation=[f"test={lines('test')}", f"diagnostics={real_data}/nli_diagnostics/diagnostic-full.tsv:ood"],
-        text="premise,sentence1,Premise",
+        text=["premise,sentence1,Premise"],
         text_pair="hypothesis,sentence2,Hypothesis",
         label="label,gold_label,Label",
     )
@@ -260,11 +260,22 @@ def test_a_preset_leaves_out_columns_that_a_file_lacks(space: Path, tmp_path: Pa
         *(f"a {number}\tb\t{['entailment', 'neutral', 'contradiction'][number % 3]}" for number in range(12)),
     ]
     (tmp_path / "train.tsv").write_text("\n".join(lines) + "\n")
-    init("workspaces/reviews", [str(tmp_path / "train.tsv")], preset="snli", text="premise", text_pair="hypothesis")
+    init("workspaces/reviews", [str(tmp_path / "train.tsv")], preset="snli", text=["premise"], text_pair="hypothesis")
     ingest = open_workspace(space).settings["ingest"]
     assert (ingest.uid, ingest.annotators, ingest.text) == ((), (), (("premise",), ("hypothesis",)))
     assert ingest.labels == ("entailment", "neutral", "contradiction")
     assert ingest.groups[2] == "Logic"
+
+
+def test_both_columns_of_pairs_may_be_named_by_text(space: Path, tmp_path: Path) -> None:
+    rows = [f"a {number},b {number},{number % 2}" for number in range(12)]
+    (tmp_path / "train.csv").write_text("\n".join(["one,two,label", *rows]) + "\n")
+    init("workspaces/reviews", [str(tmp_path / "train.csv")], text=["one", "two"])
+    assert open_workspace(space).settings["ingest"].text == (("one",), ("two",))
+    for text, pair in ((["one", "two"], "label"), (["one", "two", "label"], ""), (["one", ""], "")):
+        with pytest.raises(InputError, match="expected one text column, or two for pairs, but got 'one', "):
+            init("workspaces/reviews", [str(tmp_path / "train.csv")], text=text, text_pair=pair, force=True)
+    assert open_workspace(space).settings["ingest"].text == (("one",), ("two",)), "nothing is overwritten"
 
 
 def test_multinli_is_read_as_glue_has_it(space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -310,10 +321,10 @@ def test_the_papers_recipe_is_that_of_the_presets_task(space: Path, tmp_path: Pa
     [
         ({"recipe": "fast"}, "--recipe fast: there is no such recipe; there is paper"),
         ({"recipe": "paper"}, "name one with --preset: snli, multinli, qnli, winogrande"),
-        ({"recipe": "paper", "preset": "qnli", "text": "text"}, "the model is bow; add --model transformer --pretrained FOLDER"),
+        ({"recipe": "paper", "preset": "qnli", "text": ["text"]}, "the model is bow; add --model transformer --pretrained FOLDER"),
     ],
 )
-def test_a_recipe_that_does_not_fit_is_refused(train: str, given: dict[str, str], message: str) -> None:
+def test_a_recipe_that_does_not_fit_is_refused(train: str, given: dict[str, str | list[str]], message: str) -> None:
     with pytest.raises(InputError, match=message):
         init("workspaces/reviews", [train], **{"label": "label", **given})  # type: ignore[arg-type]
 
@@ -354,9 +365,9 @@ def test_force_does_not_replace_the_parameters_of_a_running_audit(space: Path, t
     before = (space / "params.yaml").read_bytes()
     with open_workspace(space).lock("an audit"):
         with pytest.raises(InputError, match=r"is busy: `an audit` \(process \d+ on .*\) holds it"):
-            init("workspaces/reviews", [train], text="text", label_separator=":", force=True)
+            init("workspaces/reviews", [train], text=["text"], label_separator=":", force=True)
         assert (space / "params.yaml").read_bytes() == before
-    init("workspaces/reviews", [train], text="text", label_separator=":", force=True)
+    init("workspaces/reviews", [train], text=["text"], label_separator=":", force=True)
     assert (space / "params.yaml").read_bytes() != before
 
 
@@ -379,7 +390,7 @@ def test_a_path_that_no_file_can_have_is_refused(path: str) -> None:
 def test_a_column_whose_name_has_a_comma_can_be_named(space: Path, tmp_path: Path) -> None:
     table = "\n".join(['"text, raw",label', *some_rows()])
     (tmp_path / "rows.csv").write_text(table + "\n")
-    init("workspaces/reviews", [str(tmp_path / "rows.csv")], text="body,text\\, raw")
+    init("workspaces/reviews", [str(tmp_path / "rows.csv")], text=["body,text\\, raw"])
     assert yaml.safe_load((space / "params.yaml").read_text())["ingest"]["text"] == [["body", "text, raw"]]
 
 

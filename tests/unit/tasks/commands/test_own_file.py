@@ -22,7 +22,7 @@ def reviews(project: Path, tmp_path: Path) -> str:
 def test_the_first_time_makes_a_workspace_named_after_the_file_and_says_where(
     project: Path, reviews: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert workspace_for(reviews, text="text", label="label") == "workspaces/my-reviews-2024"
+    assert workspace_for(reviews, text=["text"], label="label") == "workspaces/my-reviews-2024"
     said = capsys.readouterr().out
     assert "train: 40 rows from My Reviews (2024).csv" in said
     assert "Made workspaces/my-reviews-2024/params.yaml" in said and "Next" not in said
@@ -30,24 +30,24 @@ def test_the_first_time_makes_a_workspace_named_after_the_file_and_says_where(
 
 
 def test_the_second_time_continues_in_it_with_the_settings_that_it_has(reviews: str, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = workspace_for(reviews, text="text", label="label")
+    folder = workspace_for(reviews, text=["text"], label="label")
     params = open_workspace(folder).path / "params.yaml"
     params.write_text(params.read_text().replace("seed: 13", "seed: 14"))
     before = params.read_bytes()
     capsys.readouterr()
-    assert workspace_for(reviews, text="text", label="label") == folder
+    assert workspace_for(reviews, text=["text"], label="label") == folder
     assert params.read_bytes() == before
     assert capsys.readouterr().out.startswith("Continuing in workspaces/my-reviews-2024, which was made from this file before")
 
 
 def test_a_profile_replaces_its_own_keys_alone_and_dvc_yaml_follows(reviews: str) -> None:
-    folder = workspace_for(reviews, text="text", label="label", profile="quick")
+    folder = workspace_for(reviews, text=["text"], label="label", profile="quick")
     space = open_workspace(folder)
     quick = {step.section for step in steps_of(space.settings)}
     assert {"measure", "noise", "report"} <= quick and not {"aflite", "retrain", "bias"} & quick
     params = space.path / "params.yaml"
     params.write_text(params.read_text().replace("epochs: auto ", "epochs: 9 "))
-    assert workspace_for(reviews, text="text", label="label", profile="full") == folder
+    assert workspace_for(reviews, text=["text"], label="label", profile="full") == folder
     full = open_workspace(folder)
     assert has_profile(full.settings, "full") and full.settings["train"].model_dump()["epochs"] == 9
     assert {"aflite", "retrain", "bias"} <= {step.section for step in steps_of(full.settings)}
@@ -63,39 +63,39 @@ def test_a_profile_replaces_its_own_keys_alone_and_dvc_yaml_follows(reviews: str
 )
 def test_a_missing_column_is_named_and_nothing_is_made(project: Path, reviews: str, text: str, label: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        workspace_for(reviews, text=text, label=label)
+        workspace_for(reviews, text=[text], label=label)
     assert not (project / "workspaces").exists()
 
 
 def test_a_missing_file_is_named(project: Path) -> None:
     with pytest.raises(InputError, match=r"absent\.csv"):
-        workspace_for("absent.csv", text="text", label="label")
+        workspace_for("absent.csv", text=["text"], label="label")
     assert not (project / "workspaces").exists()
 
 
 def test_a_workspace_of_another_file_or_column_is_left_alone(reviews: str, tmp_path: Path) -> None:
-    folder = workspace_for(reviews, text="text", label="label")
+    folder = workspace_for(reviews, text=["text"], label="label")
     other = write_csv(tmp_path / "other.csv", "text,label", *some_rows())
     with pytest.raises(InputError, match=r"does not audit the file .*other\.csv; name another folder with --workspace"):
-        workspace_for(other, text="text", label="label", workspace=folder)
+        workspace_for(other, text=["text"], label="label", workspace=folder)
     with pytest.raises(InputError, match="does not audit the label column text"):
-        workspace_for(reviews, text="text", label="text")
+        workspace_for(reviews, text=["text"], label="text")
 
 
 def test_a_column_that_links_rows_is_kept_and_asked_for_again(project: Path, tmp_path: Path) -> None:
     rows = write_csv(tmp_path / "spoken.csv", "text,label,speaker", *(f"{line},{row // 4}" for row, line in enumerate(some_rows())))
-    folder = workspace_for(rows, text="text", label="label", linked="speaker")
+    folder = workspace_for(rows, text=["text"], label="label", linked="speaker")
     assert open_workspace(folder).settings["ingest"].model_dump()["linked"] == ("speaker",)
-    assert workspace_for(rows, text="text", label="label", linked="speaker") == folder
+    assert workspace_for(rows, text=["text"], label="label", linked="speaker") == folder
     with pytest.raises(InputError, match="does not audit rows that no column links"):
-        workspace_for(rows, text="text", label="label")
+        workspace_for(rows, text=["text"], label="label")
     with pytest.raises(InputError, match="does not audit the linking column source"):
-        workspace_for(rows, text="text", label="label", linked="source")
+        workspace_for(rows, text=["text"], label="label", linked="source")
 
 
 def test_an_unknown_profile_is_refused_before_anything_is_read(project: Path) -> None:
     with pytest.raises(InputError, match=f"no profile 'thorough'; use {', '.join(PROFILES)}"):
-        workspace_for("absent.csv", text="text", label="label", profile="thorough")
+        workspace_for("absent.csv", text=["text"], label="label", profile="thorough")
 
 
 def test_a_file_whose_rows_have_several_labels_is_found_again_by_its_label_columns(
@@ -103,12 +103,12 @@ def test_a_file_whose_rows_have_several_labels_is_found_again_by_its_label_colum
 ) -> None:
     film_frame(60)[0].to_csv(tmp_path / "films.csv", index=False)
     file = str(tmp_path / "films.csv")
-    assert workspace_for(file, text="text", label="label", labels=["tags"]) == "workspaces/films"
+    assert workspace_for(file, text=["text"], label="label", labels=["tags"]) == "workspaces/films"
     assert [step.name for step in steps_of(open_workspace("workspaces/films").settings)][:2] == ["ingest", "train"]
     capsys.readouterr()
-    assert workspace_for(file, text="text", label="label", labels=["tags"]) == "workspaces/films"
+    assert workspace_for(file, text=["text"], label="label", labels=["tags"]) == "workspaces/films"
     assert capsys.readouterr().out.startswith("Continuing in workspaces/films, ")
     with pytest.raises(InputError, match="it does not audit the label columns love, war"):
-        workspace_for(file, text="text", label="label", labels=["love", "war"])
+        workspace_for(file, text=["text"], label="label", labels=["love", "war"])
     with pytest.raises(InputError, match="--profile does not go with --labels"):
-        workspace_for(file, text="text", label="label", labels=["tags"], profile="quick")
+        workspace_for(file, text=["text"], label="label", labels=["tags"], profile="quick")

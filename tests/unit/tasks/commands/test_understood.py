@@ -15,7 +15,7 @@ def test_long_texts_and_what_a_terminal_would_obey_are_shown_short_and_plain(
 ) -> None:
     rows = [f"word{number} {'very ' * 60}long,{'good' if number % 2 else 'bad'}" for number in range(20)]
     file = write_csv(tmp_path / "long.csv", "text,label", *rows, "\x1b[2Jcleared,good")
-    workspace_for(file, text="text", label="label")
+    workspace_for(file, text=["text"], label="label")
     said = capsys.readouterr().out.splitlines()
     assert "  text  1 to 62 words, median 62" in said
     first = next(line for line in said if line.startswith("  bad: word0"))
@@ -27,7 +27,7 @@ def test_many_classes_are_counted_and_the_largest_and_smallest_named(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [f"text {number} of {row},class_{number:02d}" for number in range(40) for row in range(number + 3)]
-    workspace_for(write_csv(tmp_path / "many.csv", "text,label", *rows), text="text", label="label")
+    workspace_for(write_csv(tmp_path / "many.csv", "text,label", *rows), text=["text"], label="label")
     said = capsys.readouterr().out.splitlines()
     assert "  classes  40, from class_39 42, class_38 41, class_37 40 to class_02 5, class_01 4, class_00 3" in said
 
@@ -36,7 +36,7 @@ def test_classes_that_may_be_one_or_none_are_named_with_what_to_set(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [f"text {row},{'N/A' if row < 3 else 'Good' if row == 3 else ('good', 'bad')[row % 2]}" for row in range(60)]
-    workspace_for(write_csv(tmp_path / "odd.csv", "text,label", *rows), text="text", label="label")
+    workspace_for(write_csv(tmp_path / "odd.csv", "text,label", *rows), text=["text"], label="label")
     said = capsys.readouterr().out.splitlines()
     same = "Some classes may be the same under different names: `Good` 1 row, `good` 28; if they are one class, set ingest.label_names: "
     assert f'  classes  {same}{{"Good": "good"}}.' in said
