@@ -12,7 +12,7 @@ from label_sets import KINDS
 OURS = ("words", "vectors")
 THEIRS = ("cleanlab words", "cleanlab vectors", "datalab")
 LATER = ("subj", "qnli", "wikiqa")
-"""Sets that how the committee is fitted was not chosen on (see ``noise.py``)."""
+"""Sets on which the least was chosen (see ``noise.py``)."""
 
 Cell = dict[str, Any]
 
