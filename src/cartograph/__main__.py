@@ -245,7 +245,7 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
 def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> int:
     """Write the results and say what was found; return how many rows ``cleaned.csv`` has."""
     from cartograph.frames.tables import write_tables
-    from cartograph.page.headline import on_condition, sure_suspects, why_unknown
+    from cartograph.page.headline import NONE_SURE, on_condition, sure_suspects, why_unknown
     from cartograph.wording import labels_wrong
 
     report = found.report(folder / "report.html")
@@ -259,7 +259,8 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recip
         say(f"{part}{sure}; {on_condition(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
     elif not page.impossible:
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
-        say(f"{part}; how many labels are wrong cannot be estimated{why and ': '}{why}, so none is sure enough to change automatically")
+        because = f": {why}; {NONE_SURE}" if why else f"; {NONE_SURE}"
+        say(f"{part}; how many labels are wrong cannot be estimated{because}")
     say("")
     say(f"{report}: the map, the suspects and the reasons; open it in a browser")
     say(f"{suspects}: the suspects, most suspect first")

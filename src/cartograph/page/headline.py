@@ -20,6 +20,8 @@ HARD = REGIONS[2]
 PRECISION = 0.8
 """From which probability on a suspect is changed without a person where nothing else is asked for, as the section ``clean`` has it."""
 
+NONE_SURE = "without that number none is sure enough to change automatically"
+
 
 def headline(audit: Audit) -> str:
     """Return the sentence at the top of the page: what is wrong with the training, how many labels are wrong, and what was checked."""
@@ -49,8 +51,7 @@ def _doubt(audit: Audit) -> str:
             return said[0].upper() + said[1:]
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
             worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
-            unknown = f"how many are wrong cannot be estimated: {why}"
-            unknown += ", so none is sure enough to change automatically"
+            unknown = f"how many are wrong cannot be estimated: {why}; {NONE_SURE}"
             if audit.cleaning is not None and audit.cleaning.version.get("weighted"):
                 unknown += "; each row is weighted by how doubtful its label is"
             return f"{worth}; {unknown}" if number else f"Of {counted(audit.rows, 'label')}, {unknown}"

@@ -10,21 +10,23 @@ from tests.page_audits import with_suspects
 def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None:
     found = with_suspects(audit)
     few = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "few rows"}))
-    start = "2 of 8 labels are worth a second look; how many are wrong cannot be estimated: 8 rows are too few, so none is sure enough "
+    start = "2 of 8 labels are worth a second look; how many are wrong cannot be estimated: 8 rows are too few; without that number none "
     assert headline(few).startswith(start)
     weak = replace(
         found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "little explained", "explained": 0.1})
     )
-    assert "cannot be estimated: the models explain too little of the labels, so none is sure enough to " in headline(weak)
+    assert "cannot be estimated: the models explain too little of the labels; without that number none is sure enough to " in headline(weak)
     nothing = replace(found, suspects=replace(found.suspects, record={**weak.suspects.record, "explained": -0.01}))
     assert (
-        "cannot be estimated: to the models, what they read says hardly anything about the labels, so none is sure enough to "
+        "cannot be estimated: to the models, what they read says hardly anything about the labels; without that number none "
         in headline(nothing)
     )
     hard = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "hard rows"}))
-    assert "surest about contradict them, so that hard rows and wrong labels look alike, so none is " in headline(hard)
+    assert "surest about contradict them, so that hard rows and wrong labels look alike; without that number none is " in headline(hard)
     noisy = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "much noise"}))
-    assert "so many labels contradict the models that hard rows and wrong labels look alike, so none is " in headline(noisy)
+    assert "so many labels contradict the models that hard rows and wrong labels look alike; without that number none " in headline(
+        noisy
+    )
     for columns, which in ((["grade"], "`grade` tells"), (["a", "b"], "each of 2 columns tells")):
         record = {**found.suspects.record, "unknown": "leaked", "leaked_by": columns, "calibrated": False, "wrong": None}
         leaked = replace(found, suspects=replace(found.suspects, record=record))
