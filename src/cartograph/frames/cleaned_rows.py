@@ -18,6 +18,7 @@ from cartograph.frames.rows import Rows
 from cartograph.page.headline import PRECISION
 from cartograph.page.step_results import Suspects
 from cartograph.schema import WEIGHT
+from cartograph.suspects.label_doubt import NOTHING
 from cartograph.wording import counted
 
 Recipe = Literal["auto", "drop-flagged", "relabel", "down-weight"]
@@ -66,7 +67,8 @@ class CleanedRows:
             if "impossible" in self.suspects.record:
                 return f"{self._all}: wrong labels could not be looked for"
             if not self._calibrated:
-                way = _WEIGHTS if self.suspects.record.get("unknown") in WEIGHABLE else ""
+                explains = (self.suspects.record.get("explained") or 0.0) >= NOTHING
+                way = _WEIGHTS if explains and self.suspects.record.get("unknown") in WEIGHABLE else ""
                 return f"{self._all}: how many labels are wrong cannot be estimated, so that none is changed without a person{way}"
             return f"{self._all}: no label is surely wrong"
         if not len(done.changes):

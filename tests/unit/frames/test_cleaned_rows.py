@@ -116,6 +116,8 @@ def test_no_surely_wrong_label_and_an_unknown_recipe_are_said() -> None:
     assert untold.changes() == said
     rows, suspects = untold._cleaned_rows.rows, untold._cleaned_rows.suspects
     hard = replace(suspects, record={**suspects.record, "unknown": "much noise"})
+    nothing = replace(suspects, record={**hard.record, "explained": 0.01})
+    assert CleanedRows(rows, nothing).changes("auto") == said, "weights by models that learnt nothing are none"
     assert CleanedRows(rows, hard).changes("auto") == f"{said} (recipe down-weight lets each row count by how likely its label is right)"
     empty = findings(pd.concat([reviews(1.0, 4, 0), pd.DataFrame({"text": [""], "label": ["good"]})], ignore_index=True))
     assert len(empty.cleaned()) == 800 and empty.changes() == "all that could be used: no label is surely wrong"

@@ -24,9 +24,7 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
     hard = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "hard rows"}))
     assert "surest about contradict them, so that hard rows and wrong labels look alike; without that number none is " in headline(hard)
     noisy = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "much noise"}))
-    assert "so many labels contradict the models that hard rows and wrong labels look alike; without that number none " in headline(
-        noisy
-    )
+    assert "so many labels contradict the models that hard rows and wrong labels look alike; without that number none " in headline(noisy)
     for columns, which in ((["grade"], "`grade` tells"), (["a", "b"], "each of 2 columns tells")):
         record = {**found.suspects.record, "unknown": "leaked", "leaked_by": columns, "calibrated": False, "wrong": None}
         leaked = replace(found, suspects=replace(found.suspects, record=record))
