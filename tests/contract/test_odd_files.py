@@ -116,7 +116,7 @@ READ: dict[str, tuple[Callable[[Path], str], dict[str, Any]]] = {
     "an object around an array, on one line": (text_file("rows.json", json.dumps({"version": 2, "data": OBJECTS})), {}),
     "nested JSON": (
         text_file("rows.jsonl", "".join(json.dumps({"message": {"body": text}, "label": label}) + "\n" for text, label in ROWS)),
-        {"text": "message.body"},
+        {"text": ["message.body"]},
     ),
     "lists in JSON": (
         text_file("rows.json", json.dumps([{"text": text, "marks": [{"choices": [label]}]} for text, label in ROWS])),
