@@ -102,10 +102,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the files with whole audits first: begun last, they would run on while the other workers have nothing left."""
+    """Put the files with whole audits first: begun last, they would run on while the other workers have nothing left.
+
+    Where slow tests end after some minutes, none runs on, and each has the same chance to be run.
+    """
     seed = config.getoption("--shuffle-seed")
     place = dict.fromkeys(sorted({item.path for item in items}), 0.0)
     if seed is not None:
         rng = random.Random(seed)
         place = {path: rng.random() for path in place}
-    items.sort(key=lambda item: ("integration" not in item.path.parts, place[item.path]))
+    ends = config.getoption("--slow-within") is not None
+    items.sort(key=lambda item: (not ends and "integration" not in item.path.parts, place[item.path]))

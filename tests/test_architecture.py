@@ -176,6 +176,7 @@ def test_help_needs_no_heavy_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_a_machine_without_the_drivers_can_train() -> None:
     code = (
         "import sys\n"

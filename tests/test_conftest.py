@@ -10,6 +10,7 @@ import pytest
 from tests.checkout import ROOT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "left_out"), [("integration/test_fault_bench.py", 1), ("unit/test_wording.py", 0)])
 def test_slow_tests_that_would_begin_too_late_are_skipped_and_say_so(name: str, left_out: int) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--slow-within", "0", f"tests/{name}"]

@@ -68,6 +68,7 @@ def test_the_library_requires_exactly_what_it_imports() -> None:
     assert names(LIBRARY) == imported_distributions("src/cartograph") - names(of_the_sources())
 
 
+@pytest.mark.slow
 def test_the_extras_of_databases_and_lakes_are_what_the_processes_that_read_them_import_and_a_manager() -> None:
     beside_the_library = imported_distributions("src/cartograph") - names(LIBRARY)
     assert names(of_the_sources()) - {"adbc-driver-manager"} == beside_the_library

@@ -104,6 +104,7 @@ def test_the_code_itself_imports_modules_and_not_the_public_face(folder: str) ->
                 assert not {alias.name for alias in node.names} & set(cartograph.__all__), file
 
 
+@pytest.mark.slow
 def test_measures_selections_suspects_and_the_filter_work_on_arrays_without_torch() -> None:
     code = """
 import sys

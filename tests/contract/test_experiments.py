@@ -39,6 +39,7 @@ def experiment(request: pytest.FixtureRequest) -> Experiment:
     return request.param
 
 
+@pytest.mark.slow
 def test_an_experiment_has_a_question_and_an_answer_with_tables_a_figure_and_numbers(
     experiment: Experiment, material: Material, tmp_path: Path
 ) -> None:

@@ -119,6 +119,7 @@ def test_it_reads_nothing_but_the_image(model: Classifier) -> None:
     assert all(np.array_equal(given.fields[name].values, other.fields[name].values) for name in given.fields)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IMAGE_MODELS)
 def test_it_learns_which_half_is_bright(name: str, pretrained: str, tmp_path: Path) -> None:
     recipe = Recipe(
@@ -144,6 +145,7 @@ def test_a_model_of_another_kind_of_rows_is_refused(tmp_path: Path) -> None:
         fit(Recipe(model="cnn"), small_set(), {}, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IMAGE_MODELS)
 def test_a_killed_training_ends_in_the_same_bytes(name: str, pretrained: str, tmp_path: Path) -> None:
     recipe = Recipe(model=name, epochs=3, batch_size=16, learning_rate=0.002, device="cpu", threads=1, pretrained=pretrained)

@@ -135,6 +135,7 @@ def test_it_reads_nothing_but_the_text(model: TextModel) -> None:
     assert all(np.array_equal(given.fields[name].values, other.fields[name].values) for name in given.fields)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEXT_MODELS)
 @pytest.mark.parametrize("task", ["single", "pair"])
 def test_it_learns_a_label_that_one_word_decides(name: str, task: Task, pretrained: str, tmp_path: Path) -> None:

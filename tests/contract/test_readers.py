@@ -133,6 +133,7 @@ def test_a_reader_gives_back_what_was_written(name: str, tmp_path: Path) -> None
     assert batch.rejected == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_rows_beyond_one_batch_keep_order_and_number(name: str, tmp_path: Path) -> None:
     count = 50_003
@@ -142,6 +143,7 @@ def test_rows_beyond_one_batch_keep_order_and_number(name: str, tmp_path: Path) 
     assert batch.table["text"].to_pylist() == [f"text {index}" for index in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_yields_more_than_one_batch_for_many_rows(name: str, tmp_path: Path) -> None:
     source = MAKERS[name](tmp_path, ["x"] * 50_003, ["text"] * 50_003)

@@ -180,6 +180,7 @@ def answer_by_texts(path: Path) -> set[str]:
     return {row[0] for row in rows}
 
 
+@pytest.mark.slow
 def test_an_audit_is_no_collection(project: Project) -> None:
     done = project.run("flows.collect", "--workspace", ".", code=2)
     assert "has no section `collect`" in done.stderr
@@ -193,6 +194,7 @@ def write(path: Path, header: list[str], rows: list[tuple[str, ...]]) -> str:
     return path.name
 
 
+@pytest.mark.slow
 def test_presets_read_their_files(project: Project) -> None:
     stated = generate(300, 2).stated.to_pylist()
     positive = [(row["left"], row["right"]) for row in stated if row["label"] == "1"]

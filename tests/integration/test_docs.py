@@ -73,6 +73,7 @@ def test_a_method_has_a_formula_a_figure_made_by_the_code_and_an_example_that_ru
         exec(compile(example.text, page, "exec"), {"__name__": page})
 
 
+@pytest.mark.slow
 def test_the_loops_of_your_own_training_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

@@ -45,6 +45,7 @@ def test_1_of_the_flow_and_its_sentence(project: Project) -> None:
     assert said.startswith("error train: 10 of 40 rows (25 %) cannot be used")
 
 
+@pytest.mark.slow
 def test_2_where_the_input_cannot_be_used(project: Project) -> None:
     for command in (("tasks", "run", "nothing"), ("tasks", "list", "--workspace", "workspaces/none"), ("tasks", "no-such-command")):
         assert "Traceback" not in project.run(*command, code=2).stderr

@@ -88,6 +88,7 @@ def test_an_odd_set_ends_with_a_page_that_says_what_could_not_be_done(name: str,
     assert ("impossible" in record) == (name in ("two rows", "three rows", "one class"))
 
 
+@pytest.mark.slow
 def test_classes_of_one_name_in_several_forms_are_told_and_stay_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = use_project(tmp_path, monkeypatch)
     write(project / "train.csv", [(f"text {row}", ("True", "true", "TRUE ", "false")[row % 4]) for row in range(40)])

@@ -23,6 +23,8 @@ CELLS = steps_of(SETTINGS)
 NAMES = {step.name for step in CELLS}
 UP_TO_DATE = "Data and pipelines are up to date."
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def audited(make_project: MakeProject) -> Project:
@@ -69,7 +71,6 @@ def test_after_a_flow_dvc_has_nothing_to_do(audited: Project) -> None:
     assert audited.executed_by(flow(audited)) == set()
 
 
-@pytest.mark.slow
 def test_where_nothing_is_stale_prefect_is_not_asked(audited: Project) -> None:
     nowhere = Project(audited.path, audited.environment | {"PREFECT_API_URL": "http://127.0.0.1:9/api"})
     audited.run("flows.audit")
@@ -87,7 +88,6 @@ def test_where_nothing_is_stale_prefect_is_not_asked(audited: Project) -> None:
     assert audited.executed_by(flow(audited)) == {"report"}
 
 
-@pytest.mark.slow
 def test_the_graph_of_a_flow_run_is_the_dag(audited: Project) -> None:
     audited.run("flows.audit", "--force", "gates")
     # Those that are scheduled have a start too, in the future.
@@ -113,7 +113,6 @@ def ask(project: Project, path: str, body: object = None) -> Any:
         return json.load(answer)
 
 
-@pytest.mark.slow
 def test_after_dvc_a_flow_runs_nothing_and_the_bytes_are_the_same(audited: Project, make_project: Callable[[], Project]) -> None:
     project = make_project()
     assert project.executed_by(repro(project)) == NAMES
@@ -122,7 +121,6 @@ def test_after_dvc_a_flow_runs_nothing_and_the_bytes_are_the_same(audited: Proje
     assert UP_TO_DATE in project.run("dvc", "status").stdout
 
 
-@pytest.mark.slow
 def test_one_parameter_changed_runs_what_hangs_on_it(audited: Project) -> None:
     audited.params(SMALL.replace("burn_in: 0", "burn_in: 1"))
     executed = audited.executed_by(flow(audited))
@@ -134,7 +132,6 @@ def test_one_parameter_changed_runs_what_hangs_on_it(audited: Project) -> None:
     assert audited.executed_by(flow(audited)) == set()
 
 
-@pytest.mark.slow
 def test_a_key_written_out_at_its_default_runs_nothing_but_what_shows_it(audited: Project) -> None:
     audited.params(SMALL.replace("burn_in: 0", "burn_in: 0, epochs: all"))
     assert audited.executed_by(flow(audited)) <= {"report", "publish"}
@@ -143,7 +140,6 @@ def test_a_key_written_out_at_its_default_runs_nothing_but_what_shows_it(audited
     audited.run("flows.audit")
 
 
-@pytest.mark.slow
 def test_one_more_seed_trains_one_more_model_per_version_under_either_driver(audited: Project) -> None:
     rest = {"evaluate", "report", "publish"}
     audited.params(SMALL.replace("seeds: [1]", "seeds: [1, 2]"))
@@ -156,7 +152,6 @@ def test_one_more_seed_trains_one_more_model_per_version_under_either_driver(aud
     audited.run("flows.audit")
 
 
-@pytest.mark.slow
 def test_a_corrupted_output_runs_only_its_step(audited: Project) -> None:
     target = audited.path / "data" / "measure" / "measures.parquet"
     whole = target.read_bytes()
@@ -167,7 +162,6 @@ def test_a_corrupted_output_runs_only_its_step(audited: Project) -> None:
     assert audited.executed_by(repro(audited)) == set()
 
 
-@pytest.mark.slow
 def test_a_deleted_output_comes_back_with_at_most_its_step(audited: Project) -> None:
     page = audited.path / "reports" / "report.html"
     whole = page.read_bytes()
@@ -180,7 +174,6 @@ def test_a_deleted_output_comes_back_with_at_most_its_step(audited: Project) -> 
     assert audited.executed_by(repro(audited)) == set()
 
 
-@pytest.mark.slow
 def test_an_edited_module_runs_the_steps_that_depend_on_its_package_and_one_of_presentation_runs_none(audited: Project) -> None:
     name = "src/cartograph/maps/measures.py"
     users = {step.name for step in CELLS if any((CODE / name).is_relative_to(path) for path in step.code)}
@@ -198,14 +191,12 @@ def test_an_edited_module_runs_the_steps_that_depend_on_its_package_and_one_of_p
     assert audited.executed_by(repro(audited)) == set()
 
 
-@pytest.mark.slow
 def test_force_runs_a_fresh_step_and_its_equal_outputs_stop_there(audited: Project) -> None:
     assert audited.executed_by(lambda: audited.run("flows.audit", "--force", "measure")) == {"measure"}
     done = audited.run("flows.audit", "--force", "nothing", code=2)
     assert "--force nothing: no such step; this audit's steps: ingest, train" in " ".join(done.stderr.split())
 
 
-@pytest.mark.slow
 def test_a_fresh_clone_with_dvc_pull_runs_nothing(audited: Project, tmp_path: Path) -> None:
     audited.run("dvc", "remote", "add", "--force", "-d", "store", str(tmp_path / "store"))
     audited.run("dvc", "push")
@@ -218,7 +209,6 @@ def test_a_fresh_clone_with_dvc_pull_runs_nothing(audited: Project, tmp_path: Pa
     assert clone.executed_by(flow(clone)) == set()
 
 
-@pytest.mark.slow
 def test_audits_are_compared_also_of_a_commit(audited: Project) -> None:
     audited.git("add", "-A")
     audited.git("commit", "-q", "--allow-empty", "-m", "As it is")
@@ -232,7 +222,6 @@ def test_audits_are_compared_also_of_a_commit(audited: Project) -> None:
     assert "workspaces/none" in done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", ["flows.audit --force report", "flows.compare . .", "flows.ablate synthetic"])
 def test_a_server_that_is_not_there_is_told_in_a_sentence(audited: Project, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(audited.environment, "PREFECT_API_URL", "http://someone:secret@127.0.0.1:9/api")
@@ -241,7 +230,6 @@ def test_a_server_that_is_not_there_is_told_in_a_sentence(audited: Project, comm
     assert "Traceback" not in done.stderr and "secret" not in done.stderr
 
 
-@pytest.mark.slow
 def test_a_busy_workspace_says_who_holds_it(audited: Project) -> None:
     audited.params(SMALL.replace("rows: 240", "rows: 600"))
     first = audited.start("flows.audit")

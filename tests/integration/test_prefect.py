@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from prefect import flow
 from prefect.settings import PREFECT_API_URL, PREFECT_HOME, temporary_settings
 
@@ -56,6 +57,7 @@ def count_and_refuse(api: str, folder: Path) -> str:
         return counting()
 
 
+@pytest.mark.slow
 def test_steps_lines_are_logged_and_a_long_one_says_how_far_it_is(prefect_server: str, project: Path) -> None:
     def ask(path: str, body: Any) -> Any:
         request = urllib.request.Request(f"{prefect_server}{path}", json.dumps(body).encode(), {"Content-Type": "application/json"})

@@ -376,6 +376,7 @@ def test_every_command_on_an_audit_sees_that_it_was_killed(command: tuple[str, .
     assert audit.runs()[0].info.status == "KILLED"
 
 
+@pytest.mark.slow
 def test_a_kill_while_publishing_is_seen_too_with_the_runs_beneath(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlflow import MlflowClient
 
@@ -614,6 +615,7 @@ def test_a_deleted_experiment_is_told(audit: Audit) -> None:
         audit.publish(experiment="mine")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["log_batch", "log_inputs", "log_artifacts", "set_terminated", "log_outputs", "finalize_logged_model"])
 def test_a_broken_attempt_is_completed_not_doubled(audit: Audit, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     from mlflow import MlflowClient

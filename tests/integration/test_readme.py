@@ -187,6 +187,7 @@ def test_every_command_of_a_platform_works(project: Project) -> None:
     assert "the same rows" in project.run(*comparison).stdout
 
 
+@pytest.mark.slow
 def test_the_library_examples_work(tmp_path: Path) -> None:
     write_reviews(tmp_path / "reviews.csv", 200)
     for code in PYTHON:

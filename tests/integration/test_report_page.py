@@ -371,6 +371,7 @@ def test_everything_can_be_reached_by_keyboard(opened: Opener, small: Path) -> N
     assert unnamed == 0
 
 
+@pytest.mark.slow
 def test_a_hostile_row_stays_text(opened: Opener, small: Path) -> None:
     page = opened(small)
     page.evaluate("document.querySelectorAll('details').forEach((node) => (node.open = true))")
@@ -430,6 +431,7 @@ def contrast(page: Page, selector: str) -> float:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_nobody_is_shut_out_by_names_roles_headings_or_colours(opened: Opener, small: Path, tmp_path: Path, sight: str) -> None:
     width, height, scheme = SIGHTS[sight]
@@ -541,6 +543,7 @@ def test_decisions_on_the_page_come_back_as_decisions(opened: Opener, small: Pat
     ]
 
 
+@pytest.mark.slow
 def test_what_is_decided_on_the_first_look_is_decided_on_the_whole_page(browser: Browser, small: Path) -> None:
     space, first = make_workspace(CODE, **sections()), small.with_name("first-look.html")
     mapped = {name: small.parent / name for name in report.map_inputs(space.settings)}

@@ -78,6 +78,7 @@ def at(page: Page, place: int) -> None:
     expect(page.locator(f".question[data-place='{place}']")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_suspects_are_decided_with_the_keyboard_alone(browser: Browser, project: Path) -> None:
     space = audit(project, 6)
     with served(project, space, "--annotator", "Ann") as server:
@@ -119,6 +120,7 @@ def test_suspects_are_decided_with_the_keyboard_alone(browser: Browser, project:
         close(page, server)
 
 
+@pytest.mark.slow
 def test_a_killed_server_has_lost_no_answer(project: Path) -> None:
     space = audit(project, 30)
     with served(project, space, "--annotator", "Ann") as server:
@@ -133,6 +135,7 @@ def test_a_killed_server_has_lost_no_answer(project: Path) -> None:
         assert len(server.get("overview")["answers"]) == 13
 
 
+@pytest.mark.slow
 def test_two_tabs_neither_lose_an_answer_nor_overwrite_one_unasked(browser: Browser, project: Path) -> None:
     space = audit(project, 4)
     with served(project, space, "--annotator", "Ann") as server:

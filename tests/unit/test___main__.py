@@ -60,6 +60,7 @@ def test_what_it_cannot_use_is_an_error_in_a_sentence_and_nothing_is_written(
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
 
 
+@pytest.mark.slow
 def test_it_says_how_a_table_was_read_what_was_left_out_and_which_column_tells_the_label(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -79,6 +80,7 @@ def test_it_says_how_a_table_was_read_what_was_left_out_and_which_column_tells_t
     )
 
 
+@pytest.mark.slow
 def test_rows_that_a_column_links_are_held_out_together_which_it_says_and_so_does_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,6 +107,7 @@ def test_rows_that_a_column_links_are_held_out_together_which_it_says_and_so_doe
     assert capsys.readouterr().err.endswith("its columns are text, label, speaker; did you mean `speaker`?\n")
 
 
+@pytest.mark.slow
 def test_class_names_that_differ_in_form_and_placeholders_are_named_on_the_terminal_and_on_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,6 +139,7 @@ def test_help_needs_no_heavy_library() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_a_bare_command_reads_text_and_label_in_whatever_encoding_the_file_is_and_its_page_says_how_to_make_it_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -162,6 +166,7 @@ def test_a_file_without_a_header_has_its_columns_named_by_position(
     assert "60 rows, 2 classes\n" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_it_says_how_many_of_how_many_rows_stay_where_some_were_set_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -202,6 +207,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_terminal_shows_how_far_each_part_is_in_a_line_that_goes_away(
     terminal: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -212,6 +212,7 @@ def test_twins_are_guessed_from_each_other_unless_they_are_grouped() -> None:
     assert alone.history[0].bias > 0.62 > 0.58 > grouped.history[0].bias
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(8, 40), st.integers(1, 12), st.floats(0, 1), st.sampled_from(["slicing", "sampling", "greedy"]))
 def test_what_is_filtered_fits_the_parameters(seed: int, target: int, size: int, threshold: float, variant: str) -> None:

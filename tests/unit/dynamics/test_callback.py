@@ -120,6 +120,7 @@ def test_the_example_of_the_docstring_runs() -> None:
         assert doctest.testmod(callback).failed == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -252,6 +253,7 @@ def test_a_copy_of_the_model_made_in_training_is_not_recorded(tmp_path: Path) ->
     assert same(read_dynamics(tmp_path / "dynamics"), read_dynamics(tmp_path / "plain" / "dynamics"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "accumulated"),
     [(3, 1), (6, 1), (9, 1), (12, 1), (1, 4), (3, 4)],

@@ -14,6 +14,7 @@ from cartograph.train.fit import fit
 from cartograph.train.inference import infer
 
 
+@pytest.mark.slow
 def test_variability_is_compared_with_the_deviation_of_the_passes_and_confidence_with_their_mean(
     trained: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

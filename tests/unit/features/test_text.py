@@ -63,6 +63,7 @@ def test_of_single_words_it_matters_how_they_are_written() -> None:
     assert abs(small.toarray()[np.ix_(upper, upper)].mean() / small.toarray()[np.ix_(upper, ~upper)].mean() - 1) < 0.5
 
 
+@pytest.mark.slow
 def test_features_are_the_same_in_every_process() -> None:
     code = (
         "from cartograph.features.text import text_features as f; x = f([('a b c', 'c b a z'), ('a c', 'b z')] * 2);"

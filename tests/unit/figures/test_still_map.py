@@ -74,6 +74,7 @@ print("matplotlib.pyplot" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_the_same_table_gives_the_same_bytes_in_another_process_in_threads_and_under_a_users_own_style(tmp_path: Path) -> None:
     table = make_map()
 

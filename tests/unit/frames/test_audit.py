@@ -139,6 +139,7 @@ def test_labels_and_an_index_that_are_no_strings_are_taken(frame: pd.DataFrame) 
     assert set(found.suspects.index) <= set(numbered.index)
 
 
+@pytest.mark.slow
 def test_wrong_labels_of_a_table_of_features_are_found() -> None:
     wines = load_wine(as_frame=True)
     frame, rng = wines.data.astype(object), np.random.default_rng(4)
@@ -153,6 +154,7 @@ def test_wrong_labels_of_a_table_of_features_are_found() -> None:
     assert len(found.measures) == len(frame)
 
 
+@pytest.mark.slow
 def test_no_number_is_given_where_a_column_was_made_from_the_label(tmp_path: Path) -> None:
     """Right or wrong, each label is told by the column, so that none looks wrong."""
     rng = np.random.default_rng(6)
@@ -168,6 +170,7 @@ def test_no_number_is_given_where_a_column_was_made_from_the_label(tmp_path: Pat
     assert "tells the label" not in without.report(tmp_path / "other.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_label_is_not_wrong_for_how_it_is_written() -> None:
     rng = np.random.default_rng(5)
     words = {"pos": ["good", "great", "fun", "fine", "lovely"], "neg": ["bad", "dull", "poor", "awful", "sad"]}

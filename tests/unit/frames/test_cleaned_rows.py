@@ -107,6 +107,7 @@ def test_weights_follow_their_rows_in_any_order_and_take_no_columns_place() -> N
         taken.cleaned("down-weight")
 
 
+@pytest.mark.slow
 def test_no_surely_wrong_label_and_an_unknown_recipe_are_said() -> None:
     found = findings(reviews(1.0, 4, 0))
     assert found.changes() == "all of them: no label is surely wrong"

@@ -40,6 +40,7 @@ def test_the_page_has_a_map_of_each_label_and_takes_no_decisions_that_nothing_re
     assert "love: yes" in page and "Label by label" in page
 
 
+@pytest.mark.slow
 def test_columns_of_0_and_1_are_named_between_commas(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

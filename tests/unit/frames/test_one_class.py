@@ -30,7 +30,8 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("name", ["two rows", "twenty singletons", pytest.param("5,000 classes", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["two rows", "twenty singletons", "5,000 classes"])
 def test_an_odd_set_ends_with_a_page_that_says_why_no_number_is_told(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows, why = ODD[name]
     with (tmp_path / "rows.csv").open("w", encoding="utf-8", newline="") as file:

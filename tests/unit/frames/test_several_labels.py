@@ -110,6 +110,7 @@ def test_labels_that_cannot_be_audited_end_nothing_and_are_named(tmp_path: Path)
     assert found.corrections == 0 and found.cleaned().equals(frame)
 
 
+@pytest.mark.slow
 def test_tables_of_features_are_audited_too() -> None:
     from sklearn.datasets import load_digits
 
@@ -137,6 +138,7 @@ def test_one_of_label_and_labels_is_needed() -> None:
             cartograph.audit(FRAME, text="text", **both)  # type: ignore[call-overload]
 
 
+@pytest.mark.slow
 def test_the_same_rows_give_the_same_audit() -> None:
     one, other = (cartograph.audit(FRAME[:120], text="text", labels="tags", epochs=2) for _ in range(2))
     pd.testing.assert_frame_equal(one.suspects, other.suspects)

@@ -49,6 +49,7 @@ def shingles(text: str) -> set[str]:
     return {text[place : place + 5] for place in range(len(text) - 4)}
 
 
+@pytest.mark.slow
 def test_near_duplicates_are_those_of_brute_force() -> None:
     rng = np.random.default_rng(0)
     letters = np.array(list("abcdefgh "))

@@ -51,6 +51,7 @@ def test_of_other_texts_and_of_linked_ones_nothing_is_said() -> None:
         warn_of_links(read(questions(1)))
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_of_sets_as_they_are_nothing_is_said(real_data: Path) -> None:
     texts = {

@@ -21,6 +21,7 @@ from tests.training_sets import info_of, names_set, small_set
 RECIPE = Recipe(epochs=8, batch_size=8, learning_rate=0.01, seed=5, threads=1, device="cpu")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["single", "pair"])
 def test_names_that_share_no_word_are_learnt_by_their_characters(task: Task, tmp_path: Path) -> None:
     by = {kept: fit(RECIPE, names_set(task, characters=kept), {}, tmp_path / str(kept)) for kept in (True, False)}
@@ -28,6 +29,7 @@ def test_names_that_share_no_word_are_learnt_by_their_characters(task: Task, tmp
     assert by[False].metrics["train.accuracy"] < 0.75
 
 
+@pytest.mark.slow
 def test_models_of_a_fold_read_what_the_whole_set_says(tmp_path: Path) -> None:
     table = names_set(characters=True)
     pq.write_table(table, tmp_path / "rows.parquet")

@@ -112,6 +112,7 @@ def content(result: TrainingResult) -> dict[str, bytes]:
     return {path.relative_to(result.folder).as_posix(): path.read_bytes() for path in result.model.rglob("*")}
 
 
+@pytest.mark.slow
 def test_a_training_on_saved_vectors_equals_one_on_vectors_computed_now(source: str, tmp_path: Path) -> None:
     folder = embed(source, tmp_path / "embed", "pair")
     held = {"held": small_set("pair", rows=20, seed=9, name="held", domain="id")}
@@ -124,6 +125,7 @@ def test_a_training_on_saved_vectors_equals_one_on_vectors_computed_now(source: 
     assert kept.training["parameters"] == (512 + 1) * 256 + (256 + 1) * 2
 
 
+@pytest.mark.slow
 def test_saved_vectors_need_no_encoder_until_the_model_is_saved(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = embed(source, tmp_path / "embed")
     recipe = Recipe(**RECIPE.to_json() | {"pretrained": str(folder)})

@@ -5,6 +5,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from cartograph.page.audit import Audit, Limits
 from cartograph.page.document import BASE_BYTES, IMAGE_BYTES, ROW_BYTES, page
 from cartograph.page.read_verdict import verdict_of
@@ -47,6 +49,7 @@ def test_a_page_carries_no_path_of_its_maker() -> None:
         assert str(folder) not in document or str(folder) == "/"
 
 
+@pytest.mark.slow
 def test_the_page_keeps_its_size_and_its_bytes() -> None:
     audit = audit_of_images(600, side=200)
     document = page(audit)

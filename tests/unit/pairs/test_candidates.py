@@ -155,6 +155,7 @@ def test_stratified_takes_positives_first_and_fills_up_with_negatives() -> None:
     assert np.isin(methods.stratified_pairs(space, np.sort(positives), 99, 12, asked, np.random.default_rng(0)), positives).sum() == 7
 
 
+@pytest.mark.slow
 def test_nothing_depends_on_the_hash_seed() -> None:
     code = (
         "from cartograph.planted.paraphrases import generate\n"

@@ -104,6 +104,7 @@ def test_a_watermark_has_every_column_also_where_two_have_one_name(database: str
     assert mark_of(Query(database, "select 1", watermark), 60) == f'["{watermark}", "59", "60"]'
 
 
+@pytest.mark.slow
 def test_nothing_can_be_written(database: str, tmp_path: Path) -> None:
     for statement in ("delete from reviews", "delete from reviews returning id", "drop table reviews", "create table mine (id int)"):
         with pytest.raises(InputError, match=r"the database of env:REVIEWS_DB .+\.$"):
@@ -118,6 +119,7 @@ def test_a_query_that_returns_too_much_or_is_wrong_says_so(database: str, tmp_pa
         asked(Query(database, "select nonsense from reviews"), tmp_path / "a.parquet")
 
 
+@pytest.mark.slow
 def test_a_query_that_does_not_end_is_ended(database: str, tmp_path: Path) -> None:
     started = time.monotonic()
     with pytest.raises(InputError, match=r"`fetch\.max_seconds` allows|statement timeout"):
@@ -125,6 +127,7 @@ def test_a_query_that_does_not_end_is_ended(database: str, tmp_path: Path) -> No
     assert time.monotonic() - started < 60
 
 
+@pytest.mark.slow
 def test_no_message_holds_what_the_address_holds(postgresql: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     right = postgresql.address
     wrong = (

@@ -32,6 +32,7 @@ def ids(path: Path) -> list[int]:
     return sorted(pq.read_table(path)["id"].to_pylist())
 
 
+@pytest.mark.slow
 def test_each_version_has_its_own_rows_and_the_same_bytes_each_time(lake: Lake, tmp_path: Path) -> None:
     versions = [lake.write(rows(0, 40)), lake.write(rows(40, 60)), lake.replace(rows(5, 10))]
     assert look_at(table_of(lake), 60).version == versions[-1]
@@ -44,6 +45,7 @@ def test_each_version_has_its_own_rows_and_the_same_bytes_each_time(lake: Lake, 
     assert pq.read_table(tmp_path / "a.parquet").sort_by("id").to_pylist() == rows(5, 10).to_pylist()
 
 
+@pytest.mark.slow
 def test_only_the_columns_that_are_named_are_read(lake: Lake, tmp_path: Path) -> None:
     version = lake.write(rows(0, 4))
     table = table_of(lake, version, ("label", "text"))
@@ -54,6 +56,7 @@ def test_only_the_columns_that_are_named_are_read(lake: Lake, tmp_path: Path) ->
         write(table_of(lake, version, ("stars",)), tmp_path / "a.parquet")
 
 
+@pytest.mark.slow
 def test_what_is_not_there_is_named(lake: Lake, tmp_path: Path) -> None:
     newest = lake.write(rows(0, 4))
     with pytest.raises(InputError, match=rf"reviews has no (version|snapshot) 77.*; its newest is {newest}"):
@@ -80,6 +83,7 @@ def test_another_table_at_the_same_place_has_another_mark(tmp_path: Path) -> Non
     assert look_at(table_of(first), 60).mark != look_at(table_of(second), 60).mark
 
 
+@pytest.mark.slow
 def test_rows_that_were_deleted_without_their_files_being_written_again_are_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pyiceberg.catalog import load_catalog
 
@@ -93,6 +97,7 @@ def test_rows_that_were_deleted_without_their_files_being_written_again_are_gone
     assert ids(tmp_path / "a.parquet") == list(range(40))
 
 
+@pytest.mark.slow
 def test_a_catalogue_is_only_read_and_its_secrets_are_in_no_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = LakeTable("shop.reviews", "iceberg", None, f"env:{VARIABLE}")
     monkeypatch.delenv(VARIABLE, raising=False)

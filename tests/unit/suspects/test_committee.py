@@ -257,6 +257,7 @@ def test_rows_that_the_user_linked_are_a_group_of_whatever_kind(task: str) -> No
     np.testing.assert_array_equal(groups, np.arange(60) // 3)
 
 
+@pytest.mark.slow
 def test_of_a_table_whose_rows_are_near_copies_a_whole_patients_wrong_labels_are_found() -> None:
     rng = np.random.default_rng(1)
     truth, patient = np.arange(120) % 2, np.repeat(np.arange(120), 5)

@@ -77,6 +77,7 @@ def test_a_gap_in_confidence_is_an_f1_of_one() -> None:
     assert detector.f1 == 1.0 and detector.average_precision == 1.0
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 2**31))
 def test_the_lower_the_confidence_the_more_suspect(seed: int) -> None:

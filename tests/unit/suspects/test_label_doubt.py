@@ -118,6 +118,7 @@ def test_numbers_that_are_not_probabilities_are_refused(probabilities: list[list
         label_doubt(np.array(probabilities), np.array(labels))
 
 
+@pytest.mark.slow
 def test_few_rows_or_many_classes_give_ranks_but_no_number() -> None:
     def doubt_of(n_examples: int, n_classes: int) -> Doubt:
         rng = np.random.default_rng(5)

@@ -10,6 +10,7 @@ from cartograph.suspects.wrong_pairs import MOST, wrong_pairs
 from tests.made_noise import EVEN, ONE_WAY, noisy_with_truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transition", [ONE_WAY, EVEN], ids=["one way", "even"])
 def test_the_interval_of_each_pair_of_classes_holds_how_many_are_wrong(transition: np.ndarray) -> None:
     held, pairs = 0, 0

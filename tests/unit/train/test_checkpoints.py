@@ -100,6 +100,7 @@ def stop_after(folder: Path, rows: int) -> None:
         fit(RECIPE, small_set(), {"held": small_set(rows=20, seed=9, name="held", domain="id")}, folder, progress=stop)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage", ["truncated weights", "no seal", "truncated dynamics", "optimizer of another epoch", "half-written folder"]
 )
@@ -157,6 +158,7 @@ def test_a_finished_training_keeps_a_mark_in_place_of_its_checkpoints(tmp_path: 
     assert (tmp_path / "checkpoints" / "finished.json").stat().st_size < 3000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dynamics/epoch=1.parquet", "predictions/held.parquet", "model/model.safetensors", "metrics.json"])
 def test_a_finished_training_is_repeated_where_a_result_is_damaged(unbroken: dict[str, bytes], name: str, tmp_path: Path) -> None:
     path = train(tmp_path).folder / name
@@ -166,6 +168,7 @@ def test_a_finished_training_is_repeated_where_a_result_is_damaged(unbroken: dic
     assert content(train(tmp_path)) == unbroken
 
 
+@pytest.mark.slow
 def test_a_finished_training_of_another_recipe_is_no_result(tmp_path: Path) -> None:
     train(tmp_path / "both", RECIPE)
     other = replace(RECIPE, seed=6)
@@ -181,6 +184,7 @@ def test_checkpoints_that_a_kill_left_beside_the_mark_go(unbroken: dict[str, byt
     assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["finished.json"]
 
 
+@pytest.mark.slow
 def test_checkpoints_are_read_without_unpickling_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stop_after(tmp_path, 200)
     load, seen = torch.load, []
@@ -194,6 +198,7 @@ def test_checkpoints_are_read_without_unpickling_objects(tmp_path: Path, monkeyp
     assert seen and all(seen)
 
 
+@pytest.mark.slow
 def test_global_state_is_restored_after_a_training(tmp_path: Path) -> None:
     train(tmp_path / "first")  # libraries that are imported late set variables of their own
     torch.manual_seed(1)

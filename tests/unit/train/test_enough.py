@@ -102,6 +102,7 @@ def test_attempts_end_at_the_bounds() -> None:
     assert may_double(recipe, 1, 1_000, MOST_NUMBERS // 16_000) and not may_double(recipe, 1, 1_000, MOST_NUMBERS // 16_000 + 1)
 
 
+@pytest.mark.slow
 def test_epochs_are_doubled_until_it_has_learnt_and_the_last_training_is_a_plain_one(rows: Path, tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     result, attempts = fit_until_learnt(RECIPE, 0.9, rows, {}, tmp_path / "until", progress=lambda done, total: calls.append((done, total)))
@@ -168,6 +169,7 @@ def several(rows: int) -> tuple[pa.Table, np.ndarray]:
     return whole.append_column(LABEL_SET, pa.FixedSizeListArray.from_arrays(flat, len(WORDS))), labels
 
 
+@pytest.mark.slow
 def test_a_model_of_several_labels_is_judged_by_the_labels_that_rows_have(tmp_path: Path) -> None:
     train, labels = several(300)
     little, much = (fit(replace(RECIPE, epochs=epochs), train, {}, tmp_path / str(epochs)) for epochs in (1, 24))

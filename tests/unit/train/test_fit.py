@@ -60,6 +60,7 @@ def test_a_training_writes_dynamics_predictions_history_and_metrics(tmp_path: Pa
     assert sorted(path.name for path in result.dynamics.iterdir()) == ["epoch=0.parquet", "epoch=1.parquet"]
 
 
+@pytest.mark.slow
 def test_weights_of_one_change_nothing_and_a_row_of_hardly_any_teaches_hardly_anything(tmp_path: Path) -> None:
     def logits(name: str, weights: np.ndarray | None, labels: list[int] | None = None) -> np.ndarray:
         rows = small_set() if labels is None else small_set().set_column(2, small_set().schema.field("label"), pa.array(labels, pa.int32()))

@@ -29,6 +29,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_every_row_is_scored_once_an_epoch_in_the_order_of_uids(rows: Path, tmp_path: Path) -> None:
     folder = fit_folds(RECIPE, rows, tmp_path / "fit", folds=4)
     assert sorted(content(folder)) == ["epoch=0.parquet", "epoch=1.parquet", "epoch=2.parquet"]
@@ -39,6 +40,7 @@ def test_every_row_is_scored_once_an_epoch_in_the_order_of_uids(rows: Path, tmp_
         assert found.column("gold").to_pylist() == small_set().column("label").to_pylist()
 
 
+@pytest.mark.slow
 def test_a_row_is_scored_by_the_model_that_never_saw_it(rows: Path, tmp_path: Path) -> None:
     folder = fit_folds(RECIPE, rows, tmp_path / "fit", folds=3)
     recorded = read_dynamics(folder).logits
@@ -71,6 +73,7 @@ def test_pairs_that_share_a_text_are_scored_by_a_model_that_saw_neither(tmp_path
     assert len(seen) == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "folds"), [(15, 4), (3, 3)])
 def test_rows_that_the_user_linked_are_in_one_fold_and_of_few_groups_each_is_one(number: int, folds: int, tmp_path: Path) -> None:
     linked = [row % number for row in range(60)]
@@ -116,6 +119,7 @@ def test_two_runs_and_an_interrupted_one_write_the_same_bytes(rows: Path, tmp_pa
     assert content(resumed) == whole
 
 
+@pytest.mark.slow
 def test_folds_follow_the_seed(rows: Path, tmp_path: Path) -> None:
     one, other = (
         read_dynamics(fit_folds(Recipe(**RECIPE.to_json() | {"seed": seed, "epochs": 1}), rows, tmp_path / str(seed), folds=2)).logits

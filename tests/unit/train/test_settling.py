@@ -99,6 +99,7 @@ def test_a_training_ends_where_it_settles_and_stays_ended(tmp_path: Path, monkey
     assert below(tmp_path / "two") == once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epochs_before", [1, 3])
 def test_a_training_killed_before_it_settled_ends_in_the_same_bytes(tmp_path: Path, epochs_before: int) -> None:
     class Killed(BaseException):
@@ -131,6 +132,7 @@ def test_of_many_rows_a_settled_map_ends_the_training_and_of_few_it_does_not(tmp
     assert shown[-1] == (20 * small_set().num_rows,) * 2
 
 
+@pytest.mark.slow
 def test_after_a_settled_map_of_a_failed_model_nothing_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enough, "SETTLES_FROM", 1)
     monkeypatch.setattr(enough, "MOST_DOUBLINGS", 1)

@@ -55,6 +55,7 @@ def test_the_saved_trees_say_what_was_recorded_and_are_no_pickle(tmp_path: Path)
     assert own.features.shape == (60, 3 * STAGES)
 
 
+@pytest.mark.slow
 def test_a_training_that_was_killed_begins_again_and_ends_in_the_same_bytes(tmp_path: Path) -> None:
     whole = fit(RECIPE, small_table(), {"held": HELD}, tmp_path / "whole")
     killed = tmp_path / "killed"

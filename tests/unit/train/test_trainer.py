@@ -82,6 +82,7 @@ def test_one_process_on_a_cpu_trains_to_the_same_bits_as_with_what_only_others_n
     assert all(torch.equal(tensor, trained[False][name]) for name, tensor in trained[True].items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["bow", "tiny"])
 def test_on_a_gpu_it_trains_the_same_and_waits_only_at_the_end_of_an_epoch(
     model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -78,11 +78,11 @@ def _lead(since: SinceLastAudit, *, several: bool) -> list[str]:
 def _reused(since: SinceLastAudit) -> str:
     """Return which vectors of the last audit were used again."""
     if not since.embedded:
-        return "Every model was trained from scratch, on all rows."
+        return "No model starts from an earlier audit's: each is trained from scratch, on all rows."
     kept, made = (sum(counts[name] for counts in since.embedded.values()) for name in ("kept", "made"))
     return (
         f"The frozen encoder's vectors of {counted(kept, 'row')} with the same texts were reused, those of {count(made)} were computed; "
-        "every model was trained from scratch, on all rows."
+        "no model starts from an earlier audit's: each is trained from scratch, on all rows."
     )
 
 

@@ -42,6 +42,7 @@ def is_there(process: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [WORKERS, WATCHED], ids=["workers", "watchdog alone"])
 def test_they_end_when_it_is_killed(tmp_path: Path, script: str) -> None:
     (tmp_path / "started.py").write_text(script)

@@ -24,7 +24,8 @@ def test_the_section_lists_changed_rows_and_the_trend(audit: Audit) -> None:
         "1 label became suspect, 1 still is, 1 no longer is. 1 row of the 7 that both audits have (14 %) changed region. "
         "The energy distance of the two maps is 0.042 (0 = the same; p = 0.005 in a permutation test that takes rows as independent). "
         "The frozen encoder's vectors of 11 rows with the same texts were reused, those of 1 were computed; "
-        "every model was trained from scratch, on all rows. The first table lists the labels that became suspect."
+        "no model starts from an earlier audit's: each is trained from scratch, on all rows. "
+        "The first table lists the labels that became suspect."
     )
     suspects = block_of(section, SuspectTable)
     assert [suspect.place for suspect in suspects.suspects] == [1]  # type: ignore[attr-defined]

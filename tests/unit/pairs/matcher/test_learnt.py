@@ -51,6 +51,7 @@ def learner_of(task: Task, folder: Path) -> Learner:
     return Learner("cosine-bow", task, str(folder))
 
 
+@pytest.mark.slow
 def test_learnt_vectors_find_what_likeness_cannot(task: Task, tmp_path: Path) -> None:
     own, learner, (keys, label) = matcher_task(task), learner_of(task, tmp_path), labelled(task, 0)
     plain, stacked = own.fit(keys, label, "combined", 1), own.fit(keys, label, "combined", 1, learner)
@@ -68,6 +69,7 @@ def test_learnt_vectors_find_what_likeness_cannot(task: Task, tmp_path: Path) ->
     assert own.better(plain, keys, label, "combined", 1, dev) is plain
 
 
+@pytest.mark.slow
 def test_where_likeness_tells_all_vectors_of_few_labels_are_left_out(task: Task, tmp_path: Path) -> None:
     names = [f"{thing} no {place[4:]} of {other}" for place in PLACES for thing, other in zip(THINGS, OTHER, strict=True)]
     task = replace(task, left=names, right=[f"the {name.replace(' of', ',')}" for name in names])

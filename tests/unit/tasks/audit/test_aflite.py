@@ -29,6 +29,7 @@ def space(tmp_path: Path) -> Workspace:
     return workspace_of_pairs(tmp_path)
 
 
+@pytest.mark.slow
 def test_texts_become_a_filtered_version(space: Workspace) -> None:
     assert run(features.STEP, space) == "bow, 119 numbers a row"
     said = run(aflite.STEP, space)
@@ -51,6 +52,7 @@ def test_texts_become_a_filtered_version(space: Workspace) -> None:
     assert all((space.path / name).stat().st_size > 1000 for name in aflite.FIGURES)
 
 
+@pytest.mark.slow
 def test_the_same_parameters_give_the_same_bytes(space: Workspace) -> None:
     run(features.STEP, space)
     found = []

@@ -59,6 +59,7 @@ def test_versions_before_and_after_are_compared_by_quick_and_by_trained_models(s
     assert all(row["distance"] is None or 0 <= row["distance"] <= 2 * row["top"] for row in neighbours)
 
 
+@pytest.mark.slow
 def test_models_learn_from_a_sample_where_there_are_more_rows(space: Workspace) -> None:
     run(features.STEP, space)
     run(aflite.STEP, space)
@@ -70,6 +71,7 @@ def test_models_learn_from_a_sample_where_there_are_more_rows(space: Workspace) 
     assert json.loads((space.path / "data/bias/sample.json").read_text()) == {"rows": 100, "of": 120, "neighbours_of": 1000}
 
 
+@pytest.mark.slow
 def test_data_without_evaluation_sets_are_compared_on_a_part_held_out(space: Workspace) -> None:
     space = with_sections(space, ingest=ingest_of(pairs()[0]))
     for step in (features.STEP, aflite.STEP, bias.STEP):

@@ -520,6 +520,7 @@ REAL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 @pytest.mark.parametrize("name", REAL)
 def test_a_real_file_that_was_cleaned_is_read_as_what_it_was_cleaned_to(name: str, real_data: Path) -> None:

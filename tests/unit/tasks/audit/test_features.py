@@ -124,6 +124,7 @@ def test_rows_that_a_column_links_leave_the_pool_together(tmp_path: Path) -> Non
     assert len(pool) == 4 * len(set(pool)) and 76 <= len(pool) <= 104
 
 
+@pytest.mark.slow
 def test_features_come_from_a_network_that_is_trained_or_frozen(images: Workspace) -> None:
     images = with_sections(images, train=Train(model="cnn", epochs=2, batch_size=16, threads=1))
     images = with_sections(images, features=Features(source="finetuned", held_back=0.25))

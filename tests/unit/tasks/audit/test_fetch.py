@@ -208,6 +208,7 @@ def sqlite_database(path: Path, *rows: tuple[str, str, int]) -> str:
 QUERY = {"query": "select text, label from reviews", "database": "env:REVIEWS_DB", "watermark": "select max(changed) from reviews"}
 
 
+@pytest.mark.slow
 def test_a_query_is_asked_again_where_its_watermark_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REVIEWS_DB", sqlite_database(tmp_path / "reviews.db", ("one", "x", 1)))
     space = audit(tmp_path, QUERY)
@@ -260,6 +261,7 @@ def test_a_table_that_is_pinned_stays_as_it_was(lake: Lake, tmp_path: Path) -> N
     assert (record["table"], record["version"]) == (lake.entry["table"], first)
 
 
+@pytest.mark.slow
 def test_a_table_without_a_version_stays_at_the_one_first_read_unless_it_is_followed(lake: Lake, tmp_path: Path) -> None:
     first = lake.write(lakes.rows(0, 40))
     space = audit(tmp_path / "space", lake.entry)
@@ -277,6 +279,7 @@ def test_a_table_without_a_version_stays_at_the_one_first_read_unless_it_is_foll
     assert run_step(step.STEP, space, force=True).receipt.summary.startswith("1 files, 0.0 MB, 0 fetched")
 
 
+@pytest.mark.slow
 def test_ingest_has_the_same_rows_again_and_two_versions_side_by_side(tmp_path: Path) -> None:
     lake = lakes.delta(tmp_path)
     first, second = lake.write(lakes.rows(0, 40)), lake.write(lakes.rows(40, 60))

@@ -55,6 +55,7 @@ def test_it_shows_the_map_and_the_suspects_and_says_where_the_whole_page_will_be
     ]
 
 
+@pytest.mark.slow
 def test_what_it_says_of_how_it_was_made_is_what_it_depends_on(tmp_path: Path) -> None:
     space, _, document = first_look(tmp_path / "one")
     assert "Parameters of noise" in document and "Parameters of retrain" not in document and "retrain" in space.settings

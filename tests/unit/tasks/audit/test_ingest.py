@@ -104,6 +104,7 @@ def test_chaosnli_has_nested_fields_and_annotators(real_data: Path, tmp_path: Pa
     assert first["annotator_labels"] == ["neutral", "neutral", "neutral", "entailment", "entailment"]
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_winogrande_is_multiple_choice(real_data: Path, tmp_path: Path) -> None:
     folder = real_data / "winogrande"

@@ -206,6 +206,7 @@ def test_a_map_of_other_rows_is_refused(audited: tuple[Workspace, str, list[str]
         run_step(noise.STEP, workspace)
 
 
+@pytest.mark.slow
 def test_texts_of_multiple_choice_have_no_committee(tmp_path: Path) -> None:
     rows, _ = mislabelled("choice")
     workspace = space(tmp_path, rows)
@@ -256,6 +257,7 @@ def test_coordinates_beside_texts_may_ask_for_the_committee(audited: tuple[Works
     assert found(workspace)["detectors"]["committee"]["features"] == ["doubt"]
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_the_published_winogrande_map_has_about_as_many_suspects_as_the_paper_flagged(tmp_path: Path, real_data: Path) -> None:
     coordinates = real_data / "winogrande/roberta_large_coordinates.jsonl"

@@ -73,6 +73,7 @@ def test_a_cell_leaves_what_the_comparison_reads(tmp_path: Path) -> None:
     assert done.receipt.summary == f"40 rows, accuracy {', '.join(accuracies)}"
 
 
+@pytest.mark.slow
 def test_patience_holds_out_a_tenth_of_the_cells_own_rows_and_reads_no_set_that_is_reported(tmp_path: Path) -> None:
     workspace = space(tmp_path / "held", evaluation={"validation": "id"}, epochs=30, patience=2)
     run_step(cell(workspace, "original-1"), workspace)
@@ -107,6 +108,7 @@ def test_patience_on_too_few_rows_is_refused(tmp_path: Path) -> None:
         run_step(cell(workspace, "cleaned-1"), workspace)
 
 
+@pytest.mark.slow
 def test_it_trains_as_the_section_train_with_the_cells_seed(tmp_path: Path) -> None:
     workspace = space(tmp_path, train={"record": "epoch_end", "seed": 99})
     run_step(cell(workspace, "original-3"), workspace)
@@ -205,6 +207,7 @@ def test_each_subset_is_trained_at_the_rate_that_is_best_on_a_fifth_of_it(tmp_pa
             assert (training["rate_trials"], training["rate_accuracy"]) == (3, pytest.approx(accuracy))
 
 
+@pytest.mark.slow
 def test_a_rate_is_searched_for_weighted_rows_too(tmp_path: Path) -> None:
     workspace = space(tmp_path, epochs=2, rate_trials=2, subsets=["cleaned"], seeds=[1])
     subset = pq.read_table(tmp_path / "data/select/cleaned.parquet")
@@ -223,6 +226,7 @@ def test_dynamics_made_elsewhere_are_no_reason_to_hold_rows_out(tmp_path: Path) 
     assert not STEP.when(space(tmp_path, evaluation={}, train={"dynamics": "recorded"}).settings)
 
 
+@pytest.mark.slow
 def test_labels_are_the_subsets(tmp_path: Path) -> None:
     workspace = space(tmp_path, train={"epochs": 8})
     part = pq.read_table(tmp_path / "data/select/original.parquet")
@@ -244,6 +248,7 @@ def test_own_values_come_before_those_of_train(tmp_path: Path) -> None:
     assert {"epochs": 1, "batch_size": 16, "learning_rate": 0.02}.items() <= training.items()
 
 
+@pytest.mark.slow
 def test_easy_rows_come_first_where_the_map_says_which_they_are(tmp_path: Path) -> None:
     workspace = space(tmp_path, order="easy-first", epochs=3)
     rows = small_set()
@@ -267,6 +272,7 @@ def test_easy_rows_come_first_where_the_map_says_which_they_are(tmp_path: Path) 
     assert "data/measure/measures.parquet" not in cell(plain, "cleaned-1").inputs_of(plain.settings)
 
 
+@pytest.mark.slow
 def test_ambiguous_rows_come_twice_where_the_map_says_which_they_are(tmp_path: Path) -> None:
     rows = small_set()
     varied = np.random.default_rng(3).random(60) / 2
@@ -302,6 +308,7 @@ def test_an_order_by_a_map_of_other_rows_is_refused(tmp_path: Path) -> None:
         run_step(cell(workspace, "original-1"), workspace)
 
 
+@pytest.mark.slow
 def test_the_same_cell_gives_the_same_bytes_and_another_seed_another_model(tmp_path: Path) -> None:
     workspace = space(tmp_path)
     first = run_step(cell(workspace, "random-1"), workspace)
@@ -312,6 +319,7 @@ def test_the_same_cell_gives_the_same_bytes_and_another_seed_another_model(tmp_p
     assert other.executed and predictions[0] != predictions[1]
 
 
+@pytest.mark.slow
 def test_a_killed_cell_goes_on_after_its_last_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = space(tmp_path / "whole")
     run_step(cell(whole, "original-1"), whole)
@@ -481,6 +489,7 @@ def test_wrong_parameters_say_what_is_expected(tmp_path: Path, section: dict[str
     assert message in str(raised.value)
 
 
+@pytest.mark.slow
 def test_versions_of_the_same_rows_are_trained_once_and_each_when_it_is_forced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import cartograph.train.fit
 

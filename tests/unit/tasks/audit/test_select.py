@@ -90,6 +90,7 @@ def test_a_table_for_each_strategy_and_fraction_and_their_numbers(tmp_path: Path
     assert not run_step(STEP, workspace).executed
 
 
+@pytest.mark.slow
 def test_a_model_of_a_random_share_is_asked_where_a_strategy_needs_it(tmp_path: Path) -> None:
     workspace = space(tmp_path, strategies=["AL-uncertainty", "AL-greedyK"], fractions=[0.5], acquisition_share=0.4)
     run_step(STEP, workspace)

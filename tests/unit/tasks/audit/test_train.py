@@ -70,6 +70,7 @@ def test_it_writes_what_the_next_steps_read(place: Workplace) -> None:
     assert training | {"held.accuracy", "held.macro_f1"} == set(metrics)
 
 
+@pytest.mark.slow
 def test_patience_ends_the_training_and_the_next_steps_train_as_many_epochs(place: Workplace) -> None:
     validation = small_set(rows=60, seed=9, name="validation", domain="id")
     place.inputs["data/ingest/validation.parquet"] = place.folder / "validation.parquet"
@@ -115,6 +116,7 @@ def test_epochs_are_doubled_until_the_model_has_learnt(place: Workplace) -> None
         assert digest_path(data / name) == digest_path(other / name)
 
 
+@pytest.mark.slow
 def test_folds_are_written_beside_a_training_that_they_do_not_change(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
     _, plain, _ = place.run()
     said: list[tuple[int, int]] = []
@@ -131,6 +133,7 @@ def test_folds_are_written_beside_a_training_that_they_do_not_change(place: Work
     assert [done for done, _ in said] == sorted(done for done, _ in said)
 
 
+@pytest.mark.slow
 def test_a_class_with_fewer_rows_than_folds_is_trained_in_folds_all_the_same(place: Workplace) -> None:
     texts = [f"{'loud' if row >= 57 else 'quiet'} {row % 7}" for row in range(60)]
     rows = table(info_of("single"), {"text": texts}, [0] * 57 + [1] * 3)

@@ -46,6 +46,7 @@ def content(space: Workspace, name: str) -> Any:
     return json.loads((space.path / name).read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_a_round_never_ends_with_a_model_that_is_worse_on_dev(project: Path) -> None:
     space = workspace(project / "workspaces/labels")
     for step in steps_of(space.settings):
@@ -71,6 +72,7 @@ def test_a_round_never_ends_with_a_model_that_is_worse_on_dev(project: Path) -> 
     assert "Positives among candidates" in page
 
 
+@pytest.mark.slow
 def test_what_is_stated_or_follows_is_not_asked_and_a_contradiction_is_asked_again(project: Path) -> None:
     space = workspace(project / "workspaces/people", oracle="people", first_round=40)
     steps = {step.name: step for step in steps_of(space.settings)}

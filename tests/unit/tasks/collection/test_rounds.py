@@ -219,6 +219,7 @@ def test_a_classifier_of_labels_that_are_all_alike_is_refused(done: Workspace) -
         (folder / "collected.parquet").write_bytes(kept)
 
 
+@pytest.mark.slow
 def test_judged_false_positives_correct_the_precision(done: Workspace) -> None:
     [compare] = [step for step in steps_of(done.settings) if step.name == "compare"]
     putative = content(done, "data/compare/findings.json")["uncertainty"]["putative"]
@@ -389,6 +390,7 @@ def test_a_task_without_test_positives_is_refused(empty: Path, tmp_path: Path) -
         run_step(step, workspace)
 
 
+@pytest.mark.slow
 def test_test_pairs_too_are_put_to_people(empty: Path) -> None:
     collect = {"methods": ["uncertainty"], "oracle": "people", "given": "none", "rounds": 1}
     workspace = small(empty, encode={"test_questions": 40}, collect=collect)

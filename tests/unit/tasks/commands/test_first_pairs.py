@@ -44,6 +44,7 @@ def is_same(row: dict[str, str]) -> bool:
     return sorted(row["left"].split()[:5]) == sorted(row["right"].split()[:5])
 
 
+@pytest.mark.slow
 def test_from_two_tables_and_no_label_to_matches(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     left, right = ([(f"00{name[1:]}", *rest) for name, *rest in side] for side in shops(np.random.default_rng(4), 90))
     table(project / "a.csv", left)

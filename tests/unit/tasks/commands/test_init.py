@@ -213,6 +213,7 @@ def test_init_says_what_it_finds_in_trec(real_data: Path, capsys: pytest.Capture
     assert "  DESC: How did serfdom develop in and then leave Russia ?\n" in said
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 def test_init_says_what_it_finds_in_snli(real_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def lines(part: str) -> str:
@@ -421,6 +422,7 @@ def test_a_workspace_is_made_for_a_query(
             init("workspaces/others", **wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["delta", "iceberg"])
 def test_a_workspace_is_made_for_a_table_which_it_pins(
     kind: str, space: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -101,6 +101,7 @@ def test_new_tables_are_matched_at_a_precision(space: Workspace, tmp_path: Path,
     assert "exists already; name another file" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_matcher_is_loaded_from_mlflow_and_says_what_match_says(
     space: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
@@ -187,6 +188,7 @@ def test_a_collection_without_a_round_says_what_to_run(project: Path, capsys: py
     assert "this collection's model is `cosine-bow`" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_texts_that_learnt_vectors_are_matched_with_theirs(project: Path, tmp_path: Path) -> None:
     space = open_new(
         project / "workspaces/questions",

@@ -84,6 +84,7 @@ def test_a_decision_about_another_label_is_refused(films: LabelAudit) -> None:
         clean(space, f"{uid},relabel,sea: yes,ann,\n")
 
 
+@pytest.mark.slow
 def test_lists_in_parquet_stay_lists(project: Path) -> None:
     frame, _ = film_frame(ROWS, wrong=0.06)
     lists = [[name for name in tags.split("|") if name] for tags in frame["tags"]]

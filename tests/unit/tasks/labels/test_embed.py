@@ -41,6 +41,7 @@ def noise(space: Workspace) -> pa.Table:
     return pq.read_table(space.resolve("data/noise/noise.parquet"))
 
 
+@pytest.mark.slow
 def test_each_text_has_a_vector_once_and_suspects_are_found_with_it(space: Workspace, project: Path) -> None:
     run(space, "ingest", "train", "measure", "noise")
     before = noise(space)

@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import cartograph
 from cartograph.data.json_files import read_json
@@ -25,6 +26,7 @@ def test_suspects_are_the_planted_errors(films: LabelAudit) -> None:
     assert found["probability"].is_monotonic_decreasing and (found["given"] != found["suggested"]).all()
 
 
+@pytest.mark.slow
 def test_the_audit_in_memory_finds_the_same(films: LabelAudit) -> None:
     found = suspects(films)
     other = cartograph.audit(films.space.path.parent.parent / "films.csv", text="text", labels=list(WORDS), epochs=6).suspects
