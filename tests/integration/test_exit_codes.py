@@ -17,6 +17,8 @@ bias: {enabled: false}
 publish: {enabled: false}
 """
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def project(make_project: Callable[[], Project]) -> Project:
@@ -39,13 +41,11 @@ def test_1_where_what_was_found_fails_a_check(project: Project) -> None:
     assert (project.path / "data/ingest.failed/quarantine.parquet").exists()
 
 
-@pytest.mark.slow
 def test_1_of_the_flow_and_its_sentence(project: Project) -> None:
     said = " ".join(project.run("flows.audit", code=1).stderr.split())
     assert said.startswith("error train: 10 of 40 rows (25 %) cannot be used")
 
 
-@pytest.mark.slow
 def test_2_where_the_input_cannot_be_used(project: Project) -> None:
     for command in (("tasks", "run", "nothing"), ("tasks", "list", "--workspace", "workspaces/none"), ("tasks", "no-such-command")):
         assert "Traceback" not in project.run(*command, code=2).stderr

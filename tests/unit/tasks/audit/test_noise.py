@@ -169,6 +169,7 @@ def test_the_same_again_is_the_same_bytes(audited: tuple[Workspace, str, list[st
     assert {name: (workspace.path / name).read_bytes() for name in files} == before
 
 
+@pytest.mark.slow
 def test_the_threshold_decides_who_is_flagged(audited: tuple[Workspace, str, list[str]]) -> None:
     workspace, _, _ = audited
     before = found(workspace)

@@ -21,6 +21,8 @@ from tasks.engine.workspace import Workspace
 from tests.training_sets import SMALL_TRAINING, info_of, small_set, table
 from tests.workspaces import make_workspace
 
+pytestmark = pytest.mark.slow
+
 
 def space(path: Path, domain: Domain = "id", **own: object) -> Workspace:
     held = small_set(rows=20, seed=5, name="dev", domain=domain)
@@ -53,7 +55,6 @@ def test_rates_are_log_uniform(search: tuple[Path, str]) -> None:
     assert min(lower, upper) >= 4
 
 
-@pytest.mark.slow
 def test_a_killed_search_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = tmp_path / "whole"
     run_step(STEP, space(whole, trials=3))
