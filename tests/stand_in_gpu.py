@@ -1,4 +1,4 @@
-"""A stand-in for a GPU where there is none: tensors that say they are on it and are computed by the CPU.
+"""A stand-in for a GPU on machines without one: tensors that say they are on it and are computed by the CPU.
 
 It shows what code asks of a device: what it moves there and how, where it waits for results, and whether tensors of both places meet in one
 operation. It says nothing about a GPU's own kernels, numbers or speed.

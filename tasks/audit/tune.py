@@ -31,7 +31,7 @@ _PART = 0.2
 def run(params: Tune, inputs: Inputs, out: Out) -> str:
     """Try every rate, go on where a killed search stopped; write the trials and the best rate; return it.
 
-    Rates are compared on the evaluation set in distribution that is called validation or dev; where there is none, on a fifth of the
+    Rates are compared on the evaluation set in distribution that is called validation or dev; without one, on a fifth of the
     train set that is held out of these trainings, so that every other set stays a test set. A training that failed is best only where all
     have.
 

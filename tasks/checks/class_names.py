@@ -19,7 +19,7 @@ def class_name_frame(item: IngestedSet, labels: pd.Series, labelling: Labelling 
 
     Args:
         item: the set.
-        labels: (n_rows,) class names of the rows as read, null where a label is none of the classes.
+        labels: (n_rows,) class names of the rows as read, null where a label is not a class.
         labelling: how labels were read; a class that it names is one, whatever its name.
     """
     from cartograph.ingest.label_forms import ONE_FORM, other_forms

@@ -24,7 +24,7 @@ class BestSeeds:
     """The best model of each version.
 
     Attributes:
-        chosen_on: the validation set; empty where there is none, and then there is nothing to choose by.
+        chosen_on: the validation set; empty without one, and then there is nothing to choose by.
         seeds: version -> the seed of its best model; of equally good ones the lowest. A version that failed with every seed is absent.
         values: (version, set) -> that model's score, in [0, 1].
         tried: how many seeds there are.

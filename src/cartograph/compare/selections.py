@@ -17,7 +17,7 @@ WHOLE, RANDOM = "original", "random"
 _LEVEL = 0.05
 
 NO_VALIDATION = (
-    "The best of the seeds can be told only by a set that is not measured on: there is no evaluation set in distribution called "
+    "The best of the seeds can be chosen only on a set that nothing is reported on: there is no evaluation set in distribution called "
     "validation or dev to choose it by."
 )
 

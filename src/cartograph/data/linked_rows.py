@@ -90,7 +90,7 @@ def linked_texts(rows: Sequence[str | Sequence[str]], named: Integers | None = N
 
 
 def named_by(values: Sequence[Hashable], number: int) -> Integers:
-    """Return the number of what links each row, ``(n_examples,)``, -1 where it stands alone: None, an empty text, a number that is none.
+    """Return the number of what links each row, ``(n_examples,)``, -1 where it stands alone: None, an empty text, NaN.
 
     Args:
         values: of each row; equal ones are linked.

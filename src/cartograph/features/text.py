@@ -175,7 +175,7 @@ def _tokens_and_characters(fields: Sequence[str]) -> Iterator[str]:
     yield from _tokens(fields)
     for number, text in enumerate(fields):
         for written in text.split():
-            # The blanks say where a word begins and ends; the separator is none of its characters.
+            # The blanks say where a word begins and ends; no word contains the separator.
             padded = f" {(word := written.lower())} "
             yield from (f"{number}\t{padded[start : start + size]}" for size in _SIZES for start in range(len(padded) - size + 1))
             if word != written:

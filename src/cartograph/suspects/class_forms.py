@@ -18,7 +18,7 @@ class ClassForms:
     """Which classes are another form of which.
 
     Attributes:
-        first: (n_classes,) id of the class that each is another form of; its own id where it is none.
+        first: (n_classes,) id of the class that each is another form of; its own id where it is no other form.
     """
 
     first: Integers

@@ -39,7 +39,7 @@ class Copies:
     Attributes:
         rows: places of the rows that have copies, ``(n_copies,)``, ascending.
         text: number of each one's text, from 0 on, ``(n_copies,)``.
-        agreeing: how many copies of each row of the set have its label, ``(n_examples,)``; 0 where there is none.
+        agreeing: how many copies of each row of the set have its label, ``(n_examples,)``; 0 without copies.
         contradicting: how many have another, likewise.
     """
 

@@ -90,8 +90,8 @@ def out_of_fold_probabilities(
         texts: (n_examples,) texts, or tuples of texts such as (premise, hypothesis).
         labels: (n_examples,) label ids from 0 on.
         vectors: (n_examples, width) of an encoder that has not learnt from these labels; with them far more errors are found.
-        linked: (n_examples,) what links rows, such as the name of a patient, a speaker or a document; None, an empty text and a number
-            that is none: that row stands alone.
+        linked: (n_examples,) what links rows, such as the name of a patient, a speaker or a document; a row of None, an empty
+            text or NaN stands alone.
         folds: number of folds, 2 or more.
         seed: of the folds; the same seed gives the same probabilities.
 

@@ -18,7 +18,7 @@ def require_validation(recipe: Recipe, evaluation: Mapping[str, DatasetInfo]) ->
         evaluation: evaluation sets by name.
 
     Raises:
-        InputError: there is none of its name that is in distribution.
+        InputError: no evaluation set in distribution has its name.
     """
     if recipe.patience is None:
         return

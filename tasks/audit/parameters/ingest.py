@@ -53,7 +53,7 @@ Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidat
 
 
 def require_other_columns(linked: Sequence[str], *read: Sequence[str]) -> None:
-    """Check that what links rows is none of the columns that are read of them.
+    """Check that the column that links rows is not also read as something else.
 
     Raises:
         ValueError: it is.

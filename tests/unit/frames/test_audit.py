@@ -156,7 +156,7 @@ def test_wrong_labels_of_a_table_of_features_are_found() -> None:
 
 @pytest.mark.slow
 def test_no_number_is_given_where_a_column_was_made_from_the_label(tmp_path: Path) -> None:
-    """Right or wrong, each label is told by the column, so that none looks wrong."""
+    """Right or wrong, the column gives each label away, so that none looks wrong."""
     rng = np.random.default_rng(6)
     labels = rng.choice(["low", "high"], 600)
     frame = pd.DataFrame({"size": rng.normal(size=600), "grade": np.where(labels == "low", "g1", "g2"), "label": labels})
