@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from threading import Lock
 
 import pyarrow.parquet as pq
 
-from flows.engine.processes import Processes
+from cartograph.data.progress import Progress
+from cartograph.data.spread import Found
+from flows.engine.processes import Processes, in_children
 from flows.engine.runner import Result, Runner
 from tasks.audit.parameters.retrain import Retrain
 from tasks.audit.parameters.train import Train
@@ -32,6 +35,7 @@ class AsManyAsPay(Runner):
         self._workspace = workspace
         self._processes: Processes | None = None
         self._door = Lock()
+        self.spread = partial(_in_as_many_as_pay, workspace)
 
     def slots(self) -> int:
         """Return how many steps that may use an accelerator are computed at the same time, as far as is known by now."""
@@ -52,6 +56,15 @@ class AsManyAsPay(Runner):
             if self._processes is None and (number := self.slots()) > 1:
                 self._processes = Processes(number)
             return self._processes
+
+
+def _in_as_many_as_pay(
+    workspace: Workspace,
+    pieces: Sequence[Callable[[Progress | None], Found]],
+    heard: Callable[[int], Progress | None] = lambda number: None,
+) -> Iterator[Found]:
+    """Compute a step's pieces in as many processes as pay by then; see ``Spread``."""
+    return in_children(paying_workers(workspace), pieces, heard)
 
 
 def paying_workers(workspace: Workspace) -> int:

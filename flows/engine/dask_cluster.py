@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
-from cartograph.errors import InputError
+from cartograph.data.progress import Progress
+from cartograph.data.spread import Found
+from cartograph.errors import CartographError, InputError
 from flows.engine.runner import VISIBLE, LostProcessError, Result, Runner, compute
 from tasks.engine.workspace import CODE
 from tasks.presentation import console
@@ -16,8 +19,28 @@ from tasks.presentation import console
 _PATIENCE_SECONDS = 10
 
 
+def over_cluster(
+    pieces: Sequence[Callable[[Progress | None], Found]], heard: Callable[[int], Progress | None] = lambda number: None
+) -> Iterator[Found]:
+    """Compute a step's pieces on all workers of the cluster on one of which it runs itself; see ``Spread``.
+
+    The step's worker takes pieces as well while the step waits for them. One whose worker is lost, Dask itself gives to another.
+    """
+    from distributed import KilledWorker, worker_client
+
+    with worker_client() as client:
+        futures = [client.submit(compute, partial(piece, None), pure=False) for piece in pieces]
+        for number, future in enumerate(futures, 1):
+            try:
+                yield future.result()
+            except KilledWorker as error:
+                raise CartographError(f"the workers that computed piece {number} of {len(pieces)} were lost: {error}") from error
+
+
 class DaskCluster(Runner):
     """A Dask cluster: the one at an address, or one of several processes on this machine."""
+
+    spread = staticmethod(over_cluster)
 
     def __init__(self, workers: int, address: str | None = None) -> None:
         self.at_once = workers

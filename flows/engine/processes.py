@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing import get_context
 from queue import SimpleQueue
 from threading import Lock
 
+from cartograph.data.progress import Progress
+from cartograph.data.spread import Found, in_turn
+from cartograph.errors import CartographError
 from flows.engine.parent_death import end_with_parent
 from flows.engine.runner import VISIBLE, LostProcessError, Result, Runner, compute
 from tasks.engine.surroundings import prepare
@@ -26,6 +30,7 @@ class Processes(Runner):
 
         gpus = available_gpus()
         self.at_once = workers
+        self.spread = partial(in_children, workers)
         # A process ends with the thread that started it: this one lives as long as all of them.
         self._starter = ThreadPoolExecutor(1, "starter")
         self._all = [_Process(gpus[place % len(gpus)] if gpus else None, self._starter) for place in range(workers)]
@@ -94,3 +99,27 @@ def start_worker(gpu: str | None, parent: int) -> None:
     prepare()
     if gpu is not None:
         os.environ[VISIBLE] = gpu
+
+
+def in_children(
+    workers: int,
+    pieces: Sequence[Callable[[Progress | None], Found]],
+    heard: Callable[[int], Progress | None] = lambda number: None,
+) -> Iterator[Found]:
+    """Compute a step's pieces in so many processes of its own at once; see ``Spread``. With a GPU, which they would share, in turn."""
+    from cartograph.models.isolation import available_gpus
+
+    number = min(workers, len(pieces))
+    if number < 2 or available_gpus():
+        yield from in_turn(pieces, heard)
+        return
+    with ProcessPoolExecutor(number, get_context("spawn"), start_worker, (None, os.getpid())) as pool:
+        # All are submitted by the thread that waits for them: the processes end with it.
+        for piece in [pool.submit(compute, partial(piece, None)) for piece in pieces]:
+            try:
+                yield piece.result()
+            except BrokenProcessPool as error:
+                raise CartographError(
+                    f"a process that computed a part of it was ended, perhaps for want of memory ({error}); run it again, which goes on "
+                    "where it stopped, with --workers 1."
+                ) from error

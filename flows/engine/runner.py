@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Self, TypeVar
 
 from cartograph.config import Settings
+from cartograph.data.spread import Spread, in_turn
 from cartograph.errors import CartographError
 from tasks.engine.running import Outcome, run_step
 from tasks.engine.step import Step
@@ -28,9 +29,11 @@ class Runner(ABC):
 
     Attributes:
         at_once: how many steps that may use an accelerator are computed at the same time.
+        spread: where a step that is computed there has its independent pieces computed; other processes can import it.
     """
 
     at_once: int = 1
+    spread: Spread = staticmethod(in_turn)
 
     def slots(self) -> int:
         """Return how many of them are computed at the same time from now on."""
@@ -66,9 +69,9 @@ class OwnProcess(Runner):
         return work()
 
 
-def run_named(steps_of: StepsOf, name: str, workspace: Workspace, *, force: bool) -> Outcome:
+def run_named(steps_of: StepsOf, name: str, workspace: Workspace, *, force: bool, spread: Spread) -> Outcome:
     """Run the step of that name: a name can be sent to another process, a step's functions cannot always."""
-    return next(run_step(step, workspace, force=force) for step in steps_of(workspace.settings) if step.name == name)
+    return next(run_step(step, workspace, force=force, spread=spread) for step in steps_of(workspace.settings) if step.name == name)
 
 
 def compute(work: Callable[[], Result]) -> Result:

@@ -104,7 +104,7 @@ def run_steps(
             waits += [Gone(futures[other.name], own) for other in steps[:place] if other.hints.awaited and other.name not in names]
         slot = FreeSlot(slots, place, own) if step.hints.resources == "gpu" else None
         force = forced(step)
-        compute = partial(runner.run, partial(run_named, steps_of, step.name, workspace, force=force))
+        compute = partial(runner.run, partial(run_named, steps_of, step.name, workspace, force=force, spread=runner.spread))
         run = as_task(step, workspace, compute, force=force, first=first)
         future = run.submit(return_state=False, wait_for=waits if slot is None else [*waits, slot])
         if slot is not None:

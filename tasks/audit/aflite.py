@@ -59,6 +59,9 @@ def run(params: Aflite, inputs: Inputs, out: Out) -> str:
             groups=_groups(params.group_by, rows),
             penalty=params.penalty,
             device=params.device,
+            parts=params.parts,
+            spread=out.spread,
+            folder=out.checkpoints,
             evaluation={name: (theirs, table["label"].to_numpy()) for name, (table, theirs) in loaded.items()},
             forecast=_Spoken(update, f"{params.n_partitions} classifiers on {sizes['train_size']:,} of {rows.num_rows:,} rows"),
         )

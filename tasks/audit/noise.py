@@ -241,7 +241,9 @@ def _train_on_flips(out: Out, trained: Path, rows: Path, by_uid: pa.Table, flips
     release_memory(by_uid.num_rows)
     recipe = replace(recipes.recipe_of(section, out.workspace, trained), live=False)
     with progress("noise") as update:
-        found = fit_apart(recipe, flipped, out.checkpoints, folds=section.folds, processes=section.process_count, progress=update)
+        found = fit_apart(
+            recipe, flipped, out.checkpoints, folds=section.folds, processes=section.process_count, progress=update, spread=out.spread
+        )
     return lambda: (read_dynamics(found.dynamics), None if found.out_of_fold is None else read_dynamics(found.out_of_fold))
 
 

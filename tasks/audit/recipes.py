@@ -14,6 +14,7 @@ from tasks.engine.workspace import user_file
 
 if TYPE_CHECKING:
     from cartograph.train.recipe import Recipe
+    from tasks.engine.step import Out
     from tasks.engine.workspace import Workspace
 
 
@@ -22,15 +23,15 @@ _ROWS = "data/ingest/train.parquet"
 _EMBEDDED = "data/embed"
 
 
-def fit_folds_of(params: Train, recipe: Recipe, rows: Path, folder: Path, processes: int | None, update: Progress) -> Path:
-    """Return the folder of K-fold training's dynamics, as the section says; progress leaves room for the training after it."""
+def fit_folds_of(params: Train, recipe: Recipe, rows: Path, out: Out, update: Progress) -> Path:
+    """Return the folder of K-fold training's dynamics, as the section says; progress leaves room for one training more."""
     from cartograph.train.k_fold import fit_folds
 
-    # Each fold leaves out its rows: together they are folds - 1 trainings on all rows, and one more comes after them.
+    # Each fold leaves out its rows: together they are folds - 1 trainings on all rows, and one more is counted with them.
     def shown(done: int, total: int) -> None:
         update(done, total // (params.folds - 1) * params.folds)
 
-    return fit_folds(recipe, rows, folder, folds=params.folds, processes=processes, progress=shown)
+    return fit_folds(recipe, rows, out.checkpoints, folds=params.folds, processes=params.process_count, progress=shown, spread=out.spread)
 
 
 def recipe_of(params: Train, workspace: Workspace | None = None, trained: Path | None = None) -> Recipe:

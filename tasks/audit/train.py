@@ -70,7 +70,7 @@ def _train(params: Train, inputs: Inputs, out: Out) -> str:
             recipe = replace(recipe, epochs=attempts[-1].epochs)
             before = sum(attempt.epochs for attempt in attempts) * number
             shutil.copytree(
-                fit_folds_of(params, recipe, inputs[_ROWS], out.checkpoints, params.process_count, _from(before, params.folds, update)),
+                fit_folds_of(params, recipe, inputs[_ROWS], out, _from(before, params.folds, update)),
                 out[_DATA] / "out_of_fold",
             )
     for folder in (fitted.dynamics, fitted.predictions, fitted.model):

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from cartograph.data.spread import Spread, in_turn
 from cartograph.errors import CartographError, InputError
 from tasks.engine.digest import digest_path
 from tasks.engine.edits import check_as_begun, check_unedited
@@ -41,8 +42,8 @@ class Outcome:
     seconds: float
 
 
-def run_step(step: Step, workspace: Workspace, *, force: bool = False) -> Outcome:
-    """Run a step if it is not fresh; the caller holds the workspace's lock.
+def run_step(step: Step, workspace: Workspace, *, force: bool = False, spread: Spread = in_turn) -> Outcome:
+    """Run a step if it is not fresh, its independent pieces where ``spread`` says; the caller holds the workspace's lock.
 
     The step writes into a staging folder on the same file system. Only when it has returned and every declared output is
     there are the outputs renamed into place, the old ones moved aside first, and the receipt written last. Whatever
@@ -61,7 +62,7 @@ def run_step(step: Step, workspace: Workspace, *, force: bool = False) -> Outcom
     started = time.perf_counter()
     try:
         with signs_of_life(step.name, note=course_note(step, workspace)):
-            receipt = _execute(step, workspace, fingerprint, inputs, code, forced=force)
+            receipt = _execute(step, workspace, fingerprint, inputs, code, forced=force, spread=spread)
     except Exception as error:
         explained = _explained(step, workspace, error)
         if step.leaves_failure and not isinstance(error, LostLockError):
@@ -86,7 +87,14 @@ def _leave(step: Step, workspace: Workspace, error: Exception) -> None:
 
 
 def _execute(
-    step: Step, workspace: Workspace, fingerprint: str, before: Mapping[str, str], code: Mapping[str, str], *, forced: bool
+    step: Step,
+    workspace: Workspace,
+    fingerprint: str,
+    before: Mapping[str, str],
+    code: Mapping[str, str],
+    *,
+    forced: bool,
+    spread: Spread,
 ) -> Receipt:
     outputs = step.outputs_of(workspace.settings)
     _require_writable(step, workspace, (*outputs, step.receipt_name))
@@ -96,7 +104,8 @@ def _execute(
         for name, path in staged.items():
             (path.parent if Path(name).suffix else path).mkdir(parents=True, exist_ok=True)
         failed = workspace.path / "data" / f"{step.name}.failed"
-        out = Out(workspace, staged, checkpoints, workspace.path / "reports", failed, step.cell.values if step.cell else {}, forced)
+        cell = step.cell.values if step.cell else {}
+        out = Out(workspace, staged, checkpoints, workspace.path / "reports", failed, cell, forced, spread)
         inputs = Inputs(workspace, tuple(before))
         summary = step.run(workspace.settings[step.section], inputs, out)
         for name, path in staged.items():

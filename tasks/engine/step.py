@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cartograph.config import Section, Settings
+from cartograph.data.spread import Spread, in_turn
 from tasks.engine.code_closure import code_closure
 from tasks.engine.workspace import Workspace
 
@@ -47,6 +48,7 @@ class Out:
             removed when it next succeeds.
         cell: a matrix step's values in this cell; empty for any other step.
         forced: whether the step is asked for though it may be fresh, so that nothing kept from before is to be used.
+        spread: where independent pieces of the step are computed; its outputs are the same bytes wherever that is.
     """
 
     workspace: Workspace
@@ -56,6 +58,7 @@ class Out:
     failed: Path
     cell: Mapping[str, Any] = field(default_factory=dict)
     forced: bool = False
+    spread: Spread = in_turn
 
     def __getitem__(self, name: str) -> Path:
         return self.staged[name]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -23,6 +24,44 @@ measure: {burn_in: 0}
 select: {strategies: [random, ambiguous], fractions: [0.5]}
 retrain: {subsets: [original], seeds: [1, 2], selections: true, epochs: 80}
 publish: {enabled: false}
+"""
+IN_PIECES = """\
+ingest: {source: planted-nli, rows: 240, seed: 13}
+train: {model: bow, epochs: 4, learning_rate: 0.01, folds: 3}
+measure: {burn_in: 0}
+noise: {detector: measures}
+aflite: {n_partitions: 8, parts: 4}
+retrain: {subsets: [original], seeds: [1]}
+publish: {enabled: false}
+"""
+PIECES = """\
+import os, time
+from functools import partial
+from distributed import Client
+from cartograph.errors import InputError
+from flows.engine.dask_cluster import local_cluster, over_cluster
+from flows.engine.runner import compute
+
+def piece(number, progress):
+    assert progress is None
+    if number == 7:
+        raise InputError("too large: 7")
+    time.sleep(0.2)
+    return number, os.getpid()
+
+def step(numbers):
+    return list(over_cluster([partial(piece, number) for number in numbers]))
+
+if __name__ == "__main__":
+    with local_cluster(2) as cluster, Client(cluster) as client:
+        client.run(os.chdir, os.getcwd())
+        found = client.submit(compute, partial(step, range(6))).result()
+        print([number for number, _ in found])
+        print(len({process for _, process in found}), "processes")
+        try:
+            client.submit(compute, partial(step, [1, 7])).result()
+        except InputError as error:
+            print(error)
 """
 CELLS = {f"retrain@{name}-{seed}" for name in ("original", "random-0.5", "ambiguous-0.5") for seed in (1, 2)}
 
@@ -55,6 +94,10 @@ def tables(project: Project) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (project.path / "data/evaluate").iterdir()}
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def busiest_first(workers: list[subprocess.Popen[str]]) -> list[subprocess.Popen[str]]:
     """The workers by how much they compute within a fifth of a second: on a busy machine they hardly ever train at once."""
     before = [psutil.Process(worker.pid).cpu_times().user for worker in workers]
@@ -82,6 +125,31 @@ def test_a_killed_worker_changes_nothing(project: Project, cluster: tuple[str, l
     project.run("flows.audit", "--force", "retrain", "--workers", "2")
     assert all(number >= 2 for step, number in project.executions().items() if step in CELLS)
     assert tables(project) == on_dask
+
+
+@pytest.mark.slow
+def test_folds_and_parts_of_a_filter_are_spread_over_the_workers_and_make_the_same_bytes(make_project: Callable[[], Project]) -> None:
+    project = make_project()
+    project.params(IN_PIECES)
+    made = "data/train", "data/noise", "data/aflite"
+    project.run("flows.audit", "--runner", "dask", "--workers", "2")
+    on_dask = {path: contents(project.path / path) for path in made}
+    assert {"epoch=3.parquet"} < {path.name for path in (project.path / "data/train/out_of_fold").iterdir()}
+    for workers in ("1", "2"):
+        again = project.executed_by(
+            partial(project.run, "flows.audit", "--force", "train", "--force", "noise", "--force", "aflite", "--workers", workers)
+        )
+        assert {"train", "noise", "aflite"} <= again
+        assert {path: contents(project.path / path) for path in made} == on_dask
+
+
+@pytest.mark.slow
+def test_pieces_are_computed_by_all_workers_and_the_first_failure_is_the_steps(project: Project) -> None:
+    (project.path / "spread_pieces.py").write_text(PIECES)
+    done = subprocess.run(
+        [sys.executable, "spread_pieces.py"], cwd=project.path, env=project.environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split("\n")[:3] == ["[0, 1, 2, 3, 4, 5]", "2 processes", "too large: 7"]
 
 
 @pytest.mark.slow

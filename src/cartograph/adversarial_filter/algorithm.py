@@ -7,6 +7,7 @@ those that did not train on it is its predictability; the most predictable rows 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +16,14 @@ from cartograph.adversarial_filter.checks import memory_to_keep, require_data, r
 from cartograph.adversarial_filter.classifiers import Classifier, JointLogistic, OneByOne
 from cartograph.adversarial_filter.forecast import Forecast, Forecaster
 from cartograph.adversarial_filter.many_classes import ManyClasses
+from cartograph.adversarial_filter.parts import InParts
 from cartograph.adversarial_filter.pool import Pool
 from cartograph.adversarial_filter.result import STOPPED_AT_ONE_CLASS, STOPPED_AT_ONE_GROUP, STOPPED_AT_TARGET, STOPPED_AT_THRESHOLD, Result
 from cartograph.adversarial_filter.slices import Variant, choose_slice
 from cartograph.data.arrays import Array
 from cartograph.data.kept_logits import WHOLE
+from cartograph.data.spread import Spread, in_turn
+from cartograph.errors import InputError
 
 if TYPE_CHECKING:
     from cartograph.adversarial_filter.solver.problem import Device
@@ -41,6 +45,9 @@ def aflite(
     penalty: float = 1.0,
     device: Device = "auto",
     memory_limit: int | None = None,
+    parts: int = 1,
+    spread: Spread = in_turn,
+    folder: Path | None = None,
     measure_kept: bool = True,
     evaluation: Mapping[str, tuple[Any, Array]] | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -67,6 +74,10 @@ def aflite(
         penalty: of our solver: scikit-learn's ``C``.
         device: of our solver: ``auto``, ``cpu`` or ``cuda``.
         memory_limit: bytes that the filter may take; None: what the machine has free.
+        parts: of our solver for up to 128 classes: in how many parts a round's classifiers are fitted, which ``spread`` may compute at the
+            same time. The same number, the same result, wherever; another number rounds otherwise, which changes few predictions.
+        spread: where the parts are computed.
+        folder: takes the features where ``spread`` computes in other processes, which see it.
         measure_kept: whether a last round measures what was kept, without removing anything.
         evaluation: features and labels of sets that are filtered alongside: the round's classifiers, none of which trained on them,
             score their rows, and of those at each predictability as large a share leaves as of the train rows at it.
@@ -90,11 +101,15 @@ def aflite(
     for name, (others, their_labels) in (evaluation or {}).items():
         require_evaluation(name, others, np.asarray(their_labels), features.shape[1])
     require_sizes(len(labels), target_size, n_partitions, train_size, slice_size, threshold, variant)
+    if parts < 1:
+        raise InputError(f"parts must be at least 1, but is {parts}; it is the number of parts that a round's classifiers are fitted in.")
     classes = len(np.unique(labels))
     keep = memory_to_keep(features, n_partitions, train_size, classes, memory_limit)
     classifier: Classifier = OneByOne(estimator)
     if estimator is None:
-        classifier = ManyClasses() if classes > WHOLE else JointLogistic(penalty, device, keep_bytes=keep)
+        classifier = ManyClasses() if classes > WHOLE else JointLogistic(penalty, device, keep_bytes=keep // parts)
+    if parts > 1 and isinstance(classifier, JointLogistic):
+        classifier = InParts(classifier, parts, spread, folder)
     pool = Pool(features, labels, groups, classifier, n_partitions, train_size, seed, evaluation or {})
     to_remove = max(len(labels) - target_size, 0)
     timer = Forecaster(len(labels), target_size, slice_size, measure_kept, forecast)

@@ -11,6 +11,8 @@ from cartograph.adversarial_filter.forecast import Report, unheard
 from cartograph.data.arrays import Bools, Integers, Integers32
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from cartograph.adversarial_filter.solver.joint_fit import Weights
     from cartograph.adversarial_filter.solver.problem import Device, Problem
 
@@ -63,12 +65,20 @@ class JointLogistic:
 
     def __init__(self, penalty: float = 1.0, device: Device = "auto", tolerance: float = 3e-3, keep_bytes: int = 2**31) -> None:
         self._penalty, self._device, self._tolerance, self._keep_bytes = penalty, device, tolerance, keep_bytes
-        self._last: Weights | None = None
+        self._start: Tensor | None = None
 
     def tally(
         self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int, report: Report = unheard
     ) -> tuple[Integers32, list[Integers32]]:
         """See ``Classifier``."""
+        right, theirs, weights = self.tally_from(pool, train, others, seed, report)
+        self.go_on_from([] if weights is None else [weights.coefficients])
+        return right, theirs
+
+    def tally_from(
+        self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int, report: Report = unheard
+    ) -> tuple[Integers32, list[Integers32], Weights | None]:
+        """Return what ``tally`` does, and the weights, None where each partition trains on one class; nothing is remembered of them."""
         # Torch is slow to import, and reading results does not need it.
         from cartograph.adversarial_filter.solver.joint_fit import correct_predictions
         from cartograph.adversarial_filter.solver.problem import problem
@@ -89,25 +99,29 @@ class JointLogistic:
             return count
 
         unseen = [problem(*other, classes, self._device, keep_bytes=0) for other in others]
-        return right(given, train), [right(other, np.zeros((len(other.rows), train.shape[1]), bool)) for other in unseen]
+        theirs = [right(other, np.zeros((len(other.rows), train.shape[1]), bool)) for other in unseen]
+        return right(given, train), theirs, weights
+
+    def go_on_from(self, coefficients: Sequence[Tensor]) -> None:
+        """Start the next round from the mean of these weights, ``(n_partitions, d + 1, columns)`` each; from the last start without any."""
+        if coefficients:
+            import torch
+
+            self._start = torch.cat(list(coefficients)).mean(dim=0)
 
     def _fit(self, given: Problem, train: Bools, seed: int, report: Report) -> Weights:
         from cartograph.adversarial_filter.solver.joint_fit import fit
 
-        alike = self._last is not None and self._last.coefficients.shape[2] == given.columns
-        start = self._last.coefficients.mean(dim=0) if alike and self._last is not None else None
-        weights = fit(
+        return fit(
             given,
             train,
             penalty=self._penalty,
-            start=start,
+            start=self._start if self._start is not None and self._start.shape[1] == given.columns else None,
             tolerance=self._tolerance,
             seed=seed,
             gather_bytes=self._keep_bytes,
             report=lambda share: report(_FITTED * share),
         )
-        self._last = weights
-        return weights
 
 
 class OneByOne:

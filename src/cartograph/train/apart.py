@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
+from cartograph.data.spread import Spread, in_turn
 from cartograph.train.child_process import ProgressLines, answer, run_child
 from cartograph.train.recipe import Recipe
 
@@ -37,6 +38,7 @@ def fit_apart(
     folds: int = 0,
     processes: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    spread: Spread = in_turn,
 ) -> Recorded:
     """Train a model on a Parquet file (``schema.examples_schema``); an interrupted call goes on where it stopped.
 
@@ -47,14 +49,17 @@ def fit_apart(
         folds: of K-fold training, which comes first; 0: none.
         processes: as in ``fit.fit_files``.
         progress: called with (rows trained on, rows to train on), over all trainings.
+        spread: where the folds are trained, as in ``k_fold.fit_folds``.
 
     Raises:
         InputError: as ``fit.fit_files`` and ``k_fold.fit_folds``.
         CartographError: the process ended otherwise; the message has its last words.
     """
     if pq.read_metadata(train).num_rows < APART_FROM:
-        _fit(recipe, train, folder, folds, processes, progress)
+        _fit(recipe, train, folder, folds, processes, progress, spread)
     else:
+        if folds and spread is not in_turn:
+            _fit_folds(recipe, train, folder, folds, processes, progress, spread)
         folder.mkdir(parents=True, exist_ok=True)
         job = folder / "apart.json"
         content = {"recipe": recipe.to_json(), "train": str(train), "folder": str(folder), "folds": folds, "processes": processes}
@@ -63,8 +68,35 @@ def fit_apart(
     return Recorded(folder / "dynamics", folder / "out_of_fold" if folds else None)
 
 
-def _fit(recipe: Recipe, train: Path, folder: Path, folds: int, processes: int | None, progress: Callable[[int, int], None] | None) -> None:
+def _fit(
+    recipe: Recipe,
+    train: Path,
+    folder: Path,
+    folds: int,
+    processes: int | None,
+    progress: Callable[[int, int], None] | None,
+    spread: Spread = in_turn,
+) -> None:
     from cartograph.train.fit import fit_files
+
+    def after_folds(done: int, total: int) -> None:
+        if progress is not None:
+            progress(max(folds - 1, 0) * total + done, max(folds, 1) * total)
+
+    if folds:
+        _fit_folds(recipe, train, folder, folds, processes, progress, spread)
+    fit_files(recipe, train, {}, folder, processes=processes, progress=after_folds)
+
+
+def _fit_folds(
+    recipe: Recipe,
+    train: Path,
+    folder: Path,
+    folds: int,
+    processes: int | None,
+    progress: Callable[[int, int], None] | None,
+    spread: Spread,
+) -> None:
     from cartograph.train.k_fold import fit_folds
 
     # Each fold leaves out its rows: together they are folds - 1 trainings on all rows, and one more comes after them.
@@ -72,13 +104,7 @@ def _fit(recipe: Recipe, train: Path, folder: Path, folds: int, processes: int |
         if progress is not None:
             progress(done, total // (folds - 1) * folds)
 
-    def after_folds(done: int, total: int) -> None:
-        if progress is not None:
-            progress(max(folds - 1, 0) * total + done, max(folds, 1) * total)
-
-    if folds:
-        fit_folds(recipe, train, folder, folds=folds, processes=processes, progress=in_folds)
-    fit_files(recipe, train, {}, folder, processes=processes, progress=after_folds)
+    fit_folds(recipe, train, folder, folds=folds, processes=processes, progress=in_folds, spread=spread)
 
 
 def _work(job: dict[str, Any]) -> None:

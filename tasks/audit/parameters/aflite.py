@@ -26,5 +26,6 @@ class Aflite(Section):
     )
     group_by: str | None = Field(None, description="a text column: rows that share its text stay on one side of every split")
     penalty: float = Field(1.0, gt=0, description="C of the logistic regressions: smaller is smoother")
+    parts: int = Field(1, ge=1, description="in how many parts a round's classifiers are fitted, which workers of a cluster take")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu, or cuda")
     seed: int = Field(13, ge=0, description="seed of splits and ties")

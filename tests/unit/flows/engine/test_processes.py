@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from cartograph.errors import InputError
-from flows.engine.processes import Processes
+from cartograph.data.progress import Progress
+from cartograph.errors import CartographError, InputError
+from flows.engine.processes import Processes, in_children
 from flows.engine.runner import VISIBLE, LostProcessError, OwnProcess, compute
 
 
@@ -118,3 +119,46 @@ def test_in_the_flows_own_process_a_step_is_computed_in_the_thread_that_asks() -
     with OwnProcess() as runner:
         assert runner.run(os.getpid, alone=True) == os.getpid()
         assert runner.at_once == 1
+
+
+def piece_of_work(number: int, progress: Progress | None) -> tuple[int, int]:
+    if progress is not None:
+        progress(1, 1)
+    if number < 0:
+        os._exit(1)
+    if number > 9:
+        raise InputError(f"piece {number} is too large")
+    # Those that were submitted first end last.
+    time.sleep(0.2 - 0.05 * number)
+    return number, os.getpid()
+
+
+def test_pieces_of_a_step_are_computed_in_processes_of_their_own_and_come_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VISIBLE, "")
+    heard: list[int] = []
+    found = list(
+        in_children(2, [partial(piece_of_work, number) for number in range(4)], lambda number: lambda done, total: heard.append(number))
+    )
+    assert [number for number, _ in found] == [0, 1, 2, 3]
+    assert len({process for _, process in found}) == 2
+    assert os.getpid() not in {process for _, process in found}
+    assert heard == [], "what is computed elsewhere is not heard of"
+
+
+@pytest.mark.parametrize(("workers", "gpus"), [(1, ""), (2, "0,1")])
+def test_one_process_and_processes_that_would_share_a_gpu_compute_none(workers: int, gpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VISIBLE, gpus)
+    heard: list[int] = []
+    found = in_children(
+        workers, [partial(piece_of_work, number) for number in (2, 3)], lambda number: lambda done, total: heard.append(number)
+    )
+    assert list(found) == [(2, os.getpid()), (3, os.getpid())]
+    assert heard == [0, 1]
+
+
+def test_a_piece_that_fails_or_is_killed_ends_the_step_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VISIBLE, "")
+    with pytest.raises(InputError, match="piece 12 is too large"):
+        list(in_children(2, [partial(piece_of_work, number) for number in (1, 12)]))
+    with pytest.raises(CartographError, match=r"perhaps for want of memory .* with --workers 1"):
+        list(in_children(2, [partial(piece_of_work, number) for number in (1, -1)]))
