@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from cartograph.data.json_files import read_json
+from tasks.audit.parameters.embed import Embed
+from tasks.engine.workspace import user_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,7 +71,9 @@ class Opinion(Protocol):
         """Return it; None where there is nothing to read, or it is not wanted."""
 
 
-def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path], *, folds: int, seed: int, wanted: bool) -> Opinion:
+def committees(
+    by_uid: pa.Table, training: Training, inputs: Mapping[str, Path], *, folds: int, seed: int, wanted: bool, file: str | None = None
+) -> Opinion:
     """Return what makes the committee of any labels of these rows, in the same folds, with what a training on those labels recorded.
 
     It makes None where there is nothing for a committee to read, or where its opinion is not wanted.
@@ -81,6 +85,7 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
         folds: number of folds; fewer where there are fewer rows.
         seed: of the folds.
         wanted: whether doubts are asked for; else there are only those that suggestions need, of many classes and a map from elsewhere.
+        file: of the user's own vectors (``embed.file``), one of the inputs; None: the encoder's, where the audit makes them.
     """
     import numpy as np
 
@@ -95,7 +100,7 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
     if not wanted and not for_suggestions:
         return lambda labels, dynamics, out_of_fold, progress=None: None
     reading = reading_of(by_uid)
-    vectors = embedded_vectors(by_uid, inputs) if reading.vectors is None else reading.vectors
+    vectors = reading.vectors if (own := embedded_vectors(by_uid, inputs, file)) is None else own
     given = by_uid["label"].to_numpy()
     forms = class_forms(info.labels, given)
     fold = assign_folds(given, min(folds, len(given)), np.random.default_rng([seed, 1]), reading.groups)
@@ -135,11 +140,21 @@ def committees(by_uid: pa.Table, training: Training, inputs: Mapping[str, Path],
     return opinion
 
 
-def embedded_vectors(by_uid: pa.Table, inputs: Mapping[str, Path]) -> np.ndarray | None:
-    """Return the frozen encoder's vectors where the audit makes them; none for multiple choice, whose texts do not distinguish classes."""
+def vectors_file(params: Embed) -> tuple[str, ...]:
+    """Return the declared name of the user's own vectors, where there are any."""
+    return () if params.file is None else (user_file(params.file),)
+
+
+def embedded_vectors(by_uid: pa.Table, inputs: Mapping[str, Path], file: str | None = None) -> np.ndarray | None:
+    """Return the vectors in the user's file, or the frozen encoder's where the audit makes them.
+
+    The encoder has none for multiple choice, whose texts do not distinguish classes.
+    """
     from cartograph.features.vectors import join_sides, read_features
     from cartograph.schema import dataset_info
 
+    if file is not None:
+        return read_features(inputs[user_file(file)], by_uid["uid"], what=file)[1]
     info = dataset_info(by_uid.schema)
     if EMBEDDED not in inputs or info.task == "choice":
         return None

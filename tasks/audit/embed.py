@@ -62,7 +62,7 @@ def embed_texts(params: Embed, sets: Mapping[str, Path], out: Out) -> str:
 
 
 def _values(params: Embed) -> dict[str, Any]:
-    return params.model_dump(exclude={"pretrained", "keep"})
+    return params.model_dump(exclude={"pretrained", "file", "keep"})
 
 
 def _identity() -> str:

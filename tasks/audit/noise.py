@@ -14,8 +14,9 @@ from cartograph.config import Section, Settings
 from cartograph.data.json_files import write_json
 from cartograph.errors import InputError
 from tasks.audit import recipes, train
-from tasks.audit.committees import EMBEDDED, Training, committees, read_dynamics_of, read_training
+from tasks.audit.committees import EMBEDDED, Training, committees, read_dynamics_of, read_training, vectors_file
 from tasks.audit.impossible import leave_no_suspects, no_flips
+from tasks.audit.parameters.embed import Embed
 from tasks.audit.parameters.measure import Measure
 from tasks.audit.parameters.train import Train
 from tasks.audit.plan import needs_encoder
@@ -180,7 +181,8 @@ def _before_and_after(
     sides = ((labels, recorded), (flips.labels, trained or recorded)) if training.recorded else ()
     found = [_from_dynamics(section, known, given, names, early=training.fine_tuned) for given, known in sides]
     release_memory(by_uid.num_rows)
-    committee = committees(_texts(inputs), training, inputs, folds=params.folds, seed=params.seed, wanted=wanted)
+    own = out.workspace.settings.of(Embed).file
+    committee = committees(_texts(inputs), training, inputs, folds=params.folds, seed=params.seed, wanted=wanted, file=own)
     measures = map_measures(_map(inputs))
     release_memory(by_uid.num_rows)
     with progress("noise", "folds of models") as update:
@@ -278,7 +280,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     trained = settings.of(Train)
     pretrained = recipes.pretrained_files(trained) if trained.dynamics is None else ()
     embedded = (EMBEDDED,) if needs_encoder(settings) else ()
-    return (_ROWS, "data/measure", "data/train", *embedded, *pretrained)
+    return (_ROWS, "data/measure", "data/train", *embedded, *vectors_file(settings.of(Embed)), *pretrained)
 
 
 STEP = Step(

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
-from tasks.audit.committees import EMBEDDED, embedded_vectors
+from tasks.audit.committees import EMBEDDED, embedded_vectors, vectors_file
 from tasks.audit.parameters.embed import Embed
 from tasks.audit.parameters.measure import Measure
 from tasks.engine.step import Inputs, Out, Step
@@ -55,7 +55,8 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     rows, decisions = pq.read_table(inputs[ROWS]), pq.read_table(inputs[DECISIONS])
     names = dataset_info(rows.schema).labels
     reading = reading_of(rows.drop_columns([LABEL_SET]))
-    reading = reading if reading.vectors is not None else reading._replace(vectors=embedded_vectors(rows, inputs))
+    if (vectors := embedded_vectors(rows, inputs, out.workspace.settings.of(Embed).file)) is not None:
+        reading = reading._replace(vectors=vectors)
     with progress("noise", "folds of models") as update:
         doubts = several_doubts(reading, label_matrix(rows), names, params.seed, update)
     order = np.argsort(decision_names(rows[UID].to_numpy(zero_copy_only=False).astype(object), names).ravel(), kind="stable")
@@ -131,7 +132,9 @@ def _metrics(record: dict[str, Any], labels: list[dict[str, Any]]) -> dict[str, 
 
 
 def _inputs(settings: Settings) -> tuple[str, ...]:
-    return (ROWS, DECISIONS, LABELS, DYNAMICS, _MAP, *((EMBEDDED,) if settings.of(Embed).pretrained is not None else ()))
+    params = settings.of(Embed)
+    embedded = (EMBEDDED,) if params.pretrained is not None else ()
+    return (ROWS, DECISIONS, LABELS, DYNAMICS, _MAP, *embedded, *vectors_file(params))
 
 
 STEP = Step(

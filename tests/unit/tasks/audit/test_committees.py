@@ -8,8 +8,10 @@ import pyarrow as pa
 import pytest
 
 from cartograph.dynamics.epoch_files import Dynamics
+from cartograph.errors import InputError
 from cartograph.features.vectors import write_features
 from tasks.audit.committees import EMBEDDED, Training, committees, read_training
+from tasks.engine.workspace import user_file
 from tests.training_sets import small_set
 
 ROWS = 60
@@ -47,6 +49,25 @@ def test_words_are_always_read_and_an_encoders_vectors_where_they_are(rows: pa.T
     vectors = np.random.default_rng(1).normal(size=(ROWS, 4)).astype(np.float32)
     write_features(rows["uid"], vectors, tmp_path / "train.parquet")
     assert views_of(rows, training, {EMBEDDED: tmp_path}) == ["words", "vectors"]
+
+
+def test_the_users_own_vectors_are_read_in_place_of_an_encoders_by_uid(rows: pa.Table, tmp_path: Path) -> None:
+    given = rows["label"].to_numpy()
+    vectors = np.random.default_rng(1).normal(size=(ROWS, 4)).astype(np.float32)
+    vectors[:, 0] += 4 * (given if given[0] == 0 else 1 - given)
+    back = rows.sort_by([("uid", "descending")])
+    write_features(back["uid"], vectors[::-1].copy(), tmp_path / "own.parquet")
+    training = Training(tmp_path, recorded=True, assumed=False, fine_tuned=False)
+    wrong = given.copy()
+    wrong[5] = 1 - wrong[5]
+    inputs = {user_file("own.parquet"): tmp_path / "own.parquet"}
+    make = committees(rows, training, inputs, folds=3, seed=1, wanted=True, file="own.parquet")
+    found = make(wrong, None, None)
+    assert found is not None
+    assert int(found.doubt.score.argmax()) == 5
+    write_features(rows["uid"][1:], vectors[1:], tmp_path / "own.parquet")
+    with pytest.raises(InputError, match=r"own\.parquet has no features of uid .* give a vector for every row of the set"):
+        committees(rows, training, inputs, folds=3, seed=1, wanted=True, file="own.parquet")
 
 
 def test_k_fold_training_and_a_fine_tuned_models_second_epoch_are_views(rows: pa.Table, tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
 
 from cartograph.errors import InputError
+from cartograph.features.vectors import write_features
 from cartograph.models.tiny import Tiny
 from tasks.engine.running import run_step
 from tasks.engine.workspace import Workspace
@@ -53,6 +55,21 @@ def test_each_text_has_a_vector_once_and_suspects_are_found_with_it(space: Works
     assert sorted(vectors["uid"].to_pylist()) == rows["uid"].to_pylist(), "a vector a row, not one a label"
     after = noise(encoded)
     assert after["uid"].equals(before["uid"]) and not after["probability"].equals(before["probability"])
+
+
+@pytest.mark.slow
+def test_the_users_own_vectors_take_an_encoders_place(space: Workspace, project: Path) -> None:
+    run(space, "ingest", "train", "measure", "noise")
+    before = noise(space)
+    uids = pq.read_table(space.resolve("data/ingest/rows.parquet"))["uid"]
+    vectors = np.random.default_rng(1).normal(size=(len(uids), 4)).astype(np.float32)
+    write_features(uids, vectors, project / "own.parquet")
+    own = with_sections(space, embed={"file": str(project / "own.parquet")})
+    assert "embed" not in [step.name for step in steps_of(own.settings)]
+    run(own, "noise")
+    assert noise(own)["uid"].equals(before["uid"]) and not noise(own)["probability"].equals(before["probability"])
+    with pytest.raises(ValueError, match="vectors come from an encoder or from a file, so leave one of them out"):
+        with_sections(space, embed={"file": "own.parquet", "pretrained": "encoder"})
 
 
 def test_a_table_of_features_has_no_use_for_an_encoder_of_texts(space: Workspace, project: Path) -> None:
