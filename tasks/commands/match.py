@@ -241,7 +241,7 @@ def _table(found: Matches, sides: _Sides, clusters: bool) -> pa.Table:
         columns |= {"left": [sides.records.left[row] for row in left], "right": [sides.records.right[row] for row in right]}
     columns |= {"probability": np.round(found.probability, 6), "alike": list(found.reasons)}
     if clusters:
-        from cartograph.pairs.closure import components
+        from cartograph.data.components import components
 
         offset = 0 if sides.records.symmetric else len(sides.left_ids)
         member = components(found.left, found.right + offset, offset + len(sides.right_ids))[found.left]
