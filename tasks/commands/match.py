@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
 from tasks.audit.pretrained_folder import local_folder
 from tasks.collection.encode import DATA as ENCODED
@@ -17,7 +18,6 @@ from tasks.collection.matcher_start import DEV_SCORES, best_round
 from tasks.collection.pairs import Pairs, partly_stated
 from tasks.collection.parameters import MATCHER, SECTION, Collect, Encode, folder_of
 from tasks.commands.given_files import told_encoding
-from tasks.engine.whole_files import write_whole
 from tasks.pipelines import open_workspace
 from tasks.presentation.console import progress, say
 
