@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from real_data import DATA
 
 SHARED = {"MiniLM-like": 1.2, "RoBERTa-like": 13.0}
 """Length of the direction that all rows share."""
@@ -91,7 +92,7 @@ def sklearn_fits(features: np.ndarray, labels: np.ndarray, train: np.ndarray, nu
 
 def snli() -> Iterator[tuple[str, str, str]]:
     """Yield premises, hypotheses and labels."""
-    folder = Path(os.environ["CARTOGRAPH_DATA"]) / "snli"
+    folder = DATA / "snli"
     for part in ("dev", "test"):
         lines = [(folder / f"{name}.{part}").read_text(encoding="utf-8").splitlines() for name in ("s1", "s2", "labels")]
         yield from zip(*lines, strict=True)

@@ -22,8 +22,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import yaml
 from project_copy import copy_project
+from real_data import DATA
 
-DATA = Path(os.environ.get("CARTOGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 CLASSES = ("entailment", "neutral", "contradiction")
 _RUN = """\
 import sys

@@ -25,8 +25,8 @@ prepare()
 
 import numpy as np  # noqa: E402
 from cleanlab_peer import on_features, peer_version, precision_of  # noqa: E402
-from label_sets import DATA  # noqa: E402
 from noise import Audits  # noqa: E402
+from real_data import DATA  # noqa: E402
 
 LABELS = ("entailment", "neutral", "contradiction")
 

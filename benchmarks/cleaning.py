@@ -37,8 +37,8 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 from cleanlab_peer import issues, peer_version  # noqa: E402
 from label_sets import plant as plant_by_annotators  # noqa: E402
+from real_data import DATA  # noqa: E402
 
-DATA = Path(os.environ.get("CARTOGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 TUNED = ("trec", "reviews")
 FILES = {
     "trec": ("trec/TREC.train", "latin-1"),

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
 import random
 import subprocess
 import sys
@@ -21,8 +20,8 @@ from typing import Any
 
 import yaml
 from project_copy import ROOT, copy_project
+from real_data import DATA
 
-DATA = Path(os.environ.get("CARTOGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 ROWS, SEED = 500, 1
 WORKSPACE = "workspaces/subj"
 PLACES = {"DVC's cache": ".dvc/cache/files", "MLflow's artifacts": "mlartifacts", "MLflow's database": "mlflow.db"}

@@ -31,8 +31,8 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 import pyarrow as pa  # noqa: E402
-from noise import DATA  # noqa: E402
 from noise import read as single_texts  # noqa: E402
+from real_data import DATA  # noqa: E402
 from scipy.special import softmax  # noqa: E402
 
 from cartograph.features.text import text_features  # noqa: E402

@@ -18,7 +18,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-DATA = Path(os.environ.get("CARTOGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+from real_data import DATA
+
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 
 

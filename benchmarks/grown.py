@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 from project_copy import copy_project
+from real_data import DATA
 
 ADDED, CORRUPTED = 200, 40
 
@@ -70,7 +70,7 @@ def finding(project: Path, workspace: str, wrong: set[str]) -> None:
 def main() -> None:
     """Run the audits of each seed and print them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("CARTOGRAPH_DATA", "../shared/data")))
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
     rows = rows_of(arguments.data / "trec" / "TREC.train")

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
 import re
 import sys
 import tempfile
@@ -32,7 +31,8 @@ prepare()
 
 import numpy as np  # noqa: E402
 
-DATA = Path(os.environ.get("CARTOGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+from benchmarks.real_data import DATA  # noqa: E402
+
 LABELS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
 RESAMPLES = 1000
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from real_data import DATA
 
 from cartograph.models.frozen.embeddings import embed_sets
 from cartograph.schema import DatasetInfo, examples_schema
@@ -72,7 +73,7 @@ def vectors(folder: Path) -> np.ndarray:
 def main() -> None:
     """Embed three times, and print the seconds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("CARTOGRAPH_DATA", "../shared/data")))
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--encoder", type=Path)
     arguments = parser.parse_args()
     texts = questions(arguments.data / "trec" / "TREC.train")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
+from real_data import DATA
 
-DATA = Path(os.environ.get("CARTOGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 KINDS = ("uniform", "one-way", "instance", "annotator")
 
 Rows = tuple[list[tuple[str, ...]], list[str]]

@@ -35,8 +35,8 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 from cleanlab_peer import best_of_several_labels, surroundings  # noqa: E402
+from real_data import DATA  # noqa: E402
 
-DATA = Path(os.environ.get("CARTOGRAPH_DATA", "data"))
 SETS, REAL = ("topics", "intents", "questions", "made", "digits"), ("intents", "questions")
 SHARES, KINDS, FOLDS, ROWS = (0.05, 0.2), ("even", "of yes"), 5, 2_000
 NAMES = ("Cartograph", "cleanlab, ours", "cleanlab, own")

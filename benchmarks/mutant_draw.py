@@ -34,7 +34,7 @@ FILES = (
     "tasks/engine/lock.py",
     "tasks/engine/running.py",
     "tasks/engine/digest.py",
-    "tasks/engine/whole_files.py",
+    "src/cartograph/data/whole_files.py",
     "flows/engine/step_task.py",
     "flows/engine/scheduler.py",
     "flows/engine/parent_death.py",

@@ -101,7 +101,7 @@ MUTANTS = (
     Mutant("src/cartograph/read/source.py", "lengths > MAX_CELL)", "lengths >= MAX_CELL)", f"{UNIT}/read/test_source.py"),
     Mutant("src/cartograph/ingest/leakage.py", "(similarity >= NEAR)", "(similarity > 0)", f"{UNIT}/ingest/test_leakage.py"),
     Mutant("src/cartograph/config.py", "if known in lines:", "if False:", f"{UNIT}/test_config.py"),
-    Mutant("tasks/engine/whole_files.py", "os.fsync(file.fileno())\n    temporary", "temporary", ENGINE),
+    Mutant("src/cartograph/data/whole_files.py", "os.fsync(file.fileno())\n    temporary", "temporary", f"{UNIT}/data/test_whole_files.py"),
     Mutant(RUNNING, "            sync_tree(path)\n", "            pass\n", f"{ENGINE}/test_running.py"),
     Mutant(RUNNING, "    workspace.resolve(step.receipt_name).unlink(missing_ok=True)\n", "", f"{ENGINE}/test_running.py"),
     Mutant(RUNNING, '/ "checkpoints" / step.name / fingerprint', '/ "checkpoints" / step.name', ENGINE),

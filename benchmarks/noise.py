@@ -48,8 +48,9 @@ prepare()
 
 import numpy as np  # noqa: E402
 from cleanlab_peer import datalab, on_features, peer_version, precision_of  # noqa: E402
-from label_sets import DATA, KINDS, SETS, judged, plant, read  # noqa: E402
+from label_sets import KINDS, SETS, judged, plant, read  # noqa: E402
 from noise_table import OURS, THEIRS, Cell, line, reliability, summary  # noqa: E402
+from real_data import DATA  # noqa: E402
 
 SHARES, PRECISION = (0.05, 0.2), 0.8
 

@@ -39,6 +39,7 @@ from tasks.engine.surroundings import prepare
 prepare()
 
 from pair_peers import Exact, collect_by_forest, forest, peer_similarities  # noqa: E402
+from real_data import DATA  # noqa: E402
 
 from cartograph.pairs.candidates import nearest  # noqa: E402
 from cartograph.pairs.estimate import Sample, curve, draw_sample  # noqa: E402
@@ -57,7 +58,6 @@ from tasks.collection.pairs import Pairs, inputs_of, read_pairs  # noqa: E402
 from tasks.commands.init_pairs import PRESETS  # noqa: E402
 
 CODE = Path(__file__).resolve().parent.parent
-DATA = Path(os.environ.get("CARTOGRAPH_DATA", CODE.parent / "shared" / "data"))
 ROUNDS = [100, 300, 600, 1_000, 1_500]
 NEIGHBOURS = 50
 

@@ -25,7 +25,8 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 import pyarrow as pa  # noqa: E402
-from label_sets import DATA, plant, read  # noqa: E402
+from label_sets import plant, read  # noqa: E402
+from real_data import DATA  # noqa: E402
 
 from cartograph.maps.regions import assign_regions  # noqa: E402
 from cartograph.schema import REGIONS, DatasetInfo, examples_schema  # noqa: E402

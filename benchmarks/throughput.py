@@ -24,6 +24,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import numpy as np
 import pyarrow as pa
 import torch
+from real_data import DATA
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
 from cartograph.dynamics.recorder import DynamicsRecorder
@@ -34,7 +35,6 @@ from cartograph.schema import DatasetInfo, examples_schema
 from cartograph.train.recipe import Recipe
 from cartograph.train.trainer import DynamicsTrainer, Watch
 
-DATA = Path(os.environ.get("CARTOGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 LABELS = ("entailment", "neutral", "contradiction")
 LENGTH = 128
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import sys
 from importlib.metadata import version
@@ -23,11 +22,13 @@ from tasks.engine.surroundings import prepare
 
 prepare()
 
+from real_data import DATA  # noqa: E402
+
 from tasks.engine.running import run_step  # noqa: E402
 from tasks.engine.workspace import CODE, Workspace  # noqa: E402
 from tasks.pipelines import open_workspace, steps_of  # noqa: E402
 
-DATA = Path(os.environ.get("CARTOGRAPH_DATA", CODE.parent / "shared" / "data")) / "wikiqa"
+WIKIQA = DATA / "wikiqa"
 METHODS = ("random", "stated", "static-retrieval", "adaptive-retrieval", "uncertainty")
 PAPER = {"random": 1.3, "stated": 2.2, "static-retrieval": 8.2, "adaptive-retrieval": 15.1, "uncertainty": 20.1}
 
@@ -36,7 +37,7 @@ def workspace(arguments: argparse.Namespace) -> Workspace:
     """Make the workspace of one comparison."""
     folder = CODE / "workspaces" / f"_wikiqa-{arguments.model}-{arguments.first_round}"
     folder.mkdir(parents=True, exist_ok=True)
-    pairs = {split: [str(DATA / f"WikiQA-{split}.tsv")] for split in ("train", "dev", "test")}
+    pairs = {split: [str(WIKIQA / f"WikiQA-{split}.tsv")] for split in ("train", "dev", "test")}
     pairs |= {"source": "files", "symmetric": False, "left": "Question", "right": "Sentence", "label": "Label", "prefix": "DocumentTitle"}
     collect = {"methods": list(METHODS), "seeds": arguments.seeds, "first_round": arguments.first_round, "rounds": 4, "epochs": 3}
     collect |= {"learning_rate": arguments.learning_rate, "head_factor": arguments.head_factor}

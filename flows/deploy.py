@@ -12,6 +12,7 @@ import typer
 import yaml
 
 from cartograph.config import read_yaml
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import CartographError, InputError
 from flows.engine.command_line import no_server
 from flows.engine.step_task import GPU_TAG
@@ -77,9 +78,7 @@ def write_file(spaces: Sequence[Workspace], cron: str | None, timezone: str) -> 
     new = {space.name: deployment(space, cron, timezone) for space in spaces}
     kept = [entry for entry in content["deployments"] if entry["name"] not in new]
     content["deployments"] = [*kept, *new.values()]
-    temporary = path.with_name(f"{FILE}.tmp")
-    temporary.write_text(HEADER + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120), encoding="utf-8")
-    temporary.replace(path)
+    write_whole(path, HEADER + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120))
     return path
 
 

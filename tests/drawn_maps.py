@@ -1,9 +1,11 @@
-"""Tables of measures as pictures of maps are drawn from."""
+"""Tables of measures as pictures of maps are drawn from, and small dynamics by Hypothesis."""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 
 from cartograph.maps.measures import Measures, compute_measures
 from cartograph.maps.regions import assign_regions
@@ -25,3 +27,12 @@ def table_of(uids: list[str], gold: np.ndarray, measures: Measures) -> pa.Table:
     return map_table(
         uids, gold, measures, assign_regions(uids, measures.confidence, measures.variability, **shares, rng=np.random.default_rng(1))
     )
+
+
+@st.composite
+def dynamics(draw: st.DrawFn, min_epochs: int = 1, bound: float = 30.0) -> tuple[list[str], np.ndarray, np.ndarray]:
+    shape = draw(st.tuples(st.integers(1, 6), st.integers(min_epochs, 9), st.integers(2, 5)))
+    scores = st.floats(-bound, bound, width=32) | st.sampled_from([0.0, 1.0, -1.0])
+    logits = draw(arrays.arrays(np.float32, shape, elements=scores))
+    gold = draw(arrays.arrays(np.int32, shape[0], elements=st.integers(0, shape[2] - 1)))
+    return [f"r{row}" for row in range(shape[0])], logits, gold

@@ -15,7 +15,8 @@ from cartograph.bias.words import REVEALING
 from cartograph.compare.selections import TrainedSelections
 from cartograph.compare.versions import EvaluationSet, compare_versions
 from cartograph.data.images import png_of
-from cartograph.page.audit import Audit, Limits, align
+from cartograph.data.subsets import rows_of
+from cartograph.page.audit import Audit, Limits
 from cartograph.page.step_results import Aflite, Bias, Cleaning, ExperimentAnswer, HowMade, LabelFound, Selections, SinceLastAudit, Suspects
 from cartograph.schema import (
     AFLITE,
@@ -329,7 +330,7 @@ def audit_of_texts(rows: int, text: str = "word " * 100, **limits: Any) -> Audit
     known |= {"threshold_closeness": confidence, "region": ["ambiguous"] * rows, "predicted": gold}
     measures = pa.Table.from_arrays([pa.array(known.get(field.name, [None] * rows), field.type) for field in MEASURES], schema=MEASURES)
     return Audit(
-        examples=align(examples, measures["uid"], "train"),
+        examples=rows_of(examples, measures["uid"], "the map"),
         measures=measures,
         probabilities=rng.uniform(size=(rows, 3)),
         history=HISTORY.empty_table(),

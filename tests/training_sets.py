@@ -97,7 +97,9 @@ def write_vision(folder: Path, kind: str = "vit", channels: int = 3) -> None:
 
 
 def small_set(task: Task = "single", rows: int = 60, seed: int = 0, name: str = "train", domain: Domain = "train") -> pa.Table:
-    """Sentences whose label depends on one word; lengths differ."""
+    """Sentences whose label depends on one word, of different lengths; or the images or the table of features of this module."""
+    if task in ("image", "table"):
+        return (small_images if task == "image" else small_table)(rows, seed, name, domain)
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, rows).tolist()
     texts = [_sentence(rng, LOUD if label else QUIET) for label in labels]

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cartograph.config import read_yaml
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import CartographError
 from tasks.engine.digest import digest_json, digest_path
 from tasks.engine.dvc_turn import dvc_turn
 from tasks.engine.edits import edits_of
 from tasks.engine.receipt import fresh
 from tasks.engine.step import Step
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace, project_root
 
 _MARK = "committed"

@@ -30,6 +30,7 @@ from prefect.logging import get_run_logger
 from prefect.states import Completed
 
 from cartograph.errors import CartographError, CellError, WaitingError
+from cartograph.wording import visible
 from flows.engine.runner import Runner, StepsOf, run_named
 from flows.engine.states import error_of
 from flows.engine.step_task import as_task
@@ -137,7 +138,7 @@ def collect(
         if state.is_completed():
             result = future.result()
             console.step_line(step.name, result["summary"], result["seconds"])
-            _log(future, f"{step.name}: {console.visible(result['summary'])} ({console.time_of(result['seconds'])})")
+            _log(future, f"{step.name}: {visible(result['summary'])} ({console.time_of(result['seconds'])})")
             after(step, result["seconds"] is not None)
             done.add(step.name)
         elif state.name != _NOT_RUN:
@@ -145,9 +146,7 @@ def collect(
             errors.append((step, error))
             if step.leaves_failure:
                 console.say(f"{step.name}: FAILED: {error}")
-            _log(
-                future, f"{step.name}: {console.visible(str(error))}", logging.WARNING if isinstance(error, WaitingError) else logging.ERROR
-            )
+            _log(future, f"{step.name}: {visible(str(error))}", logging.WARNING if isinstance(error, WaitingError) else logging.ERROR)
     return Ended([step for step in submitted.values() if step.name in done], errors)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cartograph.errors import CartographError, InputError, NoColumnError
 from cartograph.frames.terminal import say, watched
+from cartograph.wording import names_between_commas, visible
 
 if TYPE_CHECKING:
     from cartograph.frames.cleaned_rows import Recipe
@@ -28,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _audit(given)
     except CartographError as error:
-        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.write(f"error: {visible(str(error))}\n")
         return error.exit_code
     except OSError as error:
         sys.stderr.write(f"error: {error.filename or given.file} cannot be read or written: {error.strerror or error}.\n")
@@ -133,18 +134,15 @@ def _audit_one_label(given: argparse.Namespace) -> None:
 def _audit_labels(given: argparse.Namespace) -> None:
     from cartograph.frames.label_rows import read_label_rows
     from cartograph.frames.rows import check_epochs, check_threshold
-    from cartograph.wording import counted, cut, listing, share
+    from cartograph.wording import counted, share
 
     check_threshold(given.threshold)
     check_epochs(given.epochs)
     rows = read_label_rows(given.file, _texts(given), _label_columns(given), given.features or given.feature, _form(given), given.linked)
     folder = _begin(given, rows.rows, counted(len(rows.names), "label"))
-    if rows.sets.empty:
-        say(f"{counted(rows.sets.empty, 'row')} with an empty cell in `{rows.columns[0]}`: read as having none of the labels")
-    if rows.left_out:
-        named = listing([f"{cut(name, 40)} ({why})" for name, why in list(rows.left_out.items())[:3]])
-        more = f", and {len(rows.left_out) - 3:,} more" if len(rows.left_out) > 3 else ""
-        say(f"{counted(len(rows.left_out), 'label')} cannot be audited: {named}{more}")
+    for sentence in (rows.empty_sentence, rows.left_out_sentence(3)):
+        if sentence:
+            say(sentence)
     from cartograph.frames.several_labels import audit_labels
 
     with watched() as (trained, judged):
@@ -163,16 +161,10 @@ def _audit_labels(given: argparse.Namespace) -> None:
 
 def _label_columns(given: argparse.Namespace) -> str | list[str]:
     """Return the one column of lists, or the columns of 0 and 1; a comma in a column's name is written with a backslash before it."""
-    names = _listed(given.labels)
+    names = names_between_commas(given.labels)
     if not all(names):
         raise InputError(f"--labels {given.labels} has an empty name; name one column of lists, or columns of 0 and 1 between commas.")
     return names[0] if len(names) == 1 else names
-
-
-def _listed(names: str) -> list[str]:
-    import re
-
-    return [name.replace("\\,", ",").strip() for name in re.split(r"(?<!\\),", names)]
 
 
 def _texts(given: argparse.Namespace) -> list[str]:
@@ -184,7 +176,7 @@ def _form(given: argparse.Namespace) -> FileForm:
     from cartograph.frames.rows import FileForm
     from cartograph.read.formats import guessed_encoding
 
-    columns = tuple(_listed(given.columns)) if given.columns else ()
+    columns = tuple(names_between_commas(given.columns)) if given.columns else ()
     if given.encoding or (found := guessed_encoding(Path(given.file))) is None:
         return FileForm(given.encoding, columns)
     say(f"{Path(given.file).name} is not UTF-8; it is read as {found} (another: --encoding NAME)")

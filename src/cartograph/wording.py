@@ -1,9 +1,10 @@
-"""Numbers, lists and tables as text: counts, shares and intervals, rounded to what their size supports."""
+"""Numbers, lists and tables as text: counts, shares and intervals, rounded to what their size supports; what is typed and shown."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from unicodedata import category
 
 _SPACE = "\u00a0"
 
@@ -161,3 +162,26 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: st
     if uneven is not None:
         raise ValueError(f"a table of {len(head)} columns ({', '.join(head)}) has a row of {len(uneven)} cells: {uneven}")
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def names_between_commas(given: str) -> list[str]:
+    """Return the names in a list as it is typed: a comma that belongs to a name has a backslash before it; one left out is empty.
+
+    >>> names_between_commas(r"age, , weight\\, kg")
+    ['age', '', 'weight, kg']
+    """
+    return [name.replace("\\,", ",").strip() for name in re.split(r"(?<!\\),", given)]
+
+
+def visible(text: str) -> str:
+    """Return text that a terminal shows and does not obey: control characters, and those that turn the direction, by their codes.
+
+    >>> print(visible("a\x1b[31mb\u202ec"), visible("5\u00a0%"))
+    a\\x1b[31mb\\u202ec 5\u00a0%
+    """
+    return "".join(letter if _is_plain(letter) else letter.encode("unicode_escape").decode() for letter in text)
+
+
+def _is_plain(letter: str) -> bool:
+    # Joiners belong to the writing of some languages.
+    return letter.isprintable() or letter in "\n\u200c\u200d" or category(letter) == "Zs"

@@ -48,7 +48,7 @@ def run(params: Bias, inputs: Inputs, out: Out) -> str:
 
     folder = inputs[aflite.DATA]
     filtered = pq.read_table(folder / "aflite.parquet")
-    pool = rows_of(pq.read_table(inputs[_ROWS]), filtered["uid"].combine_chunks(), f"{aflite.DATA}/aflite.parquet")
+    pool = rows_of(pq.read_table(inputs[_ROWS]), filtered["uid"], f"{aflite.DATA}/aflite.parquet")
     kept = filtered["kept"].to_numpy(zero_copy_only=False).astype(bool)
     evaluation = _evaluation(inputs, folder)
     if not evaluation:
@@ -110,9 +110,7 @@ def _evaluation(inputs: Mapping[str, Path], folder: Path) -> dict[str, Evaluatio
     found = {}
     for path in sorted((folder / "evaluation").glob("*.parquet")):
         left = pq.read_table(path)
-        rows = rows_of(
-            pq.read_table(inputs[f"data/ingest/{path.name}"]), left["uid"].combine_chunks(), f"{aflite.DATA}/evaluation/{path.name}"
-        )
+        rows = rows_of(pq.read_table(inputs[f"data/ingest/{path.name}"]), left["uid"], f"{aflite.DATA}/evaluation/{path.name}")
         found[path.stem] = EvaluationRows(rows, left["kept"].to_numpy(zero_copy_only=False).astype(bool))
     return dict(sorted(found.items(), key=lambda item: (dataset_info(item[1].rows.schema).domain, item[0])))
 
@@ -153,7 +151,7 @@ class _Predictor:
         found = {}
         for name, test in tests.items():
             scored = pq.read_table(fitted.predictions / f"{name}.parquet")
-            found[name] = logits_of(rows_of(scored, test["uid"].combine_chunks(), f"predictions/{name}.parquet"))
+            found[name] = logits_of(rows_of(scored, test["uid"], f"predictions/{name}.parquet"))
         return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -104,7 +105,9 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     write_json(folder / "version.json", described)
     validation = validate_cleaning(examples, cleaned, cleaning.changes, files=files, bound=params.max_class_change)
     write_json(folder / "validation.json", validation)
-    write_json(out[METRICS], _metrics(described, decisions, cleaning, validation))
+    metrics = cleaning_metrics(described, len(decisions), cleaning, validation)
+    metrics |= {"changes.share": described["changes"] / described["parent_rows"], "weighted": int(described["weighted"])}
+    write_json(out[METRICS], metrics)
     return _summary(described)
 
 
@@ -234,17 +237,16 @@ def _with_label_names(cleaned: pa.Table) -> pa.Table:
     return pa.table({"uid": cleaned["uid"], **fields, "label": names, **weights})
 
 
-def _metrics(version: dict[str, Any], decisions: dict[str, Decision], cleaning: Cleaning, validation: dict[str, Any]) -> dict[str, float]:
+def cleaning_metrics(version: Mapping[str, Any], decided: int, cleaning: Cleaning, validation: Mapping[str, Any]) -> dict[str, float]:
+    """Return what the step counts, whether rows have one label or several."""
     [entry] = validation["sets"]
     return {
         "rows.original": version["parent_rows"],
         "rows.cleaned": version["rows"],
         "changes": version["changes"],
-        "changes.share": version["changes"] / version["parent_rows"],
         "dropped": version["dropped"],
         "relabelled": version["relabelled"],
-        "weighted": int(version["weighted"]),
-        "decisions": len(decisions),
+        "decisions": decided,
         "suspects.kept": cleaning.overruled,
         "classes.spared": len(cleaning.spared),
         "validation.passed": int(validation["passed"]),

@@ -25,15 +25,15 @@ def label_probabilities(folder: Path, uids: pa.ChunkedArray) -> Floats | None:
     """
     import pyarrow as pa
 
+    from cartograph.data.subsets import rows_of
     from cartograph.dynamics.epoch_files import read_dynamics
     from cartograph.maps.measures import gold_probabilities
-    from cartograph.page.audit import align
     from cartograph.schema import UID
 
     if not folder.is_dir():
         return None
     dynamics = read_dynamics(folder)
     table = pa.table({UID: pa.array(dynamics.uids, pa.string()), "place": pa.array(range(len(dynamics.uids)))})
-    order = align(table, uids, DYNAMICS)["place"].to_numpy()
+    order = rows_of(table, uids, "the data map", DYNAMICS)["place"].to_numpy()
     probabilities: Floats = gold_probabilities(dynamics.uids, dynamics.logits, dynamics.gold)[order]
     return probabilities

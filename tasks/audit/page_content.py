@@ -78,7 +78,8 @@ def read_audit(params: Report, inputs: Mapping[str, Path], workspace: Workspace)
     import pyarrow.parquet as pq
 
     from cartograph.compare.versions import VERSIONS
-    from cartograph.page.audit import Audit, Limits, align
+    from cartograph.data.subsets import rows_of
+    from cartograph.page.audit import Audit, Limits
     from cartograph.page.encode import data_uri
     from cartograph.schema import HISTORY, UID
 
@@ -89,7 +90,7 @@ def read_audit(params: Report, inputs: Mapping[str, Path], workspace: Workspace)
     measure = workspace.settings.of(Measure)
     versions = _read_comparison(inputs).only(VERSIONS) if COMPARED in inputs else None
     return Audit(
-        examples=align(pq.read_table(ingest / "train.parquet"), measures[UID], "data/ingest/train.parquet"),
+        examples=rows_of(pq.read_table(ingest / "train.parquet"), measures[UID], "the data map", "data/ingest/train.parquet"),
         measures=measures,
         probabilities=probabilities,
         history=pq.read_table(history) if history.exists() else HISTORY.empty_table(),
@@ -148,14 +149,14 @@ def _suspects(inputs: Mapping[str, Path], measures: pa.Table) -> Suspects | None
     """Return the suspects and how they were found; None where the audit did not look for any."""
     import pyarrow.parquet as pq
 
-    from cartograph.page.audit import align
+    from cartograph.data.subsets import rows_of
     from cartograph.page.step_results import Suspects
     from cartograph.schema import UID
 
     if NOISE not in inputs or reasons(inputs[NOISE] / "noise.json"):
         return None
     folder = inputs[NOISE]
-    suspects = align(pq.read_table(folder / "noise.parquet"), measures[UID], f"{NOISE}/noise.parquet")
+    suspects = rows_of(pq.read_table(folder / "noise.parquet"), measures[UID], "the data map", f"{NOISE}/noise.parquet")
     return Suspects(suspects, read_json(folder / "noise.json"), pq.read_table(folder / "experiment.parquet"))
 
 

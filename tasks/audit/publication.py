@@ -114,7 +114,8 @@ def _interactive(workspace: Workspace, inputs: Mapping[str, Path], points: int) 
     """Return the data map as a page of its own that needs no network: the report's map, without the report."""
     import pyarrow.parquet as pq
 
-    from cartograph.page.audit import Audit, Limits, align
+    from cartograph.data.subsets import rows_of
+    from cartograph.page.audit import Audit, Limits
     from cartograph.page.document import map_page
     from cartograph.page.step_results import HowMade
     from cartograph.schema import HISTORY, QUARANTINE, UID
@@ -122,7 +123,7 @@ def _interactive(workspace: Workspace, inputs: Mapping[str, Path], points: int) 
     measures = pq.read_table(inputs["data/measure"] / "measures.parquet").sort_by(UID)
     rows = pq.read_table(inputs["data/ingest"] / "train.parquet")
     audit = Audit(
-        examples=align(rows, measures[UID], "data/ingest/train.parquet"),
+        examples=rows_of(rows, measures[UID], "the data map", "data/ingest/train.parquet"),
         measures=measures,
         probabilities=None,
         history=HISTORY.empty_table(),

@@ -199,7 +199,7 @@ def _in_order(rows: pa.Table, measures: pa.Table, easy_first: bool, name: str) -
     from cartograph.maps.regions import AMBIGUOUS
     from cartograph.schema import RANK, TWICE
 
-    places = rows_of(measures, rows["uid"].combine_chunks(), f"{name}, trained in the order of {_MEASURES},")
+    places = rows_of(measures, rows["uid"], f"{name}, trained in the order of {_MEASURES},")
     if easy_first:
         return rows.append_column(RANK, [-places["confidence"].to_numpy()])
     return rows.append_column(TWICE, pc.equal(places["region"], AMBIGUOUS))

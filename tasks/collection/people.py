@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartograph.data.json_files import read_json, write_json
+from cartograph.data.whole_files import write_whole
 from tasks.collection.encode import PAIRS
 from tasks.collection.parameters import folder_of, sheet_of
 from tasks.engine.step import Inputs
-from tasks.engine.whole_files import write_whole
 from tasks.presentation.console import say
 
 if TYPE_CHECKING:

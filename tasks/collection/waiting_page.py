@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cartograph.data.json_files import read_json
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import CartographError, WaitingError
 from tasks.collection.parameters import Collect, folder_of, sheet_of
 from tasks.collection.report import WAITING as PAGE
 from tasks.collection.report import Report
 from tasks.engine.receipt import fresh
 from tasks.engine.step import Step
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace, project_root
 
 if TYPE_CHECKING:

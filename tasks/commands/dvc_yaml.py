@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from cartograph.config import read_yaml
+from cartograph.data.whole_files import write_whole
 from tasks.engine.step import Step
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import CODE, Workspace, project_root
 from tasks.pipelines import pipeline
 

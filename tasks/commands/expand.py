@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
 from tasks.audit.ingest import columns_of
 from tasks.audit.parameters.ingest import Ingest
@@ -16,7 +17,6 @@ from tasks.audit.parameters.train import Train
 from tasks.audit.publish import mark_left
 from tasks.audit.recipes import recipe_of
 from tasks.collection.parameters import SECTION as COLLECTION
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace
 from tasks.pipelines import has_several_labels, open_workspace
 from tasks.presentation.console import say

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
 from tasks.commands.given_files import told_encoding
-from tasks.engine.whole_files import write_whole
 from tasks.presentation.console import progress, say
 
 COLUMNS = ("left_id", "right_id", "left", "right", "alike", "label")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cartograph.errors import InputError
-from cartograph.wording import cut
+from cartograph.wording import cut, names_between_commas
 from tasks.commands.presets import converted
 from tasks.engine.workspace import project_root
 from tasks.presentation.console import say
@@ -72,14 +72,13 @@ def listed_names(given: str) -> list[str]:
 
 def names_in(given: str) -> str | list[str]:
     """Return the names in a list with commas between them; a comma that belongs to a name has a backslash before it."""
-    parts = [part.replace("\\,", ",").strip() for part in re.split(r"(?<!\\),", given)]
-    names = [name for name in parts if name]
+    names = [name for name in names_between_commas(given) if name]
     return names[0] if len(names) == 1 else names
 
 
 def by_position(given: str) -> list[str]:
     """Return the names in ``a,,c``; one that is left out is empty."""
-    return [name.strip() for name in given.split(",")] if given.strip() else []
+    return names_between_commas(given) if given.strip() else []
 
 
 def query_entry(query: str, database: str, watermark: str = "") -> Entry:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
 from tasks.audit.pretrained_folder import local_folder
 from tasks.collection.encode import DATA as ENCODED
@@ -17,7 +18,6 @@ from tasks.collection.matcher_start import DEV_SCORES, best_round
 from tasks.collection.pairs import Pairs, partly_stated
 from tasks.collection.parameters import MATCHER, SECTION, Collect, Encode, folder_of
 from tasks.commands.given_files import told_encoding
-from tasks.engine.whole_files import write_whole
 from tasks.pipelines import open_workspace
 from tasks.presentation.console import progress, say
 
@@ -241,7 +241,7 @@ def _table(found: Matches, sides: _Sides, clusters: bool) -> pa.Table:
         columns |= {"left": [sides.records.left[row] for row in left], "right": [sides.records.right[row] for row in right]}
     columns |= {"probability": np.round(found.probability, 6), "alike": list(found.reasons)}
     if clusters:
-        from cartograph.pairs.closure import components
+        from cartograph.data.components import components
 
         offset = 0 if sides.records.symmetric else len(sides.left_ids)
         member = components(found.left, found.right + offset, offset + len(sides.right_ids))[found.left]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
 from tasks.audit.parameters.files import FileEntry
 from tasks.audit.parameters.ingest import Sources
@@ -19,7 +20,6 @@ from tasks.commands.profiles import has_profile, keys_of_profile, with_keys
 from tasks.commands.several_labels import make_for_labels, refuse_other_options
 from tasks.engine.lock import hold
 from tasks.engine.snapshot import PARAMS
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import STATE, Workspace, project_root
 from tasks.pipelines import open_workspace
 from tasks.presentation.console import say

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cartograph.data.json_files import json_text
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
 from tasks.audit import clean
 from tasks.audit.publish import mark_left
 from tasks.collection.parameters import SECTION as COLLECTION
 from tasks.commands.dvc_yaml import write as write_dvc_yaml
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace, as_typed
 from tasks.labels.clean import require_own_answers
 from tasks.pipelines import has_several_labels, open_workspace

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cartograph.errors import InputError
-from cartograph.wording import counted, cut, listing
+from cartograph.wording import cut
 from tasks.commands.new_workspace import fetched_inputs, say_what_was_made, validated, write_workspace
 from tasks.commands.params_yaml import render_sections
 from tasks.commands.understood import say_fields, say_linked, say_what_is_set_aside
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cartograph.ingest.label_rows import LabelFiles
 
 _KEYS = ("train", "text", "features", "categories", "uid", "linked", "format", "encoding", "columns")
-_SHOWN, _LONGEST = 12, 40
+_SHOWN = 12
 
 ELSEWHERE: dict[str, str] = {
     "--eval": "rows with several labels are audited alone",
@@ -79,15 +79,12 @@ def make_for_labels(folder: Path, labels: list[str], ingest: Mapping[str, Any], 
 def _say(params: Ingest, read: LabelFiles) -> None:
     found = read.ingested
     say(f"train: {len(found.examples):,} rows from {', '.join(found.files)}")
-    counts = [f"{cut(name, _LONGEST)} {read.rows_with[name]:,}" for name in read.names]
+    counts = [f"{cut(name, 40)} {read.rows_with[name]:,}" for name in read.names]
     more = f", and {len(counts) - _SHOWN:,} more" if len(counts) > _SHOWN else ""
     say(f"  labels  {', '.join(counts[:_SHOWN])}{more}")
-    if read.left_out:
-        why = [f"{cut(name, _LONGEST)} ({reason})" for name, reason in list(read.left_out.items())[:_SHOWN]]
-        rest = f", and {len(read.left_out) - _SHOWN:,} more" if len(read.left_out) > _SHOWN else ""
-        say(f"  {counted(len(read.left_out), 'label')} cannot be audited: {listing(why)}{rest}")
-    if read.sets.empty:
-        say(f"  {counted(read.sets.empty, 'row')} with an empty cell in `{read.columns[0]}`: read as having none of the labels")
+    for sentence in (read.left_out_sentence(_SHOWN), read.empty_sentence):
+        if sentence:
+            say(f"  {sentence}")
     say_fields(found)
     say_linked(found)
     say_what_is_set_aside(found.quarantine, found.rows_read, params.quarantine_limit, "audit")

@@ -18,8 +18,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from cartograph.data.whole_files import write_whole
 from tasks.engine.digest import COMPILED
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import CODE
 
 PACKAGES = {"cartograph": CODE / "src", "tasks": CODE}

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from cartograph.config import read_yaml
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
 from cartograph.wording import listing
 from tasks.engine.digest import COMPILED, digest_path
 from tasks.engine.receipt import code_digests, input_digests
 from tasks.engine.snapshot import KEPT_PARAMS, PARAMS, Snapshot
 from tasks.engine.step import Paths, Step
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import CODE, Workspace
 
 _MOST_NAMED = 5

@@ -9,8 +9,8 @@ import shutil
 from pathlib import Path
 
 from cartograph.data.json_files import json_text, read_json
+from cartograph.data.whole_files import write_whole
 from tasks.engine.step import Step
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace
 
 _FILE = "failure.json"

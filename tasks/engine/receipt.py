@@ -9,10 +9,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from cartograph.data.json_files import json_text, read_json
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
 from tasks.engine.digest import COMPILED, digest_json, digest_path
 from tasks.engine.step import Paths, Step
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import CODE, Workspace
 
 

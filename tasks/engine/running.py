@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cartograph.data.spread import Spread, in_turn
+from cartograph.data.whole_files import sync, sync_tree
 from cartograph.errors import CartographError, InputError
 from tasks.engine.digest import digest_path
 from tasks.engine.edits import check_as_begun, check_unedited
@@ -21,7 +22,6 @@ from tasks.engine.failed_cell import leave_failure
 from tasks.engine.lock import LostLockError
 from tasks.engine.receipt import Receipt, code_digests, fresh, identity, input_digests, versions
 from tasks.engine.step import Inputs, Out, Paths, Step
-from tasks.engine.whole_files import sync_folder, sync_tree
 from tasks.engine.workspace import Workspace
 from tasks.presentation.console import signs_of_life
 
@@ -148,7 +148,7 @@ def _install(step: Step, workspace: Workspace, staged: Mapping[str, Path], old: 
         path.rename(target)
     # Only then the receipt: after a power cut it does not outlive what it vouches for.
     for folder in {workspace.resolve(name).parent for name in staged}:
-        sync_folder(folder)
+        sync(folder)
 
 
 def _require_writable(step: Step, workspace: Workspace, names: Paths) -> None:

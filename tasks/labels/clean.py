@@ -21,6 +21,7 @@ from tasks.audit.clean import (
     SUSPECTS,
     TASKS,
     CleanSection,
+    cleaning_metrics,
     decisions_in,
     given_labels,
     require_sheet_saved,
@@ -103,7 +104,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     validation = validate_cleaning(answers, left, cleaning.changes, files=files, bound=params.max_class_change)
     write_json(folder / "validation.json", validation)
     write_review(params, answers, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])
-    write_json(out[METRICS], _metrics(described, len(decisions), cleaning, validation))
+    write_json(out[METRICS], cleaning_metrics(described, len(decisions), cleaning, validation))
     return _summary(described)
 
 
@@ -201,22 +202,6 @@ def _write_originals(settings: Settings, inputs: Inputs, rows: pa.Table, kept: B
         table = parquet_columns(source, numbers, changed) or table
     write_parquet(table, folder / "cleaned.parquet")
     return [file.name for file in read.files]
-
-
-def _metrics(version: Mapping[str, Any], decided: int, cleaning: Cleaning, validation: Mapping[str, Any]) -> dict[str, float]:
-    [entry] = validation["sets"]
-    return {
-        "rows.original": version["parent_rows"],
-        "rows.cleaned": version["rows"],
-        "changes": version["changes"],
-        "dropped": version["dropped"],
-        "relabelled": version["relabelled"],
-        "decisions": decided,
-        "suspects.kept": cleaning.overruled,
-        "classes.spared": len(cleaning.spared),
-        "validation.passed": int(validation["passed"]),
-        "validation.failed": sum(not check["passed"] for check in entry["checks"]),
-    }
 
 
 def _summary(version: Mapping[str, Any]) -> str:

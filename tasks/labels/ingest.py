@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -13,6 +13,7 @@ from cartograph.data.json_files import write_json
 from tasks.audit.ingest import check_quarantine, ingest_metrics
 from tasks.audit.parameters.files import FileEntry, Files, listed
 from tasks.audit.parameters.ingest import Domain, Names, Sources, require_other_columns
+from tasks.audit.parameters.values import all_or_names, none_is_empty
 from tasks.audit.sources import files_of, read_files
 from tasks.engine.step import Out, Step
 from tasks.presentation.console import progress
@@ -38,7 +39,7 @@ class Ingest(Sources):
     text: Annotated[tuple[Names, ...], BeforeValidator(listed)] = Field(
         (), description="text columns: one, or two for pairs; a nested list gives alternative names"
     )
-    features: Literal["all"] | Names = Field(
+    features: Annotated[Literal["all"] | Names, BeforeValidator(all_or_names)] = Field(
         (), description="for a table of features, which has no `text`: all (every other column whose values vary), or their names"
     )
     categories: Names = Field((), description="features whose numbers are codes, not quantities")
@@ -55,15 +56,7 @@ class Ingest(Sources):
     max_megabytes: float = Field(2000, gt=0, description="largest file, decompressed")
     max_characters: int = Field(10_000, ge=1, description="characters; longer texts raise a warning")
 
-    @field_validator("features", mode="before")
-    @classmethod
-    def _all_or_names(cls, value: Any) -> Any:
-        return value if value == "all" else () if value is None else listed(value)
-
-    @field_validator("uid", "linked", "categories", mode="before")
-    @classmethod
-    def _none_is_empty(cls, value: Any) -> Any:
-        return () if value is None else value
+    _none_is_empty = field_validator("uid", "linked", "categories", mode="before")(none_is_empty)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -11,6 +11,7 @@ from pydantic import Field, field_validator
 
 from cartograph.config import Section
 from cartograph.data.json_files import write_json
+from tasks.audit.parameters.values import auto_or_at_least
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.labels.ingest import ROWS
 from tasks.presentation.console import progress
@@ -39,12 +40,7 @@ class Train(Section):
     seed: int = Field(13, ge=0, description="seed of initial weights and order")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto, cpu, or cuda")
 
-    @field_validator("epochs", "batch_size", mode="before")
-    @classmethod
-    def _auto_or_a_number(cls, value: Any) -> Any:
-        if value == "auto" or (type(value) is int and value >= 2):
-            return value
-        raise ValueError(f"should be `auto` or a whole number of 2 or more, but is {value!r}")
+    _auto_or_a_number = field_validator("epochs", "batch_size", mode="before")(auto_or_at_least(2))
 
     @field_validator("learning_rate", mode="before")
     @classmethod

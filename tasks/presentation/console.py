@@ -11,7 +11,6 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Protocol
-from unicodedata import category
 
 from rich.console import Console
 from rich.markup import escape
@@ -20,7 +19,7 @@ from rich.text import Text
 
 from cartograph.data.progress import Course, Pace
 from cartograph.errors import CartographError, WaitingError
-from cartograph.wording import duration, roughly
+from cartograph.wording import duration, roughly, visible
 
 console = Console(highlight=False)
 
@@ -165,20 +164,6 @@ def course_noted(note: Path) -> Course | None:
         return Course(**json.loads(note.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
-
-
-def visible(text: str) -> str:
-    """Return text that a terminal shows and does not obey: control characters, and those that turn the direction, by their codes.
-
-    >>> print(visible("a\x1b[31mb\u202ec"), visible("5\u00a0%"))
-    a\\x1b[31mb\\u202ec 5\u00a0%
-    """
-    return "".join(letter if _is_plain(letter) else letter.encode("unicode_escape").decode() for letter in text)
-
-
-def _is_plain(letter: str) -> bool:
-    # Joiners belong to the writing of some languages.
-    return letter.isprintable() or letter in "\n\u200c\u200d" or category(letter) == "Zs"
 
 
 def step_line(step: str, summary: str, seconds: float | None) -> None:

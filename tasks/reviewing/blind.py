@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from cartograph.clean.blind_check import Key, draw, in_words, read_answers, score
 from cartograph.data.spreadsheet import read_sheet
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
 from tasks.audit import clean
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace
 from tasks.reviewing.questions import PICTURE_SIDE, brief_hold, require_unchanged, shown_rows, slug, write_cell
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cartograph.data.json_files import json_text
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace, as_typed
 from tasks.presentation.console import say
 from tasks.reviewing.pair_sheets import RoundSheets, sheets_of

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartograph.data.spreadsheet import header_of, read_sheet, write_sheet
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
 from cartograph.pairs.answers import REQUIRED, WORDS, answer_sheet, answers_in
 from cartograph.pairs.tables import load_task
 from tasks.collection.encode import PAIRS
 from tasks.collection.parameters import Collect, sheet_of
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace
 from tasks.reviewing.questions import slug
 

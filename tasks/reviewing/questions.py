@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cartograph.data.spreadsheet import header_of, read_sheet, write_sheet
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import InputError
 from tasks.engine.lock import BusyError
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace
 
 if TYPE_CHECKING:

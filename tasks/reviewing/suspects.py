@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from cartograph.clean.decisions import Decision, merge_decisions, read_decisions, write_decisions
 from cartograph.clean.review_sheet import Suspect, flagged_rows, suspects_at
 from cartograph.data.json_files import read_json
+from cartograph.data.whole_files import write_whole
 from cartograph.errors import CartographError, InputError
 from tasks.audit import clean
 from tasks.audit.epochs import DYNAMICS, label_probabilities
-from tasks.engine.whole_files import write_whole
 from tasks.engine.workspace import Workspace
 from tasks.labels.clean import own_answers
 from tasks.pipelines import has_several_labels

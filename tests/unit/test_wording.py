@@ -46,3 +46,8 @@ def test_a_table_whose_rows_are_uneven_is_refused() -> None:
         wording.markdown_table(["Set", "Rows"], [["train"]])
     with pytest.raises(ValueError, match="has a row of 3 cells"):
         wording.markdown_table(["Set", "Rows"], [], "lrr")
+
+
+def test_what_belongs_to_writing_stays() -> None:
+    text = "5\u00a0% [bold] Übung 日本語 می‌خواهم 👩\u200d🔬\nnext"
+    assert wording.visible(text) == text

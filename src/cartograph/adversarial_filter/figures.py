@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from cartograph.adversarial_filter.result import Round
 from cartograph.adversarial_filter.synthetic import Circles, Experiment
 from cartograph.data.arrays import Array
+from cartograph.figures.level_lines import draw_level_lines
 from cartograph.figures.palette import INK, MUTED, RULE, correctness_colour
 from cartograph.figures.saving import figure_style
 from cartograph.wording import percent
@@ -44,12 +45,8 @@ def history_figure(history: Sequence[Round]) -> Figure:
 
 def _finish(axes: Axes, title: str) -> None:
     axes.set_xlabel("round", color=INK)
-    axes.set_title(title, fontsize=9, color=MUTED, loc="left")
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    axes.grid(axis="y", color=RULE, linewidth=0.6)
-    axes.set_axisbelow(True)
+    draw_level_lines(axes, title)
 
 
 def synthetic_figure(found: Experiment) -> Figure:

@@ -8,7 +8,7 @@ from typing import Any
 from cartograph.compare.versions import Comparison
 from cartograph.wording import markdown_table, plain_markdown
 
-DOMAINS = {"id": "in distribution", "ood": "out of distribution"}
+DOMAINS = {"train": "train", "id": "in distribution", "ood": "out of distribution"}
 METRIC_NAMES = {"accuracy": "accuracy", "macro_f1": "macro F1"}
 _MINUS = "\u2212"
 _MOST_DIGITS = 3
@@ -45,6 +45,16 @@ def points(value: float, decimals: int, *, signed: bool = False) -> str:
 def in_points(row: Row) -> tuple[float, float, float]:
     """Return difference, low and high of a row of ``versions.DIFFERENCES`` in points."""
     return 100 * row["difference"], 100 * row["low"], 100 * row["high"]
+
+
+def difference_cells(row: Row | None) -> tuple[str, str, str]:
+    """Return a difference in points, its interval and its p as texts; empty where there is no difference to show."""
+    if row is None:
+        return "", "", ""
+    difference, low, high = in_points(row)
+    decimals = digits(low, high)
+    ends = " to ".join(points(end, decimals, signed=True) for end in (low, high))
+    return points(difference, decimals, signed=True), ends, "" if row["p"] is None else f"{row['p']:.3f}".removeprefix("0")
 
 
 def plus_minus(row: Row) -> str:
@@ -107,21 +117,9 @@ def mean_text(row: Row) -> str:
 def _differences(rows: Sequence[Row]) -> str:
     cells = []
     for row in rows:
-        difference, low, high = in_points(row)
-        decimals = digits(low, high)
-        ends = f"{points(low, decimals, signed=True)} to {points(high, decimals, signed=True)}"
+        versions = f"{plain_markdown(row['subset'])} {_MINUS} {plain_markdown(row['against'])}"
         name = f"{plain_markdown(row['set'])} ({DOMAINS[row['domain']]})"
-        shown = points(difference, decimals, signed=True)
-        cells.append(
-            [
-                f"{plain_markdown(row['subset'])} {_MINUS} {plain_markdown(row['against'])}",
-                name,
-                METRIC_NAMES[row["metric"]],
-                shown,
-                ends,
-                str(row["seeds"]),
-            ]
-        )
+        cells.append([versions, name, METRIC_NAMES[row["metric"]], *difference_cells(row)[:2], str(row["seeds"])])
     return markdown_table(["Difference", "Set", "Metric", "Points", "95 % interval", "Seeds"], cells, "lllrrr")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cartograph.compare.best_seeds import BestSeeds, best_seeds
-from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, mean_text, points
+from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, difference_cells, mean_text, points
 from cartograph.compare.versions import Comparison
 from cartograph.wording import markdown_table, plain_markdown
 
@@ -175,25 +175,19 @@ def chosen_by(name: str) -> str:
     )
 
 
-def _differences(lines: Sequence[Line]) -> str:
-    cells = []
+def difference_rows(lines: Sequence[Line]) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield each line's name, a set's and the cells of its differences on it, from random rows and from all."""
     for line in lines:
         for name in line.cells:
             rows = line.against_random.get(name), line.against_whole.get(name)
             if any(row is not None for row in rows):
-                cells.append([line.name, plain_markdown(name), *(cell for row in rows for cell in difference_cells(row))])
+                yield line.name, name, [cell for row in rows for cell in difference_cells(row)]
+
+
+def _differences(lines: Sequence[Line]) -> str:
+    cells = [[line, plain_markdown(name), *differences] for line, name, differences in difference_rows(lines)]
     head = ["Trained on", "Set", "− random", "95 % interval", "p", "− 100 %", "95 % interval", "p"]
     return markdown_table(head, cells, "llrrrrrr")
-
-
-def difference_cells(row: Row | None) -> tuple[str, str, str]:
-    """Return a difference in points, its interval and its p as texts; empty where there is no difference to show."""
-    if row is None:
-        return "", "", ""
-    difference, low, high = in_points(row)
-    decimals = digits(low, high)
-    ends = " to ".join(points(end, decimals, signed=True) for end in (low, high))
-    return points(difference, decimals, signed=True), ends, "" if row["p"] is None else f"{row['p']:.3f}".removeprefix("0")
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ import pandas as pd
 import pyarrow as pa
 
 from cartograph.data.arrays import Integers
+from cartograph.data.components import components, numbered
 from cartograph.errors import InputError
 from cartograph.schema import LINKED, dataset_info
 
@@ -61,7 +62,7 @@ def row_copies(table: pa.Table, groups: Integers | None) -> Integers | None:
     if groups is None or info.task not in ("single", "pair") or info.features:
         return None
     fields = _ids([_texts(table[name]) for name in info.fields])
-    return _numbered(np.unique(np.stack([groups, *fields], axis=1), axis=0, return_inverse=True)[1].reshape(-1))
+    return numbered(np.unique(np.stack([groups, *fields], axis=1), axis=0, return_inverse=True)[1].reshape(-1))
 
 
 def user_groups(table: pa.Table) -> Integers | None:
@@ -142,33 +143,21 @@ def linked_rows(fields: Sequence[Integers], named: Integers | None = None) -> In
 def _first_that_will_do(candidates: Sequence[Sequence[Integers]], bound: float) -> Integers | None:
     """Return the groups of the first fields whose chains make none of more than that share of the rows."""
     for fields in candidates:
-        numbered = _numbered(_chained(fields))
-        largest = int(np.bincount(numbered).max())
+        groups = numbered(_chained(fields))
+        largest = int(np.bincount(groups).max())
         if largest == 1:
             return None
-        if largest <= bound * len(numbered):
-            return numbered
+        if largest <= bound * len(groups):
+            return groups
     return None
 
 
 def _chained(fields: Sequence[Integers]) -> Integers:
     """Return a number for each row, equal for rows that share an id, even through others."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     first, number = fields[0], 1 + max(int(field.max()) for field in fields)
     if len(fields) == 1:
         return first
-    ends = np.concatenate([first] * (len(fields) - 1)), np.concatenate(fields[1:])
-    graph = coo_array((np.ones(len(ends[0]), bool), ends), shape=(number, number))
-    return cast(Integers, connected_components(graph, directed=False)[1][first])
-
-
-def _numbered(groups: Integers) -> Integers:
-    """Return groups numbered as they first occur."""
-    _, rows, numbered = np.unique(groups, return_index=True, return_inverse=True)
-    order: Integers = np.argsort(np.argsort(rows))[numbered]
-    return order
+    return components(np.concatenate([first] * (len(fields) - 1)), np.concatenate(fields[1:]), number)[first]
 
 
 def _alone_where_too_many(named: Integers) -> Integers:

@@ -11,27 +11,32 @@ from cartograph.errors import InputError
 from cartograph.schema import LABEL, UID, WEIGHT, dataset_info
 
 
-def rows_of(examples: pa.Table, uids: pa.Array, what: str) -> pa.Table:
+def rows_of(table: pa.Table, uids: pa.Array | pa.ChunkedArray, what: str, where: str = "the set") -> pa.Table:
     """Return the rows that ``uids`` name, in their order.
 
     Args:
-        examples: a set of examples (``schema.examples_schema``).
+        table: rows with a column ``uid``.
         uids: strings.
         what: where the uids are from, for messages.
+        where: what the table is, for messages.
 
     Raises:
-        InputError: a uid is not in the set.
+        InputError: a uid is not in the table.
     """
-    names = examples[UID].combine_chunks()
-    if uids.equals(names):
-        return examples.combine_chunks()
-    places = pc.index_in(uids, value_set=names)
+    wanted = uids.combine_chunks() if isinstance(uids, pa.ChunkedArray) else uids
+    if wanted.equals(table[UID].combine_chunks()):
+        return table.combine_chunks()
+    return table.take(_places(table, wanted, what, where)).combine_chunks()
+
+
+def _places(table: pa.Table, uids: pa.Array, what: str, where: str) -> pa.Array:
+    places = pc.index_in(uids, value_set=table[UID].combine_chunks())
     if places.null_count:
         raise InputError(
-            f"{what} names uid {uids.filter(pc.is_null(places))[0].as_py()!r}, which the set does not have ({places.null_count:,} such "
+            f"{what} names uid {uids.filter(pc.is_null(places))[0].as_py()!r}, which {where} does not have ({places.null_count:,} such "
             "rows); it was made from other data: run the audit again."
         )
-    return examples.take(places).combine_chunks()
+    return places
 
 
 def take_subset(examples: pa.Table, subset: pa.Table, what: str = "the subset") -> pa.Table:
@@ -50,14 +55,7 @@ def take_subset(examples: pa.Table, subset: pa.Table, what: str = "the subset") 
     """
     info = dataset_info(examples.schema)
     wanted = subset[UID].combine_chunks()
-    places = pc.index_in(wanted, value_set=examples[UID].combine_chunks())
-    if places.null_count:
-        unknown = wanted.filter(pc.is_null(places))[0].as_py()
-        raise InputError(
-            f"{what} names uid {unknown!r}, which the train set does not have ({places.null_count:,} such rows); "
-            "it was made from other data: run the audit again."
-        )
-    rows = places.to_numpy()
+    rows = _places(examples, wanted, what, "the train set").to_numpy()
     order = np.argsort(rows, kind="stable")
     twice = np.flatnonzero(np.diff(rows[order]) == 0)
     if len(twice):

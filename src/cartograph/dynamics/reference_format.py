@@ -7,7 +7,6 @@ Swayamdipta et al. 2020 publish both: ``dynamics_epoch_E.jsonl`` with ``guid``, 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ import pyarrow.parquet as pq
 
 from cartograph.data.arrays import Floats
 from cartograph.data.uids import some
+from cartograph.data.whole_files import whole_file
 from cartograph.dynamics.epoch_files import Dynamics, align_epochs, dynamics_table
 from cartograph.errors import InputError
 from cartograph.schema import COORDINATES
@@ -64,14 +64,10 @@ def write_reference_dynamics(dynamics: Dynamics, folder: str | Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for epoch in range(dynamics.logits.shape[1]):
         records = zip(dynamics.uids, dynamics.logits[:, epoch].tolist(), dynamics.gold.tolist(), strict=True)
-        path = folder / f"dynamics_epoch_{epoch}.jsonl"
-        temporary = path.with_name(path.name + ".tmp")
-        with temporary.open("w", encoding="utf-8") as file:
+        with whole_file(folder / f"dynamics_epoch_{epoch}.jsonl") as file:
             for uid, logits, gold in records:
-                file.write(json.dumps({"guid": uid, f"logits_epoch_{epoch}": logits, "gold": gold}, ensure_ascii=False) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+                record = {"guid": uid, f"logits_epoch_{epoch}": logits, "gold": gold}
+                file.write(f"{json.dumps(record, ensure_ascii=False)}\n".encode())
 
 
 def _reference_epoch(path: Path, epoch: int) -> pa.Table:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from cartograph.data.subsets import rows_of
 from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import line_figure
 from cartograph.maps.regions import AMBIGUOUS
@@ -28,7 +29,7 @@ def run(material: Material) -> Finding:
     from cartograph.experiments.trainings import ordered_history
 
     name, held = material.held_out("order")
-    order = material.measures.take(pa.compute.index_in(material.examples[UID], value_set=material.measures[UID].combine_chunks()))
+    order = rows_of(material.measures, material.examples[UID], "the train set", "the data map")
     confidence = order["confidence"].to_numpy()
     ambiguous = order["region"].to_numpy(zero_copy_only=False) == AMBIGUOUS
     arms: dict[str, dict[str, Any]] = {"shuffled": {}, "easy first": {"rank": -confidence}, "hard first": {"rank": confidence}}

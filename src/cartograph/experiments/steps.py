@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pyarrow as pa
 
+from cartograph.data.subsets import rows_of
 from cartograph.dynamics.epoch_files import read_dynamics
 from cartograph.errors import InputError
 from cartograph.experiments.experiment import Experiment, Finding, Material
 from cartograph.experiments.figures import line_figure
 from cartograph.maps.measures import compute_measures, gold_probabilities
 from cartograph.maps.stability import burn_out
-from cartograph.schema import UID
 from cartograph.statistics.correlation import pearson
 
 
@@ -41,9 +41,7 @@ def run(material: Material) -> Finding:
     # The burn-in of the audit's map, in readings.
     left_out = min(int(material.options["burn_in"]) * steps_per_epoch // every, dynamics.logits.shape[1] - 1)
     fine = compute_measures(dynamics.uids, dynamics.logits, dynamics.gold, burn_in=left_out)
-    own = material.measures.take(
-        pa.compute.index_in(pa.array(dynamics.uids, pa.string()), value_set=material.measures[UID].combine_chunks())
-    )
+    own = rows_of(material.measures, pa.array(dynamics.uids, pa.string()), "the train set", "the data map")
     shared = {name: pearson(getattr(fine, name), own[name].to_numpy()) for name in ("confidence", "variability")}
     curve = burn_out(gold_probabilities(dynamics.uids, dynamics.logits, dynamics.gold))
     readings = dynamics.logits.shape[1]

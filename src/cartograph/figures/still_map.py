@@ -17,7 +17,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
-from cartograph.figures.palette import DENSITY, INK, MUTED, RULE, Level, correctness_levels, sample_points
+from cartograph.figures.level_lines import draw_level_lines
+from cartograph.figures.palette import DENSITY, INK, MUTED, Level, correctness_levels, sample_points
 from cartograph.figures.saving import STYLE, figure_style
 from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, UNASSIGNED, region_edges, region_lines
 from cartograph.wording import percent
@@ -156,10 +157,7 @@ def _finish(axes: Axes, name: str) -> None:
     axes.yaxis.set_major_locator(MaxNLocator(3))
     axes.yaxis.set_major_formatter(lambda share, _: percent(share))
     axes.tick_params(labelsize=8, pad=2)
-    axes.spines["left"].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="y", color=RULE, linewidth=0.6)
-    axes.set_axisbelow(True)
+    draw_level_lines(axes)
 
 
 def _one_line(title: str) -> str:

@@ -166,7 +166,7 @@ def audit_rows(
     examples = rows.ingested.examples
     order = np.argsort(examples[UID].to_numpy(zero_copy_only=False).astype(object), kind="stable")
     by_uid = examples.take(pa.array(order))
-    own = None if vectors is None else _own_vectors(vectors, rows)[order]
+    own = None if vectors is None else rows.own_vectors(vectors)[order]
     texts = () if rows.asked else rows.columns[:-1]
     command = command_of(rows, texts, rows.columns[-1], threshold=threshold, seed=seed, epochs=epochs, vectors=vectors is not None)
     wrong = None
@@ -183,13 +183,6 @@ def audit_rows(
     given = rows.given.iloc[place][list(rows.columns)]
     flagged, in_order = flagged_frame(page, index, given), np.argsort(place, kind="stable")
     return FrameAudit(by_row.iloc[in_order], flagged, wrong, rows.set_aside, page, rows)
-
-
-def _own_vectors(vectors: npt.ArrayLike, rows: Rows) -> Floats32:
-    read = np.asarray(vectors, dtype=np.float32)
-    if len(read) != len(rows.given):
-        raise InputError(f"there are vectors of {len(read):,} rows and {len(rows.given):,} labels; give one vector per row.")
-    return read[rows.places]
 
 
 def _train(

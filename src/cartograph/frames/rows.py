@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
@@ -83,6 +84,17 @@ class Rows:
         known = pd.Series(self.given.index, index=self.numbers)
         found: pd.DataFrame = table.assign(row=[known.get(number, number) for number in table["row"]])
         return found
+
+    def own_vectors(self, vectors: npt.ArrayLike, labels: str = "labels") -> Floats32:
+        """Return the vectors of the rows of ``ingested.examples`` from those of all rows.
+
+        Raises:
+            InputError: there are more or fewer vectors than rows; ``labels`` is what is counted of these.
+        """
+        read = np.asarray(vectors, dtype=np.float32)
+        if len(read) != len(self.given):
+            raise InputError(f"there are vectors of {len(read):,} rows and {len(self.given):,} {labels}; give one vector per row.")
+        return read[self.places]
 
     def require_no_weights(self) -> None:
         """Check that the column ``weight`` can be added.

@@ -18,14 +18,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cartograph.data.arrays import Floats32, Integers
+from cartograph.data.arrays import Integers
 from cartograph.data.linked_rows import user_groups
 from cartograph.data.parquet import write_parquet
 from cartograph.data.progress import Progress
 from cartograph.dynamics.decision_rows import decision_classes, decision_rows
 from cartograph.dynamics.decisions import NAMES, decision_places
 from cartograph.dynamics.epoch_files import Dynamics, read_dynamics
-from cartograph.errors import InputError
 from cartograph.frames.command import command_of
 from cartograph.frames.label_rows import LabelRows
 from cartograph.frames.labels_result import LabelsAudit
@@ -73,7 +72,7 @@ def audit_labels(
     examples, given, names = rows.examples, rows.given, rows.names
     reading = reading_of(examples.drop_columns([LABEL_SET]))
     if vectors is not None:
-        reading = reading._replace(vectors=_own_vectors(vectors, rows))
+        reading = reading._replace(vectors=rows.rows.own_vectors(vectors, "rows of labels")[rows.order])
     with tempfile.TemporaryDirectory() as folder:
         fitted, dynamics, sentence = _train(examples, given, reading, Path(folder), epochs, seed, progress)
         trained = {"training": fitted.training | {"learning": {"sentence": sentence}}, "metrics": {"train": fitted.metrics}}
@@ -97,13 +96,6 @@ def audit_labels(
         _doubts=doubts,
         _of_label=found.one,
     )
-
-
-def _own_vectors(vectors: npt.ArrayLike, rows: LabelRows) -> Floats32:
-    read = np.asarray(vectors, dtype=np.float32)
-    if len(read) != len(rows.rows.given):
-        raise InputError(f"there are vectors of {len(read):,} rows and {len(rows.rows.given):,} rows of labels; give one vector per row.")
-    return read[rows.places]
 
 
 def _train(

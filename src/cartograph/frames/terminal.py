@@ -6,9 +6,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from unicodedata import category
 
 from cartograph.data.progress import Pace, Progress
+from cartograph.wording import visible
 
 EVERY_SECONDS = 10.0
 """Off a terminal, how often a training says how far it is."""
@@ -65,8 +65,5 @@ def _lines() -> Progress:
 
 def say(line: str) -> None:
     """Print a line; of what it quotes, no character can steer a terminal."""
-    shown = "".join(
-        letter if letter.isprintable() or category(letter) == "Zs" else letter.encode("unicode_escape").decode() for letter in line
-    )
-    sys.stdout.write(f"{shown}\n")
+    sys.stdout.write(visible(line).replace("\n", "\\n") + "\n")
     sys.stdout.flush()

@@ -19,7 +19,7 @@ from cartograph.ingest.columns import Columns, File
 from cartograph.ingest.label_sets import Fault, LabelSets, label_sets
 from cartograph.ingest.labels import Labelling
 from cartograph.schema import LABEL, LABEL_SET, LINKED, QUARANTINE, ROW, SOURCE, UID, dataset_info, examples_schema
-from cartograph.wording import counted
+from cartograph.wording import counted, cut, listing
 
 FEWEST = 5
 """Rows that must have a label, and rows that must lack it, for it to be audited: one of either in each fold."""
@@ -59,6 +59,20 @@ class LabelledRows(ABC):
     def given(self) -> Integers:
         """Which of the audited labels each row by uid has, 0 and 1, ``(n_examples, n_labels)``."""
         return self.sets.given[self.places][:, self.audited].astype(np.int64)
+
+    @property
+    def empty_sentence(self) -> str:
+        """How many rows have an empty cell of labels; empty where none has."""
+        empty = self.sets.empty
+        return f"{counted(empty, 'row')} with an empty cell in `{self.columns[0]}`: read as having none of the labels" if empty else ""
+
+    def left_out_sentence(self, most: int) -> str:
+        """Return how many labels cannot be audited, at most so many by name, with the reason; empty where all can."""
+        if not self.left_out:
+            return ""
+        named = listing([f"{cut(name, 40)} ({why})" for name, why in list(self.left_out.items())[:most]])
+        more = f", and {len(self.left_out) - most:,} more" if len(self.left_out) > most else ""
+        return f"{counted(len(self.left_out), 'label')} cannot be audited: {named}{more}"
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph.data.arrays import Bools, Floats, Integers, Texts
+from cartograph.data.lots import lots, lowest
 from cartograph.errors import InputError
 from cartograph.maps.measures import Uids
 from cartograph.schema import REGIONS
@@ -138,13 +139,12 @@ def assign_regions(
     rng = np.random.default_rng(13) if rng is None else rng
     check_shares(easy, ambiguous, hard)
     n_examples = len(confidence)
-    lots = np.empty(n_examples, dtype=np.int64)
-    lots[np.argsort(np.asarray(uids, dtype=object), kind="stable")] = rng.permutation(n_examples)
+    dealt = lots(np.asarray(uids, dtype=object), rng)
     weights = corner_weights(confidence, variability)
     toward_easy, toward_ambiguous, toward_hard = (weights[:, place] for place in range(3))
-    least, hard_ties = _lowest(confidence, round(hard * n_examples), lots)
-    most, easy_ties = _lowest(-confidence, round(easy * n_examples), -lots)
-    varied, ambiguous_ties = _lowest(-variability, round(ambiguous * n_examples), lots)
+    least, hard_ties = _listed(confidence, round(hard * n_examples), dealt)
+    most, easy_ties = _listed(-confidence, round(easy * n_examples), -dealt)
+    varied, ambiguous_ties = _listed(-variability, round(ambiguous * n_examples), dealt)
     regions = {HARD: least & (toward_hard > np.maximum(toward_easy, toward_ambiguous))}
     regions[EASY] = most & (toward_easy > np.maximum(toward_hard, toward_ambiguous))
     regions[AMBIGUOUS] = varied & (variability > 0) & ~regions[HARD] & ~regions[EASY]
@@ -221,11 +221,9 @@ def _edges(names: Texts, confidence: Floats, variability: Floats) -> dict[str, f
     return edges
 
 
-def _lowest(values: Floats, wanted: int, lots: Integers) -> tuple[Bools, int]:
+def _listed(values: Floats, wanted: int, dealt: Integers) -> tuple[Bools, int]:
     """Return which rows have the lowest values, so many of them, and how many tie at the end of that list."""
-    order = np.lexsort((lots, values))
+    rows, tied = lowest(values, wanted, dealt)
     inside = np.zeros(len(values), np.bool_)
-    inside[order[:wanted]] = True
-    if not 0 < wanted < len(values) or values[order[wanted - 1]] != values[order[wanted]]:
-        return inside, 0
-    return inside, int(np.count_nonzero(values == values[order[wanted]]))
+    inside[rows] = True
+    return inside, tied

@@ -106,13 +106,17 @@ class Classifier(nn.Module, ABC):
     def fields_of(self, table: pa.Table, info: DatasetInfo) -> Mapping[str, Field]:
         """Turn a set of examples into the arrays that ``collate`` cuts batches from, one row per text, pair, option or image."""
 
-    @abstractmethod
     def collate(self, fields: Mapping[str, Any]) -> dict[str, torch.Tensor]:
-        """Return the arguments of ``logits_and_features`` for the rows of a batch."""
+        """Return the arguments of ``logits_and_features`` for the rows of a batch: as they are, where all rows are of one shape."""
+        return {name: torch.from_numpy(field.values) for name, field in fields.items()}
 
     @abstractmethod
     def logits_and_features(self, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return (rows, n_classes) logits, or (rows, 1) scores for multiple choice, and (rows, width) features."""
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        """Return the weights and buffers as safetensors writes them."""
+        return {name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}
 
     def encode(self, table: pa.Table, info: DatasetInfo) -> Examples:
         """Encode a set of examples once, so that a batch is only cut out."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -92,10 +92,6 @@ class Boosting(Classifier):
         columns = [_places(column, known) for column, known in zip(ids.T, self.known, strict=True)]
         numbers = np.clip(self.encoder.straight(table), -_WIDEST, _WIDEST)
         return {"columns": Dense(np.concatenate([np.reshape(columns, (len(columns), len(ids))).T, numbers], axis=1).astype(np.float32))}
-
-    def collate(self, fields: Mapping[str, Dense]) -> dict[str, torch.Tensor]:
-        """Return the columns as a tensor, (batch, columns)."""
-        return {name: torch.from_numpy(field.values) for name, field in fields.items()}
 
     def logits_and_features(self, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the logits, and as features what each tree says, of which they are sums."""

@@ -88,7 +88,7 @@ class Bow(TextModel):
 
     def save(self, folder: Path) -> None:
         """Write ``model.safetensors`` (weights and vocabulary) and ``config.json``."""
-        tensors = {name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}
+        tensors = self.weights()
         tensors |= {f"vocabulary.{name}": torch.from_numpy(words.hashes.view(np.int64)) for name, words in self.vocabularies.items()}
         save_file(tensors, folder / "model.safetensors")
         config: dict[str, Any] = {"model": self.name, "task": self.task, "labels": self.labels, "max_length": self.max_length}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
@@ -86,17 +86,13 @@ class Cnn(Classifier):
 
     def save(self, folder: Path) -> None:
         """Write ``model.safetensors`` and ``config.json``."""
-        save_file({name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}, folder / "model.safetensors")
+        save_file(self.weights(), folder / "model.safetensors")
         config = {"model": self.name, "labels": self.labels, "shape": self.shape}
         write_json(folder / "config.json", config)
 
     def fields_of(self, table: pa.Table, info: DatasetInfo) -> dict[str, Dense]:
         """Return the pixels of each image at the size that the network reads."""
         return {"pixels": Dense(pixels_of(table.column(info.images[0]), *self.shape))}
-
-    def collate(self, fields: Mapping[str, Dense]) -> dict[str, torch.Tensor]:
-        """Return the pixels as a tensor, (batch, height, width, channels) bytes."""
-        return {"pixels": torch.from_numpy(fields["pixels"].values)}
 
     def logits_and_features(self, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Standardise, convolve and classify."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -67,17 +67,13 @@ class Mlp(Classifier):
 
     def save(self, folder: Path) -> None:
         """Write ``model.safetensors`` and ``config.json``."""
-        save_file({name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}, folder / "model.safetensors")
+        save_file(self.weights(), folder / "model.safetensors")
         config: dict[str, Any] = {"model": self.name, "labels": self.labels, "encoder": self.encoder.to_json()}
         write_json(folder / "config.json", config)
 
     def fields_of(self, table: pa.Table, info: DatasetInfo) -> dict[str, Dense]:
         """Return the numbers and the ids of the categories."""
         return {"numbers": Dense(self.encoder.scaled(table)), "ids": Dense(self.encoder.ids(table).astype(np.int64))}
-
-    def collate(self, fields: Mapping[str, Dense]) -> dict[str, torch.Tensor]:
-        """Return both as tensors, (batch, numbers) and (batch, categories)."""
-        return {name: torch.from_numpy(field.values) for name, field in fields.items()}
 
     def logits_and_features(self, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Embed, join and classify."""

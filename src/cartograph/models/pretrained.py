@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from safetensors import SafetensorError
 from torch import nn
-from transformers import AutoTokenizer
+from transformers import AutoConfig, AutoTokenizer
 
 from cartograph.data.arrays import Integers32
 from cartograph.errors import InputError
@@ -58,6 +58,24 @@ def source_of(pretrained: str, *, tokenizer: bool = True) -> Iterator[tuple[str,
         yield str(source) if local else pretrained, local
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         raise InputError(_unusable(pretrained, local, error)) from error
+
+
+def load_network(auto: Any, name: str, *, local: bool, **more: Any) -> Any:
+    """Return the network that an Auto class loads: weights from safetensors only, no code from the model's folder."""
+    return auto.from_pretrained(name, trust_remote_code=False, use_safetensors=True, local_files_only=local, dtype=torch.float32, **more)
+
+
+def load_with_new_head(auto: Any, name: str, labels: Sequence[str], *, local: bool, **settings: Any) -> Any:
+    """Return such a network with an untrained head for these labels; without any, for as many as it has."""
+    config = AutoConfig.from_pretrained(name, trust_remote_code=False, local_files_only=local)
+    if labels:
+        config.num_labels = len(labels)
+        config.id2label = dict(enumerate(labels))
+        config.label2id = {label: number for number, label in enumerate(labels)}
+        config.update(settings)
+    network = load_network(auto, name, local=local, config=config, ignore_mismatched_sizes=True)
+    _renew_head(network, auto.from_config(config, trust_remote_code=False, dtype=torch.float32))
+    return network
 
 
 def load_tokenizer(name: str, *, local: bool) -> Any:
@@ -127,7 +145,7 @@ def save_network(network: Any, tokenizer: Mapping[str, bytes], folder: Path) -> 
     forget_origin(folder / "config.json")
 
 
-def renew_head(network: Any, untrained: Any) -> None:
+def _renew_head(network: Any, untrained: Any) -> None:
     """Give the head new weights even where the folder has a trained one, so that a map shows this data learnt from the beginning."""
     encoder = network.base_model_prefix + "."
     with torch.no_grad():
@@ -136,9 +154,21 @@ def renew_head(network: Any, untrained: Any) -> None:
                 weight.copy_(fresh)
 
 
-def last_layer(network: nn.Module) -> nn.Linear:
-    """Return a network's last linear layer."""
-    return [module for module in network.modules() if isinstance(module, nn.Linear)][-1]
+class LastInput:
+    """What a network's last linear layer was given: kept when the network runs, until it is taken."""
+
+    def __init__(self, network: nn.Module) -> None:
+        self._kept: torch.Tensor | None = None
+        [module for module in network.modules() if isinstance(module, nn.Linear)][-1].register_forward_pre_hook(self._keep)
+
+    def _keep(self, layer: nn.Module, arguments: tuple[torch.Tensor, ...]) -> None:
+        self._kept = arguments[0]
+
+    def take(self) -> torch.Tensor:
+        """Return it, (batch, …, width), and let go of it."""
+        kept, self._kept = self._kept, None
+        assert kept is not None
+        return kept
 
 
 def forget_origin(path: Path) -> None:

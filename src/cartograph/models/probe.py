@@ -96,7 +96,7 @@ class Probe(TextModel):
 
     def save_state(self, folder: Path) -> None:
         """Write the head."""
-        save_file({name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}, folder / _HEAD)
+        save_file(self.weights(), folder / _HEAD)
         reading = {"model": self.name, "task": self.task, "labels": self.labels, "max_length": self.max_length}
         reading["width"] = self.hidden.in_features
         write_json(folder / _READING, reading)
@@ -109,10 +109,6 @@ class Probe(TextModel):
     def read(self, sides: Sequence[Side]) -> dict[str, Dense]:
         """Return each row's vector, of a pair both."""
         return {"vectors": Dense(self._embeddings.embed(sides, cast(Task, self.task)))}
-
-    def collate(self, fields: Mapping[str, Dense]) -> dict[str, torch.Tensor]:
-        """Return the vectors as a tensor."""
-        return {"vectors": torch.from_numpy(fields["vectors"].values)}
 
     def logits_and_features(self, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Standardise and classify."""

@@ -8,19 +8,19 @@ from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 import torch
-from torch import nn
-from transformers import AutoConfig, AutoModelForMultipleChoice, AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoModelForMultipleChoice, AutoModelForSequenceClassification, AutoTokenizer
 
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from cartograph.models.base import Side, TextModel
 from cartograph.models.encoded import Ragged
 from cartograph.models.pretrained import (
-    last_layer,
+    LastInput,
+    load_network,
     load_tokenizer,
+    load_with_new_head,
     longest_input,
     padded_tokens,
-    renew_head,
     save_network,
     source_of,
     tokenizer_files,
@@ -66,8 +66,7 @@ class Transformer(TextModel):
         self.task = task
         self.labels = tuple(labels)
         self.max_length = min(max_length, longest_input(network.config, tokenizer))
-        self._features: torch.Tensor | None = None
-        last_layer(network).register_forward_pre_hook(self._keep_features)
+        self._last_input = LastInput(network)
 
     @classmethod
     def create(cls, info: DatasetInfo, train: pa.Table, *, max_length: int = 128, pretrained: str | None = None) -> Self:
@@ -82,17 +81,15 @@ class Transformer(TextModel):
             )
         with source_of(pretrained) as (name, local):
             tokenizer = load_tokenizer(name, local=local)
-            network = _load_network(info, name, local)
+            labels = () if info.task == "choice" else info.labels
+            network = load_with_new_head(_auto(info.task), name, labels, local=local, problem_type="single_label_classification")
         return cls(network, tokenizer, info.task, info.labels, max_length)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Return the model that ``save`` wrote."""
         reading = read_json(folder / _READING)
-        auto = AutoModelForMultipleChoice if reading["task"] == "choice" else AutoModelForSequenceClassification
-        network = auto.from_pretrained(
-            str(folder), use_safetensors=True, trust_remote_code=False, local_files_only=True, dtype=torch.float32
-        )
+        network = load_network(_auto(reading["task"]), str(folder), local=True)
         tokenizer = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False, local_files_only=True)
         files = {name: (folder / name).read_bytes() for name in reading["tokenizer"]}
         return cls(network, tokenizer, reading["task"], reading["labels"], reading["max_length"], files)
@@ -117,30 +114,8 @@ class Transformer(TextModel):
         if self.task == "choice":
             inputs = {name: tensor.reshape(-1, len(self.labels), tensor.shape[1]) for name, tensor in inputs.items()}
         logits = self.network(**inputs).logits
-        features, self._features = self._features, None
-        assert features is not None
-        return logits.reshape(-1, 1) if self.task == "choice" else logits, features
-
-    def _keep_features(self, layer: nn.Module, arguments: tuple[torch.Tensor, ...]) -> None:
-        self._features = arguments[0]
+        return logits.reshape(-1, 1) if self.task == "choice" else logits, self._last_input.take()
 
 
-def _load_network(info: DatasetInfo, name: str, local: bool) -> Any:
-    auto = AutoModelForMultipleChoice if info.task == "choice" else AutoModelForSequenceClassification
-    config = AutoConfig.from_pretrained(name, trust_remote_code=False, local_files_only=local)
-    if info.task != "choice":
-        config.num_labels = len(info.labels)
-        config.id2label = dict(enumerate(info.labels))
-        config.label2id = {label: number for number, label in enumerate(info.labels)}
-        config.problem_type = "single_label_classification"
-    network = auto.from_pretrained(
-        name,
-        config=config,
-        trust_remote_code=False,
-        use_safetensors=True,
-        local_files_only=local,
-        dtype=torch.float32,
-        ignore_mismatched_sizes=True,
-    )
-    renew_head(network, auto.from_config(config, trust_remote_code=False, dtype=torch.float32))
-    return network
+def _auto(task: str) -> Any:
+    return AutoModelForMultipleChoice if task == "choice" else AutoModelForSequenceClassification

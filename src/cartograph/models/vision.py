@@ -9,15 +9,14 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import pyarrow as pa
 import torch
-from torch import nn
-from transformers import AutoConfig, AutoModelForImageClassification
+from transformers import AutoModelForImageClassification
 
 from cartograph.data.json_files import read_json, write_json
 from cartograph.errors import InputError
 from cartograph.models.base import Classifier
 from cartograph.models.encoded import Pictures
 from cartograph.models.image_pretrained import ImageReading, preprocessor_folder
-from cartograph.models.pretrained import last_layer, renew_head, save_network, source_of
+from cartograph.models.pretrained import LastInput, load_network, load_with_new_head, save_network, source_of
 from cartograph.schema import DatasetInfo
 
 _READING = "cartograph.json"
@@ -46,8 +45,7 @@ class Vision(Classifier):
         self.reading = reading
         self.task = "image"
         self.labels = labels
-        self._features: torch.Tensor | None = None
-        last_layer(network).register_forward_pre_hook(self._keep_features)
+        self._last_input = LastInput(network)
 
     @classmethod
     def create(cls, info: DatasetInfo, train: pa.Table, *, max_length: int = 128, pretrained: str | None = None) -> Self:
@@ -59,20 +57,15 @@ class Vision(Classifier):
         if pretrained is None:
             raise InputError("model `vision` needs `pretrained`: a folder with config.json and model.safetensors, or a hub id.")
         with source_of(pretrained, tokenizer=False) as (name, local):
-            config = AutoConfig.from_pretrained(name, trust_remote_code=False, local_files_only=local)
-            config.num_labels = len(info.labels)
-            config.id2label = dict(enumerate(info.labels))
-            config.label2id = {label: number for number, label in enumerate(info.labels)}
-            network = _loaded(name, local=local, config=config, ignore_mismatched_sizes=True)
-            renew_head(network, AutoModelForImageClassification.from_config(config, trust_remote_code=False, dtype=torch.float32))
-            reading = ImageReading.of(config, preprocessor_folder(name, local=local))
+            network = load_with_new_head(AutoModelForImageClassification, name, info.labels, local=local)
+            reading = ImageReading.of(network.config, preprocessor_folder(name, local=local))
         return cls(network, reading, info.labels)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Return the model that ``save`` wrote."""
         content = read_json(folder / _READING)
-        network = _loaded(str(folder), local=True)
+        network = load_network(AutoModelForImageClassification, str(folder), local=True)
         return cls(network, ImageReading.from_json(content["reading"]), tuple(content["labels"]))
 
     def save(self, folder: Path) -> None:
@@ -92,15 +85,4 @@ class Vision(Classifier):
     def logits_and_features(self, **inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Run the network; features are what its last linear layer was given."""
         logits = self.network(**inputs).logits
-        features, self._features = self._features, None
-        assert features is not None
-        return logits, features.flatten(1)
-
-    def _keep_features(self, layer: nn.Module, arguments: tuple[torch.Tensor, ...]) -> None:
-        self._features = arguments[0]
-
-
-def _loaded(name: str, *, local: bool, **more: Any) -> Any:
-    return AutoModelForImageClassification.from_pretrained(
-        name, trust_remote_code=False, use_safetensors=True, local_files_only=local, dtype=torch.float32, **more
-    )
+        return logits, self._last_input.take().flatten(1)

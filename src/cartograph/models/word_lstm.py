@@ -63,7 +63,7 @@ class Recurrent(TextModel):
 
     def save(self, folder: Path) -> None:
         """Write ``model.safetensors`` (weights and vocabulary) and ``config.json``."""
-        tensors = {name: tensor.contiguous().cpu() for name, tensor in self.state_dict().items()}
+        tensors = self.weights()
         tensors["vocabulary"] = torch.from_numpy(self.vocabulary.hashes.view(np.int64))
         save_file(tensors, folder / "model.safetensors")
         config = {"model": self.name, "task": self.task, "labels": self.labels, "max_length": self.max_length}

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 
 from cartograph.compare.versions import Comparison
 from cartograph.data.arrays import Bools, Floats, Integers
-from cartograph.errors import InputError
 from cartograph.features.telling import telling_columns
 from cartograph.page.step_results import (
     Aflite,
@@ -26,7 +25,7 @@ from cartograph.page.step_results import (
     SinceLastAudit,
     Suspects,
 )
-from cartograph.schema import LABEL, REGIONS, UID, DatasetInfo, dataset_info
+from cartograph.schema import LABEL, REGIONS, DatasetInfo, dataset_info
 
 _SUSPECT_LAYER = 5
 
@@ -55,7 +54,7 @@ class Audit:
     """The tables of one audit. Every per-row array is in the order of ``measures``.
 
     Attributes:
-        examples: the train set, ``schema.examples_schema``; one row per row of ``measures``, in its order (see ``align``).
+        examples: the train set, ``schema.examples_schema``; one row per row of ``measures``, in its order.
         measures: ``schema.MEASURES``.
         probabilities: probability of the given label, shape ``(n_examples, n_epochs)``, in [0, 1]; None where only
             coordinates were given.
@@ -196,19 +195,3 @@ class Audit:
     def members(self, region: str) -> Integers:
         """Return the rows of a region."""
         return np.flatnonzero(self.region == REGIONS.index(region))
-
-
-def align(table: pa.Table, uids: pa.ChunkedArray, what: str) -> pa.Table:
-    """Return the rows of ``table`` that ``uids`` name, in their order.
-
-    Raises:
-        InputError: a uid is missing from the table.
-    """
-    places = pc.index_in(uids, value_set=table[UID].combine_chunks())
-    if places.null_count:
-        missing = uids.filter(pc.is_null(places))[0].as_py()
-        raise InputError(
-            f"{what} has no row with uid {missing!r}, which the data map has ({places.null_count:,} such rows); "
-            "the two come from different runs: run the audit again."
-        )
-    return table.take(places)

@@ -9,7 +9,8 @@ import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cartograph.figures.palette import INK, MUTED, RULE
+from cartograph.figures.level_lines import draw_level_lines
+from cartograph.figures.palette import INK, MUTED
 from cartograph.figures.saving import figure_style
 from cartograph.wording import percent
 
@@ -91,10 +92,6 @@ def reliability_figure(reliability: Mapping[str, Sequence[Mapping[str, float]]],
 
 def _finish(axes: Axes, name: str) -> None:
     axes.set_ylim(bottom=0)
-    axes.set_title(name, loc="left", fontsize=9, color=MUTED)
     axes.set_xlabel("labels", color=INK)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 10 else f"{value:g}")
-    axes.grid(axis="y", color=RULE, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
+    draw_level_lines(axes, name)

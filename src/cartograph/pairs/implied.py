@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from cartograph.data.arrays import Integers8
-from cartograph.pairs.closure import components
+from cartograph.data.components import components
 from cartograph.pairs.pair_space import Keys
 from cartograph.pairs.task import Task, pairs_within
 

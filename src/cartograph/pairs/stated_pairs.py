@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from cartograph.data.arrays import Integers, Integers8
+from cartograph.data.components import components
 from cartograph.errors import InputError
-from cartograph.pairs.closure import components
 from cartograph.pairs.splits import SPLITS, split_components
 from cartograph.pairs.stated_rows import PairColumns, Side, StatedFile, Unusable, pair_rows, unread
 from cartograph.pairs.tables import SKIPPED

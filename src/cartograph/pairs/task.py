@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from cartograph.data.arrays import Integers, Integers8
-from cartograph.pairs.closure import components
+from cartograph.data.components import components
 from cartograph.pairs.pair_space import Keys, PairSpace, is_among
 from cartograph.pairs.splits import SPLITS
 

@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import softmax
 
+from cartograph.data.lots import lots
 from cartograph.data.progress import Progress
 from cartograph.errors import InputError
 from cartograph.schema import LABEL, UID
-from cartograph.selection.strategy import Acquisition, lots
+from cartograph.selection.strategy import Acquisition
 from cartograph.selection.table import wanted_rows
 from cartograph.train.recipe import Recipe
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from cartograph.data.lots import lots
 from cartograph.selection.k_centre import k_centre
-from cartograph.selection.strategy import ACQUISITION, Candidates, Picks, Strategy, lots
+from cartograph.selection.strategy import ACQUISITION, Candidates, Picks, Strategy
 
 
 def choose(candidates: Candidates, n: int, rng: np.random.Generator) -> Picks:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cartograph.selection.strategy import Candidates, Picks, Strategy, lots
+from cartograph.data.lots import lots
+from cartograph.selection.strategy import Candidates, Picks, Strategy
 
 
 def choose(candidates: Candidates, n: int, rng: np.random.Generator) -> Picks:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from cartograph.data.arrays import Array, Bools, Floats, Floats32, Integers, Objects
+from cartograph.data.lots import lots, lowest
 from cartograph.data.progress import Progress
 from cartograph.errors import InputError
 
@@ -142,17 +143,6 @@ def _missing(name: str, need: str) -> str:
     )
 
 
-def lots(uids: Objects, rng: np.random.Generator) -> Integers:
-    """Return a random order of the rows, dealt in the order of their uids, so that the rows' own order does not matter."""
-    dealt = np.empty(len(uids), dtype=np.int64)
-    dealt[np.argsort(uids, kind="stable")] = rng.permutation(len(uids))
-    return dealt
-
-
 def highest(candidates: Candidates, values: Array, n: int, rng: np.random.Generator, sign: float = 1.0) -> tuple[Integers, int]:
     """Return the n rows of the highest ``sign * values``, ties by lot, the best first; and how many rows tie at the cut."""
-    order = np.lexsort((lots(candidates.uids, rng), -sign * values))
-    chosen = order[:n]
-    if not 0 < n < len(order) or values[order[n]] != values[chosen[-1]]:
-        return chosen, 0
-    return chosen, int(np.count_nonzero(values == values[chosen[-1]]))
+    return lowest(-sign * values, n, lots(candidates.uids, rng))

@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from cartograph.figures.palette import INK, MUTED, RULE, correctness_colour
+from cartograph.figures.level_lines import draw_level_lines
+from cartograph.figures.palette import INK, MUTED, correctness_colour
 from cartograph.figures.saving import figure_style
 from cartograph.schema import schema_of
 from cartograph.wording import percent
@@ -72,8 +73,5 @@ def _distributions(axes: Axes, flipped: pa.Table, name: str) -> None:
     axes.set_xlabel(name, color=INK)
     axes.yaxis.set_major_locator(MaxNLocator(4))
     axes.yaxis.set_major_formatter(lambda share, _: percent(share))
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    axes.grid(axis="y", color=RULE, linewidth=0.6)
-    axes.set_axisbelow(True)
+    draw_level_lines(axes)
     axes.legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.3, handlelength=1.6)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
@@ -16,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cartograph.data.parquet import sync_folder
+from cartograph.data.whole_files import sync, sync_tree, write_whole
 from cartograph.dynamics.epoch_files import EPOCH_FILE
 
 _NAME = re.compile(r"epoch=(\d+)")
@@ -51,12 +50,11 @@ class Checkpoints:
         yield temporary
         seal = {"identity": self.identity, "files": _contents(temporary), "dynamics": self._dynamics(epoch)}
         (temporary / _SEAL).write_text(json.dumps(seal, indent=1, sort_keys=True), encoding="utf-8")
-        for path in temporary.rglob("*"):
-            _sync(path)
+        sync_tree(temporary)
         target = self.of(epoch)
         shutil.rmtree(target, ignore_errors=True)
         temporary.rename(target)
-        sync_folder(self.folder)
+        sync(self.folder)
         for old in sorted(self._epochs())[:-_KEPT]:
             if old != best:
                 shutil.rmtree(self.of(old), ignore_errors=True)
@@ -86,15 +84,10 @@ class Checkpoints:
         """Mark the training as finished by what it has written, files or folders beside the checkpoints, then delete the checkpoints."""
         found = [path for top in written for path in ([top] if top.is_file() else top.rglob("*")) if path.is_file()]
         for path in found:
-            _sync(path)
+            sync(path)
         root = self.folder.parent
         mark = {"identity": self.identity, "files": {path.relative_to(root).as_posix(): _digest(path) for path in found}}
-        self.folder.mkdir(exist_ok=True)
-        temporary = self.folder / f"{_FINISHED}.tmp"
-        temporary.write_text(json.dumps(mark, indent=1, sort_keys=True), encoding="utf-8")
-        _sync(temporary)
-        temporary.rename(self.folder / _FINISHED)
-        sync_folder(self.folder)
+        write_whole(self.folder / _FINISHED, json.dumps(mark, indent=1, sort_keys=True))
         self._delete()
 
     def finished(self) -> bool:
@@ -134,11 +127,3 @@ def _contents(folder: Path) -> dict[str, str]:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

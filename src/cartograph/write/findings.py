@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.clean.decisions import Decision
+from cartograph.data.subsets import rows_of
 from cartograph.schema import LABEL, SOURCE, UID, WEIGHT, dataset_info
 from cartograph.write.tables import AuditKey, table_of
 
@@ -27,7 +28,8 @@ def findings(
     """
     names = pa.array(dataset_info(examples.schema).labels, pa.string())
     suspects = noise.filter(noise["flagged"]).sort_by("rank")
-    suspects_places, cleaned_places = (_places(examples, table[UID]) for table in (suspects, cleaned))
+    rows = examples.select([UID, LABEL, SOURCE, "row"])
+    suspects_places, cleaned_places = rows_of(rows, suspects[UID], "the suspects' table"), rows_of(rows, cleaned[UID], version)
     known = pc.if_else(pc.greater_equal(suspects["suggested"], 0), suspects["suggested"], None)
     people = sorted(decisions.items())
     columns = {
@@ -56,9 +58,3 @@ def findings(
         },
     }
     return {name: table_of(name, key, own) for name, own in columns.items()}
-
-
-def _places(examples: pa.Table, uids: pa.ChunkedArray) -> pa.Table:
-    """Return the rows of a train set that uids name, in their order."""
-    rows = pc.index_in(uids.combine_chunks(), value_set=examples[UID].combine_chunks())
-    return examples.select([UID, LABEL, SOURCE, "row"]).take(rows)

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cartograph.clean.decisions import Decision
+from cartograph.data.subsets import rows_of
 from cartograph.schema import LABEL, SOURCE, UID, dataset_info
 from cartograph.write.tables import AuditKey, table_of
 
@@ -29,9 +29,10 @@ def label_findings(
     """
     classes = dataset_info(answers.schema).labels
     flagged = noise.filter(noise["flagged"]).sort_by("rank")
-    own = _rows(answers, flagged[UID])
+    rows = answers.select([UID, LABEL, SOURCE, "row"])
+    own = rows_of(rows, flagged[UID], "the suspects' table")
     suspects = [_asked(uid, classes[given]) for uid, given in zip(own[UID].to_pylist(), own[LABEL].to_pylist(), strict=True)]
-    decided = _rows(answers, pa.chunked_array([pa.array(sorted(decisions), pa.string())]))
+    decided = rows_of(rows, pa.array(sorted(decisions), pa.string()), "a decision")
     people = [
         (*_asked(uid, classes[given]), decisions[uid])
         for uid, given in zip(decided[UID].to_pylist(), decided[LABEL].to_pylist(), strict=True)
@@ -54,7 +55,7 @@ def label_findings(
             "decided_by": [decision.by for *_, decision in people],
             "comment": [decision.comment for *_, decision in people],
         },
-        "label_cleaned": _cleaned(answers, cleaned, version, classes),
+        "label_cleaned": _cleaned(rows, cleaned, version, classes),
     }
     return {name: table_of(name, key, own) for name, own in columns.items()}
 
@@ -71,8 +72,8 @@ def _asked(uid: str, name: str) -> tuple[str, str, str]:
     return uid.removesuffix(f"#{label}"), label, answer
 
 
-def _cleaned(answers: pa.Table, cleaned: pa.Table, version: str, classes: Sequence[str]) -> dict[str, object]:
-    before = _rows(answers, cleaned[UID])
+def _cleaned(rows: pa.Table, cleaned: pa.Table, version: str, classes: Sequence[str]) -> dict[str, object]:
+    before = rows_of(rows, cleaned[UID], version)
     given, kept = before[LABEL].to_numpy(), cleaned[LABEL].to_numpy()
     # Every row has all labels, the first among them.
     first = before.filter(pa.array(given // 2 == 0))
@@ -90,9 +91,3 @@ def _cleaned(answers: pa.Table, cleaned: pa.Table, version: str, classes: Sequen
         "added": [json.dumps(added[uid], ensure_ascii=False) for uid in uids],
         "removed": [json.dumps(removed[uid], ensure_ascii=False) for uid in uids],
     }
-
-
-def _rows(answers: pa.Table, uids: pa.ChunkedArray) -> pa.Table:
-    """Return the answers that uids name, in their order."""
-    rows = pc.index_in(uids.combine_chunks(), value_set=answers[UID].combine_chunks())
-    return answers.select([UID, LABEL, SOURCE, "row"]).take(rows)

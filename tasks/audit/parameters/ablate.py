@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, field_validator
 
 from cartograph.config import Section
+from tasks.audit.parameters.values import distinct
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 
@@ -34,10 +35,4 @@ class Ablate(Section):
     mixed_fraction: Share = Field(0.17, description="fractions: the share of the rows into which easy ones are mixed")
     mixed_shares: tuple[Share, ...] = Field((0.1, 0.2, 0.3, 0.5), description="fractions: shares of easy rows in that")
 
-    @field_validator("experiments", "fractions", "mixed_shares")
-    @classmethod
-    def _distinct(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
-        if twice is not None:
-            raise ValueError(f"lists {twice} twice; list it once")
-        return values
+    _distinct = field_validator("experiments", "fractions", "mixed_shares")(distinct("lists {} twice; list it once"))

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from cartograph.config import Section
 from cartograph.wording import cut
 from tasks.audit.parameters.files import FileEntry, Files, listed
+from tasks.audit.parameters.values import all_or_names, none_is_empty
 
 TABLES = {"breast-cancer": 500, "wine": 138, "digits-table": 1500}
 """Name of a built-in table of features -> its train rows."""
@@ -42,10 +43,6 @@ def _text(value: Any) -> Any:
 
 Domain = Literal["train", "id", "ood"]
 """Of a set: the train set, or in or out of its distribution."""
-
-
-def _all_or_names(value: Any) -> Any:
-    return value if value == "all" else () if value is None else listed(value)
 
 
 Text = Annotated[str, BeforeValidator(_text)]
@@ -110,7 +107,7 @@ class Ingest(Sources):
         description="text columns: one for single texts and multiple choice, two for pairs; a nested list gives alternative names",
     )
     image: Names = Field((), description="image column, for a data set of images, which has no `text`; null: none")
-    features: Annotated[Literal["all"] | Names, BeforeValidator(_all_or_names)] = Field(
+    features: Annotated[Literal["all"] | Names, BeforeValidator(all_or_names)] = Field(
         (), description="for a table of features, which has no `text`: all (every other column whose values vary), or their names"
     )
     categories: Names = Field((), description="features whose numbers are codes, not quantities")
@@ -165,10 +162,7 @@ class Ingest(Sources):
             return {**_TABLE, "rows": TABLES[source], **data}
         return {**_DIGITS, **data} if source == "digits" else data
 
-    @field_validator("uid", "annotators", "linked", "image", "categories", mode="before")
-    @classmethod
-    def _none_is_empty(cls, value: Any) -> Any:
-        return () if value is None else value
+    _none_is_empty = field_validator("uid", "annotators", "linked", "image", "categories", mode="before")(none_is_empty)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

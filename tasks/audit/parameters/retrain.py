@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, field_validator
 
 from cartograph.config import Section
+from tasks.audit.parameters.values import distinct
 
 Subset = Literal["original", "cleaned", "random"]
 
@@ -51,13 +52,7 @@ class Retrain(Section):
         None, description="lowest and highest of them; null: from a tenth of the learning rate to ten times"
     )
 
-    @field_validator("subsets", "seeds")
-    @classmethod
-    def _distinct(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
-        if twice is not None:
-            raise ValueError(f"names {twice} twice; each is trained once")
-        return values
+    _distinct = field_validator("subsets", "seeds")(distinct("names {} twice; each is trained once"))
 
     @field_validator("rate_range")
     @classmethod

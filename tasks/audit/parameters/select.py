@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from cartograph.config import Section
+from tasks.audit.parameters.values import distinct
 
 
 class Select(Section):
@@ -26,14 +27,8 @@ class Select(Section):
     acquisition_share: float = Field(0.01, gt=0, le=1, description="AL strategies: share of the rows that their model is trained on")
     acquisition_epochs: int = Field(20, ge=1, description="AL strategies: passes over that share")
 
-    @field_validator("strategies")
-    @classmethod
-    def _distinct(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        # The library knows the strategies' names, but importing it takes numpy: they are looked up when the step runs.
-        twice = next((value for index, value in enumerate(values) if value in values[:index]), None)
-        if twice is not None:
-            raise ValueError(f"names {twice} twice; each is taken once")
-        return values
+    # The library knows the strategies' names, but importing it takes numpy: they are looked up when the step runs.
+    _distinct = field_validator("strategies")(distinct("names {} twice; each is taken once"))
 
     @field_validator("fractions")
     @classmethod

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from cartograph.config import Section
 from cartograph.models.registry import FIRST_EPOCHS, FROM_A_FOLDER, MODELS, batch_for
+from tasks.audit.parameters.values import auto_or_at_least
 
 
 class Train(Section):
@@ -66,12 +67,7 @@ class Train(Section):
             raise ValueError(f"should be one of {', '.join(MODELS)}, but is {value!r}")
         return value
 
-    @field_validator("epochs", "batch_size", "processes", mode="before")
-    @classmethod
-    def _auto_or_a_number(cls, value: Any) -> Any:
-        if value == "auto" or (type(value) is int and value >= 1):
-            return value
-        raise ValueError(f"should be `auto` or a whole number of 1 or more, but is {value!r}")
+    _auto_or_a_number = field_validator("epochs", "batch_size", "processes", mode="before")(auto_or_at_least(1))
 
     @field_validator("folds")
     @classmethod

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from cartograph.data.subsets import take_subset
+from cartograph.data.subsets import rows_of, take_subset
 from cartograph.errors import InputError
 from cartograph.schema import SUBSET, dataset_info
 from tests.training_sets import small_set
@@ -45,3 +45,12 @@ def test_an_empty_subset_has_no_rows() -> None:
 def test_a_subset_of_something_else_is_refused(uids: list[str], labels: list[int], message: str) -> None:
     with pytest.raises(InputError, match=message):
         take_subset(small_set(rows=3), subset(uids, labels), "random.parquet")
+
+
+def test_rows_are_taken_in_the_order_of_their_uids() -> None:
+    table = pa.table({"uid": ["a", "b", "c"], "place": [0, 1, 2]})
+    for uids in (pa.array(["c", "a"]), pa.chunked_array([["c"], ["a"]])):
+        assert rows_of(table, uids, "the map")["place"].to_pylist() == [2, 0]
+    assert rows_of(table, table["uid"], "the map") == table
+    with pytest.raises(InputError, match=r"the map names uid 'd', which train\.parquet does not have \(1 such rows\)"):
+        rows_of(table, pa.chunked_array([["a", "d"]]), "the map", "train.parquet")

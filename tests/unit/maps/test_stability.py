@@ -5,21 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 
 from cartograph.maps.measures import Measures, compute_measures, gold_probabilities
 from cartograph.maps.stability import burn_out, stability
 from cartograph.statistics.correlation import pearson
-
-
-@st.composite
-def dynamics(draw: st.DrawFn, min_epochs: int = 1, bound: float = 30.0) -> tuple[list[str], np.ndarray, np.ndarray]:
-    shape = draw(st.tuples(st.integers(1, 6), st.integers(min_epochs, 9), st.integers(2, 5)))
-    scores = st.floats(-bound, bound, width=32) | st.sampled_from([0.0, 1.0, -1.0])
-    logits = draw(arrays.arrays(np.float32, shape, elements=scores))
-    gold = draw(arrays.arrays(np.int32, shape[0], elements=st.integers(0, shape[2] - 1)))
-    return [f"r{row}" for row in range(shape[0])], logits, gold
+from tests.drawn_maps import dynamics
 
 
 @given(dynamics(min_epochs=2))

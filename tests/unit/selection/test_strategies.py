@@ -14,18 +14,7 @@ from cartograph.errors import InputError
 from cartograph.selection.strategies import strategy_named
 from cartograph.selection.strategy import Acquisition, Candidates
 from cartograph.selection.table import make_selection
-
-CLASSES = ("no", "yes")
-
-
-def rows_of(**measures: list[float]) -> Candidates:
-    number = len(next(iter(measures.values())))
-    uids = np.array([f"u{row}" for row in range(number)], dtype=object)
-    return Candidates(uids, np.arange(number) % 2, {name: np.array(values) for name, values in measures.items()})
-
-
-def kept(name: str, candidates: Candidates, fraction: float = 0.5) -> list[str]:
-    return make_selection(strategy_named(name), candidates, fraction, CLASSES, seed=1, may_lose_class=True).table["uid"].to_pylist()
+from tests.selecting import CLASSES, kept, rows_of
 
 
 def test_the_examples_in_docstrings_hold() -> None:

@@ -16,16 +16,7 @@ from cartograph.suspects.transitions import (
     even_transition,
     likely_transition,
 )
-
-
-def noisy(transition: Floats, n_examples: int, sharpness: float, seed: int) -> tuple[Floats, Integers]:
-    """Probabilities of the given labels, and those labels: true classes gone wrong as the matrix says, whatever the row."""
-    rng = np.random.default_rng(seed)
-    n_classes = len(transition)
-    logits = rng.normal(0, sharpness, (n_examples, n_classes))
-    true = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    truth = np.array([rng.choice(n_classes, p=row) for row in true])
-    return true @ transition, np.array([rng.choice(n_classes, p=transition[label]) for label in truth])
+from tests.made_noise import ONE_WAY, noisy_with_truth
 
 
 def surest_rows_tables(probabilities: Floats, labels: Integers, share: float) -> Floats:
@@ -43,12 +34,9 @@ def even_noise(n_classes: int, wrong: float) -> Floats:
     return np.where(np.eye(n_classes, dtype=bool), 1 - wrong, wrong / (n_classes - 1))
 
 
-ONE_WAY = np.array([[1.0, 0.0, 0.0], [0.3, 0.7, 0.0], [0.0, 0.0, 1.0]])
-
-
 @pytest.mark.parametrize("share", [0.1, 0.25, 1.0])
 def test_anchors_are_the_surest_rows_of_each_predicted_class(share: float) -> None:
-    probabilities, given = noisy(even_noise(3, 0.2), 400, 4.0, seed=3)
+    probabilities, given, _ = noisy_with_truth(even_noise(3, 0.2), 400, 4.0, seed=3)
     counts = anchor_counts(probabilities, given, share)
     np.testing.assert_array_equal(counts, surest_rows_tables(probabilities, given, share))
     assert contradicting(counts) == (counts.sum() - np.trace(counts), counts.sum())
@@ -66,7 +54,7 @@ def test_so_many_rows_of_even_errors_are_added(pseudo_rows: float) -> None:
 @pytest.mark.parametrize(("rare", "missed", "times"), [(1, False, 1.0), (3, False, None), (20, False, 5.0), (20, True, 1.0)])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_transition_is_the_mean_by_how_likely_each_strength_is(seed: int, rare: int, missed: bool, times: float | None) -> None:
-    probabilities, given = noisy(even_noise(3, 0.2), 700, 4.0, seed)
+    probabilities, given, _ = noisy_with_truth(even_noise(3, 0.2), 700, 4.0, seed)
     # Of two classes one row in so many stays.
     kept = (given == 0) | (np.arange(700) % rare == 0)
     probabilities, given = probabilities[kept], given[kept]
@@ -90,13 +78,13 @@ def test_the_transition_is_the_mean_by_how_likely_each_strength_is(seed: int, ra
 
 
 def test_errors_that_go_one_way_stay_and_even_ones_are_evened() -> None:
-    probabilities, given = noisy(ONE_WAY, 3000, 4.0, seed=5)
+    probabilities, given, _ = noisy_with_truth(ONE_WAY, 3000, 4.0, seed=5)
     counts = anchor_counts(probabilities, given, 0.1)
     found, held_least = likely_transition(probabilities, given, counts, 20.0), counted_transition(counts, 20.0)
     np.testing.assert_allclose(found, held_least, atol=0.02)
     distances = []
     for seed in range(6):
-        probabilities, given = noisy(even_noise(3, 0.2), 700, 4.0, seed)
+        probabilities, given, _ = noisy_with_truth(even_noise(3, 0.2), 700, 4.0, seed)
         counts = anchor_counts(probabilities, given, 0.1)
         ways = likely_transition(probabilities, given, counts, 20.0), counted_transition(counts, 20.0)
         distances.append([np.abs(way - even_noise(3, 0.2)).mean() for way in ways])

@@ -19,7 +19,7 @@ from cartograph.models.frozen.kept_vectors import write_record
 from cartograph.models.frozen.text_encoder import Pooling
 from cartograph.models.image_pretrained import ImageReading, preprocessor_folder
 from cartograph.models.isolation import available_threads, isolated, require_device
-from cartograph.models.pretrained import source_of
+from cartograph.models.pretrained import load_network, source_of
 from cartograph.schema import UID, dataset_info
 
 
@@ -74,9 +74,7 @@ def embed_images(
 
 def _load(pretrained: str) -> tuple[Any, ImageReading]:
     with source_of(pretrained, tokenizer=False) as (name, local), torch.random.fork_rng(devices=[]):
-        network = AutoModel.from_pretrained(
-            name, trust_remote_code=False, use_safetensors=True, local_files_only=local, dtype=torch.float32
-        )
+        network = load_network(AutoModel, name, local=local)
         reading = ImageReading.of(network.config, preprocessor_folder(name, local=local))
     if network.main_input_name != "pixel_values":
         raise InputError(f"{pretrained} reads {network.main_input_name}, not images; use an encoder of images.")

@@ -17,6 +17,7 @@ from cartograph.models.base import Side
 from cartograph.models.device import CPU, GatheredRows, half_products, moved
 from cartograph.models.pretrained import (
     PADDED_TO,
+    load_network,
     load_tokenizer,
     longest_input,
     padded_tokens,
@@ -66,9 +67,7 @@ class Encoder:
         """
         with source_of(pretrained) as (name, local), torch.random.fork_rng(devices=[]):
             tokenizer = load_tokenizer(name, local=local)
-            network = AutoModel.from_pretrained(
-                name, trust_remote_code=False, use_safetensors=True, local_files_only=local, dtype=torch.float32
-            )
+            network = load_network(AutoModel, name, local=local)
         if network.config.is_encoder_decoder:
             raise InputError(f"{pretrained} is an encoder with a decoder behind it; use a plain encoder.")
         if getattr(network, "pooler", None) is not None:

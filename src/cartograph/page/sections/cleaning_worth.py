@@ -7,12 +7,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, points
+from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, difference_cells, in_points
 from cartograph.compare.versions import HELD_OUT
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
 from cartograph.page.chart_blocks import Dot, DotPlot, Dots
 from cartograph.page.cleaning_effect import advice_of, cleaned_rows_differ, cleaning_effect, cleaning_phrase
+from cartograph.page.difference_plot import difference_dot, difference_plot
 from cartograph.page.failed_trainings import broken_sentences, failed_sentences
 from cartograph.page.group_table import group_table
 from cartograph.wording import counted, cut, listing, percent_range
@@ -126,16 +127,11 @@ def _range(ends: tuple[float, float], span: float) -> tuple[float, float]:
 
 
 def _differences(rows: Sequence[Row], metric: str) -> DotPlot:
-    dots = []
-    for row in rows:
-        difference, low, high = in_points(row)
-        shown = points(difference, digits(low, high), signed=True)
-        group = f"{cut(row['set'], _LONGEST)}, {DOMAINS[row['domain']]}"
-        dots.append(Dot(f"{row['subset']} \u2212 {row['against']}", difference, low, high, shown, group=group))
-    low, high = min(0.0, *(dot.low for dot in dots)), max(0.0, *(dot.high for dot in dots))
-    edge = max(0.08 * (high - low), 0.1)
-    meaning = f"points of {METRIC_NAMES[metric]}; right of 0 the first is better"
-    return DotPlot("Differences", meaning, "points", dots, (low - edge, high + edge), zero=True)
+    dots = [
+        difference_dot(f"{row['subset']} \u2212 {row['against']}", row, f"{cut(row['set'], _LONGEST)}, {DOMAINS[row['domain']]}")
+        for row in rows
+    ]
+    return difference_plot("Differences", f"points of {METRIC_NAMES[metric]}; right of 0 the first is better", dots)
 
 
 def _table(audit: Audit, summary: Sequence[Row]) -> Table:
@@ -179,11 +175,8 @@ def _interval(row: Row) -> str | None:
 def _difference_table(rows: Sequence[Row]) -> Table:
     cells: list[Sequence[Cell]] = []
     for row in rows:
-        difference, low, high = in_points(row)
-        decimals = digits(low, high)
-        ends = f"{points(low, decimals, signed=True)} to {points(high, decimals, signed=True)}"
         line = (f"{row['subset']} \u2212 {row['against']}", cut(row["set"], _LONGEST), DOMAINS[row["domain"]], METRIC_NAMES[row["metric"]])
-        cells.append((*line, difference, ends, row["seeds"]))
+        cells.append((*line, in_points(row)[0], difference_cells(row)[1], row["seeds"]))
     columns = (
         Column("Difference"),
         Column("Set"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cartograph.compare.best_seeds import BestSeeds, best_seeds
-from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, digits, in_points, mean_text, points
+from cartograph.compare.markdown import DOMAINS, METRIC_NAMES, mean_text
 from cartograph.compare.selections import (
     WHOLE,
     Curve,
@@ -14,7 +14,7 @@ from cartograph.compare.selections import (
     best_lines,
     chosen_by,
     curves,
-    difference_cells,
+    difference_rows,
     mark,
     mixing_curves,
     sets_of,
@@ -23,7 +23,8 @@ from cartograph.compare.selections import (
 from cartograph.compare.versions import GROUP_OF
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
-from cartograph.page.chart_blocks import Chart, Charts, Dot, DotPlot, Dots, Series
+from cartograph.page.chart_blocks import Chart, Charts, DotPlot, Dots, Series
+from cartograph.page.difference_plot import difference_dot, difference_plot
 from cartograph.page.failed_trainings import broken_sentences
 from cartograph.selection.strategies import strategy_named
 from cartograph.wording import counted, cut, listing
@@ -111,19 +112,13 @@ def _best_table(lines: Sequence[Line], best: BestSeeds, sets: Sequence[tuple[str
 
 
 def _differences(lines: Sequence[Line], name: str, domain: str, metric: str) -> DotPlot | None:
-    dots = []
-    for line in lines:
-        row = line.against_random.get(name)
-        if row is not None:
-            difference, low, high = in_points(row)
-            shown = points(difference, digits(low, high), signed=True)
-            dots.append(Dot(line.title, difference, low, high, shown, group=f"{100 * line.fraction:g} % of the rows"))
-    if not dots:
-        return None
-    low, high = min(0.0, *(dot.low for dot in dots)), max(0.0, *(dot.high for dot in dots))
-    edge = max(0.08 * (high - low), 0.1)
+    dots = [
+        difference_dot(line.title, row, f"{100 * line.fraction:g} % of the rows")
+        for line in lines
+        if (row := line.against_random.get(name)) is not None
+    ]
     meaning = f"{DOMAINS[domain]}: points of {METRIC_NAMES[metric]} above a random sample of the same size"
-    return DotPlot(cut(name, _LONGEST), meaning, "points", dots, (low - edge, high + edge), zero=True)
+    return difference_plot(cut(name, _LONGEST), meaning, dots) if dots else None
 
 
 def _charts(lines: Sequence[Line], name: str, domain: str, metric: str) -> list[Chart]:
@@ -146,12 +141,7 @@ def _chart(title: str, meaning: str, x_title: str, drawn: Sequence[Curve]) -> Ch
 
 
 def _difference_table(lines: Sequence[Line]) -> Table:
-    cells: list[Sequence[Cell]] = []
-    for line in lines:
-        for name in line.cells:
-            rows = line.against_random.get(name), line.against_whole.get(name)
-            if any(row is not None for row in rows):
-                cells.append([line.name, cut(name, 2 * _LONGEST), *(cell for row in rows for cell in difference_cells(row))])
+    cells: list[Sequence[Cell]] = [[line, cut(name, 2 * _LONGEST), *shown] for line, name, shown in difference_rows(lines)]
     p = "of no difference; two-sided paired bootstrap over rows and seeds"
     columns = [Column("Trained on"), Column("Set")]
     for against in ("random", "100 %"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow.compute as pc
 
+from cartograph.compare.markdown import DOMAINS
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Series
@@ -15,7 +16,6 @@ _RECORD = {
     "epoch_end": "in an extra pass at the end of each epoch, dropout (random switching off of units) off",
     "stages": "after the trees that each epoch adds",
 }
-_DOMAINS = {"train": "train", "id": "in distribution", "ood": "out of distribution"}
 
 
 def training_section(audit: Audit) -> Section:
@@ -62,7 +62,7 @@ def _accuracy(audit: Audit, sets: list[str]) -> Table:
         if accuracy is not None and rows and name != "train":
             low, high = wilson_interval(round(accuracy * rows), rows)
             interval = f"{low:.2f} to {high:.2f}"
-        cells.append((name, _DOMAINS.get(domain, domain), rows or None, accuracy, interval, _finite(metrics.get(f"{name}.macro_f1"))))
+        cells.append((name, DOMAINS.get(domain, domain), rows or None, accuracy, interval, _finite(metrics.get(f"{name}.macro_f1"))))
     columns = (
         Column("Set"),
         Column("Domain", meaning="in distribution: drawn like the train set; out of distribution: from somewhere else"),

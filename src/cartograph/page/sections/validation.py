@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from cartograph.compare.markdown import DOMAINS
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Check, Checks, Column, Section, Table
 from cartograph.schema import QUARANTINE
 from cartograph.wording import count, counted, cut, listing, share
 
-_DOMAINS = {"train": "train", "id": "in distribution", "ood": "out of distribution"}
 _LONGEST = 200
 _MOST_CLASSES = 6
 _MOST_COLUMNS = 20
@@ -100,7 +100,7 @@ def _sets(sets: list[Mapping[str, Any]]) -> list[Table]:
     cells: list[Sequence[Cell]] = [
         (
             str(entry["set"]),
-            _DOMAINS.get(entry["domain"], str(entry["domain"])),
+            DOMAINS.get(entry["domain"], str(entry["domain"])),
             cut(", ".join(map(str, entry["files"])), _LONGEST),
             int(entry["rows_read"]),
             int(entry["rows_used"]),

@@ -27,11 +27,6 @@ def test_control_characters_of_labels_never_reach_it(capsys: pytest.CaptureFixtu
         assert r"\x1b]0;title\x07\x1b[2J\x9b31m\r\x00\u202eevil\u2066" in line
 
 
-def test_what_belongs_to_writing_stays() -> None:
-    text = "5\u00a0% [bold] Übung 日本語 می‌خواهم 👩\u200d🔬\nnext"
-    assert console.visible(text) == text
-
-
 def test_off_a_terminal_a_long_step_says_from_time_to_time_how_far_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     lines: list[str] = []
     spoken, note = Event(), tmp_path / "running" / "retrain.json"

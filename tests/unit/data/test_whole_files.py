@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.engine.whole_files import sync_tree, write_whole
+from cartograph.data.whole_files import sync_tree, write_whole
 
 
 def test_a_file_is_written_into_a_new_folder_and_replaced(tmp_path: Path) -> None:

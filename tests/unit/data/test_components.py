@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cartograph.pairs.closure import components
+from cartograph.data.components import components
 
 
 @settings(max_examples=80, deadline=None)
