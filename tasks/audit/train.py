@@ -110,7 +110,8 @@ def _summary(params: Train, metrics: dict[str, float], learning: Learning) -> st
         return f"{done}, FAILED: the loss is not a number; lower learning_rate"
     if metrics["train.failed"]:
         return f"{done}, FAILED: no better than chance (train {reached})"
-    said = {"not learnt": ", NOT LEARNT: raise train.epochs", "by heart": ", memorised: set train.folds"}
+    tried = "labels may not follow from rows" if params.adapts and len(learning.attempts) > 1 else "raise train.epochs"
+    said = {"not learnt": f", NOT LEARNT: {tried}", "by heart": ", memorised: set train.folds"}
     return f"{done}, {reached}{said.get(learning.state, '')}"
 
 

@@ -207,9 +207,7 @@ def _text_checks(name: str, title: str, limit: float, max_characters: int, *, wo
 
     usual, warning = 1 - limit, FailureSeverity.WARNING
     most, few = _at_most(limit), _at_most(DOUBTFUL)
-    shape = gxe.ExpectColumnValueLengthsToBeBetween(
-        column=title, min_value=1, max_value=max_characters, mostly=1 - DOUBTFUL, severity=warning
-    )
+    shape = gxe.ExpectColumnValueLengthsToBeBetween(column=title, max_value=max_characters, mostly=1 - DOUBTFUL, severity=warning)
     checks = [
         Check(f"`{name}` is text", "text", gxe.ExpectColumnValuesToBeOfType(column=title, type_="str")),
         Check(f"`{name}` is not null", most, gxe.ExpectColumnValuesToNotBeNull(column=title, mostly=usual)),
@@ -251,7 +249,8 @@ def _found(check: Check, content: dict[str, Any], item: IngestedSet, unexpected:
         return item.linkage.warnings[check.check]
     if kind == "expect_column_min_to_be_between":
         name, count = min(item.class_counts.items(), key=lambda pair: pair[1])
-        return f"`{name}` has {count:,}"
+        few = sum(rows < check.expectation.min_value for rows in item.class_counts.values())
+        return f"`{name}` has {count:,}" + (f", and {few - 1:,} more have too few" if few > 1 else "")
     if kind == "expect_column_distinct_values_to_contain_set":
         missing = [name for name, count in item.class_counts.items() if not count]
         return f"none of {', '.join(f'`{name}`' for name in missing[:10])}" if missing else "all of them"

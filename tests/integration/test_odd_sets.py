@@ -35,7 +35,14 @@ def in_other_forms(forms: dict[str, list[str]]) -> Rows:
     return [(text, str(rng.choice(forms[label]))) for text, label in two_classes(120)]
 
 
+def by_chance(rows: int, seed: int = 5) -> Rows:
+    rng = np.random.default_rng(seed)
+    words = [f"word{number}" for number in range(40)]
+    return [(" ".join([*rng.choice(words, 8), str(row)]), str(rng.choice(["heads", "tails"]))) for row in range(rows)]
+
+
 SETS: dict[str, tuple[Rows, str]] = {
+    "labels by chance": (by_chance(700), "how many are wrong cannot be estimated"),
     "two rows": (two_classes(2), "2 rows of 2 classes are too few to learn from"),
     "three rows": (two_classes(3), "3 rows of 2 classes are too few to learn from"),
     "one class": ([(text, "same") for text, _ in two_classes(40)], "Nothing could be learnt: all 40 rows have the label `same`"),

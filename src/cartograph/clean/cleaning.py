@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cartograph.clean.decisions import Decision
-from cartograph.data.arrays import Bools, Floats, Floats32, Ids, Integers32
+from cartograph.data.arrays import Bools, Floats, Floats32, Ids, Integers, Integers32
 from cartograph.data.content import content_digest
 from cartograph.errors import GateError, InputError
 from cartograph.schema import CHANGES, LABEL, SUBSET, UID, WEIGHT, WEIGHTED_SUBSET, dataset_info
@@ -24,6 +24,9 @@ Recipe = Literal["drop-flagged", "relabel", "down-weight", "decisions-only"]
 
 LEAST_WEIGHT = 0.001
 """Of a row, before weights are divided by their mean."""
+
+NEARLY_ALL = 0.8
+"""Share of a class's rows from which on, if they are suspects, the models do not know the class."""
 
 VERSION_DIGITS = 12
 """Hexadecimal digits of a version's name."""
@@ -38,7 +41,7 @@ class Cleaning:
         labels: (n_examples,) its label id afterwards; for a dropped row the one it had.
         changes: ``schema.CHANGES``, by uid.
         overruled: how many suspects stay as they are because somebody decided so.
-        spared: classes whose rows the recipe left alone, because it would have taken all of them.
+        spared: classes whose rows the recipe left alone, because it would have taken all of them, or the models do not know the class.
         weights: (n_examples,) how much each row counts in training, 1 on average over those that stay; None: all alike.
     """
 
@@ -65,7 +68,8 @@ def clean(
     ``drop-flagged`` drops the suspects whose probability of a wrong label is at least ``precision``. ``relabel`` gives such a suspect its
     suggested label where that has a probability above ``relabel_above`` and drops it otherwise. ``down-weight`` leaves rows and labels as
     they are, and gives every row that nobody decided about its probability of a right label as its weight, ``LEAST_WEIGHT`` at least.
-    ``decisions-only`` does nothing of this. The recipe leaves a class alone of which it would take every row.
+    ``decisions-only`` does nothing of this. The recipe leaves a class alone of which it would take every row, or nearly all of whose rows
+    are suspects (``NEARLY_ALL``): models that do not know a class doubt all that is in it.
 
     Args:
         examples: the train set (``schema.examples_schema``).
@@ -91,7 +95,8 @@ def clean(
     flagged = noise["flagged"].to_numpy().astype(np.bool_)
     sure = flagged & (noise["probability"].to_numpy() >= precision) & calibrated & ~np.isin(np.arange(len(before)), rows)
     leaving = sure | np.isin(np.arange(len(before)), [row for row, outcome in outcomes.items() if outcome is None])
-    spared = [label for label in _emptied(before, leaving, len(labels)) if (before[sure] == label).any()]
+    unknown = unknown_classes(before, flagged & ~np.isin(np.arange(len(before)), rows), len(labels)).tolist()
+    spared = sorted({label for label in (*_emptied(before, leaving, len(labels)), *unknown) if (before[sure] == label).any()})
     sure &= ~np.isin(before, spared)
     after, dropped = _by_recipe(before, noise, sure, recipe, relabel_above)
     for row, outcome in outcomes.items():
@@ -100,16 +105,32 @@ def clean(
     _require_classes(before, after, dropped, labels)
     changes = _changes(uids, before, after, dropped, noise, decided, labels, recipe)
     names = tuple(labels[label] for label in spared) if recipe in ("drop-flagged", "relabel") else ()
-    weights = _weights(noise["probability"].to_numpy(), ~dropped, rows) if recipe == "down-weight" else None
+    left = np.union1d(rows, np.flatnonzero(np.isin(before, unknown)))
+    weights = _weights(noise["probability"].to_numpy(), ~dropped, left) if recipe == "down-weight" else None
     return Cleaning(~dropped, after, changes, overruled, names, weights)
 
 
-def _weights(wrong: Floats, kept: Bools, decided: Ids) -> Floats32:
-    """Return each row's probability of a right label, of decided ones 1, divided by the mean over the rows that stay."""
+def _weights(wrong: Floats, kept: Bools, left: Ids) -> Floats32:
+    """Return each row's probability of a right label, of rows left alone 1, divided by the mean over the rows that stay."""
     right = np.clip(1.0 - wrong, LEAST_WEIGHT, 1.0)
-    right[decided] = 1.0
+    right[left] = 1.0
     weights: Floats32 = (right / right[kept].mean()).astype(np.float32)
     return weights
+
+
+def unknown_classes(labels: Ids, flagged: Bools, n_classes: int) -> Integers:
+    """Return the ids of classes of which nearly all rows are suspects: models that do not know a class doubt whatever is in it.
+
+    Args:
+        labels: given label ids, ``(n_examples,)``.
+        flagged: which rows are suspects, ``(n_examples,)``.
+        n_classes: how many classes there are.
+
+    >>> unknown_classes(np.array([0, 0, 0, 1, 2]), np.array([False, True, False, True, False]), 3).tolist()
+    [1]
+    """
+    rows, suspects = (np.bincount(of, minlength=n_classes) for of in (labels, labels[flagged]))
+    return np.flatnonzero((rows > 0) & (suspects >= NEARLY_ALL * rows))
 
 
 def aligned(noise: pa.Table, examples: pa.Table) -> pa.Table:

@@ -71,10 +71,10 @@ def cleaning_lines(audit: Audit) -> list[str]:
 
 
 def sure_enough(cleaning: Cleaning) -> int:
-    """Return how many rows are sure enough to drop without a person, where ways of cleaning were compared; else 0."""
+    """Return how many rows are sure enough to drop without a person, where dropping was compared with the original; else 0."""
     arms = cleaning.arms["arms"] if cleaning.arms is not None else {}
     # What people decided is part of every arm.
-    return arms["drop"]["changed"] - arms["original"]["changed"] if arms else 0
+    return arms["drop"]["changed"] - arms["original"]["changed"] if "drop" in arms else 0
 
 
 def cleaned_rows_differ(audit: Audit) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cartograph.clean.cleaning import unknown_classes
 from cartograph.ingest.label_forms import forms_condition
 from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import sure_enough
@@ -41,8 +42,8 @@ def _doubt(audit: Audit) -> str:
         number = len(audit.flagged)
         wrong = audit.suspects.record.get("wrong")
         if wrong is not None and audit.suspects.record["calibrated"]:
-            what = counted(number, "label" if audit.several else "row")
-            sure = f"{what} {'is a suspect' if number == 1 else 'are suspects'}{_changed(audit)}"
+            what = counted(number, "label" if audit.several else "row") if number else f"no {'label' if audit.several else 'row'}"
+            sure = f"{what} {'is a suspect' if number < 2 else 'are suspects'}{_changed(audit) if number else ''}"
             low, high = about(wrong["low"]), about(wrong["high"])
             some = about(wrong["expected"])
             are = "is" if some == "1" else "are"
@@ -114,6 +115,9 @@ def sure_suspects(audit: Audit) -> str:
     assert audit.suspects is not None
     precision = _precision(audit)
     likely = audit.suspects.rows["probability"].to_numpy()[audit.flagged] >= precision
+    # Cleaning leaves these classes to people.
+    unknown = unknown_classes(audit.gold, np.isin(np.arange(audit.rows), audit.flagged), len(audit.info.labels))
+    likely &= ~np.isin(audit.gold[audit.flagged], unknown)
     number = int(np.count_nonzero(likely)) if audit.suspects.record["calibrated"] else 0
     return f"{count(number) if number else 'none'} of them sure enough to change automatically{_at(precision)}"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cartograph.clean.cleaning import unknown_classes
 from cartograph.features.telling import telling_sentence
 from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
 from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
@@ -18,7 +19,6 @@ from cartograph.page.sections.planted_truth import found_among_hardest, found_am
 from cartograph.wording import about, count, counted, cut, listing, probability, share
 
 _ELSEWHERE = ("failed_", "training_")
-_CLASS_ROWS, _NEARLY_ALL = 20, 0.8
 
 
 @dataclass(frozen=True)
@@ -137,14 +137,17 @@ def _whole_classes(audit: Audit) -> list[str]:
         return []
     names = audit.info.labels
     rows, suspects = (np.bincount(labels, minlength=len(names)) for labels in (audit.gold, audit.gold[audit.flagged]))
-    whole = np.flatnonzero((rows >= _CLASS_ROWS) & (suspects >= _NEARLY_ALL * rows))
+    whole = unknown_classes(audit.gold, np.isin(np.arange(audit.rows), audit.flagged), len(names))
     if not len(whole):
         return []
-    named = [f"{count(int(suspects[one]))} of the {count(int(rows[one]))} rows of `{cut(names[one], 40)}`" for one in whole[:3]]
-    more = f", and nearly all of {count(len(whole) - 3)} more classes" if len(whole) > 3 else ""
+    whole = whole[np.argsort(-rows[whole], kind="stable")]
+    of = [f"{count(int(suspects[one]))} of the {count(int(rows[one]))} rows" if rows[one] > 1 else "the only row" for one in whole[:3]]
+    named = [f"{part} of `{cut(names[one], 40)}`" for part, one in zip(of, whole, strict=False)]
+    more = f", and nearly all of {counted(len(whole) - 3, 'more class', 'more classes')}" if len(whole) > 3 else ""
     what = "this class" if len(whole) == 1 else "these classes"
     return [
-        f"The suspects include {listing(named)}{more}: the models do not know {what} from the others, which says little about the labels."
+        f"The suspects include {listing(named)}{more}: the models do not know {what} from the others, which says little about the labels; "
+        "cleaning leaves these rows to people."
     ]
 
 

@@ -90,6 +90,8 @@ class Learning:
             epochs = f"epochs above {self.attempts[-1].epochs} ({_CALLED})"
             return f"Audit them with {epochs}, or in a workspace with another train.epochs, train.learning_rate or train.model."
         other = "raise train.learning_rate, or choose another train.model"
+        if self.open and self.state == "not learnt" and len(self.attempts) > 1:
+            return f"Perhaps they do not follow from the rows; else set train.epochs above {self.attempts[-1].epochs}, {other}."
         if self.open:
             return f"Set train.epochs above {self.attempts[-1].epochs}, {other}."
         return f"Raise train.epochs (now {self.attempts[-1].epochs}; `auto` goes on until the model has learnt), {other}."

@@ -161,6 +161,20 @@ def test_every_difference_is_a_change_and_every_change_a_difference(choices: lis
         assert (labels[after[uid]] if uid in after else None) == expected
 
 
+def test_every_recipe_leaves_a_class_alone_of_which_nearly_all_rows_are_suspects() -> None:
+    examples = make_examples([(f"u{row:02}", f"text {row}", int(row >= 15)) for row in range(20)])
+    suspects = {f"u{row}": (0, 0.95) for row in range(16, 20)}
+    for recipe in ("drop-flagged", "relabel", "down-weight"):
+        cleaning = clean(examples, make_noise(examples, suspects | {"u03": (1, 0.95)}), {}, recipe=recipe, relabel_above=0.9)
+        assert cleaning.kept[15:].all() and (cleaning.labels[15:] == 1).all()
+        if cleaning.weights is None:
+            assert cleaning.spared == ("good",) and cleaning.changes["uid"].to_pylist() == ["u03"]
+        else:
+            assert (cleaning.weights[15:] == cleaning.weights.max()).all() and cleaning.weights[3] < 0.5
+    fewer = dict(list(suspects.items())[:3])
+    assert not clean(examples, make_noise(examples, fewer), {}, recipe="drop-flagged", relabel_above=0.9).kept[16:19].any()
+
+
 def test_the_random_control_has_no_row_twice() -> None:
     examples = make_examples([(f"u{row:02}", f"text {row}", row % 2) for row in range(60)])
     made = subsets(examples, examples.slice(0, 50), np.random.default_rng(0))

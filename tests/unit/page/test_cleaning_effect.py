@@ -7,7 +7,7 @@ import pytest
 
 from cartograph.compare.versions import DIFFERENCES, SUMMARY, Comparison
 from cartograph.page.audit import Audit
-from cartograph.page.cleaning_effect import cleaning_effect, cleaning_lines, cleaning_phrase
+from cartograph.page.cleaning_effect import cleaning_effect, cleaning_lines, cleaning_phrase, sure_enough
 from cartograph.page.step_results import Cleaning
 from cartograph.page.verdict import verdict
 from cartograph.schema import CHANGES, EVALUATION
@@ -111,6 +111,14 @@ def test_where_nothing_was_changed_it_is_said_what_could_be_and_how(audit: Audit
     ]
     assert cleaning_lines(replace(same, cleaning=undecided(0))) == cleaning_lines(same)
     assert cleaning_lines(same) == ["Recommended: the original rows; cleaning changed nothing that a model sees."]
+
+
+def test_where_only_weights_were_compared_and_are_no_better_nothing_is_sure_enough_to_drop(audit: Audit) -> None:
+    arms = {"original": {"changed": 0, "difference": 0.0}, "down-weight": {"changed": 3, "difference": -0.01}}
+    compared_weights = replace(undecided(0), arms={"arms": arms, "recommended": "original", "used": "decisions-only", "reason": ""})
+    assert sure_enough(compared_weights) == 0
+    same = compared(audit, difference(domain="id", low=0.0, difference=0.0, high=0.0))
+    assert cleaning_lines(replace(same, cleaning=compared_weights)) == cleaning_lines(same)
 
 
 def test_rows_that_were_weighted_without_effect_are_not_said_to_be_unchanged(audit: Audit) -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pyarrow as pa
-import pytest
 
 from cartograph.ingest.label_forms import ONE_FORM
 from cartograph.page.audit import Audit
@@ -117,13 +116,26 @@ def test_of_a_model_that_learnt_nothing_the_hardest_rows_are_no_place_to_start(a
     )
 
 
-def test_a_class_that_is_suspect_row_for_row_is_named(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cartograph.page.verdict._CLASS_ROWS", 2)
+def test_a_class_that_is_suspect_row_for_row_is_named_and_its_rows_are_not_sure_enough(audit: Audit) -> None:
     rare = [row for row in range(8) if audit.gold[row] == 1]
     name = audit.info.labels[1]
     lines = verdict(with_suspects(audit, flagged=tuple(rare))).lines
     assert lines[0] == (
         f"The suspects include {len(rare)} of the {len(rare)} rows of `{name}`: the models do not know this class from the others, "
-        "which says little about the labels."
+        "which says little about the labels; cleaning leaves these rows to people."
     )
     assert not any("do not know" in line for line in verdict(with_suspects(audit, flagged=(rare[0],))).lines)
+    wrong = {"expected": 3.0, "low": 1.0, "high": 5.0, "most": 6.0}
+    sentence = verdict(with_suspects(audit, flagged=tuple(rare), calibrated=True, wrong=wrong)).sentence
+    assert "none of them sure enough to change automatically" in sentence
+    place = audit.examples.schema.get_field_index("label")
+    single = replace(
+        audit, examples=audit.examples.set_column(place, audit.examples.schema.field("label"), pa.array([1, *([0] * 7)], pa.int32()))
+    )
+    assert "The suspects include the only row of `" in verdict(with_suspects(single, flagged=(0,))).lines[0]
+
+
+def test_where_no_row_is_a_suspect_nothing_is_said_to_be_sure_enough(audit: Audit) -> None:
+    wrong = {"expected": 1.0, "low": 0.0, "high": 5.0, "most": 6.0}
+    sentence = verdict(with_suspects(audit, flagged=(), calibrated=True, wrong=wrong)).sentence
+    assert "; no row is a suspect; " in sentence and "sure enough" not in sentence

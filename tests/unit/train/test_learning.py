@@ -31,6 +31,8 @@ def test_each_state_names_the_parameter_to_change() -> None:
     tried = sentence("failed", LAST, replace(LAST, epochs=128, failed=True), open=True)
     assert "after 128 epochs, the most that are tried, it is right on 25 % of the rows that it trains on, no more often than by" in tried
     assert tried.endswith("Set train.epochs above 128, raise train.learning_rate, or choose another train.model.")
+    hard = sentence("not learnt", LAST, replace(LAST, epochs=128), open=True)
+    assert "Perhaps they do not follow from the rows; else set train.epochs above 128, raise train.learning_rate, or" in hard
     unsure = sentence("not learnt", replace(LAST, accuracy=0.7, surest=0.31))
     assert "gives the labels of even the surest third of the rows a probability of 0.31 or more only" in unsure
     heart = sentence("by heart", replace(LAST, accuracy=0.99), unseen=0.6)

@@ -94,7 +94,7 @@ def _arms(arms: Mapping[str, Any]) -> Table:
             100 * score["accuracy"],
             100 * score["difference"],
             100 * score["error"],
-            ", ".join(word for word, meant in (("recommended", arms["recommended"]), ("used", used)) if arm == meant),
+            ", ".join(word for word, meant in (("chosen", arms["recommended"]), ("used", used)) if arm == meant),
         )
         for arm, score in arms["arms"].items()
     ]
@@ -108,8 +108,8 @@ def _arms(arms: Mapping[str, Any]) -> Table:
         Column("Standard error", "points", "of that difference, paired by rows"),
         Column(
             "Choice",
-            meaning="recommended: the best; where it is not well determined how many labels are wrong, if better than the original by over "
-            "two standard errors and a row; evaluation sets are not used",
+            meaning="chosen: the best; where it is not well determined how many labels are wrong, if better than the original by over "
+            "two standard errors and a row; the top of the page says by evaluation whether to use its rows or the original",
         ),
     )
     return Table(f"Ways of cleaning compared. {arms['reason']}", columns, cells)
