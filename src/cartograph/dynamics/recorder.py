@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -113,11 +114,11 @@ class DynamicsRecorder:
         return sum(len(batch.gold) for batch in (*self._batches, *self._waiting))
 
     def record(self, uids: Sequence[str | int] | Array | torch.Tensor | UidsAt, logits: torch.Tensor, gold: Any) -> None:
-        """Note one batch.
+        """Note one batch. All three are copied, each on its device, so that a loop may use its buffers again.
 
         Args:
             uids: (batch,) uids, in the order of the rows of ``logits``: strings, or whole numbers, which are stored as strings.
-            logits: (batch, n_classes), on any device, of any floating type; copied.
+            logits: (batch, n_classes), on any device, of any floating type.
             gold: (batch,) label ids: a tensor or a sequence of int.
 
         Raises:
@@ -134,8 +135,8 @@ class DynamicsRecorder:
             )
         import torch
 
-        uids = uids.clone() if isinstance(uids, torch.Tensor) else uids
-        labels = gold.detach() if isinstance(gold, torch.Tensor) else torch.as_tensor(gold)
+        uids = uids.clone() if isinstance(uids, torch.Tensor) else copy(uids)
+        labels = torch.as_tensor(gold).detach().clone()
         self._shape = self._shape if begun else tuple(logits.shape)
         copied = logits.detach().to(torch.float32, copy=True)
         self._waiting.append(_Batch([uids], (copied,), labels))
