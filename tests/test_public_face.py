@@ -104,8 +104,18 @@ def test_the_code_itself_imports_modules_and_not_the_public_face(folder: str) ->
                 assert not {alias.name for alias in node.names} & set(cartograph.__all__), file
 
 
+NEED_TORCH = ["audit", "DynamicsCallback", "DynamicsRecorder", "aflite"]
+
+
+def test_the_reference_says_what_needs_torch() -> None:
+    page = (ROOT / "docs/reference/api.md").read_text(encoding="utf-8")
+    (paragraph,) = re.findall(r"^PyTorch is only needed by .*?\n\n", page, re.MULTILINE | re.DOTALL)
+    named = re.findall(r"`(\w+)", paragraph)
+    assert [name for name in dict.fromkeys(named) if name in NAMES] == NEED_TORCH
+
+
 @pytest.mark.slow
-def test_measures_selections_suspects_and_the_filter_work_on_arrays_without_torch() -> None:
+def test_all_but_what_the_reference_names_works_on_arrays_without_torch() -> None:
     code = """
 import sys
 
@@ -117,21 +127,34 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 import numpy as np
 from sklearn.linear_model import LogisticRegression
+import cartograph
 from cartograph import (
-    DynamicsRecorder, aflite, assign_regions, average_precision, compute_measures, data_map, find_suspects, map_table,
-    out_of_fold_probabilities, read_dynamics, select,
+    DynamicsRecorder, aflite, assign_regions, average_precision, compute_measures, data_map, find_suspects,
+    from_dynamics, interactive_map, map_table, out_of_fold_probabilities, read_dynamics, select,
 )
 
 rng = np.random.default_rng(0)
 labels = np.arange(60) % 2
 uids = [f"u{row:02d}" for row in range(60)]
-measures = compute_measures(uids, rng.normal(size=(60, 4, 2)).astype(np.float32), labels)
-data_map(map_table(uids, labels, measures))
+logits = rng.normal(size=(60, 4, 2)).astype(np.float32)
+measures = compute_measures(uids, logits, labels)
+regions = assign_regions(uids, measures.confidence, measures.variability)
+data_map(map_table(uids, labels, measures, regions))
+interactive_map(map_table(uids, labels, measures))
+assert len(from_dynamics((uids, labels, logits)).measures) == 60
+assert average_precision(labels == 1, measures.confidence) > 0
 assert len(select("compose", measures, 0.5, suspect=np.zeros(60, bool)).rows) == 30
 texts = [("good " if label else "bad ") + "film" for label in labels]
 assert find_suspects(labels, out_of_fold_probabilities(texts, labels)).score.shape == (60,)
 features = rng.normal(labels[:, None], 1.0, (60, 3))
 kept = aflite(features, labels, target_size=30, train_size=10, slice_size=10, n_partitions=8, estimator=LogisticRegression())
 assert len(kept.rows) >= 30
+for name in ("audit", "DynamicsCallback"):
+    try:
+        getattr(cartograph, name)
+    except ModuleNotFoundError as error:
+        assert str(error).partition(".")[0] == "torch", error
+    else:
+        raise AssertionError(f"{name} needs no torch")
 """
     subprocess.run([sys.executable, "-c", code], check=True)
