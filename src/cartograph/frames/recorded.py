@@ -89,7 +89,7 @@ def from_dynamics(
         return FrameAudit(by_row, empty, None, aside, page, None)
     shares = _shares(_in_order(probabilities, found.uids.tolist()), found.logits.shape[::2])
     doubt = label_doubt(shares, found.gold)
-    committee = Committee(shares, doubt, (), np.zeros(len(shares), dtype=np.int64))
+    committee = Committee(shares, doubt, np.zeros(len(shares), dtype=np.int64))
     evidence = Evidence(found.gold, names, measures, mean_probabilities(found.logits), found.logits.shape[1], committee)
     table = suspects_table(found.uids, untested_committee(evidence.columns, doubt.unknown), evidence, shares, threshold=threshold)
     suspects = Suspects(table, committee_record(table, doubt, threshold), EXPERIMENT.empty_table())
