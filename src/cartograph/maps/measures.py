@@ -159,7 +159,7 @@ def compute_measures(
     return Measures(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def gold_probabilities(uids: Uids, logits: Logits, gold: Ids, *, block: int | None = None) -> Floats:
+def gold_probabilities(uids: Uids, logits: Logits, gold: Ids) -> Floats:
     """Return the gold label's probability in each epoch, ``(n_examples, n_epochs)``, each in [0, 1].
 
     Raises:
@@ -167,7 +167,7 @@ def gold_probabilities(uids: Uids, logits: Logits, gold: Ids, *, block: int | No
     """
     _check_shapes(uids, logits, gold)
     probabilities = np.empty(logits.shape[:2], dtype=np.float64)
-    for rows in _blocks(logits.shape, block):
+    for rows in _blocks(logits.shape, None):
         for epoch in range(logits.shape[1]):
             probabilities[rows, epoch] = _read(uids, logits, gold, rows, epoch).probability
     return probabilities
