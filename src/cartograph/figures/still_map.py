@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
-from cartograph.figures.palette import DENSITY, INK, MUTED, RULE, Level, correctness_levels, sample_points
+from cartograph.figures.palette import DENSITY, INK, MUTED, RULE, Level, check_map, correctness_levels, sample_points
 from cartograph.figures.saving import STYLE, figure_style
 from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, UNASSIGNED, region_edges, region_lines
 from cartograph.wording import percent
@@ -41,7 +41,7 @@ def data_map(measures: pa.Table, *, max_points: int = 25_000, seed: int = 13, ti
         A matplotlib figure made without pyplot; ``figure.savefig("map.png")`` writes it.
 
     Raises:
-        KeyError: the table lacks a column.
+        InputError: the table lacks a column.
 
     >>> from cartograph.maps.measures import Measures
     >>> from cartograph.maps.table import map_table
@@ -49,6 +49,7 @@ def data_map(measures: pa.Table, *, max_points: int = 25_000, seed: int = 13, ti
     >>> data_map(map_table(["a", "b"], np.array([0, 1]), measures)).axes[0].get_xlabel()
     'variability'
     """
+    check_map(measures)
     rng = np.random.default_rng(seed)
     shown = sample_points(measures.num_rows, max_points, rng)
     levels = correctness_levels(_column(measures, "correctness"))
