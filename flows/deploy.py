@@ -14,7 +14,7 @@ import yaml
 from cartograph.config import read_yaml
 from cartograph.data.whole_files import write_whole
 from cartograph.errors import CartographError, InputError
-from flows.engine.command_line import no_server
+from flows.engine.command_line import no_server, own_text, unanswered
 from flows.engine.step_task import GPU_TAG
 from tasks.engine.workspace import CODE, Workspace, project_root
 from tasks.pipelines import open_workspace
@@ -28,7 +28,6 @@ FILE = "prefect.yaml"
 POOL = "cartograph"
 UTC = "UTC"
 _BANNED = "/%&<>"
-_LONGEST = 300
 HEADER = "# The scheduled audits, a deployment per workspace; `python -m flows.deploy` writes and registers them.\n"
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -156,14 +155,19 @@ def register(path: Path, at_once: int | None, gpus: int | None) -> None:
     try:
         _prepare(at_once, gpus)
     except Exception as error:
-        raise InputError(no_server(error)) from error
+        if unanswered(error):
+            raise InputError(no_server(error)) from error
+        raise InputError(f"the Prefect server did not take the work pool {POOL} or its limits ({own_text(error)}).") from error
     for entry in _read(path)["deployments"]:
         schedules = _schedules(entry)
         try:
             _deploy(entry, schedules)
         except Exception as error:
-            reason = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
-            raise InputError(f"the deployment {entry['name']} of {FILE} could not be registered ({reason}); correct it there.") from error
+            if unanswered(error):
+                raise InputError(no_server(error)) from error
+            raise InputError(
+                f"the deployment {entry['name']} of {FILE} could not be registered ({own_text(error)}); correct it there."
+            ) from error
         when = ", ".join(f"{cron} {timezone}" for cron, timezone in schedules) or "on request"
         console.say(f"{entry['name']:<24} {when}")
     console.say(f"Start a worker on the machine that is to audit: prefect worker start --pool {POOL} --type process")

@@ -11,16 +11,12 @@ from cartograph.suspects.committee import Committee
 from cartograph.suspects.flips import Flips, choose_flips
 from cartograph.suspects.label_doubt import label_doubt
 from cartograph.suspects.listing import Evidence, mean_probabilities
-from cartograph.suspects.views import View
 
 NAMES = ("contradiction", "entailment", "neutral")
 
 
 def committee_of(probabilities: np.ndarray, labels: np.ndarray) -> Committee:
-    n_examples, n_classes = probabilities.shape
-    scores = np.zeros((1, n_examples, n_classes), dtype=np.float32)
-    view = View("words", ("one",), scores, np.ones(1), probabilities)
-    return Committee(probabilities, label_doubt(probabilities, labels), (view,), np.zeros(n_examples, dtype=np.intp))
+    return Committee(probabilities, label_doubt(probabilities, labels), np.zeros(len(labels), dtype=np.intp))
 
 
 def planted_set(n_examples: int = 600, errors: int = 30, seed: int = 1) -> tuple[Evidence, Evidence, Flips, np.ndarray]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +20,12 @@ from flows.engine.temporary_server import server_log
 from flows.engine.watch import ending_soon
 from tasks.engine.workspace import Workspace
 from tasks.presentation import console
+
+_EPHEMERAL = "attempting to connect to ephemeral Prefect API server"
+"""What Prefect says, as a RuntimeError, where the server that it started does not answer in time."""
+
+_CREDENTIALS = re.compile(r"//[^/@\s]+@")
+_LONGEST = 300
 
 
 def conduct(
@@ -70,6 +78,24 @@ def run_flow(run: Flow[..., Any], *arguments: Any, level: str = "CRITICAL", debu
     return (ended.result(), None) if error is None else (None, error)
 
 
+def unanswered(error: BaseException) -> bool:
+    """Return whether an error says that no Prefect server answers: it, or what it was caused by, is an error of the connection."""
+    from httpx import TransportError
+
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, TransportError | ConnectionError | TimeoutError | socket.gaierror) or _EPHEMERAL in str(seen):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False
+
+
+def own_text(error: Exception) -> str:
+    """Return what an error says, in one line, without the user and password of a URL in it."""
+    text = _CREDENTIALS.sub("//", " ".join(str(error).split()))[:_LONGEST]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
 def no_server(error: Exception) -> str:
     """Return the sentence for a server that is not there."""
     api = os.environ.get("PREFECT_API_URL", "")
@@ -80,7 +106,9 @@ def no_server(error: Exception) -> str:
     )
 
 
-def _no_run(error: Exception) -> InputError:
+def _no_run(error: Exception) -> CartographError:
+    if not unanswered(error):
+        return CartographError(f"Prefect could not begin a run ({own_text(error)}); `--debug` shows where that was.")
     if os.environ.get("PREFECT_API_URL"):
         return InputError(no_server(error))
     return InputError(

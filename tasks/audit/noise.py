@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cartograph.dynamics.epoch_files import Dynamics
-    from cartograph.suspects.committee import Committee
     from cartograph.suspects.flips import Flips
     from cartograph.suspects.listing import Evidence
 
@@ -178,8 +177,8 @@ def _before_and_after(
     release_memory(by_uid.num_rows)
     section = out.workspace.settings.of(Measure)
     # Without a retraining the flips are judged by what the model said of them under their own labels.
-    sides = ((labels, recorded), (flips.labels, trained or recorded)) if training.recorded else ()
-    found = [_from_dynamics(section, known, given, names, early=training.fine_tuned) for given, known in sides]
+    labelled = ((labels, recorded), (flips.labels, trained or recorded)) if training.recorded else ()
+    found = [_from_dynamics(section, known, given, names, early=training.fine_tuned) for given, known in labelled]
     release_memory(by_uid.num_rows)
     own = out.workspace.settings.of(Embed).file
     committee = committees(_texts(inputs), training, inputs, folds=params.folds, seed=params.seed, wanted=wanted, file=own)
@@ -191,8 +190,11 @@ def _before_and_after(
             after = assumed_measures(measures, flips.planted, len(names))
             original = Evidence(labels, names, measures, None, None, committee(labels, None, None, before))
             return original, Evidence(flips.labels, names, after, None, None, committee(flips.labels, None, None, later))
-        shown = zip(found, (before, later), strict=True)
-        original, noised = (_with_committee(evidence, committee(evidence.labels, *heard, each)) for (evidence, heard), each in shown)
+        sides = []
+        for (evidence, heard), shown in zip(found, (before, later), strict=True):
+            sides.append(replace(evidence, committee=committee(evidence.labels, *heard, shown)))
+            release_memory(by_uid.num_rows)
+    original, noised = sides
     return replace(original, measures=measures), noised
 
 
@@ -214,14 +216,6 @@ def _from_dynamics(
         held_out = mean_probabilities(held[:, used])
     evidence = Evidence(labels, names, measures, in_sample, used.stop - used.start, None, held_out)
     return evidence, (dynamics if early else None, out_of_fold)
-
-
-def _with_committee(evidence: Evidence, committee: Committee | None) -> Evidence:
-    """Return evidence with a committee's, but for what each of its models said, which takes more room than all that is read of it."""
-    from cartograph.data.memory import release_memory
-
-    release_memory(len(evidence.labels))
-    return evidence if committee is None else replace(evidence, committee=replace(committee, views=()))
 
 
 def _train_on_flips(out: Out, trained: Path, rows: Path, by_uid: pa.Table, flips: Flips) -> Known:

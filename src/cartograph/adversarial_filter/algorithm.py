@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cartograph.adversarial_filter.checks import memory_to_keep, require_data, require_evaluation, require_sizes
 from cartograph.adversarial_filter.classifiers import Classifier, JointLogistic, OneByOne
@@ -20,7 +21,7 @@ from cartograph.adversarial_filter.parts import InParts
 from cartograph.adversarial_filter.pool import Pool
 from cartograph.adversarial_filter.result import STOPPED_AT_ONE_CLASS, STOPPED_AT_ONE_GROUP, STOPPED_AT_TARGET, STOPPED_AT_THRESHOLD, Result
 from cartograph.adversarial_filter.slices import Variant, choose_slice
-from cartograph.data.arrays import Array
+from cartograph.data.given import array_of
 from cartograph.data.kept_logits import WHOLE
 from cartograph.data.spread import Spread, in_turn
 from cartograph.errors import InputError
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 def aflite(
     features: Any,
-    labels: Array,
+    labels: npt.ArrayLike,
     *,
     target_size: int,
     train_size: int,
@@ -40,7 +41,7 @@ def aflite(
     threshold: float = 0.75,
     variant: Variant = "slicing",
     seed: int = 13,
-    groups: Array | None = None,
+    groups: npt.ArrayLike | None = None,
     estimator: Any | None = None,
     penalty: float = 1.0,
     device: Device = "auto",
@@ -49,7 +50,7 @@ def aflite(
     spread: Spread = in_turn,
     folder: Path | None = None,
     measure_kept: bool = True,
-    evaluation: Mapping[str, tuple[Any, Array]] | None = None,
+    evaluation: Mapping[str, tuple[Any, npt.ArrayLike]] | None = None,
     progress: Callable[[int, int], None] | None = None,
     forecast: Callable[[Forecast], None] | None = None,
 ) -> Result:
@@ -59,7 +60,7 @@ def aflite(
     classifiers need PyTorch; with an ``estimator`` of scikit-learn the filter does not.
 
     Args:
-        features: (n_examples, d) floating point; may be a memory map, which is read in blocks.
+        features: (n_examples, d) floating point, or lists of such numbers; may be a memory map, which is read in blocks.
         labels: (n_examples,) anything that can be sorted.
         target_size: n: never fewer rows are kept.
         train_size: t: rows that each classifier trains on, below ``target_size``.
@@ -95,11 +96,16 @@ def aflite(
     >>> result.history[0].bias > result.history[-1].bias
     True
     """
-    labels = np.asarray(labels)
+    features, labels = array_of(features, "features"), array_of(labels, "labels")
+    groups = None if groups is None else array_of(groups, "groups")
+    beside = {
+        name: (array_of(others, f"features of evaluation set `{name}`"), array_of(theirs, f"labels of evaluation set `{name}`"))
+        for name, (others, theirs) in (evaluation or {}).items()
+    }
     slice_size = 1 if variant == "greedy" and slice_size >= 1 else slice_size
     require_data(features, labels, groups)
-    for name, (others, their_labels) in (evaluation or {}).items():
-        require_evaluation(name, others, np.asarray(their_labels), features.shape[1])
+    for name, (others, their_labels) in beside.items():
+        require_evaluation(name, others, their_labels, features.shape[1])
     require_sizes(len(labels), target_size, n_partitions, train_size, slice_size, threshold, variant)
     if parts < 1:
         raise InputError(f"parts must be at least 1, but is {parts}; it is the number of parts that a round's classifiers are fitted in.")
@@ -110,7 +116,7 @@ def aflite(
         classifier = ManyClasses() if classes > WHOLE else JointLogistic(penalty, device, keep_bytes=keep // parts)
     if parts > 1 and isinstance(classifier, JointLogistic):
         classifier = InParts(classifier, parts, spread, folder)
-    pool = Pool(features, labels, groups, classifier, n_partitions, train_size, seed, evaluation or {})
+    pool = Pool(features, labels, groups, classifier, n_partitions, train_size, seed, beside)
     to_remove = max(len(labels) - target_size, 0)
     timer = Forecaster(len(labels), target_size, slice_size, measure_kept, forecast)
     reason = STOPPED_AT_TARGET

@@ -50,15 +50,16 @@ def require_data(features: Any, labels: Array, groups: Array | None) -> None:
     """Check the arrays of a filter, features block by block.
 
     Raises:
-        InputError: shapes that do not fit, a value that is no finite number, labels of one class, or rows of one group.
+        InputError: shapes that do not fit, a value that is no finite number, labels or groups that cannot be sorted, labels of one
+            class, or rows of one group.
     """
     _require_matrix("features", features)
     for name, values in (("labels", labels), ("groups", groups)):
         if values is not None and values.shape != (len(features),):
             raise InputError(f"{name} must be one per row of the features ({len(features):,}), but have the shape {values.shape}.")
-    if len(kinds := np.unique(labels)) < 2:
+    if len(kinds := _kinds("labels", labels)) < 2:
         raise InputError(f"all {len(labels):,} labels are of one class ({', '.join(map(str, kinds))}), so there is nothing to predict.")
-    if groups is not None and len(np.unique(groups)) < 2:
+    if groups is not None and len(_kinds("groups", groups)) < 2:
         raise InputError(
             f"all {len(labels):,} rows are of one group, so none could be held out; group them by something else, or not at all."
         )
@@ -86,6 +87,15 @@ def _require_matrix(what: str, features: Any) -> None:
         raise InputError(f"{what} must be a matrix (rows, dimensions), but have the shape {tuple(features.shape)}.")
     if not np.issubdtype(features.dtype, np.floating):
         raise InputError(f"{what} must be floating-point numbers, but are {features.dtype}; convert them with `.astype('float32')`.")
+
+
+def _kinds(name: str, values: Array) -> Array:
+    try:
+        return np.unique(values)
+    except TypeError as error:
+        raise InputError(
+            f"{name} must be of one kind that can be sorted, such as numbers or texts, but {error}; leave out rows without one."
+        ) from error
 
 
 def _require_finite(what: str, features: Any) -> None:

@@ -105,7 +105,7 @@ def read_dynamics(folder: str | Path, *, intersection: bool = False) -> Dynamics
 
     Args:
         folder: of the files; epochs must follow one another from 0.
-        intersection: go on with the uids that every epoch has, where some are missing from some epoch.
+        intersection: go on with the uids that every epoch has, where some are missing from some epoch; else that is an error.
 
     Raises:
         InputError: no such file, an epoch without one, a file that is not of this format, uids missing from an epoch
@@ -216,7 +216,8 @@ def _common(tables: list[pa.Table], source: Path, intersection: bool) -> list[pa
     if not intersection:
         raise InputError(
             f"{source}: the epochs do not hold the same uids: {_few(lacking)}; {len(common):,} of {len(every):,} are in every epoch: "
-            "ask for the intersection to go on with those."
+            "remove the rows of the others from the files, or, of files epoch=N.parquet, go on with those in Python by "
+            "`from_dynamics(read_dynamics(folder, intersection=True))`."
         )
     return [table.filter(pc.is_in(table.column("uid"), value_set=common)).combine_chunks() for table in tables]
 

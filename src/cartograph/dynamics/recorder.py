@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cartograph.data.arrays import Array, Bools
+from cartograph.data.given import label_ids
 from cartograph.data.kept_logits import WHOLE, keep
 from cartograph.data.memory import MOST_WAITING
 from cartograph.data.parquet import write_parquet
@@ -113,16 +115,21 @@ class DynamicsRecorder:
         return sum(len(batch.gold) for batch in (*self._batches, *self._waiting))
 
     def record(self, uids: Sequence[str | int] | Array | torch.Tensor | UidsAt, logits: torch.Tensor, gold: Any) -> None:
-        """Note one batch.
+        """Note one batch. All three are copied, each on its device, so that a loop may use its buffers again.
 
         Args:
             uids: (batch,) uids, in the order of the rows of ``logits``: strings, or whole numbers, which are stored as strings.
-            logits: (batch, n_classes), on any device, of any floating type; copied.
+            logits: (batch, n_classes), on any device, of any floating type.
             gold: (batch,) label ids: a tensor or a sequence of int.
 
         Raises:
-            InputError: the three differ in length, or the logits in width from those recorded before.
+            InputError: logits that are no tensor, label ids that are no integers, the three differ in length, or the logits in width from
+                those recorded before.
         """
+        import torch
+
+        if not isinstance(logits, torch.Tensor):
+            raise InputError(f"record got logits of the type {type(logits).__name__}; give the model's tensor, or torch.as_tensor(logits).")
         if not len(uids) == len(logits) == len(gold):
             raise InputError(
                 f"record got {len(uids)} uids, logits of shape {tuple(logits.shape)} and {len(gold)} gold labels; give one of each per row."
@@ -132,10 +139,10 @@ class DynamicsRecorder:
             raise InputError(
                 f"record got logits of shape {tuple(logits.shape)} after {self._shape}; the number of classes must stay the same."
             )
-        import torch
-
-        uids = uids.clone() if isinstance(uids, torch.Tensor) else uids
-        labels = gold.detach() if isinstance(gold, torch.Tensor) else torch.as_tensor(gold)
+        uids = uids.clone() if isinstance(uids, torch.Tensor) else copy(uids)
+        labels = (gold if isinstance(gold, torch.Tensor) else torch.as_tensor(label_ids(gold, "gold labels"))).detach().clone()
+        if labels.is_floating_point():
+            raise InputError(f"record got gold labels of {labels.dtype}; give label ids as integers from 0 on.")
         self._shape = self._shape if begun else tuple(logits.shape)
         copied = logits.detach().to(torch.float32, copy=True)
         self._waiting.append(_Batch([uids], (copied,), labels))

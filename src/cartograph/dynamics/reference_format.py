@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 
 from cartograph.data.arrays import Floats
 from cartograph.data.uids import some
-from cartograph.data.whole_files import whole_file
 from cartograph.dynamics.epoch_files import Dynamics, align_epochs, dynamics_table
 from cartograph.errors import InputError
 from cartograph.schema import COORDINATES
@@ -35,12 +34,11 @@ def is_reference_folder(folder: str | Path) -> bool:
     return any(_REFERENCE_FILE.fullmatch(path.name) for path in Path(folder).iterdir())
 
 
-def read_reference_dynamics(folder: str | Path, *, intersection: bool = False) -> Dynamics:
+def read_reference_dynamics(folder: str | Path) -> Dynamics:
     """Read ``dynamics_epoch_E.jsonl`` files; a guid may be a string or a number.
 
     Args:
         folder: of the files; epochs must follow one another.
-        intersection: keep only the guids that every epoch has (in the reference's own published sample they differ).
 
     Raises:
         InputError: no such file, an epoch missing between others, a record that is not of this format, a guid twice in an
@@ -55,19 +53,7 @@ def read_reference_dynamics(folder: str | Path, *, intersection: bool = False) -
     missing = next((epoch for epoch in range(min(found), max(found)) if epoch not in found), None)
     if missing is not None:
         raise InputError(f"{folder} has dynamics of epochs {min(found)} and {max(found)} but dynamics_epoch_{missing}.jsonl is missing.")
-    return align_epochs([_reference_epoch(found[epoch], epoch) for epoch in sorted(found)], folder, intersection=intersection)
-
-
-def write_reference_dynamics(dynamics: Dynamics, folder: str | Path) -> None:
-    """Write dynamics as ``dynamics_epoch_E.jsonl`` files, for tools that read the reference format."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for epoch in range(dynamics.logits.shape[1]):
-        records = zip(dynamics.uids, dynamics.logits[:, epoch].tolist(), dynamics.gold.tolist(), strict=True)
-        with whole_file(folder / f"dynamics_epoch_{epoch}.jsonl") as file:
-            for uid, logits, gold in records:
-                record = {"guid": uid, f"logits_epoch_{epoch}": logits, "gold": gold}
-                file.write(f"{json.dumps(record, ensure_ascii=False)}\n".encode())
+    return align_epochs([_reference_epoch(found[epoch], epoch) for epoch in sorted(found)], folder)
 
 
 def _reference_epoch(path: Path, epoch: int) -> pa.Table:

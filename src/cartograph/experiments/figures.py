@@ -14,6 +14,7 @@ from cartograph.figures.saving import figure_style
 
 COLOURS = ("#2c6cbc", "#c8372d", "#00705a", "#8a5a00", "#6a6fb0", "#24292f")
 MARKERS = ("o", "X", "s", "^", "D", "v")
+_MOST_POINTS = 4000
 Line = tuple[Sequence[float], Sequence[float]]
 
 
@@ -46,14 +47,14 @@ def line_figure(
     return figure
 
 
-def scatter_figure(title: str, panels: Mapping[str, tuple[str, str, Reals, Reals]], seed: int, max_points: int = 4000) -> Figure:
+def scatter_figure(title: str, panels: Mapping[str, tuple[str, str, Reals, Reals]], seed: int) -> Figure:
     """Draw points with their least-squares line, one panel per entry: (x title, y title, x, y)."""
     rng = np.random.default_rng(seed)
     with figure_style():
         figure = Figure(figsize=(4.4 * len(panels), 4.2), dpi=100, facecolor="white", layout="constrained")
         for place, (name, (x_title, y_title, x, y)) in enumerate(panels.items()):
             axes = figure.add_subplot(1, len(panels), place + 1)
-            shown = np.sort(rng.choice(len(x), min(len(x), max_points), replace=False))
+            shown = np.sort(rng.choice(len(x), min(len(x), _MOST_POINTS), replace=False))
             axes.scatter(x[shown], y[shown], s=7, color=COLOURS[0], alpha=0.35, linewidths=0, rasterized=True)
             if x.std() > 0:
                 slope, start = np.polyfit(x, y, 1)

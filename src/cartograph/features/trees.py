@@ -9,7 +9,6 @@ Cost: O(folds · trees · n_examples · n_columns), of boosting times the classe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,10 +31,9 @@ def out_of_fold_boosting(
     labels: Integers,
     n_classes: int,
     fold: Integers,
-    stages: Sequence[int] = STAGES,
     progress: Progress | None = None,
 ) -> list[Floats32]:
-    """Return, per stage, the scores of each row by boosted trees of the other folds, ``(n_examples, n_classes)``.
+    """Return, per stage (``STAGES``), the scores of each row by boosted trees of the other folds, ``(n_examples, n_classes)``.
 
     Scores are log probabilities, centred per row; higher = more likely. A class that the other folds do not have is the least likely.
 
@@ -44,7 +42,6 @@ def out_of_fold_boosting(
         labels: label ids in [0, n_classes), ``(n_examples,)``.
         n_classes: two or more.
         fold: fold ids from 0 on, ``(n_examples,)``.
-        stages: numbers of trees, ascending.
         progress: called with (folds done, folds).
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -54,7 +51,7 @@ def out_of_fold_boosting(
         least, most = _ROWS_OF_LEAF
         model = HistGradientBoostingClassifier(
             learning_rate=_RATE,
-            max_iter=max(stages),
+            max_iter=max(STAGES),
             max_leaf_nodes=_LEAVES,
             min_samples_leaf=int(np.clip(taught.sum() // 40, least, most)),
             l2_regularization=_PENALTY,
@@ -66,9 +63,9 @@ def out_of_fold_boosting(
         with threadpool_limits(1, "openmp"):
             model.fit(columns.values[taught], labels[taught])
             found = enumerate(model.staged_predict_proba(columns.values[held_out]), start=1)
-            return model.classes_, [shares for stage, shares in found if stage in stages]
+            return model.classes_, [shares for stage, shares in found if stage in STAGES]
 
-    return _out_of_fold(fitted, labels, n_classes, fold, len(stages), progress)
+    return _out_of_fold(fitted, labels, n_classes, fold, len(STAGES), progress)
 
 
 def out_of_fold_forest(

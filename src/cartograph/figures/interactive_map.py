@@ -12,7 +12,8 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from cartograph.data.arrays import Integers
-from cartograph.figures.palette import DENSITY, MUTED, Level, correctness_levels, sample_points
+from cartograph.errors import InputError
+from cartograph.figures.palette import DENSITY, MUTED, Level, check_map, correctness_levels, sample_points
 from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, region_lines
 from cartograph.schema import REGIONS
 from cartograph.wording import percent
@@ -53,7 +54,7 @@ def interactive_map(
         A Plotly figure; ``figure.write_html("map.html")`` writes it.
 
     Raises:
-        KeyError: the table lacks a column.
+        InputError: the table lacks a column, or there are texts of another number of rows.
 
     >>> from cartograph.maps.measures import Measures
     >>> from cartograph.maps.table import map_table
@@ -62,6 +63,9 @@ def interactive_map(
     >>> interactive_map(table, ["fine film", "dull"], labels=["no", "yes"]).layout.meta["rows"]
     2
     """
+    check_map(measures, *(() if texts is None else ("gold", "predicted")))
+    if texts is not None and len(texts) != measures.num_rows:
+        raise InputError(f"`texts` must have one text per row of the table ({measures.num_rows:,}), but has {len(texts):,}.")
     shown = sample_points(measures.num_rows, max_points, np.random.default_rng(seed), always)
     levels = correctness_levels(measures.column("correctness").to_numpy())
     hover = None if texts is None else _hover_texts(measures, texts, labels, shown)

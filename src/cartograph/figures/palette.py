@@ -7,8 +7,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from cartograph.data.arrays import Floats, Integers
+from cartograph.errors import InputError
 
 INK = "#24292f"
 MUTED = "#6a737d"
@@ -55,6 +57,24 @@ class Level(NamedTuple):
     marker: str
     symbol: str
     rows: Integers
+
+
+def check_map(measures: pa.Table, *more: str) -> None:
+    """Check that a table has the columns that a map is drawn from.
+
+    Args:
+        measures: the table.
+        more: further columns that are needed.
+
+    Raises:
+        InputError: one is missing.
+    """
+    missing = [name for name in ("confidence", "variability", "correctness", "region", *more) if name not in measures.column_names]
+    if missing:
+        raise InputError(
+            f"the table of measures has no column `{missing[0]}`; its columns are {', '.join(measures.column_names)}. Give one as "
+            "`cartograph.map_table` makes it."
+        )
 
 
 def correctness_levels(correctness: Floats) -> list[Level]:

@@ -18,7 +18,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from cartograph.figures.level_lines import draw_level_lines
-from cartograph.figures.palette import DENSITY, INK, MUTED, Level, correctness_levels, sample_points
+from cartograph.figures.palette import DENSITY, INK, MUTED, Level, check_map, correctness_levels, sample_points
 from cartograph.figures.saving import STYLE, figure_style
 from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, UNASSIGNED, region_edges, region_lines
 from cartograph.wording import percent
@@ -42,7 +42,7 @@ def data_map(measures: pa.Table, *, max_points: int = 25_000, seed: int = 13, ti
         A matplotlib figure made without pyplot; ``figure.savefig("map.png")`` writes it.
 
     Raises:
-        KeyError: the table lacks a column.
+        InputError: the table lacks a column.
 
     >>> from cartograph.maps.measures import Measures
     >>> from cartograph.maps.table import map_table
@@ -50,6 +50,7 @@ def data_map(measures: pa.Table, *, max_points: int = 25_000, seed: int = 13, ti
     >>> data_map(map_table(["a", "b"], np.array([0, 1]), measures)).axes[0].get_xlabel()
     'variability'
     """
+    check_map(measures)
     rng = np.random.default_rng(seed)
     shown = sample_points(measures.num_rows, max_points, rng)
     levels = correctness_levels(_column(measures, "correctness"))

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from cartograph.data.arrays import Floats
+from cartograph.data.given import label_ids, numbers_of
 from cartograph.data.uids import text_uids
 from cartograph.dynamics.epoch_files import Dynamics, read_dynamics
 from cartograph.errors import InputError
@@ -46,7 +47,8 @@ def from_dynamics(
 
     Args:
         dynamics: a ``DynamicsRecorder``, the folder of its files, or the arrays ``(uids, gold, logits)`` of ``(n_examples,)``,
-            ``(n_examples,)`` and ``(n_examples, n_epochs, n_classes)``; uids are strings or whole numbers, NumPy's and tensors' too.
+            ``(n_examples,)`` and ``(n_examples, n_epochs, n_classes)``; uids are strings or whole numbers, NumPy's and tensors' too, gold
+            labels integers in [0, n_classes).
         texts: uid -> text, for the map and the page; without them a row is shown by its uid.
         labels: (n_classes,) the classes' names; by default their numbers.
         probabilities: by models that did not train on the row, uid -> (n_classes,), or a data frame with the uids as its index; or
@@ -55,7 +57,8 @@ def from_dynamics(
         threshold: rows whose label is wrong with at least this probability are suspects; in (0, 1).
 
     Raises:
-        InputError: dynamics that cannot be read, names or probabilities that do not fit, or a number out of range.
+        InputError: dynamics that cannot be read, gold labels that are no integers or outside the classes, names or
+            probabilities that do not fit, or a number out of range.
 
     >>> logits = np.array([[[2.0, 0.0], [3.0, 0.0]], [[0.0, 1.0], [1.0, 0.5]]])
     >>> from_dynamics((np.array([7, 8]), np.array([0, 1]), logits)).measures["confidence"].round(2).tolist()
@@ -89,7 +92,7 @@ def from_dynamics(
         return FrameAudit(by_row, empty, None, aside, page, None)
     shares = _shares(_in_order(probabilities, found.uids.tolist()), found.logits.shape[::2])
     doubt = label_doubt(shares, found.gold)
-    committee = Committee(shares, doubt, (), np.zeros(len(shares), dtype=np.int64))
+    committee = Committee(shares, doubt, np.zeros(len(shares), dtype=np.int64))
     evidence = Evidence(found.gold, names, measures, mean_probabilities(found.logits), found.logits.shape[1], committee)
     table = suspects_table(found.uids, untested_committee(evidence.columns, doubt.unknown), evidence, shares, threshold=threshold)
     suspects = Suspects(table, committee_record(table, doubt, threshold), EXPERIMENT.empty_table())
@@ -103,10 +106,7 @@ def _dynamics(given: Any) -> Dynamics:
         return read_dynamics(folder)
     uids, gold, logits = given
     names = _uids(uids).to_numpy(zero_copy_only=False).astype(object)
-    try:
-        labels, scores = np.asarray(gold).astype(np.int32), np.asarray(logits, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"gold labels are not class numbers, or logits no numbers ({error}); give arrays of numbers.") from error
+    labels, scores = label_ids(gold, "gold labels").astype(np.int32), numbers_of(logits, "logits").astype(np.float32)
     if not len(names) == len(labels) == len(scores) or scores.ndim != 3:
         raise InputError(
             f"there are {counted(len(names), 'uid')}, {len(labels):,} labels and logits of shape {scores.shape}; expected one of each per "

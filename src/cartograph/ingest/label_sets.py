@@ -13,6 +13,7 @@ from numpy import ndarray
 
 from cartograph.data.arrays import Bools
 from cartograph.errors import InputError
+from cartograph.ingest.missing import is_missing
 from cartograph.wording import counted, cut
 
 YES, NO = ("1", "true", "yes", "y", "t"), ("0", "false", "no", "n", "f")
@@ -23,7 +24,6 @@ SEPARATORS = ("|;", ",")
 
 Form = Literal["columns", "lists", "separated"]
 _LISTS = (list, tuple, set, frozenset, ndarray)
-_MISSING = frozenset(("", "nan", "none", "null", "na", "n/a", "?", "<na>"))
 
 
 class Fault(NamedTuple):
@@ -61,7 +61,8 @@ def label_sets(columns: Mapping[str, Sequence[Any]], where: str) -> LabelSets:
 
     One column holds lists (also written as JSON or as Python writes them) or names between ``|``, ``;`` or commas; several columns, or one
     that holds nothing else, hold 0 and 1, yes and no, true and false. Where a label is missing, its row is a fault: in lists a cell
-    without a value (``[]`` has no label), of columns an empty cell. An empty cell of separated names has no label.
+    without a value (``[]`` has no label), of columns an empty cell. An empty cell of separated names has no label. What counts as missing
+    or empty is ``missing.MISSING``, ``?``, ``NA`` and ``-`` among them.
 
     Args:
         columns: name -> (n_rows,) cells: texts, numbers, booleans, lists, None.
@@ -160,7 +161,7 @@ def _is_missing(cell: Any) -> bool:
         return True
     if isinstance(cell, _LISTS):
         return False
-    return str(cell).strip().lower() in _MISSING
+    return is_missing(str(cell))
 
 
 def _bracketed(text: str) -> bool:

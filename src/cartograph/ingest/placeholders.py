@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from cartograph.ingest.label_forms import plain_name, rows_of
-from cartograph.ingest.values import MISSING
+from cartograph.ingest.missing import MISSING
 
 NO_PLACEHOLDER = "no class stands for a missing label"
 """The name of the check that finds such classes."""

@@ -12,10 +12,8 @@ import pyarrow as pa
 
 from cartograph.data.arrays import Bools
 from cartograph.ingest.forms import dates, form_of, numbers
+from cartograph.ingest.missing import is_missing
 from cartograph.schema import FEATURES, UNREAD, VALUES, Feature, Kind, values_type
-
-MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "?", "-"})
-"""What stands for a missing value, in lower case."""
 
 MOSTLY = 0.98
 """Share of a column's values, missing ones apart, that must be numbers or dates for it to be a column of them."""
@@ -105,7 +103,7 @@ def _quoted(text: str) -> str:
 def _known(texts: pa.ChunkedArray) -> pd.Series:
     """Return texts without white space around them; null where they stand for a missing value."""
     column = pd.Series(texts.to_pylist(), dtype=object)
-    spelled = {text: None if text is None or text.strip().lower() in MISSING else text.strip() for text in column.unique()}
+    spelled = {text: None if text is None or is_missing(text) else text.strip() for text in column.unique()}
     return column.map(spelled).astype(object)
 
 

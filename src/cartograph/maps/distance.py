@@ -3,7 +3,7 @@
 The energy distance of two samples X and Y is ``2 E|X - Y| - E|X - X'| - E|Y - Y'|`` (Szekely & Rizzo 2004, "Testing for equal
 distributions in high dimension"), with | | the Euclidean distance on the map's plane. It is 0 where the two distributions are
 the same. The test asks how often a random parting of all points into two sets of the same sizes gives at least as much.
-Complexity: O(n²) distances of at most ``2 * max_points`` points, one matrix product for all permutations.
+Complexity: O(n²) distances of at most ``2 * MOST_POINTS`` points, one matrix product for all permutations.
 """
 
 from __future__ import annotations
@@ -32,26 +32,23 @@ class MapDistance:
     p: float
 
 
-def map_distance(
-    one: Reals, other: Reals, rng: np.random.Generator, *, permutations: int = 199, max_points: int = MOST_POINTS
-) -> MapDistance:
+def map_distance(one: Reals, other: Reals, rng: np.random.Generator, *, permutations: int = 199) -> MapDistance:
     """Return the distance of two maps, and the p-value of a permutation test of no difference.
 
     Rows that both maps have are taken as if they were independent, which makes the test careful: it finds less, not more.
 
     Args:
-        one: (n_examples, 2), variability and confidence.
+        one: (n_examples, 2), variability and confidence; a map of more than ``MOST_POINTS`` is sampled.
         other: (n_other, 2).
         rng: of the sample and the permutations.
         permutations: the smallest p that can be found is ``1 / (permutations + 1)``.
-        max_points: larger maps are sampled.
 
     Raises:
         InputError: a map without points.
     """
     if not len(one) or not len(other):
         raise InputError("a map without rows cannot be compared; audit a train set that has some.")
-    first, second = (_sample(points, max_points, rng) for points in (one, other))
+    first, second = (_sample(points, rng) for points in (one, other))
     points = np.concatenate([first, second]).astype(np.float64)
     gaps = np.sqrt(((points[:, None, :] - points[None, :, :]) ** 2).sum(axis=2))
     size = len(first)
@@ -64,8 +61,8 @@ def map_distance(
     return MapDistance(float(np.sqrt(max(found[0], 0.0))), float((extreme + 1) / (permutations + 1)))
 
 
-def _sample(points: Reals, most: int, rng: np.random.Generator) -> Reals:
-    return points if len(points) <= most else points[np.sort(rng.choice(len(points), most, replace=False))]
+def _sample(points: Reals, rng: np.random.Generator) -> Reals:
+    return points if len(points) <= MOST_POINTS else points[np.sort(rng.choice(len(points), MOST_POINTS, replace=False))]
 
 
 def _energies(gaps: Reals, partings: Reals, size: int) -> Reals:

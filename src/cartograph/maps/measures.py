@@ -16,12 +16,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from cartograph.data.arrays import Array, Bools, Floats, Ids, Integers32, Objects
+from cartograph.data.given import label_ids, numbers_of
 from cartograph.data.kept_logits import KeptLogits, Logits
 from cartograph.errors import InputError
 from cartograph.wording import counted
@@ -71,6 +73,22 @@ class Measures:
     out_of_fold_variability: Floats | None = None
     out_of_fold_margin: Floats | None = None
 
+    def by_name(self) -> dict[str, Any]:
+        """Return those that are known as arrays by their names.
+
+        Raises:
+            InputError: one holds no numbers, or they differ in their number of rows.
+        """
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        found = {name: numbers_of(values, f"`{name}`") for name, values in given.items() if values is not None}
+        for name, values in found.items():
+            if values.ndim != 1 or len(values) != len(found["confidence"]):
+                raise InputError(
+                    f"`{name}` must have one entry per row of the measures ({len(found['confidence']):,}), but has the shape "
+                    f"{values.shape}."
+                )
+        return found
+
     def with_out_of_fold(self, other: Measures) -> Measures:
         """Return these measures together with those of K-fold training on the same rows."""
         return replace(
@@ -113,8 +131,8 @@ def epoch_window(n_epochs: int, burn_in: int = 0, epochs: int | None = None) -> 
 
 def compute_measures(
     uids: Uids,
-    logits: Logits,
-    gold: Ids,
+    logits: Logits | npt.ArrayLike,
+    gold: npt.ArrayLike,
     *,
     burn_in: int = 0,
     epochs: int | None = None,
@@ -133,33 +151,34 @@ def compute_measures(
         block: rows worked on at a time; changes the memory used, never the result.
 
     Raises:
-        InputError: shapes that do not fit, a label outside the classes, a logit that is no finite number (naming uid and
-            epoch), or an epoch window that does not fit.
+        InputError: shapes that do not fit, a label that is no integer or outside the classes, a logit that is no finite number (naming
+            uid and epoch), or an epoch window that does not fit.
 
     >>> logits = np.array([[[0.0, 0.0], [0.0, 4.0]]], dtype=np.float32)
     >>> measures = compute_measures(["a"], logits, np.array([1]))
     >>> measures.confidence.round(3), measures.correctness
     (array([0.741]), array([0.5]))
     """
-    _check_shapes(uids, logits, gold)
-    window = epoch_window(logits.shape[1], burn_in, epochs)
+    scores, labels = _read_in(logits), label_ids(gold, "gold labels")
+    _check_shapes(uids, scores, labels)
+    window = epoch_window(scores.shape[1], burn_in, epochs)
     n_epochs = window.stop - window.start
     if include_ci and n_epochs < 2:
         raise InputError("`include_ci` divides by the number of epochs less one and one epoch is used; use two or more, or switch it off.")
 
     def measured(rows: slice) -> tuple[Array, ...]:
-        found = _measure([_read(uids, logits, gold, rows, epoch) for epoch in range(window.start, window.stop)], include_ci)
-        if isinstance(logits, KeptLogits):
-            return (*found[:3], logits[rows, window].mean_shares().classes[:, 0], *found[4:])
+        found = _measure([_read(uids, scores, labels, rows, epoch) for epoch in range(window.start, window.stop)], include_ci)
+        if isinstance(scores, KeptLogits):
+            return (*found[:3], scores[rows, window].mean_shares().classes[:, 0], *found[4:])
         return found
 
     # NumPy lets go of the interpreter while it computes; the parts come back in order, so threads change nothing but the time.
     with ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_THREADS)) as pool:
-        parts = list(pool.map(measured, _blocks(logits.shape, block)))
+        parts = list(pool.map(measured, _blocks(scores.shape, block)))
     return Measures(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def gold_probabilities(uids: Uids, logits: Logits, gold: Ids, *, block: int | None = None) -> Floats:
+def gold_probabilities(uids: Uids, logits: Logits, gold: Ids) -> Floats:
     """Return the gold label's probability in each epoch, ``(n_examples, n_epochs)``, each in [0, 1].
 
     Raises:
@@ -167,7 +186,7 @@ def gold_probabilities(uids: Uids, logits: Logits, gold: Ids, *, block: int | No
     """
     _check_shapes(uids, logits, gold)
     probabilities = np.empty(logits.shape[:2], dtype=np.float64)
-    for rows in _blocks(logits.shape, block):
+    for rows in _blocks(logits.shape, None):
         for epoch in range(logits.shape[1]):
             probabilities[rows, epoch] = _read(uids, logits, gold, rows, epoch).probability
     return probabilities
@@ -250,6 +269,10 @@ def _measure(readings: Sequence[_Reading], include_ci: bool) -> tuple[Array, ...
         _sum([reading.distance for reading in readings]) / n_epochs,
         _sum([reading.loss for reading in readings]) / n_epochs,
     )
+
+
+def _read_in(logits: Logits | npt.ArrayLike) -> Logits:
+    return logits if isinstance(logits, KeptLogits) else numbers_of(logits, "logits")
 
 
 def _sum(terms: Sequence[Floats] | Floats) -> Floats:

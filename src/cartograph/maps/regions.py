@@ -26,9 +26,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from cartograph.data.arrays import Bools, Floats, Integers, Texts
+from cartograph.data.given import numbers_of
 from cartograph.data.lots import lots, lowest
 from cartograph.errors import InputError
 from cartograph.maps.measures import Uids
@@ -102,8 +104,8 @@ def corner_weights(confidence: Floats, variability: Floats) -> Floats:
 
 def assign_regions(
     uids: Uids,
-    confidence: Floats,
-    variability: Floats,
+    confidence: npt.ArrayLike,
+    variability: npt.ArrayLike,
     *,
     easy: float = 0.33,
     ambiguous: float = 0.33,
@@ -130,7 +132,7 @@ def assign_regions(
         rng: deals the lots; None: one with the seed 13, so that the same rows get the same regions.
 
     Raises:
-        InputError: a share is not above 0, or they add up to more than 1.
+        InputError: a share is not above 0, or they add up to more than 1; coordinates that are no numbers, not finite, or not one per uid.
 
     >>> confidence, variability = np.array([0.9, 0.5, 0.1, 0.8]), np.array([0.0, 0.4, 0.1, 0.1])
     >>> assign_regions(["a", "b", "c", "d"], confidence, variability, easy=0.25, ambiguous=0.25, hard=0.25).names.tolist()
@@ -138,6 +140,7 @@ def assign_regions(
     """
     rng = np.random.default_rng(13) if rng is None else rng
     check_shares(easy, ambiguous, hard)
+    confidence, variability = (_coordinate(uids, *given) for given in (("confidence", confidence), ("variability", variability)))
     n_examples = len(confidence)
     dealt = lots(np.asarray(uids, dtype=object), rng)
     weights = corner_weights(confidence, variability)
@@ -157,6 +160,16 @@ def assign_regions(
         elsewhere = int(np.count_nonzero((names[members] != region) & (names[members] != UNASSIGNED)))
         cuts[region] = Cut(edges.get(region), int(members.sum()), elsewhere, tied)
     return Regions(names, cuts)
+
+
+def _coordinate(uids: Uids, name: str, values: npt.ArrayLike) -> Floats:
+    found: Floats = numbers_of(values, name).astype(np.float64, copy=False)
+    if found.shape != (len(uids),):
+        raise InputError(f"`{name}` must be one number per uid ({len(uids):,}), but has the shape {found.shape}.")
+    if not np.isfinite(found).all():
+        row = int(np.flatnonzero(~np.isfinite(found))[0])
+        raise InputError(f"uid {uids[row]!r} has {name} {found[row]}, where a finite number is needed; leave such rows out.")
+    return found
 
 
 def region_edges(measures: pa.Table) -> dict[str, float]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from cartograph.data.arrays import Ids
+from cartograph.data.given import label_ids
 from cartograph.errors import InputError
 from cartograph.maps.measures import NEVER_LEARNT, Measures, Uids
 from cartograph.maps.regions import AMBIGUOUS, EASY, HARD, Regions, assign_regions
@@ -41,7 +42,7 @@ def coordinates(table: pa.Table) -> Measures:
     return Measures(**columns)
 
 
-def map_table(uids: Uids, gold: Ids, measures: Measures, regions: Regions | None = None) -> pa.Table:
+def map_table(uids: Uids, gold: npt.ArrayLike, measures: Measures, regions: Regions | None = None) -> pa.Table:
     """Return the data map as a table: uid, label, measures and region of every row, sorted by uid (``schema.MEASURES``).
 
     Args:
@@ -51,21 +52,24 @@ def map_table(uids: Uids, gold: Ids, measures: Measures, regions: Regions | None
         regions: of the same rows; None: those that ``assign_regions`` gives by default.
 
     Raises:
-        ValueError: arrays of different lengths.
+        InputError: gold labels that are no integers, measures that are no numbers, or arrays of different lengths.
 
     >>> measures = Measures(confidence=np.array([0.9, 0.2]), variability=np.array([0.0, 0.3]), correctness=np.array([1.0, 0.5]))
     >>> map_table(["b", "a"], np.array([0, 1]), measures).select(["uid", "gold", "confidence"]).to_pylist()
     [{'uid': 'a', 'gold': 1, 'confidence': 0.2}, {'uid': 'b', 'gold': 0, 'confidence': 0.9}]
     """
+    labels, measures = label_ids(gold, "gold labels"), Measures(**measures.by_name())
     if regions is None:
         regions = assign_regions(uids, measures.confidence, measures.variability)
-    columns: dict[str, Any] = {"uid": uids, "gold": gold, "region": regions.names}
+    columns: dict[str, Any] = {"uid": uids, "gold": labels, "region": regions.names}
     if measures.forgetting is not None:
         columns["forgetting"] = pa.array(measures.forgetting, mask=measures.never_learnt)
     arrays = []
     for field in MEASURES:
         values = columns[field.name] if field.name in columns else getattr(measures, field.name)
-        arrays.append(pa.nulls(len(gold), field.type) if values is None else pa.array(values, field.type))
+        if values is not None and len(values) != len(uids):
+            raise InputError(f"`{field.name}` must have one entry per uid ({len(uids):,}), but has {len(values):,}.")
+        arrays.append(pa.nulls(len(uids), field.type) if values is None else pa.array(values, field.type))
     return pa.Table.from_arrays(arrays, schema=MEASURES).sort_by("uid")
 
 

@@ -1,4 +1,4 @@
-"""Models that a map can be made with: one module each, one line in ``MODELS`` and one in ``model_class``."""
+"""Models that a map can be made with: one module each, a line in ``MODELS``, an import and an entry in ``model_class``."""
 
 from __future__ import annotations
 

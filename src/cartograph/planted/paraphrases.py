@@ -15,9 +15,6 @@ import pyarrow as pa
 
 from cartograph.data.arrays import Integers
 
-SMALLEST = 200
-"""Fewest questions."""
-
 _OBJECTS = (
     "sofa|couch|settee",
     "bicycle|bike",
@@ -188,7 +185,7 @@ class Paraphrases:
 
 
 def generate(rows: int, seed: int) -> Paraphrases:
-    """Return a task of about this many questions, 200 at least; the same seed gives the same task."""
+    """Return a task of about this many questions; the same seed gives the same task."""
     rng = np.random.default_rng(seed)
     questions: dict[str, int] = {}
     seen: set[tuple[int, ...]] = set()

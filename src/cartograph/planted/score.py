@@ -63,6 +63,8 @@ def score(
     confidence, variability = (table.column(name).to_numpy() for name in ("confidence", "variability"))
     kinds, regions = (np.asarray(table.column(name).to_pylist(), dtype=object) for name in ("kind", "region"))
     flipped = kinds == "flipped"
+    if not flipped.any():
+        raise ValueError("no row is flipped")
     rank = np.empty(len(confidence), np.int64)
     rank[np.argsort(confidence, kind="stable")] = np.arange(1, len(confidence) + 1)
     low = (average_precision(flipped, -confidence), *precision_recall_at(flipped, rank, int(flipped.sum())))

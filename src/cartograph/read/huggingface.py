@@ -13,7 +13,7 @@ import pyarrow as pa
 from cartograph.errors import InputError
 from cartograph.read import parquet
 from cartograph.read.arrays import image_batch
-from cartograph.read.source import Batch, Source
+from cartograph.read.source import Batch, Source, refuse_links_out
 
 _SHARDS = (".parquet", ".arrow")
 _SHARD = re.compile(r"[-_.]?\d+(-of-\d+)?$")
@@ -23,7 +23,7 @@ def read(source: Source) -> Iterator[Batch]:
     """Yield the rows of a data set's folder, or of one split of it.
 
     Raises:
-        InputError: the folder holds no data set, or several splits and the source names no split.
+        InputError: the folder holds no data set, several splits while the source names none, or a link that leads out of it.
     """
     folder = Path(source.path)
     if not folder.is_dir():
@@ -37,7 +37,9 @@ def read(source: Source) -> Iterator[Batch]:
             raise InputError(f"{source.name} is not a data set that can be read ({error}); save it again with `save_to_disk`.") from error
         yield from rows_of(source, choose(source, loaded) if (folder / "dataset_dict.json").is_file() else loaded)
     else:
-        yield from _shards(source, choose(source, _splits(source, folder)))
+        files = choose(source, _splits(source, folder))
+        refuse_links_out(source, files)
+        yield from _shards(source, files)
 
 
 def holds_shards(path: str) -> bool:

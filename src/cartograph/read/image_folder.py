@@ -21,7 +21,7 @@ import pyarrow as pa
 from cartograph.data.images import MAX_BYTES, Unusable, canonical_png
 from cartograph.errors import InputError
 from cartograph.read import delimited, jsonl
-from cartograph.read.source import BATCH_ROWS_OF_IMAGES, BROKEN_ARCHIVE, Batch, Rejected, Source
+from cartograph.read.source import BATCH_ROWS_OF_IMAGES, BROKEN_ARCHIVE, Batch, Rejected, Source, leads_out
 
 IMAGE, FILE, LABEL = "image", "file", "label"
 SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff"))
@@ -60,7 +60,7 @@ class _Folder(Files):
         _require_inside(name)
         path = self._path / name
         try:
-            if not path.resolve().is_relative_to(self._path):
+            if leads_out(self._path, path):
                 raise Unusable(_OUTSIDE, f"{name} is a link that leads out of it")
             if not path.is_file():
                 raise Unusable("no such file", name)
@@ -143,7 +143,7 @@ def _opened(source: Source) -> Iterator[Files]:
     path = Path(source.path)
     if path.is_dir():
         folder = path / source.split if source.split else path
-        if not folder.is_dir() or not folder.resolve().is_relative_to(path.resolve()):
+        if not folder.is_dir() or leads_out(path, folder):
             raise InputError(f"{source.name} has no sub-folder `{source.split}`; correct the split.")
         yield _Folder(folder)
         return

@@ -17,7 +17,7 @@ from cartograph.errors import InputError
 from cartograph.read import delimited, excel, jsonl, parquet
 from cartograph.read.compression import suffix_of
 from cartograph.read.opening import too_large
-from cartograph.read.source import BROKEN_ARCHIVE, MEGABYTE, Batch, Rejected, Source
+from cartograph.read.source import BROKEN_ARCHIVE, MEGABYTE, Batch, Rejected, Source, refuse_links_out
 
 READERS: dict[str, Callable[[Source], Iterator[Batch]]] = {
     ".csv": delimited.read_csv,
@@ -44,7 +44,8 @@ def read(source: Source) -> Iterator[Batch]:
     """Yield the rows of all shards; their numbers go on from one to the next.
 
     Raises:
-        InputError: there is no shard, they are not of one kind, one cannot be read, or has other columns than the first.
+        InputError: there is no shard, they are not of one kind, one cannot be read, is a link that leads out of the folder, or has other
+            columns than the first.
     """
     done, columns = 0, None
     with _shards(source) as files:
@@ -85,7 +86,9 @@ def _shards(source: Source) -> Iterator[Iterator[tuple[str, Path]]]:
         held = f"files of several kinds ({', '.join(kinds)})" if kinds else f"no file of a table ({', '.join(READERS)})"
         raise InputError(f"{source.name} holds {held}; name the files that belong together, each as an entry.")
     if Path(source.path).is_dir():
-        yield ((name, Path(source.path) / name) for name in names)
+        files = [Path(source.path) / name for name in names]
+        refuse_links_out(source, files)
+        yield zip(names, files, strict=True)
         return
     with TemporaryDirectory() as folder, zipfile.ZipFile(source.path) as archive:
         yield _unpacked(source, archive, names, Path(folder))

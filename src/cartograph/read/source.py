@@ -8,8 +8,9 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 
 from cartograph.data.csv_cells import MAX_CELL
 from cartograph.data.progress import Progress
+from cartograph.errors import InputError
 from cartograph.read.orange import Stated
 
 BATCH_ROWS, BATCH_ROWS_OF_IMAGES = 50_000, 1_000
@@ -110,6 +112,26 @@ class Batch:
     rejected: tuple[Rejected, ...] = ()
     merged: tuple[int, ...] = ()
     stated: Mapping[str, Stated] = field(default_factory=dict)
+
+
+def leads_out(folder: Path, file: Path) -> bool:
+    """Return whether a file or folder within a folder is a link that leads out of it, or lies behind one."""
+    return not file.resolve().is_relative_to(folder.resolve())
+
+
+def refuse_links_out(source: Source, files: Iterable[Path]) -> None:
+    """Check that the files of a source's folder are in that folder.
+
+    Raises:
+        InputError: one is a link that leads out of it.
+    """
+    folder = Path(source.path)
+    for file in files:
+        if leads_out(folder, file):
+            raise InputError(
+                f"{source.name}/{file.relative_to(folder).as_posix()} is a link that leads out of the folder, and nothing outside of it is "
+                "read; put the file itself there, for example by `cp -rL` of the whole folder."
+            )
 
 
 def distinct(names: Sequence[str]) -> list[str]:

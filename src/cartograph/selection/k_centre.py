@@ -47,7 +47,8 @@ def k_centre(
         progress: called with (points picked, points to pick).
 
     Returns:
-        (k,) places and (k,) cosine distances, in [0, 2], never rising from pick to pick.
+        (k,) places and (k,) cosine distances, in [0, 2], but for the first without ``start``, which is infinite; never rising from pick to
+        pick.
 
     Raises:
         ValueError: there are not that many points.

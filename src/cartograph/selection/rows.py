@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 import numpy as np
+import numpy.typing as npt
 
-from cartograph.data.arrays import Bools, Objects
+from cartograph.data.arrays import Objects
+from cartograph.data.given import flags_of
 from cartograph.errors import InputError
 from cartograph.maps.measures import Measures
 from cartograph.selection.strategies import strategy_named
@@ -21,7 +22,7 @@ def select(
     fraction: float,
     *,
     uids: Sequence[str] | Objects | None = None,
-    suspect: Bools | None = None,
+    suspect: npt.ArrayLike | None = None,
     seed: int = 13,
 ) -> Picks:
     """Keep the best rows of a train set by a strategy (Swayamdipta et al., *Dataset Cartography*, EMNLP 2020, §3).
@@ -45,7 +46,7 @@ def select(
 
     Raises:
         InputError: an unknown strategy, or one that needs what is not there; a fraction out of range or of no row; arrays of different
-            lengths, or uids that are not unique.
+            lengths, measures that are no numbers, suspects that are neither True nor False, or uids that are not unique.
 
     >>> from cartograph.maps.measures import Measures
     >>> measures = Measures(
@@ -55,17 +56,19 @@ def select(
     >>> kept.rows.tolist(), kept.reasons[0]
     ([1, 3], 'ambiguous: variability 0.400')
     """
-    number = len(measures.confidence)
+    known = measures.by_name()
+    number = len(known["confidence"])
     names = np.array([f"{row:012d}" for row in range(number)] if uids is None else list(uids), dtype=object)
-    for what, values in (("uids", names), ("suspect", suspect)):
-        if values is not None and len(values) != number:
-            raise InputError(f"`{what}` must have one entry per row of the measures ({number:,}), but has {len(values):,}.")
+    doubted = None if suspect is None else flags_of(suspect, "`suspect`")
+    for what, values in (("uids", names), ("suspect", doubted)):
+        if values is not None and (values.ndim != 1 or len(values) != number):
+            held = f"{len(values):,}" if values.ndim == 1 else f"the shape {values.shape}"
+            raise InputError(f"`{what}` must have one entry per row of the measures ({number:,}), but has {held}.")
     if len(set(names)) < number:
         raise InputError(f"`uids` must be unique, but {number - len(set(names)):,} of {number:,} are repeated.")
     chosen = strategy_named(strategy)
-    _require_arrays_suffice(chosen, suspect is not None)
-    known = {field.name: values for field in fields(measures) if (values := getattr(measures, field.name)) is not None}
-    candidates = Candidates(names, np.zeros(number, np.int64), known, suspect)
+    _require_arrays_suffice(chosen, doubted is not None)
+    candidates = Candidates(names, np.zeros(number, np.int64), known, doubted)
     return chosen.pick(candidates, wanted_rows(fraction, number), draws_of(chosen, seed))
 
 

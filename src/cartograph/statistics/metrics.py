@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from cartograph.data.arrays import Array, Bools, Floats, Ids, Reals
+from cartograph.data.given import flags_of, numbers_of
+from cartograph.errors import InputError
 
 _BLOCK_ELEMENTS = 2**21
 
@@ -73,7 +76,7 @@ def macro_f1(logits: Reals, gold: Ids) -> float:
     return float(f1_score(gold, logits.argmax(axis=1), average="macro", zero_division=0.0))
 
 
-def average_precision(relevant: Bools, score: Reals) -> float:
+def average_precision(relevant: npt.ArrayLike, score: npt.ArrayLike) -> float:
     """Return the average precision of ranking by ``score``, highest first, in (0, 1].
 
     The mean over the relevant rows of the precision at each one's rank; rows of equal score share the last one's rank.
@@ -84,16 +87,22 @@ def average_precision(relevant: Bools, score: Reals) -> float:
         score: (n_examples,) higher = ranked before.
 
     Raises:
-        ValueError: no relevant row, or arrays of different lengths.
+        InputError: no relevant row, arrays of different lengths, or a score that is no finite number.
 
     >>> round(average_precision(np.array([True, False, True, False]), np.array([0.9, 0.8, 0.7, 0.1])), 4)
     0.8333
     """
     from sklearn.metrics import average_precision_score
 
-    _require_rows(relevant, score)
-    _require_relevant(relevant)
-    return float(average_precision_score(relevant, score))
+    wanted, ranked = flags_of(relevant, "relevant"), numbers_of(score, "score")
+    if wanted.ndim != 1 or wanted.shape != ranked.shape or not len(wanted):
+        raise InputError(f"`relevant` and `score` must have one entry per row, but have the shapes {wanted.shape} and {ranked.shape}.")
+    if not np.isfinite(ranked).all():
+        row = int(np.flatnonzero(~np.isfinite(ranked))[0])
+        raise InputError(f"row {row + 1} has the score {ranked[row]}, where a finite number is needed to rank by; leave such rows out.")
+    if not wanted.any():
+        raise InputError("no row is relevant, so a ranking cannot be scored; mark those that are looked for in `relevant`.")
+    return float(average_precision_score(wanted, ranked))
 
 
 def precision_recall_at(relevant: Bools, rank: Ids, k: int) -> tuple[float, float]:
@@ -113,7 +122,8 @@ def precision_recall_at(relevant: Bools, rank: Ids, k: int) -> tuple[float, floa
     (1.0, 0.5)
     """
     _require_rows(relevant, rank)
-    _require_relevant(relevant)
+    if not relevant.any():
+        raise ValueError("no row is relevant, so a ranking cannot be scored")
     if not 1 <= k <= len(rank):
         raise ValueError(f"k must be from 1 to {len(rank)}, not {k}")
     found = int(np.count_nonzero(relevant & (rank <= k)))
@@ -125,8 +135,3 @@ def _require_rows(one: Array, other: Array) -> None:
         raise ValueError(f"both arrays must have one entry per row, but have {len(one)} and {len(other)}")
     if len(one) == 0:
         raise ValueError("there are no rows to score")
-
-
-def _require_relevant(relevant: Bools) -> None:
-    if not relevant.any():
-        raise ValueError("no row is relevant, so a ranking cannot be scored")

@@ -25,12 +25,7 @@ def wilson_interval(number: int, rows: int) -> tuple[float, float]:
     """
     if rows < 1:
         raise ValueError("there are no rows")
-    # As scipy.stats.binomtest, to the last bit; importing that takes longer than most sections of a page.
-    denominator = 2 * (rows + _Z**2)
-    share = number / rows
-    centre = (2 * rows * share + _Z**2) / denominator
-    half = _Z / denominator * math.sqrt(4 * rows * share * (1 - share) + _Z**2)
-    return 0.0 if number == 0 else centre - half, 1.0 if number == rows else centre + half
+    return _wilson(number / rows, rows)
 
 
 def f1_interval(f1: float, positives: int) -> tuple[float, float]:
@@ -48,11 +43,16 @@ def f1_interval(f1: float, positives: int) -> tuple[float, float]:
     """
     if positives < 1:
         raise ValueError("there are no positives")
-    share, square = f1 / (2.0 - f1), 1.959964**2
-    centre = (share + square / (2 * positives)) / (1 + square / positives)
-    half = math.sqrt(square * (share * (1 - share) / positives + square / (4 * positives**2))) / (1 + square / positives)
-    low, high = (2 * end / (1 + end) for end in (max(centre - half, 0.0), min(centre + half, 1.0)))
+    low, high = (2 * end / (1 + end) for end in _wilson(f1 / (2.0 - f1), positives))
     return low, high
+
+
+def _wilson(share: float, rows: int) -> tuple[float, float]:
+    # As scipy.stats.binomtest, to the last bit; importing that takes longer than most sections of a page.
+    denominator = 2 * (rows + _Z**2)
+    centre = (2 * rows * share + _Z**2) / denominator
+    half = _Z / denominator * math.sqrt(4 * rows * share * (1 - share) + _Z**2)
+    return 0.0 if share == 0 else max(centre - half, 0.0), 1.0 if share == 1 else min(centre + half, 1.0)
 
 
 def least_share(number: int, rows: int, confidence: float = 0.95) -> float:

@@ -69,14 +69,12 @@ class Committee:
         probabilities: of all views together, out of sample, ``(n_examples, n_classes)``; rows sum to 1. Of many classes, each row's most
             probable ones.
         doubt: how doubtful each given label is, with a suggestion.
-        views: what it is put together from; none where classes are many.
         fold: the fold of each row, ``(n_examples,)``.
         copies: how the labels of copies agree, where they were heard.
     """
 
     probabilities: Shares
     doubt: Doubt
-    views: tuple[View, ...]
     fold: Integers
     copies: Copies | None = None
 
@@ -138,7 +136,7 @@ def committee_scores(
         if vectors is not None:
             check_vectors(vectors, len(given))
         kept = shares_of_many(features, vectors, known or {}, given, len(classes), fold, rng, together=together, progress=progress)
-        return Committee(kept, kept_doubt(kept, given), (), fold)
+        return Committee(kept, kept_doubt(kept, given), fold)
     fitted, number = sum(part is not None for part in (features, vectors, trees)), int(fold.max()) + 1
     views: list[View] = []
     if features is not None:
@@ -155,7 +153,7 @@ def committee_scores(
         raise InputError("neither texts nor vectors nor probabilities are given, so no label can be doubted; give one of them.")
     probabilities = combine(views, given, rng)
     doubt = label_doubt(probabilities, given, alike=trees is not None and mostly_alike(trees), apart=apart, copies=copies)
-    return Committee(probabilities, doubt, tuple(views), fold, copies)
+    return Committee(probabilities, doubt, fold, copies)
 
 
 def _checked_labels(labels: Ids, classes: Sequence[str]) -> Integers:

@@ -33,13 +33,12 @@ from cartograph.suspects.label_doubt import (
 from cartograph.suspects.transitions import LEAST, STRENGTHS, strength_weights, unevenness
 
 
-def kept_doubt(shares: KeptShares, labels: Ids, *, pseudo_rows: float = PSEUDO_ROWS) -> Doubt:
+def kept_doubt(shares: KeptShares, labels: Ids) -> Doubt:
     """Return the doubt about every given label, and an estimate of how many are wrong; ``transition`` is None.
 
     Args:
         shares: for each row by a model that did not see that row; the given label among the classes kept.
         labels: given label ids, ``(n_examples,)``.
-        pseudo_rows: as in ``label_doubt``.
     """
     given = np.asarray(labels).astype(np.int64)
     entropy, own = entropy_of(given), shares.of(given)
@@ -49,9 +48,9 @@ def kept_doubt(shares: KeptShares, labels: Ids, *, pseudo_rows: float = PSEUDO_R
     anchors, rate = _anchors(shares, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
     contradicted = max(rate[0] / rate[1], LEAST)
     if explained < NOTHING:
-        estimated, score = False, _posterior(shares, given, None, LEAST, pseudo_rows)
+        estimated, score = False, _posterior(shares, given, None, LEAST)
     else:
-        score = _posterior(shares, given, anchors, contradicted, pseudo_rows)
+        score = _posterior(shares, given, anchors, contradicted)
         estimated = _clear(shares, contradicted, entropy) >= CLEAR or (explained >= EXPLAINED and contradicted <= CONTRADICTED)
     if not estimated:
         unknown = "little explained"
@@ -59,7 +58,7 @@ def kept_doubt(shares: KeptShares, labels: Ids, *, pseudo_rows: float = PSEUDO_R
         unknown = "few rows"
     else:
         wider, more = _anchors(shares, given, MORE_ANCHORS)
-        with_hard = _posterior(shares, given, wider, max(more[0] / more[1], LEAST), pseudo_rows)
+        with_hard = _posterior(shares, given, wider, max(more[0] / more[1], LEAST))
         wrong = bounds(score, float(with_hard.sum()), rate, more, float(len(given) - own.sum()))
     lone = lone_rows(given)
     score[lone] = np.maximum(score[lone], 0.5)
@@ -78,7 +77,7 @@ def _anchors(shares: KeptShares, given: Integers, part: float) -> tuple[sparse.c
     return counts, (float(np.count_nonzero(predicted[surest] != given[surest])), float(len(surest)))
 
 
-def _posterior(shares: KeptShares, given: Integers, anchors: sparse.csr_array | None, rate: float, pseudo_rows: float) -> Floats:
+def _posterior(shares: KeptShares, given: Integers, anchors: sparse.csr_array | None, rate: float) -> Floats:
     """Return the probability that the true class is another than the given one, ``(n_examples,)``."""
     n_classes, kept = shares.n_classes, shares.classes.shape[1]
     even = rate / (n_classes - 1)
@@ -91,7 +90,7 @@ def _posterior(shares: KeptShares, given: Integers, anchors: sparse.csr_array | 
         seen = np.asarray(anchors[shares.classes.ravel(), rows]).reshape(goes.shape)
         among = np.asarray(anchors.sum(axis=1)).ravel()[shares.classes]
         others = (n_classes - kept) * rest * even
-        goes = _likely(seen, among, goes, values, others, pseudo_rows, unevenness(given))
+        goes = _likely(seen, among, goes, values, others, unevenness(given))
     joint = values * goes
     right = np.where(own, joint, 0.0).sum(axis=1)
     wrong = np.where(own, 0.0, joint).sum(axis=1) + (n_classes - kept) * rest * even
@@ -99,11 +98,11 @@ def _posterior(shares: KeptShares, given: Integers, anchors: sparse.csr_array | 
     return doubt
 
 
-def _likely(seen: Floats, among: Floats, goes: Floats, values: Floats, others: Floats, pseudo_rows: float, uneven: float) -> Floats:
+def _likely(seen: Floats, among: Floats, goes: Floats, values: Floats, others: Floats, uneven: float) -> Floats:
     """Return how often rows of the kept classes have the given label: the mean over strengths, by how likely they make the labels."""
 
     def held(strength: float) -> Floats:
-        extra = pseudo_rows * strength
+        extra = PSEUDO_ROWS * strength
         return goes if np.isinf(extra) else (seen + extra * goes) / (among + extra)
 
     likelihood = [float(np.log((values * held(strength)).sum(axis=1) + others).sum()) for strength in STRENGTHS]

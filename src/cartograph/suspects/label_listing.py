@@ -44,7 +44,7 @@ def decision_suspects(
         threshold: probability from which on one is a suspect.
     """
     shares = np.stack([1.0 - yes, yes], axis=1)
-    committee = Committee(shares, replace(doubt, score=score), (), np.zeros(len(given), dtype=np.int64))
+    committee = Committee(shares, replace(doubt, score=score), np.zeros(len(given), dtype=np.int64))
     evidence = Evidence(given, NAMES, measures, mean_probabilities(logits), logits.shape[1], committee)
     table = suspects_table(uids, untested_committee(evidence.columns, None), evidence, shares, threshold=threshold)
     suggested = pa.array(table["suggested"].to_numpy() + first, pa.int32())

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cartograph.data.arrays import Floats, Integers, Integers32
+from cartograph.data.given import label_ids, numbers_of
 from cartograph.data.kept_logits import KeptShares
 from cartograph.data.linked_rows import linked_texts, named_by
 from cartograph.errors import InputError
@@ -58,11 +59,7 @@ def find_suspects(
     >>> suspects.rows.tolist()[0], suspects.suggested.tolist()[3]
     (3, 0)
     """
-    given, shares = np.asarray(labels), np.asarray(probabilities)
-    if not np.issubdtype(given.dtype, np.integer):
-        raise InputError(
-            f"labels must be integers from 0 on, but are {given.dtype}; number them with `np.unique(labels, return_inverse=True)[1]`."
-        )
+    given, shares = label_ids(labels), numbers_of(probabilities, "probabilities")
     if not 0 <= threshold <= 1:
         raise InputError(f"threshold must be in [0, 1], but is {threshold}; it is the probability from which on a label is doubted.")
     doubt = label_doubt(shares, given, pseudo_rows=pseudo_rows)
@@ -96,16 +93,17 @@ def out_of_fold_probabilities(
         seed: of the folds; the same seed gives the same probabilities.
 
     Raises:
-        InputError: no rows, one class, blank texts, labels or links that do not fit, or more folds than the smallest class has rows.
+        InputError: no rows, one class, blank texts, labels that are no integers from 0 on, labels, vectors or links that do not fit, or
+            more folds than rows.
 
     >>> texts = ["good fun", "a good film", "good plot"] * 4 + ["bad film", "a bad plot", "bad"] * 4
     >>> labels = [1] * 12 + [0] * 11 + [1]
     >>> find_suspects(labels, out_of_fold_probabilities(texts, labels)).score.argmax()
     np.int64(23)
     """
-    given = np.asarray(labels)
+    given = label_ids(labels)
     names = [str(label) for label in range(int(given.max(initial=-1)) + 1)]
-    read = None if vectors is None else np.asarray(vectors, dtype=np.float32)
+    read = None if vectors is None else numbers_of(vectors, "vectors").astype(np.float32, copy=False)
     named = None if linked is None else named_by(linked, len(given))
     rng, groups = np.random.default_rng(seed), linked_texts(texts, named)
     found = committee_scores(texts, given, names, rng, folds=folds, vectors=read, groups=groups).probabilities

@@ -41,7 +41,7 @@ def least_f1(features: sparse.csr_array | None, given: Ids, seed: int, groups: I
 
 
 def fit_labels(
-    recipe: Recipe, least: float | None, train: Path, folder: Path, *, auto: bool, processes: int | None = None, progress: Progress | None
+    recipe: Recipe, least: float | None, train: Path, folder: Path, *, auto: bool, progress: Progress | None
 ) -> tuple[TrainingResult, list[Attempt]]:
     """Train; return the last training, and every attempt in order.
 
@@ -49,14 +49,13 @@ def fit_labels(
         recipe: how; ``epochs`` are those of the first attempt.
         least: as ``least_f1`` says.
         train: a set with ``schema.LABEL_SET``.
-        folder: as ``fit_files`` takes it, like ``processes`` and ``progress``.
+        folder: as ``fit_files`` takes it, like ``progress``.
         auto: whether the training goes on until the model has learnt.
-        processes: see there.
         progress: see there.
     """
     if auto:
-        return fit_until_learnt(recipe, least, train, {}, folder, processes=processes, progress=progress, judged=yes_attempt)
-    fitted = fit_files(recipe, train, {}, folder, processes=processes, progress=progress)
+        return fit_until_learnt(recipe, least, train, {}, folder, progress=progress, judged=yes_attempt)
+    fitted = fit_files(recipe, train, {}, folder, progress=progress)
     return fitted, [yes_attempt(fitted)]
 
 

@@ -10,6 +10,7 @@ import pytest
 from cartograph.data.parquet import write_parquet
 from cartograph.dynamics.epoch_files import dynamics_table, epoch_file, read_dynamics
 from cartograph.errors import InputError
+from cartograph.frames.recorded import from_dynamics
 
 
 def write_epoch(folder: Path, epoch: int, uids: list[str], gold: list[int] | None = None, width: int = 2) -> None:
@@ -42,12 +43,14 @@ def test_uids_missing_from_an_epoch_are_named_and_left_out_on_demand(tmp_path: P
     write_epoch(tmp_path, 1, ["b", "c", "d"])
     with pytest.raises(
         InputError,
-        match=r"epoch 0 lacks 1 uid \('d'\); epoch 1 lacks 1 uid \('a'\); 2 of 4 are in every epoch: ask for the intersection",
+        match=r"epoch 0 lacks 1 uid \('d'\); epoch 1 lacks 1 uid \('a'\); 2 of 4 are in every epoch: remove .* "
+        r"`from_dynamics\(read_dynamics\(folder, intersection=True\)\)`",
     ):
         read_dynamics(tmp_path)
     found = read_dynamics(tmp_path, intersection=True)
     assert found.uids.tolist() == ["b", "c"]
     assert found.logits.tolist() == [[[2, 3], [1, 2]], [[4, 5], [3, 4]]]
+    assert from_dynamics(found).measures.index.tolist() == ["b", "c"], "what the message says can be done"
 
 
 def test_no_common_uid_is_an_error_even_with_intersection(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,20 @@ def test_a_record_does_not_change_with_the_tensor_it_was_made_from(tmp_path: Pat
         reused.fill_(9)
     table = recorder.end_epoch()
     assert table is not None and table.column("logits").to_pylist() == [[1.0, 2.0]]
+
+
+@pytest.mark.parametrize("buffer", [np.array, torch.tensor, list], ids=["numpy", "tensor", "list"])
+def test_a_record_does_not_change_with_the_buffers_of_its_uids_and_labels(tmp_path: Path, buffer: Callable[[list[int]], Any]) -> None:
+    recorder = DynamicsRecorder(tmp_path)
+    uids, gold = buffer([1, 2]), buffer([0, 1])
+    for batch in range(2):
+        for row in range(2):
+            uids[row], gold[row] = 2 * batch + row, (batch + row) % 2
+        recorder.record(uids, LOGITS[:2], gold)
+    table = recorder.end_epoch()
+    assert table is not None
+    assert table.column("uid").to_pylist() == ["0", "1", "2", "3"]
+    assert table.column("gold").to_pylist() == [0, 1, 1, 0]
 
 
 def test_half_precision_logits_are_stored_as_single(tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from cartograph.dynamics.epoch_files import Dynamics
-from cartograph.dynamics.reference_format import is_reference_folder, read_coordinates, read_reference_dynamics, write_reference_dynamics
+from cartograph.dynamics.reference_format import is_reference_folder, read_coordinates, read_reference_dynamics
 from cartograph.errors import InputError
 from cartograph.schema import COORDINATES
 
@@ -36,21 +35,10 @@ def test_reference_files_are_read_and_aligned(tmp_path: Path) -> None:
     assert found.logits.tolist() == [[[1, 2], [5, 6]], [[3, 4], [7, 8]]]
 
 
-def test_exported_dynamics_are_read_back_unchanged(tmp_path: Path) -> None:
-    logits = np.random.default_rng(0).normal(size=(5, 3, 4)).astype(np.float32)
-    dynamics = Dynamics(np.array(["a", "b", "c", "z", "ü"], object), np.array([0, 1, 2, 3, 0], np.int32), logits)
-    write_reference_dynamics(dynamics, tmp_path)
-    found = read_reference_dynamics(tmp_path)
-    assert found.uids.tolist() == dynamics.uids.tolist()
-    assert found.gold.tolist() == dynamics.gold.tolist()
-    assert np.array_equal(found.logits, logits)
-
-
 def test_guids_that_differ_between_epochs_are_named(tmp_path: Path) -> None:
     folder = reference(tmp_path, [(1, [1, 2], 0), (2, [3, 4], 1)], [(2, [7, 8], 1), (3, [5, 6], 0)])
     with pytest.raises(InputError, match=r"epoch 0 lacks 1 uid \('3'\); epoch 1 lacks 1 uid \('1'\); 1 of 3 are in every epoch"):
         read_reference_dynamics(folder)
-    assert read_reference_dynamics(folder, intersection=True).uids.tolist() == ["2"]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +146,7 @@ def test_the_references_own_sample_says_that_its_guids_differ(real_data: Path) -
     with pytest.raises(
         InputError, match=r"no uid is in every epoch: epoch 0 lacks 40 uids \('\d+', '\d+', '\d+', …\); .*; and 2 more epochs"
     ):
-        read_reference_dynamics(real_data / "cartography_dynamics_sample", intersection=True)
+        read_reference_dynamics(real_data / "cartography_dynamics_sample")
 
 
 @pytest.mark.realdata

@@ -73,3 +73,22 @@ def test_serving_on_no_schedule_at_all_is_refused(capsys: pytest.CaptureFixture[
         serve.main(cron="at noon")
     assert ended.value.exit_code == 2
     assert "--cron 'at noon' in 'UTC' is not a schedule; write five fields" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        (ConnectionError("no address"), "there is no Prefect server at 127.0.0.1:9/api"),
+        (ValueError("concurrency_limit: not a number"), r"did not take the work pool .* \(ValueError: concurrency_limit: not a number\)"),
+    ],
+)
+def test_only_a_server_that_does_not_answer_is_said_to_be_missing(
+    problem: Exception, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise problem
+
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    monkeypatch.setattr(deploy, "_prepare", fails)
+    with pytest.raises(InputError, match=said):
+        deploy.register(tmp_path / "prefect.yaml", None, None)

@@ -75,7 +75,9 @@ def test_probabilities_with_their_uids_may_come_in_any_order() -> None:
         ({"labels": np.array(["a"])}, "labels names 1 classes"),
         ({"dynamics": ([0.5, 1.5], [0, 1], np.zeros((2, 2, 2)))}, r"uids must be strings or whole numbers, but 0\.5 is of type float"),
         ({"dynamics": ([None, 1], [0, 1], np.zeros((2, 2, 2)))}, "1 uid of 2 is None"),
-        ({"dynamics": ([1, 2], ["a", "b"], np.zeros((2, 2, 2)))}, "gold labels are not class numbers"),
+        ({"dynamics": ([1, 2], ["a", "b"], np.zeros((2, 2, 2)))}, "gold labels must be integers from 0 on, but are <U1"),
+        ({"dynamics": ([1, 2], [0.0, 1.7], np.zeros((2, 2, 2)))}, "gold labels must be integers from 0 on, but are float64"),
+        ({"dynamics": ([1, 2], [0, 1], [[["x"]]])}, "logits must be numbers"),
         ({"texts": {(1, 2): "x"}}, r"uids must be strings or whole numbers, but \(1, 2\)"),
     ],
 )

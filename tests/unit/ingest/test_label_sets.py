@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cartograph.errors import InputError
 from cartograph.ingest.label_sets import Fault, label_sets, names_of
+from cartograph.ingest.missing import MISSING
+from cartograph.ingest.values import feature_of
 
 TAGS = st.lists(st.sampled_from(["war", "sea & sky", "Smith, John", "été"]), unique=True, max_size=4)
 
@@ -85,3 +88,13 @@ def test_columns_without_labels_are_refused(columns: dict[str, list[Any]], messa
 def test_a_cells_names_keep_their_order() -> None:
     assert names_of("b|a; c", "|") == ["b", "a", "c"] and names_of('["b", "a"]') == ["b", "a"] and names_of(None) == []
     assert names_of("b, a", ",") == ["b", "a"]
+
+
+@pytest.mark.parametrize("text", sorted(MISSING))
+def test_what_is_missing_in_a_table_is_missing_among_labels_too(text: str) -> None:
+    separated = label_sets({"tags": ["war|love", f" {text.upper()} ", "love"]}, "films.csv")
+    assert (separated.names, separated.empty) == (("love", "war"), 1)
+    columns = label_sets({"spam": ["1", text, "0"], "urgent": ["0", "1", "1"]}, "mails.csv")
+    assert [(fault.place, fault.reason) for fault in columns.faults] == [(1, "no label")]
+    assert label_sets({"tags": [["war", text], ["love"]]}, "films.json").names == ("love", "war")
+    assert feature_of("x", pa.chunked_array([["1", text, "2.5"]])).kind == "number"

@@ -63,3 +63,22 @@ def test_numbered_parquet_files_in_a_folder_are_one_table(tmp_path: Path) -> Non
     for number in range(2):
         pq.write_table(pa.table({"text": [f"t{number}"], "label": ["x"]}), tmp_path / f"part-{number}.parquet")
     assert read(Source(str(tmp_path), "folder")).table["text"].to_pylist() == ["t0", "t1"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_links_out_of_the_folder_are_not_followed(tmp_path: Path, suffix: str) -> None:
+    for place in ("outside", "folder", "folder/inner"):
+        (tmp_path / place).mkdir()
+        if suffix == "csv":
+            (tmp_path / place / "0.csv").write_text("text,label\none,x\n")
+        else:
+            pq.write_table(pa.table({"text": ["one"], "label": ["x"]}), tmp_path / place / "0.parquet")
+    if suffix == "parquet":
+        (tmp_path / "folder/inner/0.parquet").rename(tmp_path / "folder/2.parquet")
+    (tmp_path / "folder" / f"3.{suffix}").symlink_to(tmp_path / "folder" / f"0.{suffix}")
+    assert read(Source(str(tmp_path / "folder"), "folder")).table["text"].to_pylist() == ["one"] * 3
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    assert read(Source(str(tmp_path / "link"), "link")).table["text"].to_pylist() == ["one"] * 3
+    (tmp_path / "folder" / f"1.{suffix}").symlink_to(tmp_path / "outside" / f"0.{suffix}")
+    with pytest.raises(InputError, match=rf"folder/1\.{suffix} is a link that leads out of the folder, .*; put the file itself there"):
+        read(Source(str(tmp_path / "folder"), "folder"))

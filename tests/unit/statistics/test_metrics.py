@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cartograph.errors import InputError
 from cartograph.statistics.metrics import accuracy, average_precision, cross_entropy, macro_f1, precision_recall_at
 
 ranked = st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=30).filter(lambda rows: any(found for found, _ in rows))
@@ -59,7 +60,7 @@ def test_what_cannot_be_scored_is_refused() -> None:
         accuracy(np.zeros((0, 2)), none)
     with pytest.raises(ValueError, match="have 1 and 2"):
         accuracy(np.zeros((1, 2)), np.array([0, 1]))
-    with pytest.raises(ValueError, match="no row is relevant"):
+    with pytest.raises(InputError, match="no row is relevant"):
         average_precision(np.array([False]), np.array([1.0]))
     with pytest.raises(ValueError, match="k must be from 1 to 2, not 3"):
         precision_recall_at(np.array([True, False]), np.array([1, 2]), 3)

@@ -47,6 +47,11 @@ def test_the_interval_of_f1_holds_the_truth_as_often_as_it_says() -> None:
         f1_interval(0.5, 0)
 
 
+def test_the_interval_of_f1_is_wilsons_of_the_share_that_f1_rises_with() -> None:
+    ends = [end / (2 - end) for end in f1_interval(2 * 0.5 / 1.5, 60)]
+    assert ends == pytest.approx(wilson_interval(30, 60), abs=1e-12)
+
+
 def test_the_least_share_is_where_so_many_are_still_one_in_twenty_likely() -> None:
     least = least_share(2, 20)
     assert 1 - (1 - least) ** 20 - 20 * least * (1 - least) ** 19 == pytest.approx(0.05)

@@ -9,10 +9,9 @@ from cartograph.pairs.matcher.blocked import COMBINED
 from cartograph.pairs.matcher.matching import Matches, match_records, one_to_one
 from cartograph.pairs.matcher.model import NOT_PROPOSED, Matcher
 from cartograph.pairs.matcher.records import Records
-from cartograph.pairs.models.learner import UtteranceVectors
 
 
-def first_questions(records: Records, k: int, number: int, *, encoder: UtteranceVectors | None = None) -> Matches:
+def first_questions(records: Records, k: int, number: int) -> Matches:
     """Return pairs to ask about, the most alike first: half are the most alike, the others evenly spread over the rest.
 
     A record is in one pair at most, as long as there are enough: the answers are then about many records, not about many partners of few.
@@ -21,9 +20,8 @@ def first_questions(records: Records, k: int, number: int, *, encoder: Utterance
         records: both sides.
         k: candidates of each left record by each kind of similarity, at least 1.
         number: how many pairs; fewer where blocking proposes fewer.
-        encoder: an encoder's vectors of the records, if there are some.
     """
-    found = match_records(Matcher(COMBINED), records, k, NOT_PROPOSED / 2, encoder=encoder)
+    found = match_records(Matcher(COMBINED), records, k, NOT_PROPOSED / 2)
     alone = one_to_one(found, symmetric=records.symmetric)
     own = _spread(np.flatnonzero(alone), number)
     others = _spread(np.flatnonzero(~alone), number - len(own))

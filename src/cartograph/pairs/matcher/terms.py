@@ -77,14 +77,13 @@ def characters(text: str) -> list[str]:
     return [lowered[start : start + length] for length in (3, 4) for start in range(len(lowered) - length + 1)]
 
 
-def term_vectors(left: Sequence[str], right: Sequence[str], terms: Callable[[str], list[str]], *, sublinear: bool = False) -> TermVectors:
+def term_vectors(left: Sequence[str], right: Sequence[str], terms: Callable[[str], list[str]]) -> TermVectors:
     """Return TF-IDF vectors of both sides; rarity is that among all texts of both, labels unseen.
 
     Args:
         left: texts.
         right: texts; ``left`` itself where both sides are one set.
         terms: of a text.
-        sublinear: whether a term that a text repeats counts 1 + log of its number.
     """
     from scipy.sparse import csr_matrix
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -93,6 +92,6 @@ def term_vectors(left: Sequence[str], right: Sequence[str], terms: Callable[[str
     if not any(terms(text) for text in texts):
         empty = csr_matrix((len(texts), 1), dtype=np.float32)
         return TermVectors(empty[: len(left)], empty[: len(left)] if right is left else empty[len(left) :])
-    vectors = TfidfVectorizer(analyzer=terms, sublinear_tf=sublinear, dtype=np.float32).fit_transform(texts).tocsr()
+    vectors = TfidfVectorizer(analyzer=terms, dtype=np.float32).fit_transform(texts).tocsr()
     first = vectors[: len(left)]
     return TermVectors(first, first if right is left else vectors[len(left) :])

@@ -35,7 +35,7 @@ def embedder_class(name: str) -> type[Embedder]:
 
 
 def load_model(folder: Path) -> CosineModel:
-    """Return the cosine model that ``CosineModel.save`` wrote, calibration included."""
+    """Return the cosine model that ``CosineModel.save`` wrote, calibration included: of a round, ``data/round-N/METHOD-SEED/model``."""
     from cartograph.pairs.models.calibration import Calibration
     from cartograph.pairs.models.cosine import CALIBRATION, CONFIG, CosineModel
 

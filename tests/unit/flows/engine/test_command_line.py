@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 import typer
 from prefect.client.schemas.objects import State
@@ -153,7 +155,7 @@ LEVEL = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
 @pytest.mark.parametrize(
     ("api", "sentence"),
     [
-        ("http://127.0.0.1:9/api", "there is no Prefect server at 127.0.0.1:9/api (OSError); start one"),
+        ("http://127.0.0.1:9/api", "there is no Prefect server at 127.0.0.1:9/api (RuntimeError); start one"),
         ("", "the Prefect server that a flow starts for itself does not answer (no answer; its own messages: "),
     ],
 )
@@ -161,14 +163,14 @@ def test_a_run_that_could_not_be_made_is_a_sentence_and_when_debugging_the_error
     api: str, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def flow(*_: object, return_state: bool) -> None:
-        raise OSError("no answer")
+        raise RuntimeError("no answer") from ConnectionRefusedError()
 
     monkeypatch.setattr(command_line, "setup_logging", lambda **_: None)
     monkeypatch.setenv(LEVEL, "CRITICAL")
     monkeypatch.setenv("PREFECT_API_URL", api)
     returned, error = command_line.run_flow(flow)  # type: ignore[arg-type]
     assert returned is None and isinstance(error, InputError) and str(error).startswith(sentence)
-    with pytest.raises(OSError, match="no answer"):
+    with pytest.raises(RuntimeError, match="no answer"):
         command_line.run_flow(flow, debug=True)  # type: ignore[arg-type]
 
 
@@ -181,3 +183,30 @@ def test_who_interrupts_a_flow_ends_the_program_as_a_shell_expects(monkeypatch: 
     with pytest.raises(SystemExit) as ended:
         command_line.run_flow(flow)  # type: ignore[arg-type]
     assert ended.value.code == 130
+
+
+def test_what_is_no_matter_of_the_connection_is_said_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def flow(*_: object, return_state: bool) -> None:
+        raise ValueError("422 of http://someone:secret@127.0.0.1:9/api:\nunknown field")
+
+    monkeypatch.setattr(command_line, "setup_logging", lambda **_: None)
+    monkeypatch.setenv(LEVEL, "CRITICAL")
+    monkeypatch.setenv("PREFECT_API_URL", "http://someone:secret@127.0.0.1:9/api")
+    _, error = command_line.run_flow(flow)  # type: ignore[arg-type]
+    said = "Prefect could not begin a run (ValueError: 422 of http://127.0.0.1:9/api: unknown field); `--debug` shows where that was."
+    assert str(error) == said
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (httpx.ConnectError("refused"), True),
+        (httpx.ReadTimeout("slow"), True),
+        (socket.gaierror("no such name"), True),
+        (RuntimeError("Timed out while attempting to connect to ephemeral Prefect API server. Exited with 1."), True),
+        (RuntimeError("no"), False),
+        (PermissionError("of a file"), False),
+    ],
+)
+def test_only_errors_of_the_connection_say_that_no_server_answers(error: Exception, expected: bool) -> None:
+    assert command_line.unanswered(error) is expected
