@@ -140,9 +140,9 @@ def committees(
     return opinion
 
 
-def vectors_file(params: Embed) -> tuple[str, ...]:
+def vectors_file(params: Embed | None) -> tuple[str, ...]:
     """Return the declared name of the user's own vectors, where there are any."""
-    return () if params.file is None else (user_file(params.file),)
+    return () if params is None or params.file is None else (user_file(params.file),)
 
 
 def embedded_vectors(by_uid: pa.Table, inputs: Mapping[str, Path], file: str | None = None) -> np.ndarray | None:

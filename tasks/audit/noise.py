@@ -180,7 +180,8 @@ def _before_and_after(
     labelled = ((labels, recorded), (flips.labels, trained or recorded)) if training.recorded else ()
     found = [_from_dynamics(section, known, given, names, early=training.fine_tuned) for given, known in labelled]
     release_memory(by_uid.num_rows)
-    own = out.workspace.settings.of(Embed).file
+    embed = out.workspace.settings.find(Embed)
+    own = None if embed is None else embed.file
     committee = committees(_texts(inputs), training, inputs, folds=params.folds, seed=params.seed, wanted=wanted, file=own)
     measures = map_measures(_map(inputs))
     release_memory(by_uid.num_rows)
@@ -274,7 +275,7 @@ def _inputs(settings: Settings) -> tuple[str, ...]:
     trained = settings.of(Train)
     pretrained = recipes.pretrained_files(trained) if trained.dynamics is None else ()
     embedded = (EMBEDDED,) if needs_encoder(settings) else ()
-    return (_ROWS, "data/measure", "data/train", *embedded, *vectors_file(settings.of(Embed)), *pretrained)
+    return (_ROWS, "data/measure", "data/train", *embedded, *vectors_file(settings.find(Embed)), *pretrained)
 
 
 STEP = Step(

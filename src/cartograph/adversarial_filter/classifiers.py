@@ -11,8 +11,6 @@ from cartograph.adversarial_filter.forecast import Report, unheard
 from cartograph.data.arrays import Bools, Integers, Integers32
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from cartograph.adversarial_filter.solver.joint_fit import Weights
     from cartograph.adversarial_filter.solver.problem import Device, Problem
 
@@ -65,14 +63,14 @@ class JointLogistic:
 
     def __init__(self, penalty: float = 1.0, device: Device = "auto", tolerance: float = 3e-3, keep_bytes: int = 2**31) -> None:
         self._penalty, self._device, self._tolerance, self._keep_bytes = penalty, device, tolerance, keep_bytes
-        self._start: Tensor | None = None
+        self._start: Any = None
 
     def tally(
         self, pool: Rows, train: Bools, others: Sequence[Rows], seed: int, report: Report = unheard
     ) -> tuple[Integers32, list[Integers32]]:
         """See ``Classifier``."""
         right, theirs, weights = self.tally_from(pool, train, others, seed, report)
-        self.go_on_from([] if weights is None else [weights.coefficients])
+        self.go_on_from([] if weights is None else [weights])
         return right, theirs
 
     def tally_from(
@@ -102,12 +100,12 @@ class JointLogistic:
         theirs = [right(other, np.zeros((len(other.rows), train.shape[1]), bool)) for other in unseen]
         return right(given, train), theirs, weights
 
-    def go_on_from(self, coefficients: Sequence[Tensor]) -> None:
-        """Start the next round from the mean of these weights, ``(n_partitions, d + 1, columns)`` each; from the last start without any."""
-        if coefficients:
-            import torch
+    def go_on_from(self, found: Sequence[Weights]) -> None:
+        """Start the next round from the mean of these weights; from the last start without any."""
+        if found:
+            from cartograph.adversarial_filter.solver.joint_fit import mean_weights
 
-            self._start = torch.cat(list(coefficients)).mean(dim=0)
+            self._start = mean_weights(found)
 
     def _fit(self, given: Problem, train: Bools, seed: int, report: Report) -> Weights:
         from cartograph.adversarial_filter.solver.joint_fit import fit

@@ -17,7 +17,7 @@ from cartograph.data.progress import Progress
 from cartograph.data.spread import Spread, in_turn
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from cartograph.adversarial_filter.solver.joint_fit import Weights
 
 _COUNTED = 1_000
 
@@ -27,7 +27,7 @@ class _Found(NamedTuple):
 
     right: Integers32
     others: list[Integers32]
-    coefficients: Tensor | None
+    weights: Weights | None
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class InParts:
         for number, found in enumerate(self.spread(pieces, heard), 1):
             for count, more in zip(right, (found.right, *found.others), strict=True):
                 count += more
-            weights.append(found.coefficients)
+            weights.append(found.weights)
             report(number / len(groups))
         self.whole.go_on_from([each for each in weights if each is not None])
         return right[0], right[1:]
@@ -107,7 +107,7 @@ def _tally(whole: JointLogistic, seen: Sequence[Rows], train: _Packed, seed: int
 
     pool, *others = (Rows(_opened(rows.features), rows.places.astype(np.int64), rows.labels.astype(np.int64)) for rows in seen)
     right, theirs, weights = whole.tally_from(pool, train.unpacked(), others, seed, report)
-    return _Found(right, theirs, None if weights is None else weights.coefficients.cpu())
+    return _Found(right, theirs, weights)
 
 
 def _opened(features: Any) -> Any:

@@ -21,7 +21,7 @@ Cost of a pass: O(|S| · d · m · classes) multiplications with masks, O(t · d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -180,6 +180,12 @@ def _share_of(part: slice, number: int, report: Report) -> Callable[[int], None]
         report((part.start + min(made / _USUAL_PASSES, part.stop - part.start)) / number)
 
     return evaluated
+
+
+def mean_weights(found: Sequence[Weights]) -> Tensor:
+    """Return the mean of all partitions' weights, (d + 1, columns), on the CPU where they come from several fits."""
+    several = [weights.coefficients.cpu() if len(found) > 1 else weights.coefficients for weights in found]
+    return torch.cat(several).mean(dim=0)
 
 
 def correct_predictions(given: Problem, train: Bools, weights: Weights) -> Integers32:
