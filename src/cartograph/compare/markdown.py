@@ -54,7 +54,7 @@ def difference_cells(row: Row | None) -> tuple[str, str, str]:
     difference, low, high = in_points(row)
     decimals = digits(low, high)
     ends = " to ".join(points(end, decimals, signed=True) for end in (low, high))
-    return points(difference, decimals, signed=True), ends, "" if row["p"] is None else f"{row['p']:.3f}".removeprefix("0")
+    return points(difference, decimals, signed=True), ends, "" if row.get("p") is None else f"{row['p']:.3f}".removeprefix("0")
 
 
 def plus_minus(row: Row) -> str:
