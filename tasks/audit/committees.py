@@ -132,6 +132,7 @@ def committees(
                 apart=reading.apart,
                 groups=reading.groups,
                 texts=reading.texts,
+                same=reading.same,
                 progress=progress,
             )
 

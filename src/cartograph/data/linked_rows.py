@@ -13,6 +13,7 @@ occurs more often is left to all folds: what most of its rows are labelled says 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import cast
@@ -21,12 +22,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from cartograph.data.arrays import Integers
+from cartograph.data.arrays import Bools, Integers
 from cartograph.data.components import components, numbered
+from cartograph.data.words import WORD
 from cartograph.errors import InputError
 from cartograph.schema import LINKED, dataset_info
 
 _BLOCK = 20_000
+_WORDS = re.compile(WORD)
 
 LARGEST = 0.1
 """Share of the rows above which no group may be that texts link: chains of them can link most of a set, and one fold holds a fifth."""
@@ -63,6 +66,19 @@ def row_copies(table: pa.Table, groups: Integers | None) -> Integers | None:
         return None
     fields = _ids([_texts(table[name]) for name in info.fields])
     return numbered(np.unique(np.stack([groups, *fields], axis=1), axis=0, return_inverse=True)[1].reshape(-1))
+
+
+def same_words(table: pa.Table, groups: Integers | None) -> Integers | None:
+    """Return a number for each row, equal for up to ``COPIES`` rows of the same words, whatever stands between them, ``(n_examples,)``.
+
+    None where rows are linked, which models read apart, where no words come twice, and of what has no words.
+    """
+    info = dataset_info(table.schema)
+    if groups is not None or info.task not in ("single", "pair") or info.features or info.images or not table.num_rows:
+        return None
+    fields = _ids([(" ".join(_WORDS.findall(text.lower())) or text for text in _texts(table[name])) for name in info.fields])
+    own, copied = _copied(fields)
+    return numbered(own) if copied.any() else None
 
 
 def user_groups(table: pa.Table) -> Integers | None:
@@ -169,14 +185,17 @@ def _alone_where_too_many(named: Integers) -> Integers:
 
 
 def _copies(fields: Sequence[Integers]) -> list[Integers]:
-    """Return the number of each row's texts together, of its own for texts of more than ``COPIES`` rows; nothing where copies are few."""
+    """Return the number of each row's texts together, as ``_copied`` does; nothing where copies are few."""
+    own, copied = _copied(fields)
+    return [] if len(own) < AMONG or copied.sum() < COPIED * len(own) else [own]
+
+
+def _copied(fields: Sequence[Integers]) -> tuple[Integers, Bools]:
+    """Return the number of each row's texts together, of its own for texts of more than ``COPIES`` rows, and which rows are copies."""
     number = np.unique(np.stack(fields, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
     counts = np.bincount(number)
     copied = (counts[number] > 1) & (counts[number] <= COPIES)
-    if len(number) < AMONG or copied.sum() < COPIED * len(number):
-        return []
-    own: Integers = np.where(copied, number, len(counts) + np.arange(len(number)))
-    return [own]
+    return np.where(copied, number, len(counts) + np.arange(len(number))), copied
 
 
 def _texts(column: pa.ChunkedArray) -> Iterator[str]:

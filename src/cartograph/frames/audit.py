@@ -247,6 +247,7 @@ def _find_suspects(
             apart=reading.apart,
             groups=reading.groups,
             texts=reading.texts,
+            same=reading.same,
             progress=judged,
         )
 

@@ -20,14 +20,14 @@ from scipy import sparse
 from cartograph.data.arrays import Floats32, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.kept_logits import WHOLE, KeptShares, Shares
-from cartograph.data.linked_rows import row_copies, row_groups
+from cartograph.data.linked_rows import row_copies, row_groups, same_words
 from cartograph.data.progress import Progress, piece_of
 from cartograph.errors import InputError
 from cartograph.features.simple import simple_features
 from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike, tree_columns
 from cartograph.features.text import Row, text_features
 from cartograph.schema import dataset_info
-from cartograph.suspects.copies import Copies, copies_of
+from cartograph.suspects.copies import Copies, contradicting_copies, copies_of
 from cartograph.suspects.kept_doubt import kept_doubt
 from cartograph.suspects.label_doubt import Doubt, label_doubt
 from cartograph.suspects.many_classes import shares_of_many
@@ -44,6 +44,7 @@ class Reading(NamedTuple):
     apart: bool = False
     groups: Integers | None = None
     texts: Integers | None = None
+    same: Integers | None = None
 
 
 def reading_of(table: pa.Table) -> Reading:
@@ -58,7 +59,7 @@ def reading_of(table: pa.Table) -> Reading:
     if info.features:
         return Reading(None, dense_columns({"train": table})["train"], tree_columns(table), groups=groups)
     features = None if info.task == "choice" else simple_features(table)
-    return Reading(features, None, None, info.task == "pair", groups, row_copies(table, groups))
+    return Reading(features, None, None, info.task == "pair", groups, row_copies(table, groups), same_words(table, groups))
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ def committee_scores(
     apart: bool = False,
     groups: Integers | None = None,
     texts: Integers | None = None,
+    same: Integers | None = None,
     progress: Progress | None = None,
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
@@ -116,6 +118,8 @@ def committee_scores(
             may that read one of them; folds that are given must not divide one. None: each row is on its own.
         texts: a number for each row, equal for copies of one group (``linked_rows.row_copies``): their labels are heard when all models
             have spoken (``copies``), of at most ``WHOLE`` classes. None: they are not.
+        same: a number for each row, equal for rows of the same words of which models may meet one to score another
+            (``linked_rows.same_words``): of their labels, where they differ, at most one is right; of at most ``WHOLE`` classes.
         progress: called with (folds done, folds), over all views; of many classes with (rows, of all).
 
     Raises:
@@ -152,7 +156,8 @@ def committee_scores(
     if not views:
         raise InputError("neither texts nor vectors nor probabilities are given, so no label can be doubted; give one of them.")
     probabilities = combine(views, given, rng)
-    doubt = label_doubt(probabilities, given, alike=trees is not None and mostly_alike(trees), apart=apart, copies=copies)
+    met = None if same is None else contradicting_copies(same, given)
+    doubt = label_doubt(probabilities, given, alike=trees is not None and mostly_alike(trees), apart=apart, copies=copies, met=met)
     return Committee(probabilities, doubt, fold, copies)
 
 

@@ -8,6 +8,10 @@ their texts, and are fitted by maximum likelihood (EM; Dempster, Laird & Rubin 1
 something. The third is left out unless it makes the labels clearly likelier (``SURELY``). How often copies disagree also shows how often
 labels go wrong, where the models alone, unsure of hard texts, think them wrong more often: the factor of T by which they disagree as they
 do is the likeliest of ``MILDER``.
+
+Where copies are few they are not held out together, and models of one have met the label of the other: of two that contradict each other
+each looks surely wrong. One label at most is right there. What the models say of one text is then their mean, and every label of it counts
+as given by the transition (``once_for_all``).
 """
 
 from __future__ import annotations
@@ -70,6 +74,47 @@ def copies_of(number: Integers, labels: Ids) -> Copies | None:
     agreeing, contradicting = np.zeros(len(number), np.int32), np.zeros(len(number), np.int32)
     agreeing[rows], contradicting[rows] = alike - 1, np.bincount(text)[text] - alike
     return Copies(rows, text, agreeing, contradicting)
+
+
+def contradicting_copies(number: Integers, labels: Ids) -> Copies | None:
+    """Return the copies of texts that have several labels; None without any.
+
+    Args:
+        number: of each row's text, equal for copies, ``(n_examples,)``.
+        labels: given label ids, ``(n_examples,)``.
+
+    >>> contradicting_copies(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 0, 1])).rows.tolist()
+    [0, 1]
+    """
+    found = copies_of(number, labels)
+    if found is None or not found.contradicting.any():
+        return None
+    return copies_of(np.where(np.isin(number, number[found.contradicting > 0]), number, -1), labels)
+
+
+def once_for_all(true_classes: Floats, transition: Floats, given: Integers, copies: Copies) -> Floats:
+    """Return the probabilities of the true classes where models of one copy have met the other's label, ``(n_examples, n_classes)``.
+
+    Args:
+        true_classes: of each row, ``(n_examples, n_classes)``.
+        transition: T[y, z], the share of the rows of true class y that are labelled z, ``(n_classes, n_classes)``.
+        given: label ids, ``(n_examples,)``.
+        copies: those whose labels differ.
+
+    >>> sure, even = np.array([[0.1, 0.9], [0.9, 0.1]]), np.array([[0.9, 0.1], [0.1, 0.9]])
+    >>> labels = np.array([0, 1])
+    >>> once_for_all(sure, even, labels, copies_of(np.zeros(2, int), labels)).round(2).tolist()
+    [[0.1, 0.9], [0.9, 0.1]]
+    """
+    rows, text = copies.rows, copies.text
+    mean = np.zeros((int(text.max()) + 1, true_classes.shape[1]))
+    np.add.at(mean, text, true_classes[rows])
+    mean /= np.bincount(text)[:, None]
+    goes = np.clip(transition, LEAST / len(transition), None).T[given[rows]]
+    updated: Floats = true_classes.copy()
+    updated[rows] = mean[text] * _of_others(np.log(goes), text)
+    updated[rows] /= updated[rows].sum(axis=1, keepdims=True)
+    return updated
 
 
 def updated_by_copies(true_classes: Floats, transition: Floats, given: Integers, copies: Copies, softer: Floats | None = None) -> Floats:

@@ -30,7 +30,7 @@ from cartograph.data.arrays import Bools, Floats, Ids, Integers, Integers32, Rea
 from cartograph.data.kept_logits import KeptShares
 from cartograph.errors import InputError
 from cartograph.statistics.proportion import wilson_interval
-from cartograph.suspects.copies import Copies, updated_by_copies
+from cartograph.suspects.copies import Copies, once_for_all, updated_by_copies
 from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
 from cartograph.suspects.through_noise import sharpen
 from cartograph.suspects.transitions import LEAST, anchor_counts, contradicting, counted_transition, even_transition, likely_transition
@@ -124,6 +124,7 @@ def label_doubt(
     apart: bool = False,
     missed: bool = False,
     copies: Copies | None = None,
+    met: Copies | None = None,
 ) -> Doubt:
     """Return the doubt about every given label, and an estimate of how many are wrong.
 
@@ -142,6 +143,7 @@ def label_doubt(
             about has exceptions, which look like wrong labels, so that nothing but ``CLEAR`` is enough.
         missed: whether a label is one of several that a row may have, of which any is easily missed (``transitions``).
         copies: of the rows, which the models scored without having met one another; their labels are heard, too.
+        met: copies whose labels differ, which the models scored having met one another: at most one label of theirs is right.
 
     Raises:
         InputError: shapes that do not fit, probabilities that are negative or do not sum to 1, or a label outside the classes.
@@ -161,12 +163,12 @@ def label_doubt(
     pairs: tuple[WrongPair, ...] = ()
     if explained < NOTHING:
         transition, estimated, noisy, hard = even_transition(known.shape[1], LEAST), False, False, False
-        score = _posterior(_updated(known, transition, given, copies, known), transition, given)
+        score = _posterior(_updated(known, transition, given, copies, known, met), transition, given)
     else:
         anchors = anchor_counts(known, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
         transition = likely_transition(known, given, anchors, pseudo_rows, missed=missed)
         true_classes = sharpen(known, given, transition).probabilities(known)
-        updated = _updated(true_classes, transition, given, copies, known)
+        updated = _updated(true_classes, transition, given, copies, known, met)
         score = _posterior(updated, transition, given)
         contradicted, surest = contradicting(anchors)
         clear = clear_share(true_classes)
@@ -180,7 +182,7 @@ def label_doubt(
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
     else:
-        wrong = _wrong_labels(known, given, score, anchors, pseudo_rows, missed, copies)
+        wrong = _wrong_labels(known, given, score, anchors, pseudo_rows, missed, copies, met)
         ends = (wrong.low / max(wrong.expected, LEAST), wrong.high / max(wrong.expected, LEAST))
         pairs = wrong_pairs(known, updated, given, transition, anchors, ends)
     alone = lone_rows(given)
@@ -253,19 +255,37 @@ def _posterior(true_classes: Floats, transition: Floats, given: Integers) -> Flo
     return wrong / (wrong + right)
 
 
-def _updated(true_classes: Floats, transition: Floats, given: Integers, copies: Copies | None, softer: Floats) -> Floats:
+def _updated(
+    true_classes: Floats, transition: Floats, given: Integers, copies: Copies | None, softer: Floats, met: Copies | None
+) -> Floats:
+    if met is not None:
+        return once_for_all(true_classes, transition, given, met)
     return true_classes if copies is None else updated_by_copies(true_classes, transition, given, copies, softer)
 
 
 def _wrong_labels(
-    probabilities: Floats, given: Integers, score: Floats, anchors: Floats, pseudo_rows: float, missed: bool, copies: Copies | None
+    probabilities: Floats,
+    given: Integers,
+    score: Floats,
+    anchors: Floats,
+    pseudo_rows: float,
+    missed: bool,
+    copies: Copies | None,
+    met: Copies | None,
 ) -> WrongLabels:
     wider = anchor_counts(probabilities, given, MORE_ANCHORS)
     transition = likely_transition(probabilities, given, wider, pseudo_rows, missed=missed)
     true_classes = sharpen(probabilities, given, transition).probabilities(probabilities)
-    with_hard = float(_posterior(_updated(true_classes, transition, given, copies, probabilities), transition, given).sum())
-    unpredicted = float(len(given) - probabilities[np.arange(len(given)), given].sum())
-    return bounds(score, with_hard, contradicting(anchors), contradicting(wider), unpredicted)
+    updated = _updated(true_classes, transition, given, copies, probabilities, met)
+    doubted = _posterior(updated, transition, given)
+    unpredicted = 1.0 - probabilities[np.arange(len(given)), given]
+    if met is None:
+        return bounds(score, float(doubted.sum()), contradicting(anchors), contradicting(wider), float(unpredicted.sum()))
+    # Their labels contradict each other, whatever the models say of them: the interval is that of the others.
+    sure = float(score[met.rows].sum())
+    others, with_hard, rest = (np.delete(values, met.rows) for values in (score, doubted, unpredicted))
+    found = bounds(others, float(with_hard.sum()), contradicting(anchors), contradicting(wider), float(rest.sum()))
+    return WrongLabels(found.expected + sure, found.low + sure, found.high + sure, found.most + sure)
 
 
 def bounds(score: Floats, with_hard: float, anchors: tuple[float, float], wider: tuple[float, float], unpredicted: float) -> WrongLabels:

@@ -1,7 +1,7 @@
 import numpy as np
 
 from cartograph.statistics.metrics import average_precision
-from cartograph.suspects.copies import copies_of
+from cartograph.suspects.copies import contradicting_copies, copies_of
 from cartograph.suspects.label_doubt import label_doubt
 
 COPIES, TEXTS = 3, 600
@@ -38,6 +38,28 @@ def test_copies_that_were_labelled_apart_outvote_a_wrong_label() -> None:
     wrong = given != true
     assert average_precision(wrong, heard.score) > 0.05 + average_precision(wrong, alone.score)
     assert heard.wrong is not None and heard.wrong.low <= wrong.sum() <= heard.wrong.high
+
+
+def test_of_copies_that_contradict_each_other_one_is_wrong_whatever_the_models_learnt_from_the_other() -> None:
+    rng = np.random.default_rng(3)
+    true = np.arange(800) % 2
+    known = np.where((true == 0)[:, None], [0.97, 0.03], [0.03, 0.97])
+    given, number = true.copy(), np.arange(800)
+    pairs = np.arange(0, 40)
+    number[pairs + 40] = pairs
+    # The models say of each what the other is labelled; of half of them nobody knows the class from the text.
+    given[pairs], given[pairs + 40] = 0, 1
+    known[pairs] = np.where((rng.random(40) < 0.5)[:, None], [0.05, 0.95], [0.0, 1.0])
+    known[pairs + 40] = known[pairs][:, ::-1]
+    plain = label_doubt(known, given)
+    assert (plain.score[:80] > 0.8).all(), "each looks surely wrong"
+    met = contradicting_copies(number, given)
+    found = label_doubt(known, given, met=met)
+    assert met is not None and met.rows.tolist() == list(range(80))
+    np.testing.assert_allclose(found.score[pairs] + found.score[pairs + 40], 1.0)
+    assert found.wrong is not None and found.wrong.low <= 40.0 <= found.wrong.high and found.wrong.low > 39.0
+    np.testing.assert_allclose(found.score[80:], label_doubt(known, given, met=met).score[80:])
+    assert contradicting_copies(number, true * 0) is None
 
 
 def test_copies_that_share_one_label_vouch_for_nothing() -> None:
