@@ -56,8 +56,8 @@ MUTANTS = (
     ),
     Mutant(
         "src/cartograph/suspects/transitions.py",
-        "np.asarray(log_likelihood) + _PRIOR",
-        "np.zeros(len(STRENGTHS))",
+        "np.asarray(log_likelihood) + np.log(",
+        "np.zeros(len(STRENGTHS)) + np.log(",
         f"{UNIT}/suspects/test_transitions.py",
     ),
     Mutant(DOUBT, "high, max(high, unpredicted))", "high, high)", f"{UNIT}/suspects/test_label_doubt.py"),
