@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
+from cartograph.data.progress import Progress
 from cartograph.data.spread import Spread, in_turn
 from cartograph.train.child_process import ProgressLines, answer, run_child
 from cartograph.train.recipe import Recipe
@@ -37,7 +37,7 @@ def fit_apart(
     *,
     folds: int = 0,
     processes: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     spread: Spread = in_turn,
 ) -> Recorded:
     """Train a model on a Parquet file (``schema.examples_schema``); an interrupted call goes on where it stopped.
@@ -55,60 +55,56 @@ def fit_apart(
         InputError: as ``fit.fit_files`` and ``k_fold.fit_folds``.
         CartographError: the process ended otherwise; the message has its last words.
     """
+    job = _Job(recipe, train, folder, folds, processes)
     if pq.read_metadata(train).num_rows < APART_FROM:
-        _fit(recipe, train, folder, folds, processes, progress, spread)
+        _fit(job, progress, spread)
     else:
         if folds and spread is not in_turn:
-            _fit_folds(recipe, train, folder, folds, processes, progress, spread)
+            _fit_folds(job, progress, spread)
         folder.mkdir(parents=True, exist_ok=True)
-        job = folder / "apart.json"
+        file = folder / "apart.json"
         content = {"recipe": recipe.to_json(), "train": str(train), "folder": str(folder), "folds": folds, "processes": processes}
-        job.write_text(json.dumps(content | {"starter": os.getpid()}), encoding="utf-8")
-        run_child([sys.executable, "-m", "cartograph.train.apart", str(job)], folder / "apart.log", "training", progress)
+        file.write_text(json.dumps(content | {"starter": os.getpid()}), encoding="utf-8")
+        run_child([sys.executable, "-m", "cartograph.train.apart", str(file)], folder / "apart.log", "training", progress)
     return Recorded(folder / "dynamics", folder / "out_of_fold" if folds else None)
 
 
-def _fit(
-    recipe: Recipe,
-    train: Path,
-    folder: Path,
-    folds: int,
-    processes: int | None,
-    progress: Callable[[int, int], None] | None,
-    spread: Spread = in_turn,
-) -> None:
+class _Job(NamedTuple):
+    """What ``fit_apart`` was asked for."""
+
+    recipe: Recipe
+    train: Path
+    folder: Path
+    folds: int
+    processes: int | None
+
+
+def _fit(job: _Job, progress: Progress | None, spread: Spread = in_turn) -> None:
     from cartograph.train.fit import fit_files
 
     def after_folds(done: int, total: int) -> None:
         if progress is not None:
-            progress(max(folds - 1, 0) * total + done, max(folds, 1) * total)
+            progress(max(job.folds - 1, 0) * total + done, max(job.folds, 1) * total)
 
-    if folds:
-        _fit_folds(recipe, train, folder, folds, processes, progress, spread)
-    fit_files(recipe, train, {}, folder, processes=processes, progress=after_folds)
+    if job.folds:
+        _fit_folds(job, progress, spread)
+    fit_files(job.recipe, job.train, {}, job.folder, processes=job.processes, progress=after_folds)
 
 
-def _fit_folds(
-    recipe: Recipe,
-    train: Path,
-    folder: Path,
-    folds: int,
-    processes: int | None,
-    progress: Callable[[int, int], None] | None,
-    spread: Spread,
-) -> None:
+def _fit_folds(job: _Job, progress: Progress | None, spread: Spread) -> None:
     from cartograph.train.k_fold import fit_folds
 
     # Each fold leaves out its rows: together they are folds - 1 trainings on all rows, and one more comes after them.
     def in_folds(done: int, total: int) -> None:
         if progress is not None:
-            progress(done, total // (folds - 1) * folds)
+            progress(done, total // (job.folds - 1) * job.folds)
 
-    fit_folds(recipe, train, folder, folds=folds, processes=processes, progress=in_folds, spread=spread)
+    fit_folds(job.recipe, job.train, job.folder, folds=job.folds, processes=job.processes, progress=in_folds, spread=spread)
 
 
-def _work(job: dict[str, Any]) -> None:
-    _fit(Recipe(**job["recipe"]), Path(job["train"]), Path(job["folder"]), job["folds"], job["processes"], ProgressLines())
+def _work(content: dict[str, Any]) -> None:
+    paths = Path(content["train"]), Path(content["folder"])
+    _fit(_Job(Recipe(**content["recipe"]), *paths, content["folds"], content["processes"]), ProgressLines())
 
 
 if __name__ == "__main__":
