@@ -4,7 +4,6 @@ import json
 import shutil
 from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -23,8 +22,10 @@ from tasks.audit.parameters.train import Train
 from tasks.audit.recipes import epochs_file, recipe_of
 from tasks.audit.train import STEP, run
 from tasks.engine.digest import digest_path
+from tasks.engine.step import Out
 from tasks.engine.workspace import CODE
 from tests.training_sets import info_of, small_set, table
+from tests.workspaces import make_workspace
 
 
 class Workplace:
@@ -40,17 +41,12 @@ class Workplace:
     def run(self, **params: object) -> tuple[str, Path, dict[str, float]]:
         data, metrics = self.folder / "out" / "data" / "train", self.folder / "out" / "train.metrics.json"
         data.mkdir(parents=True)
-        out = _Out({"data/train": data, "reports/train.metrics.json": metrics}, self.folder / "checkpoints")
+        staged = {"data/train": data, "reports/train.metrics.json": metrics}
+        space = make_workspace(self.folder)
+        out = Out(space, staged, self.folder / "checkpoints", self.folder / "out" / "reports", self.folder / "failed")
         inputs = self.inputs | ({f"file:{params['dynamics']}": Path(str(params["dynamics"]))} if "dynamics" in params else {})
         values = {"batch_size": 8, "learning_rate": 0.01, "epochs": 3, "device": "cpu", "threads": 1} | params
         return run(Train(**values), inputs, out), data, json.loads(metrics.read_text())  # type: ignore[arg-type]
-
-
-class _Out(dict[str, Path]):
-    def __init__(self, staged: dict[str, Path], checkpoints: Path) -> None:
-        super().__init__(staged)
-        self.workspace = SimpleNamespace(name="default", resolve=checkpoints.joinpath)
-        self.checkpoints = checkpoints
 
 
 @pytest.fixture
