@@ -116,28 +116,29 @@ def with_versions(audit: Audit, **options: bool) -> Audit:
 
 def with_suspects(audit: Audit, *, flagged: tuple[int, ...] = (1, 0), assumption: str | None = None, **changes: object) -> Audit:
     """Rows flagged in this order; two flips found by the committee."""
-    order = [*flagged, *(row for row in range(8) if row not in flagged)]
+    uids, count = audit.measures["uid"].to_pylist(), audit.rows
+    order = [*flagged, *(row for row in range(count) if row not in flagged)]
     rows = [
         {
-            "uid": f"u{row}",
-            "probability": 0.99 - 0.1 * order.index(row),
+            "uid": uids[row],
+            "probability": 0.99 - 0.8 * order.index(row) / count,
             "flagged": row in flagged,
-            "suggested": 1 - GOLD[row],
+            "suggested": 1 - int(audit.gold[row]),
             "suggested_probability": 0.7,
             "rank": order.index(row) + 1,
             "reason": f"because {row}",
         }
-        for row in range(8)
+        for row in range(count)
     ]
-    experiment = {"uid": [f"u{row}" for row in range(8)], "flipped": [row > 5 for row in range(8)]}
+    experiment = {"uid": uids, "flipped": [row > 5 for row in range(count)]}
     experiment |= {
-        "confidence_before": [0.96] * 8,
-        "variability_before": [0.02] * 8,
-        "confidence_after": [0.12] * 8,
-        "variability_after": [0.3] * 8,
+        "confidence_before": [0.96] * count,
+        "variability_before": [0.02] * count,
+        "confidence_after": [0.12] * count,
+        "variability_after": [0.3] * count,
     }
     record = {
-        "rows": 8,
+        "rows": count,
         "suspects": len(flagged),
         "threshold": 0.5,
         "flips": 2,

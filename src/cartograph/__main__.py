@@ -237,6 +237,7 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
 def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> int:
     """Write the results and say what was found; return how many rows ``cleaned.csv`` has."""
     from cartograph.frames.tables import write_tables
+    from cartograph.page.gathered import gathered_sentence
     from cartograph.page.headline import NONE_SURE, on_condition, sure_suspects, why_unknown
     from cartograph.wording import labels_wrong
 
@@ -253,6 +254,8 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recip
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
         because = f": {why}; {NONE_SURE}" if why else f"; {NONE_SURE}"
         say(f"{part}; how many labels are wrong cannot be estimated{because}")
+    if gathered := gathered_sentence(page):
+        say(gathered)
     say("")
     say(f"{report}: the map, the suspects and the reasons; open it in a browser")
     say(f"{suspects}: the suspects, most suspect first")

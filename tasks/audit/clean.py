@@ -223,7 +223,7 @@ def _write_own_format(source: Source, kept: KeptRows, folder: Path) -> None:
 
 
 def _with_label_names(cleaned: pa.Table) -> pa.Table:
-    """Return the built-in corpus's own columns: uid, texts or features, and the label's name."""
+    """Return the built-in corpus's columns that models read: uid, texts or features, and the label's name."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

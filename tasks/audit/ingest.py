@@ -53,10 +53,12 @@ def run(params: Ingest, inputs: Mapping[str, Path], out: Out) -> str:
     from cartograph.data.memory import release_memory
     from cartograph.data.parquet import write_parquet
     from cartograph.ingest.canonical import ingest
+    from cartograph.ingest.strata import strata_of
     from tasks.checks.ingested_sets import validate
 
     raw_sets, truth = read_sets(params, inputs)
     sets = ingest(raw_sets, columns_of(params), labelling_of(params))
+    strata = strata_of(raw_sets[0].files, sets[0])
     del raw_sets
     quarantine = pa.concat_tables([item.quarantine for item in sets])
     check_quarantine(params.quarantine_limit, sets, quarantine, out)
@@ -75,6 +77,7 @@ def run(params: Ingest, inputs: Mapping[str, Path], out: Out) -> str:
         labelling=labelling_of(params),
     )
     write_parquet(quarantine, folder / "quarantine.parquet")
+    write_parquet(strata, folder / "strata.parquet")
     write_json(folder / "validation.json", validation, sort_keys=False)
     write_json(out["reports/ingest.metrics.json"], ingest_metrics(sets, validation))
     if truth is not None:

@@ -115,6 +115,7 @@ def read_audit(params: Report, inputs: Mapping[str, Path], workspace: Workspace)
         since_last_audit=_since_last_audit(inputs),
         gates=read_json(inputs[GATES] / "gates.json")["gates"] if GATES in inputs else (),
         several=_several(inputs),
+        strata=_strata(ingest, measures),
         limits=Limits(params.examples, params.listed, params.text_characters, max_points=measure.max_points, seed=measure.seed),
     )
 
@@ -130,6 +131,17 @@ def _several(inputs: Mapping[str, Path]) -> list[LabelFound]:
         LabelFound(one["name"], one["rows"], one["missing"], one["surplus"], one["wrong"] and tuple(one["wrong"]), one["note"])
         for one in read_json(path)
     ]
+
+
+def _strata(ingest: Path, measures: pa.Table) -> pa.Table | None:
+    """Return in which part of each stratum a row on the map is; None where rows have several labels."""
+    import pyarrow.parquet as pq
+
+    from cartograph.data.subsets import rows_of
+    from cartograph.schema import UID
+
+    path = ingest / "strata.parquet"
+    return rows_of(pq.read_table(path), measures[UID], "the data map", f"data/ingest/{path.name}") if path.exists() else None
 
 
 def _score(inputs: Mapping[str, Path], measures: pa.Table) -> pa.Table | None:

@@ -35,6 +35,7 @@ from cartograph.frames.rows import Rows, check_epochs, check_threshold, read_row
 from cartograph.frames.several_labels import audit_labels
 from cartograph.ingest.canonical import IngestedSet
 from cartograph.ingest.set_record import ingested_record
+from cartograph.ingest.strata import strata_of
 from cartograph.maps.measures import compute_measures, gold_probabilities
 from cartograph.maps.table import map_table
 from cartograph.models.registry import batch_for, model_class
@@ -176,7 +177,8 @@ def audit_rows(
         with tempfile.TemporaryDirectory() as folder:
             page, dynamics = _train(rows.ingested, Path(folder), epochs, seed, progress, command)
         suspects, wrong = _find_suspects(by_uid, dynamics, own, threshold, seed, judged)
-        page = replace(page, examples=by_uid, suspects=suspects)
+        strata = strata_of([rows.whole_file], rows.ingested).take(pa.array(order))
+        page = replace(page, examples=by_uid, suspects=suspects, strata=strata)
     place = rows.places[order]
     index = rows.given.index[place]
     by_row = page.measures.drop_columns(["uid", "gold"]).to_pandas().set_axis(index)

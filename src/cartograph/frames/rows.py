@@ -78,6 +78,14 @@ class Rows:
         return {str(name): self.given[name].iloc[self.places].tolist() for name in names}
 
     @property
+    def whole_file(self) -> File:
+        """The source with all its columns, those of a frame that are not read among them."""
+        if self.form is not None:
+            return self.file
+        frame = self.given.set_axis(self.given.columns.map(str), axis=1)
+        return File(self.file.name, Batch(_as_texts(frame.loc[:, ~frame.columns.duplicated()]), self.file.batch.rows))
+
+    @property
     def set_aside(self) -> pd.DataFrame:
         """The records that cannot be used: ``row`` (of the frame's index, or its number in the file), ``column``, ``value``, ``reason``."""
         table: pd.DataFrame = self.ingested.quarantine.select(["row", "column", "value", "reason"]).to_pandas()
@@ -257,11 +265,12 @@ def opened(
         data = data.set_axis(data.columns.map(str), axis=1)
     own = [name for name in data.columns if name not in labels] if asked == ALL else [*names, *asked, *links]
     _require_columns(data, [*own, *labels, *(name for name in links if name not in own)])
-    columns = data[[*own, *labels]].reset_index(drop=True)
-    table = raw_columns(
-        pa.Table.from_pandas(columns.astype(object).where(columns.notna(), None).map(_plain), preserve_index=False), "frame"
-    )
-    return File("frame", Batch(table, pa.array(np.arange(1, len(data) + 1)))), data
+    return File("frame", Batch(_as_texts(data[[*own, *labels]]), pa.array(np.arange(1, len(data) + 1)))), data
+
+
+def _as_texts(frame: pd.DataFrame) -> pa.Table:
+    columns = frame.reset_index(drop=True)
+    return raw_columns(pa.Table.from_pandas(columns.astype(object).where(columns.notna(), None).map(_plain), preserve_index=False), "frame")
 
 
 def _plain(value: Any) -> str | None:

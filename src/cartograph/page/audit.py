@@ -26,6 +26,7 @@ from cartograph.page.step_results import (
     Suspects,
 )
 from cartograph.schema import LABEL, REGIONS, DatasetInfo, dataset_info
+from cartograph.suspects.gathering import Gathering, gatherings
 
 _SUSPECT_LAYER = 5
 
@@ -82,6 +83,7 @@ class Audit:
         gates: the outcome of each gate, as in ``data/gates/gates.json``.
         several: the labels where rows have several, those that were audited first: each row of the other tables is then one label of a
             row, and its class id twice the label's number, with 1 added where the row has it; empty where a row has one label.
+        strata: in which part of each stratum a row is (``ingest.strata``); None where that is not known.
         whole_page: on a first look, the name of the page in the same folder that is written when the audit ends; else empty.
     """
 
@@ -111,6 +113,7 @@ class Audit:
     since_last_audit: SinceLastAudit | None = None
     gates: Sequence[Mapping[str, Any]] = ()
     several: Sequence[LabelFound] = ()
+    strata: pa.Table | None = None
     whole_page: str = ""
 
     @property
@@ -186,6 +189,13 @@ class Audit:
         table = self.suspects.rows
         flagged = np.flatnonzero(table["flagged"].to_numpy(zero_copy_only=False))
         return flagged[np.argsort(table["rank"].to_numpy()[flagged], kind="stable")].astype(np.int64)
+
+    @cached_property
+    def gatherings(self) -> list[Gathering]:
+        """Where suspects gather; nothing where rows have several labels."""
+        if self.strata is None or self.several:
+            return []
+        return gatherings(self.strata, self.gold, np.isin(np.arange(self.rows), self.flagged))
 
     @property
     def suspects_drawn(self) -> Integers:

@@ -14,6 +14,7 @@ from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
 from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
 from cartograph.page.audit import Audit
 from cartograph.page.cleaning_effect import cleaning_lines
+from cartograph.page.gathered import gathered_sentence
 from cartograph.page.headline import HARD, failed_checks, headline
 from cartograph.page.sections.planted_truth import found_among_hardest, found_among_suspects
 from cartograph.wording import about, count, counted, cut, listing, probability, share
@@ -56,6 +57,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         _criticals(audit),
         _since(audit),
         _whole_classes(audit),
+        [gathered_sentence(audit)],
         _gathering(audit),
         _truth(audit),
         cleaning_lines(audit),

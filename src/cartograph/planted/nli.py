@@ -8,13 +8,13 @@ Ambiguous rows carry no such word.
 
 Labels go wrong in three ways, as they do where people label for pay. *Slips* hit any row, and any other label as often.
 *One-way* errors mistake one class for its neighbour: contradictions are called neutral. *Careless* ones are those of an
-annotator who has a tenth of the rows, and says entailment in nine of ten without reading them.
+annotator who has a tenth of the rows, and says entailment in nine of ten without reading them. Who labelled a row is in a column.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -39,6 +39,8 @@ _HITS: dict[str, Callable[[str], bool]] = {
     "careless": lambda label: label != "entailment",
 }
 _MISTAKEN_FOR = {"one-way": "neutral", "careless": "entailment"}
+_ANNOTATORS = ("Abe", "Bea", "Cal", "Dot", "Eli", "Fay", "Gus", "Hal", "Ida", "Joy")
+_CARELESS = _ANNOTATORS[4]
 _AMBIGUOUS = 0.08
 _GIVE_AWAY = 0.75
 _EVALUATION = 6
@@ -59,7 +61,7 @@ class _Row(NamedTuple):
 def generate(rows: int, seed: int) -> PlantedCorpus:
     """Generate the sets ``train``, ``validation`` (in distribution) and ``challenge`` (out of distribution).
 
-    Columns: uid, premise, hypothesis and label, all strings. The same arguments give the same corpus.
+    Columns: uid, premise, hypothesis, label and annotator, all strings. The same arguments give the same corpus.
 
     Of every set, 8 % of the rows are ambiguous; the others are balanced over the labels. Of the train rows, 13 % are flipped after
     that (``WRONG``). The challenge set also uses words held out from the others, and has no give-away words. No premise occurs
@@ -83,13 +85,29 @@ def generate(rows: int, seed: int) -> PlantedCorpus:
         "challenge": writer.write(rows // _EVALUATION, challenge=True),
     }
     uids = iter(_uids(sum(map(len, written.values())), rng))
-    sets, truth = {}, []
+    sets: dict[str, pa.Table] = {}
+    truth = []
     for name, content in written.items():
         own = [next(uids) for _ in content]
         columns = {field: [getattr(row, field) for row in content] for field in ("premise", "hypothesis", "label")}
+        columns["annotator"] = _annotators(content, np.random.default_rng([seed, rows, len(sets)]))
         sets[name] = pa.table({schema.UID: own} | columns)
         truth += [(uid, name, row.kind, row.true_label, row.error, row.give_away) for uid, row in zip(own, content, strict=True)]
     return PlantedCorpus(sets, pa.table([list(column) for column in zip(*truth, strict=True)], schema=schema.TRUTH))
+
+
+def _annotators(rows: Sequence[_Row], rng: np.random.Generator) -> list[str]:
+    """Return who labelled each row: one has a tenth of them, the careless errors of the set among these, the others share what is left."""
+    hers = np.array([row.error == "careless" for row in rows])
+    tenth = len(rows) // len(_ANNOTATORS)
+    # A third of what she was given is entailment, so that she is right about it.
+    for may, number in ((np.array([row.true_label == LABELS[0] and row.error is None for row in rows]), tenth // 3), (~hers, tenth)):
+        left = np.flatnonzero(may & ~hers)
+        wanted = min(number, max(tenth - int(hers.sum()), 0), len(left))
+        hers[rng.choice(left, size=wanted, replace=False)] = True
+    others = [name for name in _ANNOTATORS if name != _CARELESS]
+    drawn = rng.integers(len(others), size=len(rows)).tolist()
+    return [_CARELESS if own else others[number] for own, number in zip(hers.tolist(), drawn, strict=True)]
 
 
 def _uids(count: int, rng: np.random.Generator) -> list[str]:

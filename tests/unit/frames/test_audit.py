@@ -45,6 +45,18 @@ def test_wrong_labels_are_suspects_under_the_frames_index_with_what_they_should_
     assert found.wrong is not None and found.wrong.low <= len(WRONG) <= found.wrong.high
 
 
+def test_the_page_says_in_which_value_of_a_column_that_is_not_read_suspects_gather(frame: pd.DataFrame, tmp_path: Path) -> None:
+    who = np.where(np.arange(600) % 3, "ann", "bo")
+    who[[frame.index.get_loc(row) for row in WRONG]] = "eve"
+    who[:40] = "eve"
+    kept = frame.assign(who=who, note=[{"id": row} for row in range(600)])
+    page = audit(kept, text="text", label="label", epochs=16).report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Suspects gather where `who` is eve (" in page
+    kept.to_csv(tmp_path / "rows.csv", index=False)
+    page = audit(tmp_path / "rows.csv", text="text", label="label", epochs=16).report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Suspects gather where `who` is eve (" in page
+
+
 def test_of_few_rows_suspects_are_ranked_but_their_number_is_not_told(frame: pd.DataFrame) -> None:
     few = audit(frame[:240], text="text", label="label", epochs=2)
     assert few.wrong is None and repr(few).endswith("wrong labels: unknown>")

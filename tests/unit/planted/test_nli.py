@@ -42,7 +42,7 @@ def test_the_same_arguments_give_the_same_corpus() -> None:
 def test_sizes_and_columns(corpus: PlantedCorpus) -> None:
     assert {name: table.num_rows for name, table in corpus.sets.items()} == {"train": 6000, "validation": 1000, "challenge": 1000}
     for table in corpus.sets.values():
-        assert table.schema == pa.schema([(name, pa.string()) for name in ("uid", "premise", "hypothesis", "label")])
+        assert table.schema == pa.schema([(name, pa.string()) for name in ("uid", "premise", "hypothesis", "label", "annotator")])
         assert set(table.column("label").to_pylist()) == set(LABELS)
     assert corpus.truth.schema == schema.TRUTH
     assert corpus.truth.num_rows == 8000
@@ -55,6 +55,16 @@ def test_any_size_works(count: int) -> None:
     kinds = Counter(row["kind"] for row in rows(corpus, "train"))
     assert kinds["flipped"] == sum(round(share * count) for share in WRONG.values())
     assert kinds["ambiguous"] == round(0.08 * count)
+
+
+def test_one_annotator_has_a_tenth_of_the_rows_and_all_careless_errors(corpus: PlantedCorpus) -> None:
+    train = rows(corpus, "train")
+    (hers,) = {row["annotator"] for row in train if row["error"] == "careless"}
+    own = [row for row in train if row["annotator"] == hers]
+    assert len(own) == 600 and len({row["annotator"] for row in train}) == 10
+    assert sum(row["label"] == LABELS[0] for row in own) > 0.9 * len(own)
+    others = [row["kind"] == "flipped" for row in train if row["annotator"] != hers]
+    assert sum(row["kind"] == "flipped" for row in own) > 0.5 * len(own) and sum(others) < 0.1 * len(others)
 
 
 def test_too_few_rows_are_refused() -> None:

@@ -14,6 +14,7 @@ from cartograph.data.spreadsheet import guarded
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
+from cartograph.page.gathered import gathered_table
 from cartograph.page.headline import on_condition, why_unknown
 from cartograph.page.row_blocks import Answers, Suspect, SuspectTable
 from cartograph.page.rows import LONGEST_NAME
@@ -52,6 +53,8 @@ def suspects_section(audit: Audit) -> Section | None:
     blocks: list[Block] = []
     if len(audit.flagged):
         blocks.append(suspect_table("Suspects", audit, audit.flagged.tolist()))
+    if (gathered := gathered_table(audit)) is not None:
+        blocks.append(gathered)
     if (pairs := _pairs(audit)) is not None:
         blocks.append(pairs)
     if (by_class := wrong_by_class(audit)) is not None:

@@ -1,0 +1,67 @@
+"""Suspects that gather where somebody was careless, and those that are spread by chance or by their classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cartograph.suspects.gathering import FEWEST, Gathering, gatherings
+
+
+def strata(**columns: np.ndarray) -> pa.Table:
+    """Return strata of numbers, -1 for a row in none."""
+    rows = len(next(iter(columns.values())))
+    named = {
+        f"column {name}": pa.array([None if part < 0 else f"{name}{part}" for part in parts.tolist()]).dictionary_encode()
+        for name, parts in columns.items()
+    }
+    return pa.table({"uid": [str(row) for row in range(rows)], **named})
+
+
+def test_a_careless_annotator_is_found_and_a_column_that_says_the_same_is_not_named_again() -> None:
+    rng = np.random.default_rng(1)
+    who, labels = rng.integers(6, size=2000), rng.integers(3, size=2000)
+    suspect = rng.random(2000) < np.where(who == 2, 0.5, 0.04)
+    found = gatherings(strata(who=who, desk=who + 10, shift=rng.integers(3, size=2000)), labels, suspect)
+    hers = who == 2
+    assert [(one.stratum, one.part, one.suspects, one.rows) for one in found] == [
+        ("column who", "who2", int((suspect & hers).sum()), int(hers.sum()))
+    ]
+    assert found[0].expected == pytest.approx(suspect.mean() * hers.sum(), rel=0.1)
+
+
+def test_two_careless_ones_are_both_found_the_worse_first() -> None:
+    rng = np.random.default_rng(2)
+    who = rng.integers(10, size=3000)
+    suspect = rng.random(3000) < np.select([who == 4, who == 7], [0.3, 0.6], 0.02)
+    found = gatherings(strata(who=who), np.zeros(3000, int), suspect)
+    assert [one.part for one in found] == ["who7", "who4"]
+
+
+def test_parts_that_differ_only_in_their_classes_gather_nothing() -> None:
+    rng = np.random.default_rng(3)
+    labels = rng.integers(4, size=4000)
+    suspect = rng.random(4000) < np.array([0.01, 0.02, 0.05, 0.4])[labels]
+    same = np.where(rng.random(4000) < 0.9, labels, rng.integers(4, size=4000))
+    assert gatherings(strata(topic=same, label=labels), labels, suspect) == []
+
+
+def test_of_random_parts_hardly_any_seems_to_gather_suspects() -> None:
+    seen = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        labels, suspect = rng.integers(2, size=1000), rng.random(1000) < 0.06
+        seen += bool(gatherings(strata(**{f"c{size}": rng.integers(size, size=1000) for size in (2, 7, 30)}), labels, suspect))
+    assert seen <= 1
+
+
+def test_few_suspects_gather_nowhere_and_rows_in_no_part_are_left_out() -> None:
+    who = np.repeat([0, 1, -1], [20, 480, 500])
+    suspect = np.zeros(1000, bool)
+    suspect[: FEWEST - 1] = True
+    assert gatherings(strata(who=who), np.zeros(1000, int), suspect) == []
+    suspect[:FEWEST] = True
+    suspect[500:502] = True
+    (found,) = gatherings(strata(who=who), np.zeros(1000, int), suspect)
+    assert found == Gathering("column who", "who0", 10, 20, pytest.approx(20 * 0.012))  # type: ignore[arg-type]
