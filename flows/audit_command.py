@@ -48,6 +48,9 @@ def main(
             help="With --data: a column whose equal values link rows (a patient, a speaker, a document): they are held out together."
         ),
     ] = "",
+    labelled_by: Annotated[
+        str, typer.Option(help="With --data: a column that says who gave the label; labels of somebody often wrong are doubted more.")
+    ] = "",
     profile: Annotated[
         str,
         typer.Option(
@@ -83,13 +86,14 @@ def main(
                 label=label,
                 labels=[name for given in labels for name in listed_names(given)],
                 linked=linked,
+                labelled_by=labelled_by,
                 workspace=workspace,
                 profile=profile,
             )
-        elif profile or text_pair or features or feature or labels or linked or (text, label) != (["text"], "label"):
+        elif profile or text_pair or features or feature or labels or linked or labelled_by or (text, label) != (["text"], "label"):
             raise InputError(
-                "--text, --text-pair, --features, --feature, --label, --labels, --linked and --profile describe a file; name it with "
-                "--data, or edit params.yaml."
+                "--text, --text-pair, --features, --feature, --label, --labels, --linked, --labelled-by and --profile describe a file; "
+                "name it with --data, or edit params.yaml."
             )
     except CartographError as error:
         console.complain(str(error))

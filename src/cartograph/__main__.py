@@ -58,6 +58,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="COLUMN",
         help="a column whose equal values link rows, such as a patient, a speaker or a document: they are held out together",
     )
+    audit.add_argument(
+        "--labelled-by",
+        default="",
+        metavar="COLUMN",
+        help="a column that says who gave a row's label: labels of somebody who is more often wrong are doubted more",
+    )
     audit.add_argument("--encoding", default="", help="of a text file that is not UTF-8; found out by default where that can be")
     audit.add_argument(
         "--columns", default="", metavar="NAME[,NAME…]", help="names of the columns by position, for a file without a header line"
@@ -99,13 +105,15 @@ def _audit(given: argparse.Namespace) -> None:
         raise InputError("name the texts with --text, or read a table of features with --features, or some of its columns with --feature.")
     if given.labels and given.recipe != "auto":
         raise InputError("--recipe is for rows of one label; with --labels the labels that are surely wrong are put right.")
+    if given.labels and given.labelled_by:
+        raise InputError("--labelled-by is for rows of one label; leave it out where a row has several.")
     if given.label and given.labels:
         raise InputError("name the label column with --label, or with --labels where a row has several labels; not both.")
     try:
         (_audit_labels if given.labels else _audit_one_label)(given)
     except NoColumnError as error:
         named = (given.text or given.features or given.feature) and (given.label or given.labels)
-        if named or (given.linked and f"no column `{given.linked}`" in str(error)):
+        if named or any(name and f"no column `{name}`" in str(error) for name in (given.linked, given.labelled_by)):
             raise
         raise InputError(f"{error} {_WAY_OUT}") from error
 
@@ -116,7 +124,8 @@ def _audit_one_label(given: argparse.Namespace) -> None:
 
     check_threshold(given.threshold)
     check_epochs(given.epochs)
-    rows = read_rows(given.file, _texts(given), given.label or "label", given.features or given.feature, _form(given), given.linked)
+    features, form = given.features or given.feature, _form(given)
+    rows = read_rows(given.file, _texts(given), given.label or "label", features, form, given.linked, given.labelled_by)
     if given.recipe == "down-weight":
         rows.require_no_weights()
     folder = _begin(given, rows, counted(len(rows.ingested.info.labels), "class", "classes"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from cartograph.data.json_files import read_json
 from tasks.audit.parameters.embed import Embed
+from tasks.audit.parameters.ingest import Ingest
 from tasks.engine.workspace import user_file
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from cartograph.suspects.committee import Committee
 
 EMBEDDED = "data/embed"
+STRATA = "data/ingest/strata.parquet"
 _DYNAMICS = "dynamics"
 
 _LONG = 2
@@ -104,6 +106,7 @@ def committees(
     given = by_uid["label"].to_numpy()
     forms = class_forms(info.labels, given)
     fold = assign_folds(given, min(folds, len(given)), np.random.default_rng([seed, 1]), reading.groups)
+    labellers = _labellers(by_uid, inputs)
 
     def opinion(
         labels: np.ndarray, dynamics: Dynamics | None, out_of_fold: Dynamics | None, progress: Progress | None = None
@@ -133,12 +136,28 @@ def committees(
                 groups=reading.groups,
                 texts=reading.texts,
                 same=reading.same,
+                labellers=labellers,
                 progress=progress,
             )
 
         return forms.committee(score, labels)
 
     return opinion
+
+
+def strata_file(params: Ingest | None) -> tuple[str, ...]:
+    """Return the declared name of what divides the rows, where it says who labelled them."""
+    return (STRATA,) if params is not None and params.labelled_by else ()
+
+
+def _labellers(by_uid: pa.Table, inputs: Mapping[str, Path]) -> np.ndarray | None:
+    """Return the number of who labelled each row; None where nobody knows."""
+    import pyarrow.parquet as pq
+
+    from cartograph.data.subsets import rows_of
+    from cartograph.ingest.strata import labellers_of
+
+    return labellers_of(rows_of(pq.read_table(inputs[STRATA]), by_uid["uid"], "the train set", STRATA)) if STRATA in inputs else None
 
 
 def vectors_file(params: Embed | None) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def files_and_columns(train: list[str], text: list[str], label: str, preset: str
         encoding: of the files; empty to find it out.
     """
     absent: dict[str, Any] = {"features": [], "categories": []} | dict.fromkeys(
-        ("image", "uid", "annotators", "linked", "format", "label_separator")
+        ("image", "uid", "annotators", "linked", "labelled_by", "format", "label_separator")
     )
     found = {"train": entries_of(train, preset, encoding), "text": [names_in(name) for name in text], "label": names_in(label)}
     return {"source": "files", "evaluation": {}, "options": [], "columns": [], "encoding": encoding or None, **absent, **found}

@@ -93,6 +93,9 @@ def init(
     linked: Annotated[
         str, typer.Option(help="Column whose equal values link rows (a patient, a speaker, a document): they are held out together.")
     ] = "",
+    labelled_by: Annotated[
+        str, typer.Option(help="Column that says who gave the label: labels of somebody who is more often wrong are doubted more.")
+    ] = "",
     format: Annotated[
         str,
         typer.Option(
@@ -151,6 +154,7 @@ def init(
         "uid": names_in(uid) if uid else None,
         "annotators": _annotators(annotators, label),
         "linked": names_in(linked) if linked else None,
+        "labelled_by": names_in(labelled_by) if labelled_by else None,
         "format": format or None,
         "columns": [] if table else by_position(columns),
         "label_separator": label_separator or None,
@@ -163,7 +167,7 @@ def init(
     if labels:
         refuse_other_options(
             {"--eval": evaluation, "--label": label != "label", "--label-names": label_names, "--label-separator": label_separator}
-            | {"--annotators": annotators, "--image": image, "--option": option, "--model": model}
+            | {"--annotators": annotators, "--labelled-by": labelled_by, "--image": image, "--option": option, "--model": model}
             | {"--recipe": recipe, "--preset": preset, "--profile": profile}
         )
         columns_of_labels = [name for given in labels for name in listed_names(given)]

@@ -35,6 +35,7 @@ def workspace_for(
     labels: Sequence[str] = (),
     features: str | list[str] = "",
     linked: str = "",
+    labelled_by: str = "",
     workspace: str = "",
     profile: str = "",
 ) -> str:
@@ -47,6 +48,7 @@ def workspace_for(
         labels: for rows with several labels, instead of ``label``: the column that lists them, or columns of 0 and 1.
         features: of a table of features ``all`` or its columns; empty for texts.
         linked: the column whose equal values link rows; empty without one.
+        labelled_by: the column that says who gave the label; empty without one.
         workspace: the folder; where empty, ``workspaces/`` and the file's name.
         profile: how much the audit does; empty leaves it as it is.
 
@@ -55,11 +57,12 @@ def workspace_for(
     """
     keys_of_profile(profile)
     if labels:
-        refuse_other_options({"--label": label != "label", "--profile": profile})
+        refuse_other_options({"--label": label != "label", "--profile": profile, "--labelled-by": labelled_by})
     folder = workspace or f"workspaces/{_name(data)}"
     ingest = files_and_columns([data], [] if features else text, label) | {
         "features": features or [],
         "linked": names_in(linked) if linked else None,
+        "labelled_by": names_in(labelled_by) if labelled_by else None,
     }
     if not (project_root() / folder / PARAMS).is_file():
         if labels:
@@ -92,6 +95,7 @@ def _require_same(space: Workspace, ingest: dict[str, Any], data: str, labels: S
         "features": ingest["features"] if ingest["features"] == "all" else tuple(ingest["features"]),
         "linked": _as_names(ingest["linked"] or []),
         **({"label_columns": tuple(labels)} if labels else {"label": _as_names(ingest["label"])}),
+        **({} if labels else {"labelled_by": _as_names(ingest["labelled_by"] or [])}),
     }
     known = None if found is None else {key: getattr(found, key, None) for key in given}
     words = {
@@ -99,6 +103,7 @@ def _require_same(space: Workspace, ingest: dict[str, Any], data: str, labels: S
         "text": f"the text column {' and '.join(map(str, ingest['text']))}",
         "features": "these features" if ingest["features"] else "texts",
         "linked": f"the linking column {ingest['linked']}" if ingest["linked"] else "rows that no column links",
+        "labelled_by": f"labels given by {ingest['labelled_by']}" if ingest["labelled_by"] else "labels given by nobody named",
         "label": f"the label column {ingest['label']}",
         "label_columns": f"the label column{'s' * (len(labels) > 1)} {', '.join(labels)}",
     }

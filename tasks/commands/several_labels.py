@@ -28,6 +28,7 @@ ELSEWHERE: dict[str, str] = {
     "--label-names": "labels are used as they are named",
     "--label-separator": "labels are used as they are named",
     "--annotators": "each label has one answer",
+    "--labelled-by": "doubt by who labelled a row is of one label a row",
     "--image": "only texts and tables of features can have several labels",
     "--option": "only texts and tables of features can have several labels",
     "--model": "the model is bow for texts and mlp for tables of features",

@@ -71,7 +71,7 @@ class Ingest(Sources):
         read = {name for names in self.text for name in names} | set(() if self.features == "all" else self.features) | set(self.uid)
         if twice := sorted(read & set(self.label_columns)):
             raise ValueError(f"column `{twice[0]}` is named as a label and as what is read of a row; name it once")
-        require_other_columns(self.linked, *self.text, self.label_columns, self.features)
+        require_other_columns("linked", self.linked, *self.text, self.label_columns, self.features)
         return self
 
     @property

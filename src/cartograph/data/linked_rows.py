@@ -106,12 +106,13 @@ def linked_texts(rows: Sequence[str | Sequence[str]], named: Integers | None = N
     return linked_rows(_ids(zip(*rows, strict=True)), named)
 
 
-def named_by(values: Sequence[Hashable], number: int) -> Integers:
+def named_by(values: Sequence[Hashable], number: int, what: str = "values that link rows") -> Integers:
     """Return the number of what links each row, ``(n_examples,)``, -1 where it stands alone: None, an empty text, NaN.
 
     Args:
         values: of each row; equal ones are linked.
         number: of rows.
+        what: the values are, for a message.
 
     Raises:
         InputError: there are others than so many values.
@@ -120,7 +121,7 @@ def named_by(values: Sequence[Hashable], number: int) -> Integers:
     [0, -1, 1, 0, -1]
     """
     if len(values) != number:
-        raise InputError(f"there are {len(values):,} values that link rows and {number:,} labels; give one per row.")
+        raise InputError(f"there are {len(values):,} {what} and {number:,} labels; give one per row.")
     numbers: dict[Hashable, int] = {}
     missing = pd.isna(pd.Series(list(values), dtype=object))
     blank = [none or (isinstance(value, str) and not value.strip()) for value, none in zip(values, missing, strict=True)]

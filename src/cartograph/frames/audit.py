@@ -35,7 +35,7 @@ from cartograph.frames.rows import Rows, check_epochs, check_threshold, read_row
 from cartograph.frames.several_labels import audit_labels
 from cartograph.ingest.canonical import IngestedSet
 from cartograph.ingest.set_record import ingested_record
-from cartograph.ingest.strata import strata_of
+from cartograph.ingest.strata import labellers_of, strata_of
 from cartograph.maps.measures import compute_measures, gold_probabilities
 from cartograph.maps.table import map_table
 from cartograph.models.registry import batch_for, model_class
@@ -66,6 +66,7 @@ def audit(
     features: bool | Sequence[str] = False,
     vectors: npt.ArrayLike | None = None,
     linked: str = "",
+    labelled_by: str = "",
     epochs: int | Literal["auto"] = "auto",
     threshold: float = 0.5,
     seed: int = 13,
@@ -96,6 +97,7 @@ def audit(
     features: bool | Sequence[str] = False,
     vectors: npt.ArrayLike | None = None,
     linked: str = "",
+    labelled_by: str = "",
     epochs: int | Literal["auto"] = "auto",
     threshold: float = 0.5,
     seed: int = 13,
@@ -115,6 +117,7 @@ def audit(
         vectors: (n_examples, width) of an encoder that has not learnt from these labels; with them far more errors are found.
         linked: the column whose equal values link rows, such as a patient, a speaker or a document: they are held out together, so that no
             row's label is judged by its siblings'. A warning says where it links too few rows or too many.
+        labelled_by: the column that says who gave a row's label: labels of somebody who is more often wrong are doubted more.
         epochs: of the training whose dynamics make the map, 2 or more; ``auto``: 8, more where the model has not
             learnt then, and fewer where the map of 20,000 rows or more has settled.
         threshold: rows whose label is wrong with at least this probability are suspects; in (0, 1).
@@ -135,10 +138,12 @@ def audit(
     if bool(label) == bool(len(labels)):
         raise InputError("name label, the column of the one label of a row, or labels where a row has several; one of the two.")
     if len(labels):
+        if labelled_by:
+            raise InputError("labelled_by is for rows of one label; leave it out where a row has several.")
         several = read_label_rows(frame, text, labels, features, linked=linked)
         warn_of_links(several.rows)
         return audit_labels(several, vectors=vectors, epochs=epochs, threshold=threshold, seed=seed)
-    rows = read_rows(frame, text, label, features, linked=linked)
+    rows = read_rows(frame, text, label, features, linked=linked, labelled_by=labelled_by)
     warn_of_links(rows)
     return audit_rows(rows, vectors=vectors, epochs=epochs, threshold=threshold, seed=seed)
 
@@ -176,8 +181,9 @@ def audit_rows(
     else:
         with tempfile.TemporaryDirectory() as folder:
             page, dynamics = _train(rows.ingested, Path(folder), epochs, seed, progress, command)
-        suspects, wrong = _find_suspects(by_uid, dynamics, own, threshold, seed, judged)
-        strata = strata_of([rows.whole_file], rows.ingested).take(pa.array(order))
+        who = (rows.labelled_by,) if rows.labelled_by else ()
+        strata = strata_of([rows.whole_file], rows.ingested, who).take(pa.array(order))
+        suspects, wrong = _find_suspects(by_uid, dynamics, own, threshold, seed, judged, labellers_of(strata))
         page = replace(page, examples=by_uid, suspects=suspects, strata=strata)
     place = rows.places[order]
     index = rows.given.index[place]
@@ -229,7 +235,13 @@ def _train(
 
 
 def _find_suspects(
-    by_uid: pa.Table, dynamics: Dynamics, vectors: Floats32 | None, threshold: float, seed: int, judged: Progress | None
+    by_uid: pa.Table,
+    dynamics: Dynamics,
+    vectors: Floats32 | None,
+    threshold: float,
+    seed: int,
+    judged: Progress | None,
+    labellers: Integers | None,
 ) -> tuple[Suspects, WrongLabels | None]:
     """Find suspects as the step `noise` does by its committee, and how many labels are wrong; rows by uid."""
     labels, names = by_uid[LABEL].to_numpy(), list(dataset_info(by_uid.schema).labels)
@@ -250,6 +262,7 @@ def _find_suspects(
             groups=reading.groups,
             texts=reading.texts,
             same=reading.same,
+            labellers=labellers,
             progress=judged,
         )
 

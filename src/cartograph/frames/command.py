@@ -46,6 +46,7 @@ def _options(
     given += [("--feature", name) for name in rows.asked if rows.asked != ALL]
     given += [("--label", labels)] if isinstance(labels, str) else [("--labels", _listed(labels))]
     given += [("--linked", rows.linked)] if rows.linked else []
+    given += [("--labelled-by", rows.labelled_by)] if rows.labelled_by else []
     given += [("--columns", _listed(form.columns))] if form.columns else []
     given += [("--encoding", form.encoding)] if form.encoding else []
     given += [("--epochs", str(epochs))] if epochs != "auto" else []
@@ -68,6 +69,7 @@ def _arguments(
         named.append(("text", texts[0] if len(texts) == 1 else list(texts)))
     named.append(("label", labels) if isinstance(labels, str) else ("labels", labels[0] if len(labels) == 1 else list(labels)))
     named += [("linked", rows.linked)] if rows.linked else []
+    named += [("labelled_by", rows.labelled_by)] if rows.labelled_by else []
     named += [("epochs", epochs)] if epochs != "auto" else []
     named += [("threshold", threshold)] if threshold != THRESHOLD else []
     named += [("seed", seed)] if seed != SEED else []

@@ -14,7 +14,7 @@ import pyarrow as pa
 from cartograph.clean.label_cells import corrected_cells
 from cartograph.data.arrays import Bools, Integers
 from cartograph.errors import InputError
-from cartograph.frames.rows import FileForm, Rows, asked_features, linking_column, opened, text_names
+from cartograph.frames.rows import FileForm, Rows, asked_features, opened, other_column, text_names
 from cartograph.ingest.columns import Columns
 from cartograph.ingest.label_rows import LabelledRows, auditable, ingest_label_rows, require_label_column, with_label_sets
 from cartograph.ingest.label_sets import label_sets
@@ -95,7 +95,7 @@ def read_label_rows(
     asked = asked_features(names, features)
     if twice := sorted({*columns} & {*names, *asked}):
         raise InputError(f"column `{twice[0]}` is named as a label and as what is read of a row; name it once.")
-    links = linking_column(linked, [*names, *asked, *columns])
+    links = other_column("linked", linked, [*names, *asked, *columns])
     file, given = opened(data, names, asked, columns, form, links)
     for name in columns:
         require_label_column(file, name)

@@ -54,6 +54,7 @@ class Rows:
         asked: the columns of a table of features as they were asked for; ``ALL`` for every one, none of texts.
         form: how the file was read; None of a frame.
         linked: the name of the column whose equal values link rows; empty without one.
+        labelled_by: the name of the column that says who gave the label; empty without one.
     """
 
     given: pd.DataFrame
@@ -64,6 +65,7 @@ class Rows:
     asked: tuple[str, ...] = ()
     form: FileForm | None = None
     linked: str = ""
+    labelled_by: str = ""
 
     @property
     def places(self) -> Integers:
@@ -146,6 +148,7 @@ def read_rows(
     features: bool | Sequence[str] = False,
     form: FileForm = _AS_IT_IS,
     linked: str = "",
+    labelled_by: str = "",
 ) -> Rows:
     """Read a frame or a file as the step `ingest` does: what cannot be used is set aside with its reason, not refused.
 
@@ -156,6 +159,7 @@ def read_rows(
         features: of a table of features its columns; True: every column beside the label that can be one.
         form: how a file is read.
         linked: the column whose equal values link rows; empty without one.
+        labelled_by: the column that says who gave the label; empty without one.
 
     Raises:
         InputError: a file that cannot be read, a column that is missing, or that links rows and is read as well, or no row that can be
@@ -163,13 +167,14 @@ def read_rows(
     """
     names = text_names(text)
     asked = asked_features(names, features)
-    links = linking_column(linked, [*names, *asked, label])
-    file, given = opened(data, names, asked, (label,), form, links)
-    columns = Columns(tuple((name,) for name in names), (), (label,), features=asked, linked=links)
+    links = other_column("linked", linked, [*names, *asked, label])
+    who = other_column("labelled_by", labelled_by, [*names, *asked, label])
+    file, given = opened(data, names, asked, (label,), form, tuple(dict.fromkeys(links + who)))
+    columns = Columns(tuple((name,) for name in names), (), (label,), features=asked, linked=links, labelled_by=who)
     (found,) = ingest([RawSet("train", "train", (file,))], columns, Labelling(None, {}, (), ("-",)))
     names = [feature.name for feature in found.info.features] or names
     own = None if isinstance(data, pd.DataFrame) else form
-    return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy(), asked, own, linked)
+    return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy(), asked, own, linked, labelled_by)
 
 
 def check_threshold(threshold: float) -> None:
@@ -194,17 +199,15 @@ def check_epochs(epochs: int | Literal["auto"]) -> None:
         raise InputError(f"epochs must be 2 or more, or auto, but is {epochs}.")
 
 
-def linking_column(linked: str, read: Sequence[str]) -> tuple[str, ...]:
-    """Return the name of the column whose equal values link rows, or nothing.
+def other_column(option: str, name: str, read: Sequence[str]) -> tuple[str, ...]:
+    """Return the name of the column that an option names beside those that are read, or nothing.
 
     Raises:
         InputError: it is one of those that are read.
     """
-    if linked and linked in read:
-        raise InputError(
-            f"column {linked!r} is named as what links rows and as what is read of them; name a column of its own in `linked`."
-        )
-    return (linked,) if linked else ()
+    if name and name in read:
+        raise InputError(f"column {name!r} is named in `{option}` and as what is read of the rows; name a column of its own in `{option}`.")
+    return (name,) if name else ()
 
 
 def warn_of_links(rows: Rows) -> None:
@@ -250,7 +253,7 @@ def opened(
         asked: the columns of a table of features; ``ALL``: every column beside the labels.
         labels: the label columns.
         form: how a file is read; a warning says which encoding was found out.
-        links: the column whose equal values link rows, or none.
+        links: the columns that are read beside these: whose equal values link rows, and who gave the label.
 
     Raises:
         InputError: a file that cannot be read, or a column of a frame that is missing.

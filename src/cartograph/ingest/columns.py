@@ -47,6 +47,7 @@ class Columns:
         groups: columns that part an evaluation set's rows: a row is in the group of that name where the cell is not blank. A file may lack
             any of them.
         linked: what rows have in common that are linked, such as a patient or a speaker; of the train set alone. Empty where none are.
+        labelled_by: who gave the label, of the train set alone; empty where nobody knows.
     """
 
     text: tuple[Alternatives, ...]
@@ -61,6 +62,7 @@ class Columns:
     kinds: tuple[Feature, ...] = ()
     left_out: tuple[str, ...] = ()
     linked: Alternatives = ()
+    labelled_by: Alternatives = ()
 
     @property
     def task(self) -> Task:
@@ -96,13 +98,13 @@ class Columns:
         return tuple(_canonical(names) for names in self.options)
 
     def available(self, files: Sequence[File]) -> Columns:
-        """Return an evaluation set's columns: nothing links its rows, and it has uid and annotators where one of its files does."""
+        """Return an evaluation set's columns: nothing links its rows or says who labelled them; uid and annotators if a file has them."""
 
         def kept(alternatives: Alternatives) -> Alternatives:
             there = {column for file in files for column in file.batch.table.column_names}
             return alternatives if any(there.issuperset((name,)) or there.issuperset(name.split("+")) for name in alternatives) else ()
 
-        return replace(self, uid=kept(self.uid), annotators=kept(self.annotators), linked=())
+        return replace(self, uid=kept(self.uid), annotators=kept(self.annotators), linked=(), labelled_by=())
 
 
 def _canonical(names: Alternatives) -> str:

@@ -26,13 +26,14 @@ def with_kinds(files: Sequence[File], columns: Columns) -> Columns:
         InputError: a file lacks a column that is asked for, it is the label, or no column is left.
     """
     own = [name for file in files for name in (*label_columns(file, columns.label), *(columns.label), *columns.uid, *columns.annotators)]
-    own += columns.linked
+    own += [*columns.linked, *columns.labelled_by]
     taken = {part for name in (*own, *columns.groups) for part in (name, *name.split("+"))}
     everything = columns.features == ALL
     names = _all(files) if everything else columns.features
     if not everything and (wrong := sorted(taken & set(names))):
         raise InputError(
-            f"`{wrong[0]}` is named as a feature and as label, uid, annotators, group or what links rows; leave it out of the features."
+            f"`{wrong[0]}` is named as a feature and as label, uid, annotators, group, what links rows or who labelled them; "
+            "leave it out of the features."
         )
     stated = {name: what for file in files for name, what in file.batch.stated.items()}
     kinds, left_out = [], []

@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 
 from cartograph.data.arrays import Floats, Integers
 from cartograph.ingest.canonical import IngestedSet
-from cartograph.ingest.columns import File
+from cartograph.ingest.columns import Alternatives, File, texts_of
 from cartograph.ingest.missing import is_missing
 from cartograph.schema import UID
 
-COLUMN, FILE, ORDER = "column ", "file", "order"
-"""How strata are named: a column's by this and its name, the others so."""
+COLUMN, LABELLED_BY, FILE, ORDER = "column ", "labelled by ", "file", "order"
+"""How strata are named: a column's by this and its name, that of who labelled the rows likewise, the others so."""
 
 MOST_VALUES, PARTS = 50, 10
 """A column of more values is divided into so many parts of equally many rows where its values are numbers or dates; else it is none."""
@@ -25,7 +25,7 @@ _LOOKED_AT = 5_000
 _DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}.*)?)?")
 
 
-def strata_of(files: Sequence[File], item: IngestedSet) -> pa.Table:
+def strata_of(files: Sequence[File], item: IngestedSet, labelled_by: Alternatives = ()) -> pa.Table:
     """Return in which part of each stratum a row is: its uid, and a text for each stratum, null where a row is in no part.
 
     What models read as texts, images, numbers or dates is no stratum. Cost: linear in the number of cells of the columns that are no text
@@ -34,13 +34,20 @@ def strata_of(files: Sequence[File], item: IngestedSet) -> pa.Table:
     Args:
         files: of the train set, in the order in which they were ingested, with all their columns.
         item: the train set.
+        labelled_by: the column that says who gave the label, which is a stratum however many they are; empty without one.
+
+    Raises:
+        InputError: a file has no such column.
     """
     rows = np.flatnonzero(item.used)
     read = {*item.info.fields, *(feature.name for feature in item.info.features if feature.kind != "category")}
     found: dict[str, pa.Array] = {}
     names = dict.fromkeys(name for file in files for name in file.batch.table.column_names)
+    if labelled_by:
+        given = pa.chunked_array([chunk for file in files for chunk in texts_of(file, labelled_by).chunks], pa.string())
+        found[f"{LABELLED_BY}{labelled_by[0]}"] = _named(*_values(given, rows))
     for name in names:
-        if name not in read and (parts := _column(files, name, rows)) is not None:
+        if name not in (*read, *labelled_by) and (parts := _column(files, name, rows)) is not None:
             found[f"{COLUMN}{name}"] = parts
     if len(files) > 1:
         numbers = np.repeat(np.arange(len(files)), [len(file.batch.table) for file in files])[rows]
@@ -50,6 +57,15 @@ def strata_of(files: Sequence[File], item: IngestedSet) -> pa.Table:
         part = _tenths(record.astype(np.float64))
         found[ORDER] = _named(part, [f"{record[part == one].min():,} to {record[part == one].max():,}" for one in range(PARTS)])
     return pa.table({UID: item.examples[UID], **found})
+
+
+def labellers_of(strata: pa.Table) -> Integers | None:
+    """Return the number of who gave each row's label, -1 where that is missing; None where no stratum says it."""
+    names = [name for name in strata.column_names if name.startswith(LABELLED_BY)]
+    if not names:
+        return None
+    numbers: Integers = strata[names[0]].combine_chunks().indices.fill_null(-1).to_numpy().astype(np.int64)
+    return numbers
 
 
 def _column(files: Sequence[File], name: str, rows: Integers) -> pa.Array | None:
@@ -68,11 +84,7 @@ def _column(files: Sequence[File], name: str, rows: Integers) -> pa.Array | None
     many = pc.count_distinct(beginning).as_py() > MOST_VALUES
     if many and not _are_ordered(beginning.unique().to_pylist()):
         return None
-    values = pc.utf8_trim_whitespace(texts.take(pa.array(rows))).combine_chunks().dictionary_encode()
-    distinct = values.dictionary.to_pylist()
-    missing = pa.array([is_missing(text) for text in distinct], pa.bool_())
-    of_row = values.indices.fill_null(-1).to_numpy()
-    of_row = np.where(np.append(missing.to_numpy(zero_copy_only=False), True)[of_row], -1, of_row)
+    of_row, distinct = _values(texts, rows)
     kinds = len(np.unique(of_row[of_row >= 0]))
     if kinds < 2:
         return None
@@ -80,6 +92,15 @@ def _column(files: Sequence[File], name: str, rows: Integers) -> pa.Array | None
         return _named(of_row, distinct)
     present = [distinct[number] for number in np.unique(of_row[of_row >= 0])]
     return _parts(of_row, distinct) if _are_ordered(present) else None
+
+
+def _values(texts: pa.ChunkedArray, rows: Integers) -> tuple[Integers, list[str]]:
+    """Return the number of each row's value, -1 where it is missing, and the values."""
+    values = pc.utf8_trim_whitespace(texts.take(pa.array(rows))).combine_chunks().dictionary_encode()
+    distinct = values.dictionary.to_pylist()
+    missing = np.array([*map(is_missing, distinct), True])
+    of_row = values.indices.fill_null(-1).to_numpy()
+    return np.where(missing[of_row], -1, of_row), distinct
 
 
 def _parts(of_row: Integers, distinct: Sequence[str]) -> pa.Array:

@@ -1,12 +1,14 @@
-"""Where suspects gather, in a sentence and a table: people who label differ, files and weeks do, and rows alone do not say so."""
+"""Where suspects gather, and who labelled them: people who label differ, files and weeks do, and rows alone do not say so."""
 
 from __future__ import annotations
 
-from cartograph.ingest.strata import COLUMN, FILE
+import numpy as np
+
+from cartograph.ingest.strata import COLUMN, FILE, LABELLED_BY, labellers_of
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Cell, Column, Table
 from cartograph.suspects.gathering import Gathering
-from cartograph.wording import count, cut, share
+from cartograph.wording import about, count, cut, share
 
 _NAMED, _LISTED, _LONGEST = 2, 20, 60
 
@@ -18,7 +20,10 @@ def gathered_sentence(audit: Audit) -> str:
     first, *others = found[:_NAMED]
     of = f"{count(first.suspects)} of the {count(len(audit.flagged))}, among {share(first.rows, audit.rows)} of the rows"
     more = "".join(f"; and {_where(one)} ({count(one.suspects)})" for one in others)
-    return f"Suspects gather {_where(first)} ({of}){more}: ask first how these rows were labelled."
+    ask = "ask first how these rows were labelled"
+    if first.stratum.startswith(COLUMN) and _labellers(audit) is None:
+        ask += f". If {_column(first.stratum)} says who labelled, name it (labelled_by): more is found then"
+    return f"Suspects gather {_where(first)} ({of}){more}: {ask}."
 
 
 def gathered_table(audit: Audit) -> Table | None:
@@ -38,8 +43,56 @@ def gathered_table(audit: Audit) -> Table | None:
     return Table("Where suspects gather", columns, cells)
 
 
+def labellers_table(audit: Audit) -> Table | None:
+    """Return the suspects of each who labelled, the largest share first; None where that is not known."""
+    name = _labellers(audit)
+    if name is None or audit.strata is None or audit.suspects is None:
+        return None
+    who = labellers_of(audit.strata)
+    assert who is not None
+    people = ["(nobody named)", *audit.strata[name].combine_chunks().dictionary.to_pylist()]
+    rows, suspects, wrong = (
+        np.bincount(who + 1, weights=values, minlength=len(people))
+        for values in (
+            np.ones(audit.rows),
+            np.isin(np.arange(audit.rows), audit.flagged).astype(float),
+            audit.suspects.rows["probability"].to_numpy(),
+        )
+    )
+    calibrated = bool(audit.suspects.record.get("calibrated"))
+    columns = [Column("Labelled by"), Column("Rows", "count"), Column("Suspects", "count"), Column("Of the rows", "share")]
+    columns += [Column("Wrong", "count", "about how many of these labels, by estimate")] if calibrated else []
+    some = np.flatnonzero(rows)
+    cells: list[list[Cell]] = []
+    for one in some[np.argsort(-(suspects[some] / rows[some]), kind="stable")][:_LISTED].tolist():
+        line: list[Cell] = [cut(people[one], _LONGEST), int(rows[one]), int(suspects[one]), float(suspects[one] / rows[one])]
+        cells.append([*line, int(about(float(wrong[one])).replace(",", ""))] if calibrated else line)
+    left = f", the {count(_LISTED)} with the largest share of suspects of {count(len(some))}" if len(some) > _LISTED else ""
+    return Table(f"Who labelled{left}", columns, cells)
+
+
+def labellers_sentence(audit: Audit) -> str:
+    """Return whether doubt follows who labelled a row; empty where that was not looked at."""
+    differ = None if audit.suspects is None else audit.suspects.record.get("labellers_differ")
+    if differ is None:
+        return ""
+    if differ:
+        return "Who labelled a row counts: labels of somebody who contradicts the models more often than others do are doubted more."
+    return "Who labelled a row does not measurably count: all contradict the models about as often."
+
+
+def _labellers(audit: Audit) -> str | None:
+    """Return the stratum of who labelled the rows; None where none was named."""
+    names = [] if audit.strata is None else audit.strata.column_names
+    return next((name for name in names if name.startswith(LABELLED_BY)), None)
+
+
+def _column(stratum: str) -> str:
+    return f"`{cut(stratum.removeprefix(COLUMN).removeprefix(LABELLED_BY), _LONGEST)}`"
+
+
 def _where(one: Gathering) -> str:
     part = cut(one.part, _LONGEST)
-    if one.stratum.startswith(COLUMN):
-        return f"where `{cut(one.stratum.removeprefix(COLUMN), _LONGEST)}` is {part}"
+    if one.stratum.startswith((COLUMN, LABELLED_BY)):
+        return f"where {_column(one.stratum)} is {part}"
     return f"in the file {part}" if one.stratum == FILE else f"in the rows {part} of the file"

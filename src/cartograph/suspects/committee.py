@@ -94,6 +94,7 @@ def committee_scores(
     groups: Integers | None = None,
     texts: Integers | None = None,
     same: Integers | None = None,
+    labellers: Integers | None = None,
     progress: Progress | None = None,
 ) -> Committee:
     """Return out-of-fold class probabilities of every row and the doubt about its label.
@@ -120,6 +121,7 @@ def committee_scores(
             have spoken (``copies``), of at most ``WHOLE`` classes. None: they are not.
         same: a number for each row, equal for rows of the same words of which models may meet one to score another
             (``linked_rows.same_words``): of their labels, where they differ, at most one is right; of at most ``WHOLE`` classes.
+        labellers: who gave each label, a number, ``(n_examples,)`` (``labellers``); of at most ``WHOLE`` classes. None: nobody knows.
         progress: called with (folds done, folds), over all views; of many classes with (rows, of all).
 
     Raises:
@@ -157,7 +159,8 @@ def committee_scores(
         raise InputError("neither texts nor vectors nor probabilities are given, so no label can be doubted; give one of them.")
     probabilities = combine(views, given, rng)
     met = None if same is None else contradicting_copies(same, given)
-    doubt = label_doubt(probabilities, given, alike=trees is not None and mostly_alike(trees), apart=apart, copies=copies, met=met)
+    alike = trees is not None and mostly_alike(trees)
+    doubt = label_doubt(probabilities, given, alike=alike, apart=apart, copies=copies, met=met, labellers=labellers)
     return Committee(probabilities, doubt, fold, copies)
 
 

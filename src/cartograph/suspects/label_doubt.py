@@ -32,6 +32,7 @@ from cartograph.errors import InputError
 from cartograph.statistics.proportion import wilson_interval
 from cartograph.suspects.copies import Copies, once_for_all, updated_by_copies
 from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
+from cartograph.suspects.labellers import by_labellers, labeller_factors
 from cartograph.suspects.through_noise import sharpen
 from cartograph.suspects.transitions import LEAST, anchor_counts, contradicting, counted_transition, even_transition, likely_transition
 from cartograph.suspects.wrong_pairs import WrongPair, wrong_pairs
@@ -104,6 +105,7 @@ class Doubt:
         unknown: why it cannot; None where it can.
         pairs: how many labels of each class should be which other, the most frequent first; none where the number cannot be estimated, or
             classes are too many.
+        labellers_differ: whether labels are doubted by who gave them (``labellers``); None where that was not looked at.
     """
 
     score: Floats
@@ -113,6 +115,7 @@ class Doubt:
     wrong: WrongLabels | None
     unknown: Unknown | None = None
     pairs: tuple[WrongPair, ...] = ()
+    labellers_differ: bool | None = None
 
 
 def label_doubt(
@@ -125,6 +128,7 @@ def label_doubt(
     missed: bool = False,
     copies: Copies | None = None,
     met: Copies | None = None,
+    labellers: Integers | None = None,
 ) -> Doubt:
     """Return the doubt about every given label, and an estimate of how many are wrong.
 
@@ -144,6 +148,7 @@ def label_doubt(
         missed: whether a label is one of several that a row may have, of which any is easily missed (``transitions``).
         copies: of the rows, which the models scored without having met one another; their labels are heard, too.
         met: copies whose labels differ, which the models scored having met one another: at most one label of theirs is right.
+        labellers: who gave each label, a number, ``(n_examples,)``; None where nobody knows.
 
     Raises:
         InputError: shapes that do not fit, probabilities that are negative or do not sum to 1, or a label outside the classes.
@@ -161,6 +166,7 @@ def label_doubt(
     unknown: Unknown | None = None
     wrong: WrongLabels | None = None
     pairs: tuple[WrongPair, ...] = ()
+    differ: bool | None = None
     if explained < NOTHING:
         transition, estimated, noisy, hard = even_transition(known.shape[1], LEAST), False, False, False
         score = _posterior(_updated(known, transition, given, copies, known, met), transition, given)
@@ -169,6 +175,10 @@ def label_doubt(
         transition = likely_transition(known, given, anchors, pseudo_rows, missed=missed)
         true_classes = sharpen(known, given, transition).probabilities(known)
         updated = _updated(true_classes, transition, given, copies, known, met)
+        score = _posterior(updated, transition, given)
+        factors = None if labellers is None else labeller_factors(score, given, labellers)
+        differ = None if labellers is None else factors is not None
+        updated = by_labellers(updated, given, factors)
         score = _posterior(updated, transition, given)
         contradicted, surest = contradicting(anchors)
         clear = clear_share(true_classes)
@@ -182,12 +192,12 @@ def label_doubt(
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
     else:
-        wrong = _wrong_labels(known, given, score, anchors, pseudo_rows, missed, copies, met)
+        wrong = _wrong_labels(known, given, score, anchors, pseudo_rows, missed, copies, met, factors)
         ends = (wrong.low / max(wrong.expected, LEAST), wrong.high / max(wrong.expected, LEAST))
         pairs = wrong_pairs(known, updated, given, transition, anchors, ends)
     alone = lone_rows(given)
     score[alone] = np.maximum(score[alone], 0.5)
-    return Doubt(score, suggested_labels(probabilities, labels), transition, explained, wrong, unknown, pairs)
+    return Doubt(score, suggested_labels(probabilities, labels), transition, explained, wrong, unknown, pairs, differ)
 
 
 def suggested_labels(probabilities: Reals | KeptShares, labels: Ids) -> Integers32:
@@ -272,11 +282,12 @@ def _wrong_labels(
     missed: bool,
     copies: Copies | None,
     met: Copies | None,
+    factors: Floats | None,
 ) -> WrongLabels:
     wider = anchor_counts(probabilities, given, MORE_ANCHORS)
     transition = likely_transition(probabilities, given, wider, pseudo_rows, missed=missed)
     true_classes = sharpen(probabilities, given, transition).probabilities(probabilities)
-    updated = _updated(true_classes, transition, given, copies, probabilities, met)
+    updated = by_labellers(_updated(true_classes, transition, given, copies, probabilities, met), given, factors)
     doubted = _posterior(updated, transition, given)
     unpredicted = 1.0 - probabilities[np.arange(len(given)), given]
     if met is None:

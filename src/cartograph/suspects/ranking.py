@@ -34,7 +34,12 @@ class Suspects:
 
 
 def find_suspects(
-    labels: npt.ArrayLike, probabilities: npt.ArrayLike, *, threshold: float = 0.5, pseudo_rows: float = PSEUDO_ROWS
+    labels: npt.ArrayLike,
+    probabilities: npt.ArrayLike,
+    *,
+    labelled_by: Sequence[Hashable] | None = None,
+    threshold: float = 0.5,
+    pseudo_rows: float = PSEUDO_ROWS,
 ) -> Suspects:
     """Rank rows by how doubtful their labels are.
 
@@ -48,6 +53,8 @@ def find_suspects(
         labels: (n_examples,) given label ids, integers in [0, n_classes).
         probabilities: (n_examples, n_classes) out-of-sample class probabilities; each in [0, 1], rows sum to 1. As for texts
             ``out_of_fold_probabilities`` makes them, or scikit-learn's ``cross_val_predict(…, method="predict_proba")`` for anything.
+        labelled_by: (n_examples,) who gave each label, such as a name; None, an empty text or NaN where nobody knows. Labels of somebody
+            who contradicts the probabilities more often than others do are doubted more.
         threshold: score from which on a row is a suspect, in [0, 1]; 0 ranks all rows.
         pseudo_rows: > 0; how many rows of evenly wrong labels the estimate starts from.
 
@@ -62,7 +69,8 @@ def find_suspects(
     given, shares = label_ids(labels), numbers_of(probabilities, "probabilities")
     if not 0 <= threshold <= 1:
         raise InputError(f"threshold must be in [0, 1], but is {threshold}; it is the probability from which on a label is doubted.")
-    doubt = label_doubt(shares, given, pseudo_rows=pseudo_rows)
+    who = None if labelled_by is None else named_by(labelled_by, len(given), "names of who labelled")
+    doubt = label_doubt(shares, given, pseudo_rows=pseudo_rows, labellers=who)
     order = np.argsort(-doubt.score, kind="stable")
     return Suspects(order[doubt.score[order] >= threshold], doubt.score, doubt.suggested)
 

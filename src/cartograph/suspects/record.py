@@ -58,6 +58,7 @@ def noise_record(
         "calibrated": chosen.calibrated and doubt is not None and doubt.wrong is not None,
         "explained": None if doubt is None else round(doubt.explained, 6),
         "unknown": None if doubt is None else doubt.unknown,
+        **_labellers(doubt),
         "wrong": None if doubt is None or doubt.wrong is None else _rounded(doubt),
         "confidence_below": round(_cut(chosen, float(asked["threshold"])), 6) if choice.name == "confidence" else None,
         "detectors": detectors,
@@ -86,6 +87,7 @@ def committee_record(suspects: pa.Table, doubt: Doubt, threshold: float) -> dict
         "calibrated": doubt.wrong is not None,
         "explained": round(doubt.explained, 6),
         "unknown": doubt.unknown,
+        **_labellers(doubt),
         "wrong": None if doubt.wrong is None else _rounded(doubt),
     }
 
@@ -102,6 +104,11 @@ def without_number(record: Mapping[str, Any], telling: Sequence[str], forms: Cla
         return dict(record)
     why = {"unknown": "leaked", "leaked_by": list(telling)} if telling else {"unknown": "one class"}
     return {**record, "calibrated": False, "wrong": None, **why}
+
+
+def _labellers(doubt: Doubt | None) -> dict[str, bool]:
+    """Return whether doubt follows who labelled a row; nothing where that was not looked at."""
+    return {} if doubt is None or doubt.labellers_differ is None else {"labellers_differ": doubt.labellers_differ}
 
 
 def _rounded(doubt: Doubt) -> dict[str, Any]:

@@ -49,17 +49,17 @@ Text = Annotated[str, BeforeValidator(_text)]
 Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(listed)]
 
 
-def require_other_columns(linked: Sequence[str], *read: Sequence[str]) -> None:
-    """Check that the column that links rows is not also read as something else.
+def require_other_columns(key: str, own: Sequence[str], *read: Sequence[str]) -> None:
+    """Check that the column that links rows, or says who labelled them, is not also read as something else.
 
     Raises:
         ValueError: it is.
     """
     named = {part for names in read if names != "all" for name in names for part in (name, *name.split("+"))}
-    if twice := sorted(named & set(linked)):
+    if twice := sorted(named & set(own)):
         raise ValueError(
-            f"`linked` names column `{twice[0]}`, which is also a text, an option, an image, a feature or the label; name a column that "
-            "says what rows have in common and is not learnt from"
+            f"`{key}` names column `{twice[0]}`, which is also a text, an option, an image, a feature or the label; name a column "
+            "that is not learnt from"
         )
 
 
@@ -125,6 +125,10 @@ class Ingest(Sources):
         description="column whose equal values link rows, such as a patient, a speaker or a document: linked rows are held out together; "
         "null: none",
     )
+    labelled_by: Names = Field(
+        (),
+        description="column that says who gave a row's label: labels of somebody who is more often wrong are doubted more; null: none",
+    )
     groups: Names = Field(
         (), description="columns that group an evaluation set: rows whose cell is not blank form a group that is also scored separately"
     )
@@ -162,7 +166,7 @@ class Ingest(Sources):
             return {**_TABLE, "rows": TABLES[source], **data}
         return {**_DIGITS, **data} if source == "digits" else data
 
-    _none_is_empty = field_validator("uid", "annotators", "linked", "image", "categories", mode="before")(none_is_empty)
+    _none_is_empty = field_validator("uid", "annotators", "linked", "labelled_by", "image", "categories", mode="before")(none_is_empty)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -194,7 +198,8 @@ class Ingest(Sources):
         fields = [names[0] for names in (self.image, *self.text, *self.options) if names]
         if len(set(fields)) < len(fields) or set(fields) & set(self.label):
             raise ValueError("`image`, `text`, `options` and `label` must name different columns")
-        require_other_columns(self.linked, self.image, *self.text, *self.options, self.label, self.features)
+        for key, own in (("linked", self.linked), ("labelled_by", self.labelled_by)):
+            require_other_columns(key, own, self.image, *self.text, *self.options, self.label, self.features)
         if len(set(self.labels)) < len(self.labels) or len(self.labels) == 1:
             raise ValueError("`labels` must name two or more classes, each once; leave it out to take those of the train set")
         return self

@@ -57,6 +57,20 @@ def test_the_page_says_in_which_value_of_a_column_that_is_not_read_suspects_gath
     assert "Suspects gather where `who` is eve (" in page
 
 
+def test_who_labelled_finds_more_of_a_careless_ones_errors(frame: pd.DataFrame) -> None:
+    who = np.where(np.arange(600) % 3, "ann", "bo")
+    who[[frame.index.get_loc(row) for row in WRONG]] = "eve"
+    who[np.random.default_rng(1).choice(600, 60, replace=False)] = "eve"
+    named = frame.assign(who=who)
+    without, known = (audit(named, text="text", label="label", labelled_by=name, epochs=2) for name in ("", "who"))
+    assert len(set(known.suspects.index) & set(WRONG)) > len(set(without.suspects.index) & set(WRONG))
+    assert known.suspects.index.isin(WRONG).mean() >= without.suspects.index.isin(WRONG).mean()
+    with pytest.raises(InputError, match="labelled_by is for rows of one label"):
+        audit(named, text="text", labels=["label"], labelled_by="who")
+    with pytest.raises(InputError, match="the frame has no column 'whom'"):
+        audit(named, text="text", label="label", labelled_by="whom")
+
+
 def test_of_few_rows_suspects_are_ranked_but_their_number_is_not_told(frame: pd.DataFrame) -> None:
     few = audit(frame[:240], text="text", label="label", epochs=2)
     assert few.wrong is None and repr(few).endswith("wrong labels: unknown>")

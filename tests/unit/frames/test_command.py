@@ -61,6 +61,17 @@ def test_the_column_that_links_rows_is_named_and_parsed_as_it_was(tmp_path: Path
     assert _parser().parse_args(["audit", "rows.csv", "--linked", "the text"]).linked == "the text"
 
 
+def test_who_labelled_is_named_and_parsed_as_it_was(tmp_path: Path) -> None:
+    rows = read_rows(FRAME, "the text", "tag, own", labelled_by="n")
+    call = command_of(rows, ["the text"], "tag, own", threshold=0.5, seed=13)
+    assert call == "cartograph.audit(frame, text='the text', label='tag, own', labelled_by='n')"
+    FRAME.to_csv(tmp_path / "rows.csv", index=False)
+    rows = read_rows(tmp_path / "rows.csv", "tag, own", "n", labelled_by="the text")
+    command = command_of(rows, ["tag, own"], "n", threshold=0.5, seed=13)
+    assert command == "cartograph audit rows.csv --text 'tag, own' --label n --labelled-by 'the text'"
+    assert _parser().parse_args(["audit", "rows.csv", "--labelled-by", "the text"]).labelled_by == "the text"
+
+
 def test_the_defaults_are_those_of_the_command() -> None:
     given = _parser().parse_args(["audit", "rows.csv"])
     assert (given.threshold, given.seed) == (THRESHOLD, SEED)

@@ -38,7 +38,7 @@ def test_a_column_links_rows_by_uid() -> None:
     read = read_label_rows(frame, "text", "tags", linked="film")
     numbers = read.examples["linked"].to_numpy()
     np.testing.assert_array_equal(numbers[np.argsort(read.places)], np.arange(60) // 3)
-    with pytest.raises(InputError, match="'tags' is named as what links rows and as what is read of them"):
+    with pytest.raises(InputError, match="'tags' is named in `linked` and as what is read of the rows"):
         read_label_rows(frame, "text", "tags", linked="tags")
 
 

@@ -84,7 +84,7 @@ def test_a_column_links_rows_and_is_no_feature(from_file: bool, tmp_path: Path) 
         assert rows.ingested.examples["linked"].to_pylist() == [0, 0, None, 1] * 10
     assert read_rows(data, "job", "y", linked="who").ingested.examples["linked"].to_pylist() == [0, 0, None, 1] * 10
     assert "linked" not in read_rows(data, "job", "y").ingested.examples.column_names
-    for read, message in (("whom", "has no column .whom"), ("job", "'job' is named as what links rows and as what is read of them")):
+    for read, message in (("whom", "has no column .whom"), ("job", "'job' is named in `linked` and as what is read of the rows")):
         with pytest.raises(InputError, match=message):
             read_rows(data, "job", "y", linked=read)
 

@@ -6,7 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 
+from cartograph.errors import InputError
+from cartograph.ingest.strata import labellers_of
+from cartograph.schema import dataset_info
 from tests.ingesting import run_ingest, write_csv
 
 
@@ -60,3 +65,22 @@ def test_a_column_that_only_one_file_has_parts_the_rows_of_that_file(tmp_path: P
     second = write_csv(tmp_path / "two.csv", "text,label", *[line.replace("number", "of two") for line in rows(60)])
     found = run_ingest(tmp_path, source="files", train=[first, second], text="text").table("strata")
     assert found["column who"].to_pylist() == ["ann", "bo"] * 30 + [None] * 60
+
+
+def test_who_labelled_is_a_stratum_of_its_own_however_many_they_are(tmp_path: Path) -> None:
+    who = [f"worker {row // 2}" if row else "" for row in range(120)]
+    found = strata(tmp_path, "text,label,who", rows(120, who), labelled_by="who")
+    assert found.column_names == ["uid", "labelled by who", "column label", "order"]
+    assert found["labelled by who"].to_pylist() == [None, *who[1:]]
+    numbers = labellers_of(found)
+    assert numbers is not None and numbers[0] == -1 and len(set(numbers.tolist())) == 61
+    assert labellers_of(found.drop_columns("labelled by who")) is None
+    with pytest.raises(InputError, match="no column `whom`"):
+        strata(tmp_path, "text,label,who", rows(120, who), labelled_by="whom")
+
+
+def test_who_labelled_is_no_feature_of_a_table(tmp_path: Path) -> None:
+    lines = [f"{row / 7},{'xyz'[row % 3]},{'ab'[row % 2]}" for row in range(120)]
+    strata(tmp_path, "size,who,label", lines, text=(), features="all", labelled_by="who")
+    info = dataset_info(pq.read_schema(tmp_path / "out/data/ingest/train.parquet"))
+    assert [feature.name for feature in info.features] == ["size"]

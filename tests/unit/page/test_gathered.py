@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from cartograph.page.audit import Audit
-from cartograph.page.gathered import gathered_sentence, gathered_table
+from cartograph.page.gathered import gathered_sentence, gathered_table, labellers_sentence, labellers_table
 from tests.page_audits import audit_of_texts, with_suspects
 
 
@@ -21,11 +21,15 @@ def with_parts(audit: Audit, **columns: list[str]) -> Audit:
     return replace(audit, strata=pa.table({"uid": audit.measures["uid"], **named}))
 
 
+def with_labellers(audit: Audit, who: list[str] | list[str | None]) -> Audit:
+    return replace(audit, strata=pa.table({"uid": audit.measures["uid"], "labelled by who": pa.array(who).dictionary_encode()}))
+
+
 def test_the_sentence_names_where_suspects_gather_and_the_table_all_of_it(texts: Audit) -> None:
     parted = with_parts(texts, column_who=["<b>eve</b>"] * 40 + ["ann"] * 360, order=["1 to 18"] * 18 + ["19 to 400"] * 382)
     assert gathered_sentence(parted) == (
         "Suspects gather where `who` is <b>eve</b> (20 of the 20, among 10\u00a0% of the rows); and in the rows 1 to 18 of the file (18): "
-        "ask first how these rows were labelled."
+        "ask first how these rows were labelled. If `who` says who labelled, name it (labelled_by): more is found then."
     )
     table = gathered_table(parted)
     assert table is not None and table.cells[0][:4] == ["where `who` is <b>eve</b>", 20, 40, 0.5]
@@ -38,3 +42,25 @@ def test_nothing_is_said_where_they_gather_nowhere_or_no_stratum_is_known(texts:
     spread = with_parts(texts, column_who=np.where(np.arange(400) % 2, "ann", "bo").tolist())
     assert (gathered_sentence(spread), gathered_table(spread)) == ("", None)
     assert (gathered_sentence(texts), gathered_table(texts)) == ("", None)
+
+
+def test_who_labelled_is_a_table_and_a_sentence(texts: Audit) -> None:
+    assert (labellers_table(texts), labellers_sentence(texts)) == (None, "")
+    named = with_labellers(texts, ["eve"] * 40 + ["ann"] * 360)
+    assert gathered_sentence(named).endswith("of the rows): ask first how these rows were labelled.")
+    table = labellers_table(named)
+    assert table is not None and [column.title for column in table.columns] == ["Labelled by", "Rows", "Suspects", "Of the rows"]
+    assert table.cells == [["eve", 40, 20, 0.5], ["ann", 360, 0, 0.0]]
+    unnamed = with_labellers(texts, ["eve"] * 40 + [None] * 360)
+    table = labellers_table(unnamed)
+    assert table is not None and [line[0] for line in table.cells] == ["eve", "(nobody named)"]
+    assert "doubted more" in labellers_sentence(with_suspects(named, flagged=(0,), labellers_differ=True))
+    assert "does not measurably count" in labellers_sentence(with_suspects(named, flagged=(0,), labellers_differ=False))
+
+
+def test_of_many_labellers_those_with_the_largest_share_of_suspects_are_listed(texts: Audit) -> None:
+    many = with_labellers(texts, [f"w{row // 4}" for row in range(400)])
+    table = labellers_table(with_suspects(many, flagged=tuple(range(8)), calibrated=True))
+    assert table is not None and table.caption == "Who labelled, the 20 with the largest share of suspects of 100"
+    assert [line[:3] for line in table.cells[:3]] == [["w0", 4, 4], ["w1", 4, 4], ["w2", 4, 0]]
+    assert table.columns[-1].title == "Wrong"

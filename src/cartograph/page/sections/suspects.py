@@ -14,7 +14,7 @@ from cartograph.data.spreadsheet import guarded
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
-from cartograph.page.gathered import gathered_table
+from cartograph.page.gathered import gathered_table, labellers_sentence, labellers_table
 from cartograph.page.headline import on_condition, why_unknown
 from cartograph.page.row_blocks import Answers, Suspect, SuspectTable
 from cartograph.page.rows import LONGEST_NAME
@@ -55,6 +55,8 @@ def suspects_section(audit: Audit) -> Section | None:
         blocks.append(suspect_table("Suspects", audit, audit.flagged.tolist()))
     if (gathered := gathered_table(audit)) is not None:
         blocks.append(gathered)
+    if (labellers := labellers_table(audit)) is not None:
+        blocks.append(labellers)
     if (pairs := _pairs(audit)) is not None:
         blocks.append(pairs)
     if (by_class := wrong_by_class(audit)) is not None:
@@ -160,6 +162,8 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
             f"The scores assume that {most}{percent(PRIOR)} of the labels are wrong: the number cannot be estimated here, so "
             "no row is dropped or relabelled automatically."
         )
+    if said := labellers_sentence(audit):
+        sentences.append(said)
     sentences.append(f"Rows at {probability(record['threshold'])} or more are listed as suspects.")
     return sentences
 

@@ -95,6 +95,26 @@ def test_the_wrong_labels_of_whole_speakers_are_found_where_a_column_links_their
     assert hit["speaker"] > 40
 
 
+def test_who_labelled_is_heard_where_a_column_says_it(tmp_path: Path) -> None:
+    rng, rows = np.random.default_rng(2), made_up(600, 0.0, 1).drop(columns="wrong")
+    who = rng.choice(["ann", "bo", "cy", "eve"], size=len(rows))
+    wrong = (who == "eve") & (rng.random(len(rows)) < 0.5)
+    names = sorted(set(rows["label"]))
+    rows.loc[wrong, "label"] = [names[1 - names.index(label)] for label in rows["label"][wrong]]
+    rows.assign(who=who).to_csv(tmp_path / "rows.csv", index=False)
+    found_by = {}
+    for name in (None, "who"):
+        given = {"source": "files", "train": str(tmp_path / "rows.csv"), "text": "text", "labelled_by": name}
+        workspace = make_workspace(tmp_path / str(name), ingest=given, train=TRAIN, measure={}, noise={"detector": "committee"})
+        for step in (ingest.STEP, train.STEP, measure.STEP, noise.STEP):
+            run_step(step, workspace)
+        found_by[name] = (json.loads(workspace.resolve("data/noise/noise.json").read_text()), noise.STEP.inputs(workspace.settings))
+    (without, read), (known, also_read) = found_by[None], found_by["who"]
+    assert set(also_read) - set(read) == {"data/ingest/strata.parquet"}
+    assert "labellers_differ" not in without and known["labellers_differ"] is True
+    assert known["suspects"] != without["suspects"]
+
+
 @pytest.mark.slow
 def test_k_fold_training_is_repeated_on_the_flipped_labels_and_its_measures_are_read(tmp_path: Path) -> None:
     rows, _ = mislabelled()

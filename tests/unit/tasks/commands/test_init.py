@@ -76,6 +76,7 @@ def test_params_are_whole_commented_and_valid(space: Path, train: str, tmp_path:
         "uid": None,
         "annotators": None,
         "linked": None,
+        "labelled_by": None,
         "groups": [],
         "format": None,
         "encoding": None,

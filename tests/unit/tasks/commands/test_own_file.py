@@ -93,6 +93,17 @@ def test_a_column_that_links_rows_is_kept_and_asked_for_again(project: Path, tmp
         workspace_for(rows, text=["text"], label="label", linked="source")
 
 
+def test_who_labelled_is_kept_and_asked_for_again_and_is_for_one_label(project: Path, tmp_path: Path) -> None:
+    rows = write_csv(tmp_path / "rated.csv", "text,label,who", *(f"{line},{'ab'[row % 2]}" for row, line in enumerate(some_rows())))
+    folder = workspace_for(rows, text=["text"], label="label", labelled_by="who")
+    assert open_workspace(folder).settings["ingest"].model_dump()["labelled_by"] == ("who",)
+    assert workspace_for(rows, text=["text"], label="label", labelled_by="who") == folder
+    with pytest.raises(InputError, match="does not audit labels given by nobody named"):
+        workspace_for(rows, text=["text"], label="label")
+    with pytest.raises(InputError, match="--labelled-by"):
+        workspace_for(rows, text=["text"], label="label", labels=["label"], labelled_by="who", workspace="workspaces/several")
+
+
 def test_an_unknown_profile_is_refused_before_anything_is_read(project: Path) -> None:
     with pytest.raises(InputError, match=f"no profile 'thorough'; use {', '.join(PROFILES)}"):
         workspace_for("absent.csv", text=["text"], label="label", profile="thorough")
