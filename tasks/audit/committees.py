@@ -136,6 +136,7 @@ def committees(
                 groups=reading.groups,
                 texts=reading.texts,
                 same=reading.same,
+                compared=reading.compared,
                 labellers=labellers,
                 progress=progress,
             )

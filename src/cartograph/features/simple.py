@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from scipy import sparse
 
+from cartograph.features.comparison import beside_words, comparison_features
 from cartograph.features.pixels import sparse_pixels
 from cartograph.features.tables import sparse_columns
 from cartograph.features.text import TextRows, text_features
@@ -14,7 +15,8 @@ from cartograph.schema import dataset_info
 def simple_features(*tables: pa.Table) -> sparse.csr_array:
     """Return the rows of some sets, one set under the other, as one matrix of features ≥ 0, ``(n_rows, n_features)``.
 
-    Of texts TF-IDF of words and word pairs, of a choice a row per option; of images pixels; of tables of features bins and categories.
+    Of texts TF-IDF of words and word pairs, of pairs also how alike the two are (``comparison``), of a choice a row per option; of images
+    pixels; of tables of features bins and categories.
 
     Args:
         tables: of one kind (``schema.examples_schema``); images and tables are read as the first one's are.
@@ -27,4 +29,7 @@ def simple_features(*tables: pa.Table) -> sparse.csr_array:
         return sparse_pixels(*tables)
     if info.features:
         return sparse_columns(*tables)
-    return text_features(TextRows(*tables))
+    rows = TextRows(*tables)
+    words = text_features(rows)
+    compared = comparison_features(rows) if info.task == "pair" else None
+    return words if compared is None else beside_words(words, compared)

@@ -262,6 +262,7 @@ def _find_suspects(
             groups=reading.groups,
             texts=reading.texts,
             same=reading.same,
+            compared=reading.compared,
             labellers=labellers,
             progress=judged,
         )

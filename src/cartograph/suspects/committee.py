@@ -23,15 +23,16 @@ from cartograph.data.kept_logits import WHOLE, KeptShares, Shares
 from cartograph.data.linked_rows import row_copies, row_groups, same_words
 from cartograph.data.progress import Progress, piece_of
 from cartograph.errors import InputError
+from cartograph.features.comparison import beside_words, comparison_features
 from cartograph.features.simple import simple_features
 from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike, tree_columns
-from cartograph.features.text import Row, text_features
+from cartograph.features.text import Row, TextRows, text_features
 from cartograph.schema import dataset_info
 from cartograph.suspects.copies import Copies, contradicting_copies, copies_of
 from cartograph.suspects.kept_doubt import kept_doubt
 from cartograph.suspects.label_doubt import Doubt, label_doubt
 from cartograph.suspects.many_classes import shares_of_many
-from cartograph.suspects.views import View, check_vectors, combine, known_view, trees_view, vectors_view, words_view
+from cartograph.suspects.views import View, check_vectors, combine, comparison_view, known_view, trees_view, vectors_view, words_view
 from cartograph.wording import counted
 
 
@@ -45,6 +46,7 @@ class Reading(NamedTuple):
     groups: Integers | None = None
     texts: Integers | None = None
     same: Integers | None = None
+    compared: Floats32 | None = None
 
 
 def reading_of(table: pa.Table) -> Reading:
@@ -58,8 +60,12 @@ def reading_of(table: pa.Table) -> Reading:
     groups = row_groups(table)
     if info.features:
         return Reading(None, dense_columns({"train": table})["train"], tree_columns(table), groups=groups)
-    features = None if info.task == "choice" else simple_features(table)
-    return Reading(features, None, None, info.task == "pair", groups, row_copies(table, groups), same_words(table, groups))
+    compared = comparison_features(TextRows(table)) if info.task == "pair" else None
+    if compared is not None:
+        features = beside_words(text_features(TextRows(table)), compared)
+    else:
+        features = None if info.task == "choice" else simple_features(table)
+    return Reading(features, None, None, info.task == "pair", groups, row_copies(table, groups), same_words(table, groups), compared)
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,7 @@ def committee_scores(
     groups: Integers | None = None,
     texts: Integers | None = None,
     same: Integers | None = None,
+    compared: Floats32 | None = None,
     labellers: Integers | None = None,
     progress: Progress | None = None,
 ) -> Committee:
@@ -121,6 +128,7 @@ def committee_scores(
             have spoken (``copies``), of at most ``WHOLE`` classes. None: they are not.
         same: a number for each row, equal for rows of the same words of which models may meet one to score another
             (``linked_rows.same_words``): of their labels, where they differ, at most one is right; of at most ``WHOLE`` classes.
+        compared: of pairs, how alike either's texts are (``features.comparison``), ``(n_examples, width)``; of at most ``WHOLE`` classes.
         labellers: who gave each label, a number, ``(n_examples,)`` (``labellers``); of at most ``WHOLE`` classes. None: nobody knows.
         progress: called with (folds done, folds), over all views; of many classes with (rows, of all).
 
@@ -148,11 +156,13 @@ def committee_scores(
     if features is not None:
         shown = piece_of(progress, 0, fitted, number)
         views.append(words_view(features, given, len(classes), fold, rng, together=together, progress=shown))
+    if compared is not None:
+        views.append(comparison_view(compared, given, len(classes), fold, rng))
     if vectors is not None:
-        shown = piece_of(progress, len(views), fitted, number)
+        shown = piece_of(progress, int(features is not None), fitted, number)
         views.append(vectors_view(vectors, given, len(classes), fold, rng, together=together, progress=shown))
     if trees is not None:
-        views.append(trees_view(trees, given, len(classes), fold, rng, progress=piece_of(progress, len(views), fitted, number)))
+        views.append(trees_view(trees, given, len(classes), fold, rng, progress=piece_of(progress, fitted - 1, fitted, number)))
     whole = {name: shares.dense() if isinstance(shares, KeptShares) else shares for name, shares in (known or {}).items()}
     views += [known_view(name, shares, given, rng) for name, shares in whole.items()]
     if not views:

@@ -13,6 +13,7 @@ from cartograph.data.given import label_ids, numbers_of
 from cartograph.data.kept_logits import KeptShares
 from cartograph.data.linked_rows import linked_texts, named_by
 from cartograph.errors import InputError
+from cartograph.features.comparison import comparison_features
 from cartograph.features.text import Row
 from cartograph.suspects.committee import committee_scores
 from cartograph.suspects.label_doubt import PSEUDO_ROWS, label_doubt
@@ -114,5 +115,6 @@ def out_of_fold_probabilities(
     read = None if vectors is None else numbers_of(vectors, "vectors").astype(np.float32, copy=False)
     named = None if linked is None else named_by(linked, len(given))
     rng, groups = np.random.default_rng(seed), linked_texts(texts, named)
-    found = committee_scores(texts, given, names, rng, folds=folds, vectors=read, groups=groups).probabilities
+    compared = comparison_features(texts)
+    found = committee_scores(texts, given, names, rng, folds=folds, vectors=read, groups=groups, compared=compared).probabilities
     return found.dense() if isinstance(found, KeptShares) else found

@@ -17,6 +17,7 @@ from scipy import sparse
 from cartograph.data.arrays import Floats, Floats32, Integers
 from cartograph.data.progress import Progress, piece_of
 from cartograph.errors import InputError
+from cartograph.features.comparison import with_products
 from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_bayes, out_of_fold_logistic
 from cartograph.features.tables import TreeColumns
 from cartograph.features.trees import STAGES, out_of_fold_boosting, out_of_fold_forest
@@ -27,6 +28,8 @@ from cartograph.suspects.mixture import fit_mixture
 PENALTIES = (1.0, 0.3)
 SMOOTHINGS = (3.0, 1.0, 0.3, 0.1)
 NEIGHBOURS = (10, 30)
+COMPARED = (0.01, 0.1)
+"""Shrinkages of the discriminants on how alike two texts are, without and with products."""
 
 # A mixture has a handful of parameters: more rows than this would not move them.
 _MIXTURE_ROWS = 20_000
@@ -85,6 +88,23 @@ def words_view(
         bayes = leave_one_out_bayes(features, labels, n_classes, SMOOTHINGS)
     members = (*(f"logistic {penalty:g}" for penalty in PENALTIES), *(f"bayes {extra:g}" for extra in SMOOTHINGS))
     return _view("words", members, np.stack([*logistic, *bayes]), labels, rng)
+
+
+def comparison_view(compared: Floats32, labels: Integers, n_classes: int, fold: Integers, rng: np.random.Generator) -> View:
+    """Return what discriminants say of how alike the two texts of a pair are (``features.comparison``), with products of these numbers too.
+
+    Args:
+        compared: ``(n_examples, width)``.
+        labels: label ids, ``(n_examples,)``.
+        n_classes: two or more.
+        fold: fold of each row, ``(n_examples,)``.
+        rng: draws a sample of rows for the mixture, above 20,000.
+    """
+    members = [
+        out_of_fold_discriminant(numbers, labels, n_classes, fold, (shrinkage,))[0]
+        for numbers, shrinkage in zip(with_products(compared), COMPARED, strict=True)
+    ]
+    return _view("comparison", ("comparison", "comparison with products"), np.stack(members), labels, rng)
 
 
 def vectors_view(
