@@ -1,4 +1,4 @@
-"""Bag of words: embeddings of hashed word n-grams, summed; for pairs the two sides and their interaction; then one hidden layer.
+"""Bag of words: embeddings of hashed word n-grams, summed; for pairs the two sides, their interaction and likeness; then one hidden layer.
 
 Where the texts of a train set share hardly a word, runs of characters are features as well (``DatasetInfo.characters``).
 
@@ -25,6 +25,7 @@ from cartograph.data.memory import release_memory
 from cartograph.models.base import Side, TextModel
 from cartograph.models.characters import features_with_characters
 from cartograph.models.encoded import Ragged
+from cartograph.models.likeness import likeness_features
 from cartograph.models.ngrams import Counts, Vocabulary, blocks, features_of
 from cartograph.models.row_table import RowTable
 from cartograph.schema import DatasetInfo
@@ -152,7 +153,11 @@ class _Bag(RowTable):
 
 
 def _features(sides: Sequence[Side], max_length: int, characters: bool) -> dict[str, tuple[Hashes, Integers]]:
-    return (features_with_characters if characters else features_of)(sides, max_length)
+    found = (features_with_characters if characters else features_of)(sides, max_length)
+    if "cross" in found:
+        (cross, rows), (alike, of_pairs) = found["cross"], likeness_features(sides, max_length)
+        found["cross"] = np.concatenate([cross, alike]), np.concatenate([rows, of_pairs])
+    return found
 
 
 def _joined(parts: Sequence[Ragged]) -> Ragged:

@@ -12,6 +12,7 @@ from cartograph.models.ngrams import Words, cross_features, features_of, mix
 
 _RUN = np.uint64(7)
 _LONGEST, _PER_WORD = 4, 4
+_SIZES = (2, 3, 4)
 _BLANK = ord(" ")
 
 
@@ -23,9 +24,10 @@ class Characters(Words):
     Args:
         texts: the texts.
         most: of each text so many characters are read.
+        sizes: of the runs that are kept, some of 2, 3 and 4.
     """
 
-    def __init__(self, texts: Sequence[str], most: int) -> None:
+    def __init__(self, texts: Sequence[str], most: int, sizes: Sequence[int] = _SIZES) -> None:
         words = [text.lower()[:most].split() for text in texts]
         padded = [f" {' '.join(own)} " if own else "" for own in words]
         lengths = np.array([len(text) for text in padded], np.int64)
@@ -39,9 +41,10 @@ class Characters(Words):
             if further > 1:
                 # What lies between a run's ends is no blank.
                 within = within[:number] & (codes[further - 1 : further - 1 + number] != _BLANK)
-            kept: Bools = within[:number] & (row[:number] == row[further : further + number])
-            hashes.append(mix(run[kept], _RUN))
-            rows.append(row[:number][kept])
+            if further + 1 in sizes:
+                kept: Bools = within[:number] & (row[:number] == row[further : further + number])
+                hashes.append(mix(run[kept], _RUN))
+                rows.append(row[:number][kept])
         order = np.argsort(np.concatenate(rows), kind="stable")
         self.hashes: Hashes = np.concatenate(hashes)[order]
         self.offsets: Integers = np.concatenate(([0], np.cumsum(np.bincount(np.concatenate(rows), minlength=len(texts)))))

@@ -47,8 +47,8 @@ of 3,000 labels would be called wrong."""
 
 CLEAR, CLEAR_APART = 0.55, 0.62
 """Share of the true classes' entropy from which on, explained through the noise, neither is asked: a fifth of wrong labels hides a good
-classifier from the labels' entropy, of which it then explains .28 at most. Of pairs more: of 1,000 rows of QNLI, 200 of them wrong, of which
-.55 were explained so, 250 to 310 would be said to be."""
+classifier from the labels' entropy, of which it then explains .28 at most. Of pairs more: of 1,000 rows of QNLI, 200 of them wrong, of
+which .55 were explained so, 250 to 310 would be said to be."""
 
 SEEN, CLEARER = 0.1, 2.5
 """For ``much noise``: least share of the labels' entropy that is explained, and how many times as much of the true classes' must be. Hard
