@@ -11,7 +11,8 @@ four ways. Printed per cell:
 
 - AP: average precision of the ranking; ours on words alone, ours with the encoder's vectors, and cleanlab's (the better of its two scores,
   chosen per cell with the truth in hand) on cross-validated logistic regression of the same TF-IDF matrix, and of the same vectors, with
-  the penalty of four that has the least cross-validated loss; Datalab on the vectors' nearest neighbours.
+  the penalty of four that has the least cross-validated loss; Datalab on the vectors' nearest neighbours. Of pairs both sides also read
+  how alike the two texts are (`features.comparison`): beside the words, and beside the vectors for cleanlab's regression.
 - list: precision and length of what is listed; cleanlab's is `find_label_issues` with its defaults.
 - changed: rows that cleaning may change without a person (calibrated, at .8 or more), and how many of them are wrong.
 - wrong: how many labels are estimated to be wrong, with the interval, and at most if errors gather on hard rows, against how many are.
@@ -193,6 +194,7 @@ def cells(
     names: list[str], seeds: list[int], rows: int, encoder: str | None, committee: bool, done: set[tuple[Any, ...]]
 ) -> Iterator[Cell]:
     """Yield the measured cells that are not done yet."""
+    from cartograph.features.comparison import beside_words, comparison_features, with_products
     from cartograph.features.text import text_features
 
     for name in names:
@@ -204,6 +206,9 @@ def cells(
             classes, labels = np.unique(given, return_inverse=True)
             judgement = judged(texts, labels)
             features = text_features([row if len(row) > 1 else row[0] for row in texts])
+            compared = comparison_features(texts)
+            if compared is not None:
+                features = beside_words(features, compared)
             with tempfile.TemporaryDirectory() as folder:
                 audits = Audits(Path(folder), texts, encoder)
                 for kind, share in wanted:
@@ -233,7 +238,8 @@ def cells(
                     if encoder:
                         vectors = audits.vectors()
                         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True) * np.sqrt(10)
-                        cell["cleanlab vectors"] = on_features(unit, noised, noised != labels, seed)
+                        read_too = unit if compared is None else np.hstack([unit, with_products(compared)[0]])
+                        cell["cleanlab vectors"] = on_features(read_too, noised, noised != labels, seed)
                         cell["datalab"] = datalab(unit, noised, noised != labels)
                     yield cell
 

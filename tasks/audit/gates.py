@@ -109,7 +109,8 @@ def _gate_values(inputs: Mapping[str, Path]) -> Iterator[GateValue]:
     if _NOISE in inputs:
         noise = pq.read_table(inputs[_NOISE] / "noise.parquet", columns=["uid", "flagged", "rank"])
         examples = pq.read_table(inputs["data/ingest"] / "train.parquet", columns=["uid", "source", "row"])
-        yield from suspect_values(noise, pq.read_table(folder / "rows.parquet") if comparison else None, examples)
+        known = not read_json(inputs[_NOISE] / "noise.json").get("unknown")
+        yield from suspect_values(noise, pq.read_table(folder / "rows.parquet") if comparison else None, examples, known=known)
     yield quarantine_value(read_json(inputs["reports/ingest.metrics.json"]), validations[0]["quarantine"])
     yield class_shift_value(comparison)
     yield accuracy_drop_value(comparison)

@@ -180,10 +180,10 @@ def check_quarantine(limit: float, sets: Sequence[IngestedSet], quarantine: pa.T
             out.failed.mkdir(parents=True, exist_ok=True)
             path = out.failed / "quarantine.parquet"
             pq.write_table(quarantine, path)
+            way = "correct the file, or raise `ingest.quarantine_limit` in params.yaml to go on without them"
             raise GateError(
                 f"{item.info.name}: {len(item.quarantine):,} of {item.rows_read:,} rows ({percent(share)}) cannot be used, more than the "
-                f"{percent(limit)} of `ingest.quarantine_limit`: {reasons_phrase(item.quarantine)}. They are listed in "
-                f"{path}."
+                f"{percent(limit)} of `ingest.quarantine_limit`: {reasons_phrase(item.quarantine)}. They are listed in {path}; {way}."
             )
 
 

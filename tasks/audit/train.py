@@ -76,7 +76,7 @@ def _train(params: Train, inputs: Inputs, out: Out) -> str:
     for folder in (fitted.dynamics, fitted.predictions, fitted.model):
         shutil.copytree(folder, out[_DATA] / folder.name)
     shutil.copyfile(fitted.folder / "history.parquet", out[_DATA] / "history.parquet")
-    learning = learning_of(fitted, evaluation, attempts, simple, open=params.adapts)
+    learning = learning_of(fitted, evaluation, attempts, simple, open=params.adapts, folds=params.folds)
     write_json(out[_DATA] / "training.json", fitted.training | {"learning": learning.content()})
     write_json(out[_METRICS], fitted.metrics | learning.metrics())
     return _summary(params, fitted.metrics, learning)

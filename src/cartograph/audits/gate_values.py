@@ -17,26 +17,29 @@ from cartograph.wording import percent
 _NAMED = 5
 """Most rows, classes, reasons or checks that a gate names."""
 
+_DID = {True: ("did", "did"), False: ("was", "were")}
 _CHANGED = ("added", "edited", "relabelled")
 _SUSPECTS_FILE, _CHANGES_FILE = "data/noise/noise.parquet", "data/compare/rows.parquet"
 
 
-def suspect_values(noise: pa.Table, changes: pa.Table | None, examples: pa.Table) -> Iterator[GateValue]:
+def suspect_values(noise: pa.Table, changes: pa.Table | None, examples: pa.Table, *, known: bool = True) -> Iterator[GateValue]:
     """Yield the share of suspects, of those that are new, and of those among rows that were added or changed.
 
     Args:
         noise: ``schema.NOISE`` of the train set.
         changes: ``schema.ROW_CHANGES`` since the last audit; None for a first audit.
         examples: ``uid``, ``source`` and ``row`` of the train set.
+        known: whether it could be estimated how many labels are wrong; else suspects are only worth a second look.
     """
+    verbs = ("looks wrong", "look wrong") if known else ("is worth a second look", "are worth a second look")
     flagged = noise.filter(noise["flagged"]).sort_by("rank")["uid"]
-    yield _share("suspects", flagged.to_pylist(), noise.num_rows, ("looks wrong", "look wrong"), _SUSPECTS_FILE, examples)
+    yield _share("suspects", flagged.to_pylist(), noise.num_rows, verbs, _SUSPECTS_FILE, examples)
     if changes is None:
         yield from (GateValue("new_suspects", None), GateValue("changed_suspects", None))
         return
     new = changes.filter(pc.equal(changes["what"], "new suspect"))["uid"]
     rows = flagged.filter(pc.is_in(flagged, value_set=new.combine_chunks())).to_pylist()
-    looks = ("looks wrong that did not in the last audit", "look wrong that did not in the last audit")
+    looks = (f"{verbs[0]} that {_DID[known][0]} not in the last audit", f"{verbs[1]} that {_DID[known][1]} not in the last audit")
     yield _share("new_suspects", rows, noise.num_rows, looks, _CHANGES_FILE, examples)
     changed = changes.filter(pc.is_in(changes["what"], value_set=pa.array(_CHANGED)))["uid"].unique()
     yield _changed_suspects(flagged.filter(pc.is_in(flagged, value_set=changed)).to_pylist(), len(changed), examples)
@@ -121,11 +124,15 @@ def cleaning_value(recommended: Mapping[str, Any]) -> GateValue:
         recommended: as in ``data/evaluate/recommended.json``; empty where the two were not compared.
     """
     if not recommended:
-        return GateValue("cleaning_harm", None)
+        return GateValue("cleaning_harm", None, "No models of the original and the cleaned rows could be compared")
     worse = recommended["worse"]
     number, plural = len(worse), "" if len(worse) == 1 else "s"
-    how = f"measurably worse than on the original by {number:,} score{plural}" if number else "not measurably worse than on the original"
-    statement = f"Models trained on the cleaned rows are {how}; recommended: the {recommended['recommended']} rows"
+    use = f"the {recommended['recommended']} rows are recommended"
+    statement = (
+        f"By {number:,} score{plural} models trained on the cleaned rows are measurably worse, so {use}"
+        if number
+        else f"Models trained on the cleaned rows are not measurably worse than on the original; {use}"
+    )
     return GateValue("cleaning_harm", number, statement, "count", [f"{metric} on {name}" for name, metric in worse][:_NAMED])
 
 

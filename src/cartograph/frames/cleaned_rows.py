@@ -74,7 +74,8 @@ class CleanedRows:
         if not len(done.changes):
             labels, them = ("1 label is", "it") if sure == 1 else (f"{sure:,} labels are", "them")
             gains = f"dropping or correcting {them} makes no measurably better model, by cross-validation"
-            return f"{self._all}: {labels} sure enough to drop, but {gains} (recipe drop-flagged drops {them} anyway)"
+            weighting = "; weighting rows does (recipe down-weight)" if self._better_weighted else ""
+            return f"{self._all}: {labels} sure enough to drop, but {gains}{weighting} (recipe drop-flagged drops {them} anyway)"
         dropped = int(np.count_nonzero(~done.kept))
         corrected = len(done.changes) - dropped
         parts = [f"without the {dropped:,} whose label is most surely wrong"] if dropped else []
@@ -105,6 +106,14 @@ class CleanedRows:
 
     @cached_property
     def _choice(self) -> ArmChoice:
+        return self._compared(self._arms)
+
+    @property
+    def _better_weighted(self) -> bool:
+        weighted: dict[Arm, cleaning.Cleaning] = {"original": self._arms["original"], "down-weight": self._cleaned("down-weight")}
+        return self._compared(weighted).recommended == "down-weight"
+
+    def _compared(self, arms: Mapping[Arm, cleaning.Cleaning]) -> ArmChoice:
         examples, rng = self.rows.ingested.examples, np.random.default_rng([_SEED, 1])
         wrong = self.suspects.record["wrong"] if self._calibrated else None
-        return recommended_arm(examples, self.suspects.rows, {}, self._arms, rng, wrong=wrong)
+        return recommended_arm(examples, self.suspects.rows, {}, arms, rng, wrong=wrong)

@@ -22,6 +22,7 @@ from cartograph.ingest.leakage import NOT_IN_TRAIN, Leakage, leakage
 from cartograph.ingest.linkage import Linkage, linkage_of, linked_numbers
 from cartograph.ingest.quarantine import Kind, quarantined
 from cartograph.schema import ANNOTATOR_LABELS, GROUPS, LABEL, LINKED, UID, DatasetInfo, Domain, dataset_info, examples_schema
+from cartograph.wording import cut
 
 DOUBTFUL = 0.01
 """Share of rows that may repeat, contradict each other, be over-long or overlap before that is a finding."""
@@ -185,7 +186,24 @@ def _ingest(
         linkage=_linkage(raw_set, columns, table[LINKED].filter(pa.array(used)), examples, labels) if columns.linked else None,
     )
     _require_usable(ingested, columns)
+    if columns.annotators:
+        _require_classes(ingested, columns.annotators[0])
     return ingested
+
+
+def _require_classes(ingested: IngestedSet, column: str) -> None:
+    """Check that annotators' labels are labels.
+
+    Raises:
+        InputError: there are some, and none is a class.
+    """
+    names = ingested.examples[ANNOTATOR_LABELS].combine_chunks().flatten().drop_null()
+    if len(names) and not pc.any(pc.is_in(names, pa.array(ingested.info.labels, pa.string()))).as_py():
+        where, shown = f"{ingested.info.name} ({', '.join(ingested.files)})", cut(str(names[0]), 60)
+        raise InputError(
+            f"{where}: column `{column}` holds no class, but `{shown}` and the like, where `ingest.annotators` (--annotators) names a column "
+            "of annotators' labels; a column that says who gave a row's one label is named in `ingest.labelled_by` (--labelled-by)."
+        )
 
 
 def _linkage(raw_set: RawSet, columns: Columns, texts: pa.ChunkedArray, examples: pa.Table, labels: tuple[str, ...]) -> Linkage:

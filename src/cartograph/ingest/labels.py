@@ -64,13 +64,22 @@ def classes(names: pa.ChunkedArray, labelling: Labelling) -> tuple[str, ...]:
     names_in_use = [name for name in pc.unique(names).to_pylist() if name is not None and name not in labelling.unlabelled]
     labelled = len(names) - names.null_count
     if len(names_in_use) > MAX_CLASSES or (labelled >= 20 and len(names_in_use) > labelled / 2):
+        numbers = " (numbers are no classes: divide them into a few ranges first)" if all(map(_is_number, names_in_use)) else ""
         raise InputError(
             f"the label column of train has {len(names_in_use):,} different values in {labelled:,} rows, such as "
-            f"{', '.join(repr(name) for name in sorted(names_in_use)[:3])}; expected the names of a few classes: name another column in "
-            "`ingest.label`, or cut the labels with `ingest.label_separator`; rows with several labels each are audited by "
-            "`cartograph audit FILE --text COLUMN --labels COLUMN`, in a workspace made with `init --labels COLUMN`."
+            f"{', '.join(repr(name) for name in sorted(names_in_use)[:3])}; expected the names of a few classes{numbers}: name another "
+            "column (--label, or `ingest.label` in params.yaml), or cut the labels with `ingest.label_separator`; rows with several labels "
+            "each are audited by `cartograph audit FILE --text COLUMN --labels COLUMN`, in a workspace made with `init --labels COLUMN`."
         )
     return tuple(sorted(names_in_use, key=_natural))
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name.replace(",", "."))
+    except ValueError:
+        return False
+    return True
 
 
 def _natural(name: str) -> tuple[int, int, str]:

@@ -13,7 +13,7 @@ from cartograph.compare.versions import HELD_OUT
 from cartograph.page.audit import Audit
 from cartograph.page.step_results import Cleaning
 from cartograph.schema import UID
-from cartograph.wording import count, cut, listing
+from cartograph.wording import count, counted, cut, listing
 
 Row = Mapping[str, Any]
 
@@ -57,7 +57,7 @@ def cleaning_lines(audit: Audit) -> list[str]:
     differences, cleaning = audit.comparison.differences, cleaning_phrase(audit)
     rows = [row for row in differences.to_pylist() if (row["subset"], row["against"]) == ("cleaned", "original")]
     if not rows:
-        return []
+        return _all_failed(audit.comparison.summary)
     advice = advice_of(audit)
     if advice is not None and advice.outcome == "unchanged":
         return [_unchanged(audit, advice)]
@@ -66,8 +66,24 @@ def cleaning_lines(audit: Audit) -> list[str]:
     disagreeing = [metric for metric in others if any(outcome[name, metric] != outcome[name, first] for name, _ in outcome)]
     effects = [cleaning_effect(differences, cleaning, metric=metric) for metric in (first, *disagreeing)]
     if any(row["set"] == HELD_OUT for row in rows):
-        effects.append("There is no evaluation set: these are train rows held out of the training, under their given labels.")
+        effects.append(
+            "There is no evaluation set: these are train rows held out of the training, under their given labels; those without suspects "
+            "flatter cleaning, since the models that found the suspects agree with the labels that are left."
+        )
     return [" ".join([*effects, *([] if advice is None else [advice.sentence])])]
+
+
+def _all_failed(summary: pa.Table) -> list[str]:
+    """Return that no training came far enough to show what cleaning is worth; nothing where some did."""
+    trained = {row["subset"]: (row["failed"], row["failed"] + row["seeds"]) for row in summary.to_pylist()}
+    failed, number = (sum(part) for part in zip(*trained.values(), strict=True)) if trained else (0, 0)
+    if not failed or failed < number:
+        return []
+    every = f"all {counted(number, 'training')}" if number > 1 else "the one training"
+    return [
+        f"What cleaning is worth is not known: {every} that would show it ended no better than always naming the largest class, or stopped "
+        "with an error; recommended: the original rows."
+    ]
 
 
 def sure_enough(cleaning: Cleaning) -> int:

@@ -205,8 +205,9 @@ def _hardest(audit: Audit) -> Figure:
 
 def _suspects(audit: Audit) -> Figure:
     number = len(audit.flagged)
-    labels = f"{share(number, audit.rows)} of the labels" if number else "no label looks wrong"
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
+    none = "none could be told from hard rows" if record.get("unknown") else "no label looks wrong"
+    labels = f"{share(number, audit.rows)} of the labels" if number else none
     if "impossible" in record:
         return Figure("Suspects", "none", "no label could be judged")
     if record["assumption"]:

@@ -77,7 +77,7 @@ class Committee:
             probable ones.
         doubt: how doubtful each given label is, with a suggestion.
         fold: the fold of each row, ``(n_examples,)``.
-        copies: how the labels of copies agree, where they were heard.
+        copies: how the labels of copies agree, where they were heard: of all, or of those that contradict one another.
     """
 
     probabilities: Shares
@@ -171,7 +171,7 @@ def committee_scores(
     met = None if same is None else contradicting_copies(same, given)
     alike = trees is not None and mostly_alike(trees)
     doubt = label_doubt(probabilities, given, alike=alike, apart=apart, copies=copies, met=met, labellers=labellers)
-    return Committee(probabilities, doubt, fold, copies)
+    return Committee(probabilities, doubt, fold, met if copies is None else copies)
 
 
 def _checked_labels(labels: Ids, classes: Sequence[str]) -> Integers:

@@ -88,6 +88,9 @@ class Suggestions:
 def choose_suggestions(original: Evidence, noised: Evidence, flips: Flips) -> Suggestions:
     """Return the mean predicted probabilities to take suggestions from: of those known, which find most of the flips' labels.
 
+    The committee's are taken unless others find measurably more (by two standard errors): they are what a suspect's reason quotes, and
+    flips are of easy rows, whose labels the model knows by heart.
+
     Args:
         original: of the given labels.
         noised: of the flipped ones.
@@ -103,7 +106,9 @@ def choose_suggestions(original: Evidence, noised: Evidence, flips: Flips) -> Su
         there = after.take(flips.rows) if isinstance(after, KeptShares) else after[flips.rows]
         suggested = suggested_labels(there, flips.labels[flips.rows])
         right[name] = float(np.mean(suggested == original.labels[flips.rows]))
-        if right[name] > right.get(best, -1.0):
+        mine = right.get(best, -1.0)
+        error = np.sqrt((right[name] * (1.0 - right[name]) + mine * (1.0 - mine)) / len(flips.rows)) if mine >= 0 else 0.0
+        if right[name] > mine or (name == "out-of-fold" and right[name] >= mine - 2.0 * error):
             best, used = name, known
     return Suggestions(used, best, right)
 

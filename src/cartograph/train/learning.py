@@ -35,6 +35,7 @@ class Learning:
             of its rows than of rows that it did not see; ``failed``: no better than chance; ``diverged``: the loss is no number.
         open: whether the number of epochs was left to the training.
         called: whether ``cartograph.audit`` trained, or its command, which takes epochs alone; a workspace's params.yaml has the rest.
+        folds: of K-fold training beside it, whose models did not see the row; 0 without it.
     """
 
     attempts: Sequence[Attempt]
@@ -43,6 +44,7 @@ class Learning:
     state: State
     open: bool
     called: bool = False
+    folds: int = 0
 
     @property
     def sentence(self) -> str:
@@ -82,13 +84,18 @@ class Learning:
                 f"Audit them with epochs below {self.attempts[-1].epochs} ({_CALLED}), or in a workspace with train.folds at 5, "
                 "which adds models that did not see the row."
             )
+        if self.folds:
+            others = f"The models of train.folds ({self.folds}), which did not see the row, are read beside it"
+            return f"{others}; lower train.epochs, or choose another train.model."
         return "Set train.folds to 5, which adds models that did not see the row, or lower train.epochs."
 
     @property
     def _way_out(self) -> str:
         if self.called:
             epochs = f"epochs above {self.attempts[-1].epochs} ({_CALLED})"
-            return f"Audit them with {epochs}, or in a workspace with another train.epochs, train.learning_rate or train.model."
+            more = f"audit them with {epochs}, or in a workspace with another train.epochs, train.learning_rate or train.model."
+            tried = self.open and self.state == "not learnt" and len(self.attempts) > 1
+            return f"Perhaps they do not follow from the rows; else {more}" if tried else f"{more[0].upper()}{more[1:]}"
         other = "raise train.learning_rate, or choose another train.model"
         if self.open and self.state == "not learnt" and len(self.attempts) > 1:
             return f"Perhaps they do not follow from the rows; else set train.epochs above {self.attempts[-1].epochs}, {other}."
@@ -121,6 +128,7 @@ def learning_of(
     *,
     open: bool,
     called: bool = False,
+    folds: int = 0,
 ) -> Learning:
     """Return how a training ended.
 
@@ -131,6 +139,7 @@ def learning_of(
         simple: as ``simple_accuracy`` says.
         open: whether the number of epochs was left to the training.
         called: whether ``cartograph.audit`` trained.
+        folds: of K-fold training beside it; 0 without it.
     """
     last, unseen = attempts[-1], _unseen(result, evaluation)
     state: State = "learnt"
@@ -142,7 +151,7 @@ def learning_of(
         state = "not learnt"
     elif last.accuracy - _known(unseen, simple, last.accuracy) >= BY_HEART:
         state = "by heart"
-    return Learning(attempts, simple, unseen, state, open, called)
+    return Learning(attempts, simple, unseen, state, open, called, folds)
 
 
 def _unseen(result: TrainingResult, evaluation: Mapping[str, Path]) -> float | None:

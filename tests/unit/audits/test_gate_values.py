@@ -40,6 +40,12 @@ def test_suspects_are_named_from_the_most_doubtful_on() -> None:
     assert many.rows == [] and many.where == "data/noise/noise.parquet", "a few of many say nothing"
 
 
+def test_where_it_is_unknown_how_many_labels_are_wrong_suspects_are_worth_a_second_look() -> None:
+    [first, new, _] = suspect_values(noise([True, False, True, False]), changes(("u0", "new suspect")), ROWS, known=False)
+    assert first.statement == "2 of 4 labels are worth a second look (50\u00a0%)"
+    assert new.statement == "1 of 4 labels is worth a second look that was not in the last audit (25\u00a0%)"
+
+
 def test_rows_without_a_uid_of_their_own_are_named_by_their_place_in_the_file_too() -> None:
     uids = ["0123456789abcdef0123", "0123456789abcdef0123-2", "0123456789abcdef4567#a tag"]
     doubted = pa.table({"uid": uids, "flagged": [True] * 3, "rank": [1, 2, 3]})
@@ -89,13 +95,10 @@ def test_the_largest_drop_of_accuracy_counts() -> None:
 def test_scores_that_cleaning_measurably_lowers_are_counted_and_named() -> None:
     found = cleaning_value({"worse": [["test", "accuracy"], ["test", "macro_f1"]], "recommended": "original"})
     assert (found.value, found.rows) == (2, ["accuracy on test", "macro_f1 on test"])
-    assert (
-        found.statement
-        == "Models trained on the cleaned rows are measurably worse than on the original by 2 scores; recommended: the original rows"
-    )
+    assert found.statement == "By 2 scores models trained on the cleaned rows are measurably worse, so the original rows are recommended"
     found = cleaning_value({"worse": [], "recommended": "cleaned"})
-    assert found.value == 0 and found.statement.endswith("are not measurably worse than on the original; recommended: the cleaned rows")
-    assert cleaning_value({}) == GateValue("cleaning_harm", None)
+    assert found.value == 0 and found.statement.endswith("are not measurably worse than on the original; the cleaned rows are recommended")
+    assert cleaning_value({}).value is None and cleaning_value({}).statement.endswith("cleaned rows could be compared")
 
 
 def test_failed_checks_are_counted_critical_ones_apart() -> None:

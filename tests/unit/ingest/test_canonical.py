@@ -107,7 +107,7 @@ def test_beyond_the_quarantine_limit_the_audit_stops_and_keeps_the_rows(tmp_path
     path = tmp_path / "failed" / "quarantine.parquet"
     assert str(error.value) == (
         "train: 3 of 43 rows (7\u00a0%) cannot be used, more than the 5\u00a0% of `ingest.quarantine_limit`: 2 empty text, 1 no label. "
-        f"They are listed in {path}."
+        f"They are listed in {path}; correct the file, or raise `ingest.quarantine_limit` in params.yaml to go on without them."
     )
     assert len(pq.read_table(path)) == 3
 
@@ -138,9 +138,24 @@ def test_beyond_the_quarantine_limit_the_audit_stops_and_keeps_the_rows(tmp_path
             [f"text {index},label {index}" for index in range(30)],
             {},
             "the label column of train has 30 different values in 30 rows, such as 'label 0', 'label 1', 'label 10'; expected the names "
-            "of a few classes: name another column in `ingest.label`, or cut the labels with `ingest.label_separator`; rows "
-            "with several labels each are audited by `cartograph audit FILE --text COLUMN --labels COLUMN`, in a workspace made "
-            "with `init --labels COLUMN`.",
+            "of a few classes: name another column (--label, or `ingest.label` in params.yaml), or cut the labels with "
+            "`ingest.label_separator`; rows with several labels each are audited by `cartograph audit FILE --text COLUMN --labels COLUMN`, "
+            "in a workspace made with `init --labels COLUMN`.",
+        ),
+        (
+            [f"text {index},{index / 7}" for index in range(30)],
+            {},
+            "the label column of train has 30 different values in 30 rows, such as '0.0', '0.14285714285714285', '0.2857142857142857'; "
+            "expected the names of a few classes (numbers are no classes: divide them into a few ranges first): name another column "
+            "(--label, or `ingest.label` in params.yaml), or cut the labels with `ingest.label_separator`; rows with several labels each "
+            "are audited by `cartograph audit FILE --text COLUMN --labels COLUMN`, in a workspace made with `init --labels COLUMN`.",
+        ),
+        (
+            some_rows(),
+            {"annotators": "text"},
+            "train (train.csv): column `text` holds no class, but `this is sentence number 0` and the like, where `ingest.annotators` "
+            "(--annotators) names a column of annotators' labels; a column that says who gave a row's one label is named in "
+            "`ingest.labelled_by` (--labelled-by).",
         ),
     ],
 )

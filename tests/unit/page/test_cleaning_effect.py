@@ -74,6 +74,22 @@ def test_the_top_of_the_page_has_another_metric_where_it_disagrees_and_the_versi
     assert cleaning_lines(compared(audit)) == cleaning_lines(audit) == []
 
 
+def test_where_every_training_failed_what_cleaning_is_worth_is_not_known(audit: Audit) -> None:
+    def trained(**failed: tuple[int, int]) -> Audit:
+        rows = [
+            {"set": "test", "domain": "id", "rows": 9, "subset": subset, "metric": "accuracy", "seeds": seeds, "failed": number}
+            for subset, (seeds, number) in failed.items()
+        ]
+        none = [{**row, **dict.fromkeys(set(SUMMARY.names) - set(row))} for row in rows]
+        table = pa.Table.from_pylist(none, pa.schema([field.with_nullable(True) for field in SUMMARY]))
+        return replace(audit, comparison=Comparison(EVALUATION.empty_table(), table, DIFFERENCES.empty_table()))
+
+    (line,) = cleaning_lines(trained(original=(0, 3), cleaned=(0, 3)))
+    assert line.startswith("What cleaning is worth is not known: all 6 trainings that would show it ended no better than always naming")
+    assert line.endswith("recommended: the original rows.")
+    assert cleaning_lines(trained(original=(1, 2), cleaned=(0, 3))) == []
+
+
 def test_a_comparison_with_random_rows_says_so() -> None:
     table = pa.Table.from_pylist([difference(against="random", low=0.01, difference=0.02, high=0.03)], schema=DIFFERENCES)
     assert cleaning_effect(table, "Dropping the suspects", against="random") == (

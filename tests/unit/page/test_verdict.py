@@ -139,3 +139,8 @@ def test_where_no_row_is_a_suspect_nothing_is_said_to_be_sure_enough(audit: Audi
     wrong = {"expected": 1.0, "low": 0.0, "high": 5.0, "most": 6.0}
     sentence = verdict(with_suspects(audit, flagged=(), calibrated=True, wrong=wrong)).sentence
     assert "; no row is a suspect; " in sentence and "sure enough" not in sentence
+
+
+def test_where_nothing_can_be_told_no_figure_says_that_no_label_looks_wrong(audit: Audit) -> None:
+    assert verdict(with_suspects(audit, flagged=())).figures[2].note.startswith("no label looks wrong")
+    assert verdict(with_suspects(audit, flagged=(), unknown="few rows")).figures[2].note.startswith("none could be told from hard rows")

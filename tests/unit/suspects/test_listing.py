@@ -92,7 +92,7 @@ def sides(in_sample: bool, out_of_fold: bool) -> tuple[Evidence, Evidence, Flips
 
 @pytest.mark.parametrize(
     ("in_sample", "out_of_fold", "source"),
-    [(True, True, "in-sample"), (True, False, "in-sample"), (False, True, "out-of-fold"), (False, False, "in-sample")],
+    [(True, True, "out-of-fold"), (True, False, "in-sample"), (False, True, "out-of-fold"), (False, False, "out-of-fold")],
 )
 def test_suggestions_come_from_what_finds_the_flips_labels(in_sample: bool, out_of_fold: bool, source: str) -> None:
     chosen = choose_suggestions(*sides(in_sample, out_of_fold))
@@ -189,6 +189,17 @@ def test_reasons_quote_the_committee_where_the_detector_read_it() -> None:
     [reason] = reasons(known, committee=True)
     assert reason.endswith(said)
     assert said not in next(reasons(known, committee=False))
+
+
+def test_the_committees_suggestions_are_taken_unless_others_find_measurably_more() -> None:
+    original, noised, flips, _ = planted_set()
+    assert original.committee is not None and choose_suggestions(original, noised, flips).source == "out-of-fold"
+    shares = np.full((600, 3), 0.1)
+    shares[np.arange(600), original.labels] = 0.8
+    wrong = np.tile([0.33, 0.33, 0.34], (600, 1))
+    blind = replace(noised, in_sample=shares, committee=replace(noised.committee, probabilities=wrong))  # type: ignore[type-var]
+    chosen = choose_suggestions(replace(original, in_sample=shares), blind, flips)
+    assert chosen.source == "in-sample" and chosen.right["in-sample"] == 1.0 > chosen.right["out-of-fold"]
 
 
 def test_reasons_name_copies_with_another_label() -> None:

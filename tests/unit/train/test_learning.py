@@ -17,8 +17,10 @@ from tests.training_sets import info_of, table
 LAST = Attempt(8, 0.25, 0.2, failed=False, finite=True)
 
 
-def sentence(state: State, *attempts: Attempt, simple: float | None = 0.65, unseen: float | None = None, open: bool = False) -> str:
-    return Learning(attempts or (LAST,), simple, unseen, state, open).sentence.replace("\u00a0", " ")
+def sentence(
+    state: State, *attempts: Attempt, simple: float | None = 0.65, unseen: float | None = None, open: bool = False, folds: int = 0
+) -> str:
+    return Learning(attempts or (LAST,), simple, unseen, state, open, folds=folds).sentence.replace("\u00a0", " ")
 
 
 def test_each_state_names_the_parameter_to_change() -> None:
@@ -37,6 +39,10 @@ def test_each_state_names_the_parameter_to_change() -> None:
     assert "gives the labels of even the surest third of the rows a probability of 0.31 or more only" in unsure
     heart = sentence("by heart", replace(LAST, accuracy=0.99), unseen=0.6)
     assert "right on 99 % of the rows that it trained on and on 60 % of rows like them" in heart and "Set train.folds to 5" in heart
+    beside = sentence("by heart", replace(LAST, accuracy=0.99), folds=5)
+    assert beside.endswith(
+        "The models of train.folds (5), which did not see the row, are read beside it; lower train.epochs, or choose another train.model."
+    )
     assert sentence("diverged").endswith("Lower train.learning_rate.")
 
 
@@ -50,6 +56,8 @@ def test_a_call_names_its_own_argument() -> None:
     )
     assert called("not learnt").endswith(way_out)
     assert called("failed").endswith(way_out)
+    tried = Learning([LAST, replace(LAST, epochs=128)], 0.65, None, "not learnt", open=True, called=True).sentence
+    assert "Perhaps they do not follow from the rows; else audit them with epochs above 128 (--epochs of the command" in tried
     below = "Audit them with epochs below 8 (--epochs of the command, epochs of cartograph.audit), or"
     assert below in called("by heart", replace(LAST, accuracy=0.99))
     assert called("diverged").endswith("Audit them in a workspace with a lower train.learning_rate.")

@@ -41,6 +41,7 @@ class Space:
         examples = make_examples(named)
         save(examples, self.path / "data/ingest/train.parquet")
         save(make_noise(examples, dict.fromkeys(suspects, (1, 0.9))), self.path / "data/noise/noise.parquet")
+        self.write("data/noise/noise.json", {"unknown": None})
         plain: dict[str, Any] = dict.fromkeys(MEASURES.names)
         plain |= {"confidence": 0.5, "variability": 0.2, "correctness": 0.5, "threshold_closeness": 0.2, "region": "ambiguous"}
         measures = [{**plain, "uid": uid, "gold": label} for uid, _, label in named]

@@ -46,7 +46,7 @@ def test_too_many_unusable_rows_leave_the_old_tables_and_the_list(tmp_path: Path
     run_step(STEP, space(train))
     before = (data / "ingest" / "train.parquet").read_bytes()
     write_csv(tmp_path / "train.csv", "text,label", *some_rows(), *[",good"] * 10)
-    with pytest.raises(GateError, match=r"10 empty text\. They are listed in .*/data/ingest\.failed/quarantine\.parquet\."):
+    with pytest.raises(GateError, match=r"10 empty text\. They are listed in .*/data/ingest\.failed/quarantine\.parquet; correct the file"):
         run_step(STEP, space(train))
     assert (data / "ingest.failed" / "quarantine.parquet").is_file()
     assert (data / "ingest" / "train.parquet").read_bytes() == before
