@@ -201,8 +201,8 @@ def _require_classes(ingested: IngestedSet, column: str) -> None:
     if len(names) and not pc.any(pc.is_in(names, pa.array(ingested.info.labels, pa.string()))).as_py():
         where, shown = f"{ingested.info.name} ({', '.join(ingested.files)})", cut(str(names[0]), 60)
         raise InputError(
-            f"{where}: column `{column}` holds no class, but `{shown}` and the like, where `ingest.annotators` (--annotators) names a column "
-            "of annotators' labels; a column that says who gave a row's one label is named in `ingest.labelled_by` (--labelled-by)."
+            f"{where}: column `{column}` holds no class, but `{shown}` and the like, where `ingest.annotators` (--annotators) names a "
+            "column of annotators' labels; a column that says who gave a row's one label is named in `ingest.labelled_by` (--labelled-by)."
         )
 
 
