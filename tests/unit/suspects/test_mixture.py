@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from cartograph.suspects.mixture import fit_mixture
 
 
-@pytest.mark.parametrize(("rows", "signal"), [(300, 2.0), (100, 0.0)])
+@pytest.mark.parametrize(("rows", "signal"), [(300, 2.0), (100, 1.0)])
 def test_the_mixture_is_the_most_likely_one(rows: int, signal: float) -> None:
     from scipy.optimize import minimize
 
@@ -25,10 +25,10 @@ def test_the_mixture_is_the_most_likely_one(rows: int, signal: float) -> None:
         return float(fit + 5.0 * ((parameters[:2] - 0.5) ** 2).sum() + 0.5e-3 * (parameters[2:] ** 2).sum())
 
     mixture = fit_mixture(scores, labels)
-    best = minimize(loss, np.zeros(5), tol=1e-10)
+    best = minimize(loss, np.zeros(5), tol=1e-10, bounds=[(0.0, None)] * 2 + [(None, None)] * 3)
     assert loss(np.concatenate([mixture.weights, mixture.biases])) == pytest.approx(best.fun, abs=1e-3)
     np.testing.assert_allclose(mixture.weights, best.x[:2], atol=1e-2)
-    if signal:
+    if signal > 1:
         assert mixture.weights[0] > 0.5 > abs(mixture.weights[1])
 
 
@@ -54,3 +54,19 @@ def test_the_mixture_is_the_most_likely_one_of_any_scores_with_biases_or_without
     np.testing.assert_allclose(mixture.weights, best.x[:3], atol=1e-2)
     np.testing.assert_allclose(mixture.biases, best.x[3:], atol=2e-2)
     assert mixture.biases.any() == biased
+
+
+def test_no_weight_is_negative_so_that_the_difference_of_two_models_does_not_predict_the_errors() -> None:
+    rng = np.random.default_rng(8)
+    true = rng.integers(0, 2, 600)
+    wrong = rng.random(600) < 0.15
+    labels = np.where(wrong, 1 - true, true)
+    # Both know the true class; one of them is a little less sure where the label is wrong.
+    known = np.where(np.eye(2)[true] > 0, 2.0, -2.0) + rng.normal(0, 0.1, (600, 2))
+    other = known * np.where(wrong, 0.7, 1.0)[:, None] + rng.normal(0, 0.1, (600, 2))
+    scores = np.stack([known, other]).astype(np.float32)
+    scores -= scores.mean(axis=2, keepdims=True)
+    mixture = fit_mixture(scores, labels)
+    assert mixture.weights.min() == 0.0 < mixture.weights.max()
+    given = mixture.probabilities(scores)[np.arange(600), labels]
+    assert given[wrong].max() < 0.5 < np.median(given[~wrong])
