@@ -89,22 +89,28 @@ def issues(labels: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     return np.asarray(find_label_issues(labels, probabilities))
 
 
-def on_features(features: Any, labels: np.ndarray, wrong: np.ndarray, seed: int) -> dict[str, Any]:
-    """Return its numbers on cross-validated logistic regression of these features, the best penalty's, and the seconds."""
-    from cleanlab.rank import get_label_quality_scores
+def regression(features: Any, labels: np.ndarray, seed: int) -> np.ndarray:
+    """Return cross-validated class probabilities by logistic regression, with the penalty of four that has the least loss."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import log_loss
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-    started = time.perf_counter()
-    # Its models do not know a class that has lost all of its labels.
-    labels = np.unique(labels, return_inverse=True)[1]
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     tried = [
         cross_val_predict(LogisticRegression(C=penalty, max_iter=300), features, labels, cv=folds, method="predict_proba")
         for penalty in PENALTIES
     ]
-    shares = min(tried, key=lambda found: log_loss(labels, found))
+    return np.asarray(min(tried, key=lambda found: log_loss(labels, found)))
+
+
+def on_features(features: Any, labels: np.ndarray, wrong: np.ndarray, seed: int) -> dict[str, Any]:
+    """Return its numbers on cross-validated logistic regression of these features, the best penalty's, and the seconds."""
+    from cleanlab.rank import get_label_quality_scores
+
+    started = time.perf_counter()
+    # Its models do not know a class that has lost all of its labels.
+    labels = np.unique(labels, return_inverse=True)[1]
+    shares = regression(features, labels, seed)
     scores = [-get_label_quality_scores(labels, shares, method=method) for method in ("self_confidence", "normalized_margin")]
     listed = issues(labels, shares)
     seconds = time.perf_counter() - started
