@@ -13,8 +13,8 @@ from cartograph.page.rows import LONGEST_NAME
 from cartograph.suspects.class_forms import class_forms
 from cartograph.wording import about, cut
 
-_FEWEST, _NAMED = 5, 2
-"""Fewest wrong labels of a pair of classes that are worth a sentence, and how many pairs it names."""
+_FEWEST, _NAMED, _LISTED = 5, 2, 40
+"""Fewest wrong labels of a pair of classes that are worth a sentence, how many pairs it names, and how many the table lists."""
 
 
 def wrong_by_class(audit: Audit) -> Table | None:
@@ -34,11 +34,12 @@ def wrong_by_class(audit: Audit) -> Table | None:
         Column("At most", "count", "if errors gather on hard rows"),
     ]
     cells: list[tuple[str | float, ...]] = []
-    for pair in found:
+    for pair in found[:_LISTED]:
         names = (cut(audit.info.labels[pair[which]], LONGEST_NAME) for which in ("given", "true"))
         interval = f"{about(pair['low'])} to {about(pair['high'])}"
         cells.append((*names, _rounded(pair["expected"]), interval, pair["expected"] / int(rows[pair["given"]]), _rounded(pair["most"])))
-    return Table("Wrong labels by class", columns, cells)
+    more = f", the {_LISTED} most frequent of {len(found)} mistakes" if len(found) > _LISTED else ""
+    return Table(f"Wrong labels by class{more}", columns, cells)
 
 
 def _rounded(number: float) -> int:

@@ -39,3 +39,10 @@ def test_nothing_is_said_of_pairs_without_a_number_or_of_a_handful(audit: Audit)
     assert wrong_by_class(with_suspects(audit, calibrated=True, wrong={**WRONG, "pairs": []})) is None
     assert wrong_by_class(with_several_labels(with_suspects(audit, calibrated=True, wrong=WRONG))) is None
     assert most_often(audit, [{**PAIRS[0], "expected": 3.0}]) == most_often(audit, []) == []
+
+
+def test_of_many_pairs_the_most_frequent_are_listed(audit: Audit) -> None:
+    many = [{**PAIRS[0], "expected": 50.0 - place} for place in range(45)]
+    table = wrong_by_class(with_suspects(audit, calibrated=True, wrong={**WRONG, "pairs": many}))
+    assert table is not None and len(table.cells) == 40 and table.cells[0][2] == 50
+    assert table.caption == "Wrong labels by class, the 40 most frequent of 45 mistakes"
