@@ -14,6 +14,7 @@ from cartograph.models.ngrams import Words, mix
 _ALIKE = np.uint64(8)
 _STEPS = 20
 _SIZES, _PER_WORD = (3,), 6
+_BLOCK = 2_000
 
 
 def likeness_features(sides: Sequence[Side], max_length: int) -> tuple[Hashes, Integers]:
@@ -27,6 +28,13 @@ def likeness_features(sides: Sequence[Side], max_length: int) -> tuple[Hashes, I
         sides: pairs of texts.
         max_length: of each text so many words are read, and six times as many characters.
     """
+    blocks = [(start, _of_block(sides[start : start + _BLOCK], max_length)) for start in range(0, len(sides), _BLOCK)]
+    hashes = [found for _, (found, _) in blocks]
+    rows = [place + start for start, (_, place) in blocks]
+    return np.concatenate([np.empty(0, np.uint64), *hashes]), np.concatenate([np.empty(0, np.int64), *rows])
+
+
+def _of_block(sides: Sequence[Side], max_length: int) -> tuple[Hashes, Integers]:
     first, second = [side.first for side in sides], [side.second or "" for side in sides]
     read: list[tuple[Words, Words]] = [
         (Words(first, max_length), Words(second, max_length)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from cartograph.models.base import Side
 from cartograph.models.bow import _features
@@ -48,3 +49,11 @@ def test_a_bag_has_them_beside_what_two_texts_have_in_common() -> None:
         cross, of_rows = _features(sides, 9, characters)["cross"]
         assert set(zip(hashes.tolist(), rows.tolist(), strict=True)) <= set(zip(cross.tolist(), of_rows.tolist(), strict=True))
         assert len(np.unique(cross)) > len(np.unique(hashes))
+
+
+def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = [(f"a b w{number}", f"b w{number} c{number % 3}") for number in range(11)]
+    whole = by_row(pairs)
+    monkeypatch.setattr("cartograph.models.likeness._BLOCK", 4)
+    assert by_row(pairs) == whole
+    assert likeness_features([], 9)[0].size == 0
