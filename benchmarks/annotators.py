@@ -5,8 +5,9 @@
 2,525 pairs of SNLI's development and test set have the labels of five people each (read from CARTOGRAPH_DATA or ../shared/data). A set
 labelled by one of them is audited by the committee; where the majority has another label, that label is taken for wrong. The first is the
 author of the sentence, who wrote one of each label to every premise: labels as in SNLI's train set. Beside the committee: the same one
-with each pair held out alone, not with those that share a text, and cleanlab on the same words and vectors, with its best penalty and
-the better of two scores. Average precision, and how many labels the committee says are wrong.
+with each pair held out alone, not with those that share a text, and cleanlab on the same words and vectors, both with how alike the two
+texts are (`features.comparison`), with its best penalty and the better of two scores. Average precision, and how many labels the committee
+says are wrong.
 """
 
 from __future__ import annotations
@@ -49,17 +50,20 @@ def main() -> None:
     parser.add_argument("--encoder", help="folder of an encoder; without one, words alone")
     options = parser.parse_args()
     from cartograph.data.linked_rows import linked_texts
+    from cartograph.features.comparison import beside_words, comparison_features, with_products
     from cartograph.features.text import text_features
     from cartograph.suspects.committee import committee_scores
 
     texts, majority, given = labelled_by_five()
-    groups, features, vectors = linked_texts(texts), text_features(texts), None
+    groups, compared, vectors = linked_texts(texts), comparison_features(texts), None
+    assert compared is not None
+    features = beside_words(text_features(texts), compared)
     if options.encoder:
         with tempfile.TemporaryDirectory() as folder:
             audits = Audits(Path(folder), texts, options.encoder)
             audits.read_by_encoder([LABELS[label] for label in majority])
             vectors = audits.vectors()
-            unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True) * np.sqrt(10)
+            unit = np.hstack([vectors / np.linalg.norm(vectors, axis=1, keepdims=True) * np.sqrt(10), with_products(compared)[0]])
     print(f"cleanlab {peer_version()}, {len(texts):,} pairs, {'words and vectors' if options.encoder else 'words'}")
     print("labels of    | wrong | held out together, number             | held out alone, number                | cleanlab words, vectors")
     for annotator in range(5):
@@ -67,7 +71,8 @@ def main() -> None:
         wrong, cells = labels != majority, []
         for linked in (groups, None):
             rng = np.random.default_rng(13)
-            doubt = committee_scores(features, labels, list(LABELS), rng, vectors=vectors, apart=True, groups=linked).doubt
+            read = {"vectors": vectors, "apart": True, "groups": linked, "compared": compared}
+            doubt = committee_scores(features, labels, list(LABELS), rng, **read).doubt
             number = doubt.wrong
             said = "no number" if number is None else f"{number.expected:.0f} ({number.low:.0f} to {number.high:.0f}, {number.most:.0f})"
             cells.append(f"{precision_of(wrong, doubt.score):.3f}  {said:<30}")

@@ -23,7 +23,7 @@ from cartograph.data.kept_logits import WHOLE, KeptShares, Shares
 from cartograph.data.linked_rows import row_copies, row_groups, same_words
 from cartograph.data.progress import Progress, piece_of
 from cartograph.errors import InputError
-from cartograph.features.comparison import beside_words, comparison_features
+from cartograph.features.comparison import beside_vectors, beside_words, comparison_features
 from cartograph.features.simple import simple_features
 from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike, tree_columns
 from cartograph.features.text import Row, TextRows, text_features
@@ -158,6 +158,9 @@ def committee_scores(
         views.append(words_view(features, given, len(classes), fold, rng, together=together, progress=shown))
     if compared is not None:
         views.append(comparison_view(compared, given, len(classes), fold, rng))
+        if vectors is not None:
+            check_vectors(vectors, len(given))
+            vectors = beside_vectors(vectors, compared)
     if vectors is not None:
         shown = piece_of(progress, int(features is not None), fitted, number)
         views.append(vectors_view(vectors, given, len(classes), fold, rng, together=together, progress=shown))

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cartograph.features.comparison import NAMES, beside_words, comparison_features, with_products
+from cartograph.features.comparison import NAMES, beside_vectors, beside_words, comparison_features, with_products
 from cartograph.features.simple import simple_features
 from cartograph.features.text import TextRows, text_features
 from cartograph.schema import dataset_info
@@ -73,6 +73,17 @@ def test_products_have_mean_0_and_variance_1_and_a_column_of_one_value_is_0() ->
     np.testing.assert_allclose(both.mean(axis=0), 0.0, atol=1e-6)
     np.testing.assert_allclose(both.std(axis=0)[[0, 2, 3, 5, 8]], 1.0, rtol=1e-5)
     assert not plain[:, 1].any()
+
+
+def test_beside_vectors_the_comparison_is_an_eighth_as_large_as_they_are_long() -> None:
+    rng = np.random.default_rng(2)
+    compared = rng.random((60, 4)).astype(np.float32)
+    for scale in (1.0, 30.0):
+        vectors = (scale * rng.normal(size=(60, 9))).astype(np.float32)
+        both = beside_vectors(vectors, compared)
+        assert both.dtype == np.float32 and both.shape == (60, 9 + 4 + 10)
+        np.testing.assert_array_equal(both[:, :9], vectors)
+        np.testing.assert_allclose(both[:, 9:].std(axis=0), 0.12 * np.linalg.norm(vectors, axis=1).mean(), rtol=1e-4)
 
 
 def test_pairs_are_read_with_it_by_linear_models_and_other_rows_are_not() -> None:
