@@ -66,6 +66,18 @@ def test_without_a_difference_the_cleaned_rows_are_recommended_where_wrong_label
         assert sure.version == other and "determined" not in sure.sentence, "what was measured decides"
 
 
+def test_where_models_are_probably_worse_wrong_labels_that_are_there_for_sure_do_not_decide() -> None:
+    probably = {"low": -0.009, "difference": -0.004, "high": 0.0005}
+    found = advice(probably, noise=estimate(60, 40))
+    assert (found.version, found.outcome, found.determined) == ("original", "no difference", True)
+    assert found.sentence == (
+        "Recommended: the original rows; models trained on the cleaned ones are probably worse on test, though not measurably; how many "
+        "labels are wrong is well determined (at least 40 of about 60)."
+    )
+    assert advice({**probably, "high": 0.005}, noise=estimate(60, 40)).version == "cleaned"
+    assert advice(NONE, {**probably, "metric": "macro_f1"}, noise=estimate(60, 40)).version == "original"
+
+
 def test_the_sentence_names_what_is_worse_and_asks_for_a_third_seed() -> None:
     found = advice({**LOSS, "metric": "macro_f1", "seeds": 2}, {**NONE, "seeds": 2})
     assert found.sentence == (
