@@ -21,8 +21,8 @@ What was chosen on what: the committee's views on TREC, customer reviews and ban
 discriminants on SNLI, QNLI, SST-2 and TREC (1,000 rows, seed 1); that the committee is used at all on SST-2, QNLI and customer reviews
 (likewise); the constants of `label_doubt` on TREC, customer reviews, banking77, Subj and SST-2; how far errors are held to be even, and how
 views are weighted, on customer reviews, SNLI and SST-2 (seeds 1 and 2); that it is fitted through the noise on
-TREC, customer reviews, SST-2, SNLI and banking77 (700 and 2,000 rows, seeds 1 and 2), tried on Subj, QNLI and WikiQA afterwards. So of
-Subj the views are held out, and of WikiQA everything but the bounds on what must be explained.
+TREC, customer reviews, SST-2, SNLI and banking77 (700 and 2,000 rows, seeds 1 and 2), tried on Subj, QNLI and WikiQA afterwards; how pairs
+are compared on SNLI, QNLI and WikiQA (seeds 1 and 2). So of Subj the views are held out, and of WikiQA what is asked for a number.
 Seconds are wall time on as many threads as OMP_NUM_THREADS says (1 unless set), the encoder's own left out on both sides.
 """
 
