@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from zlib import crc32
 
 import numpy as np
 from scipy import sparse
@@ -21,7 +22,8 @@ NAMES = (*(f"words, {how}" for how in _HOW), *(f"trigrams, {how}" for how in _HO
 """What the columns are; parts and cosines by squared inverse document frequency, numbers of words as log(1 + n)."""
 
 _WORDS = re.compile(WORD)
-_FREQUENT_ROWS, _KEPT, _TINY = 20_000, 200_000, 1e-9
+_FREQUENT_ROWS, _TINY = 20_000, 1e-9
+_NUMBERS, _KEPT, _SHORT = 2**20, 200_000, 30
 _SIZE, _LENGTHS, _LONG, _BESIDE = 3, 2, 6.0, 0.12
 
 
@@ -81,10 +83,9 @@ def _standardised(values: Floats) -> Floats:
 
 
 class _Parts:
-    """Words and trigrams as numbers, those of a word looked up where it was met before."""
+    """Words and trigrams as numbers (their checksums, so that memory is bounded); those of a short word are kept for the next time."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
         self._of_word: dict[str, tuple[int, frozenset[int]]] = {}
 
     def of(self, text: str) -> tuple[set[int], set[int], int]:
@@ -94,41 +95,32 @@ class _Parts:
         return {number for number, _ in known}, set().union(*(grams for _, grams in known)), len(words)
 
     def weights(self, rows: Iterable[Row]) -> list[float]:
-        """Return the squared inverse document frequency of every word and trigram, by number; those of other rows follow as the rarest."""
-        times: list[int] = []
-        texts = 0
+        """Return the squared inverse document frequency of every word and trigram in these rows, by number."""
+        times, texts = np.zeros(_NUMBERS, dtype=np.int64), 0
         for row in rows:
             for text in row:
                 words, grams, _ = self.of(text)
-                times += [0] * (len(self._numbers) - len(times))
-                for number in words | grams:
-                    times[number] += 1
+                times[list(words | grams)] += 1
                 texts += 1
-        rarity = np.log((1.0 + texts) / (1.0 + np.array(times, dtype=np.float64))) + 1.0
-        self._rarest = float(np.log(1.0 + texts) + 1.0) ** 2
+        rarity = np.log((1.0 + texts) / (1.0 + times)) + 1.0
         return list((rarity**2).tolist())
-
-    def fill(self, weights: list[float]) -> None:
-        """Add the weights of what was first met since."""
-        weights += [self._rarest] * (len(self._numbers) - len(weights))
 
     def _met(self, word: str) -> tuple[int, frozenset[int]]:
         padded = f" {word} "
         # A word and a trigram of one spelling are two things: no word has a blank.
-        grams = frozenset(self._number(f" {padded[start : start + _SIZE]}") for start in range(len(padded) - _SIZE + 1))
-        found = self._number(word), grams
-        if len(self._of_word) < _KEPT:
+        found = _number(word), frozenset(_number(f" {padded[start : start + _SIZE]}") for start in range(len(padded) - _SIZE + 1))
+        if len(self._of_word) < _KEPT and len(word) <= _SHORT:
             self._of_word[word] = found
         return found
 
-    def _number(self, name: str) -> int:
-        return self._numbers.setdefault(name, len(self._numbers))
+
+def _number(name: str) -> int:
+    return crc32(name.encode("utf-8", "surrogatepass")) % _NUMBERS
 
 
 def _numbers(parts: _Parts, weights: list[float], rows: Sequence[Row]) -> Iterator[tuple[float, ...]]:
     for row in rows:
         own, other = map(parts.of, row)
-        parts.fill(weights)
         yield (
             *_alike(own[0], other[0], weights),
             *_alike(own[1], other[1], weights),
