@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cartograph.data.arrays import Hashes, Integers
+from cartograph.data.arrays import Floats, Hashes, Integers
 from cartograph.models.base import Side
 from cartograph.models.characters import Characters
 from cartograph.models.ngrams import Words, mix
@@ -51,7 +51,7 @@ def _of_block(sides: Sequence[Side], max_length: int) -> tuple[Hashes, Integers]
     return np.concatenate(hashes), np.concatenate(rows)
 
 
-def _shares(first: Words, second: Words, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _shares(first: Words, second: Words, n_rows: int) -> tuple[Floats, Floats]:
     """Return which part of each first text's features is in the second's, and the reverse; 0 of a text without any."""
     (words, rows), (others, other_rows) = first.distinct(), second.distinct()
     key, other_key = mix(words, rows.astype(np.uint64)), mix(others, other_rows.astype(np.uint64))

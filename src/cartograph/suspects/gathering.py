@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.stats import poisson
 
-from cartograph.data.arrays import Bools, Ids
+from cartograph.data.arrays import Bools, Ids, Integers
 from cartograph.schema import UID
 
 FEWEST, TIMES, CHANCE = 10, 2.0, 0.001
@@ -74,9 +74,9 @@ def gatherings(strata: pa.Table, labels: Ids, suspect: Bools) -> list[Gathering]
     return _apart(sorted(sure, key=lambda pair: pair[1].expected - pair[1].suspects))
 
 
-def _apart(found: Sequence[tuple[np.ndarray, Gathering]]) -> list[Gathering]:
+def _apart(found: Sequence[tuple[Integers, Gathering]]) -> list[Gathering]:
     """Return the parts, without those whose rows are nearly those of an earlier one."""
-    kept: list[tuple[np.ndarray, Gathering]] = []
+    kept: list[tuple[Integers, Gathering]] = []
     for mine, one in found:
         if all(len(np.intersect1d(mine, other)) < _SAME * len(np.union1d(mine, other)) for other, _ in kept):
             kept.append((mine, one))
