@@ -22,7 +22,7 @@ def gathered_sentence(audit: Audit) -> str:
     more = "".join(f"; and {_where(one)} ({count(one.suspects)})" for one in others)
     ask = "ask first how these rows were labelled"
     if first.stratum.startswith(COLUMN) and _labellers(audit) is None:
-        ask += f". If {_column(first.stratum)} says who labelled, name it (labelled_by): more is found then"
+        ask += f". If `{_column(first.stratum)}` says who labelled, name it (labelled_by): more is found then"
     return f"Suspects gather {_where(first)} ({of}){more}: {ask}."
 
 
@@ -38,7 +38,7 @@ def gathered_table(audit: Audit) -> Table | None:
         Column("By its classes alone", "count", "so many suspects would be there if they were spread evenly over the rows of each class"),
     ]
     cells: list[list[Cell]] = [
-        [_where(one), one.suspects, one.rows, one.suspects / one.rows, round(one.expected)] for one in found[:_LISTED]
+        [_cell(one), one.suspects, one.rows, one.suspects / one.rows, round(one.expected)] for one in found[:_LISTED]
     ]
     return Table("Where suspects gather", columns, cells)
 
@@ -88,11 +88,18 @@ def _labellers(audit: Audit) -> str | None:
 
 
 def _column(stratum: str) -> str:
-    return f"`{cut(stratum.removeprefix(COLUMN).removeprefix(LABELLED_BY), _LONGEST)}`"
+    return cut(stratum.removeprefix(COLUMN).removeprefix(LABELLED_BY), _LONGEST)
+
+
+def _cell(one: Gathering) -> str:
+    part = cut(one.part, _LONGEST)
+    if one.stratum.startswith((COLUMN, LABELLED_BY)):
+        return f"{_column(one.stratum)}: {part}"
+    return f"file {part}" if one.stratum == FILE else f"rows {part}"
 
 
 def _where(one: Gathering) -> str:
     part = cut(one.part, _LONGEST)
     if one.stratum.startswith((COLUMN, LABELLED_BY)):
-        return f"where {_column(one.stratum)} is {part}"
+        return f"where `{_column(one.stratum)}` is {part}"
     return f"in the file {part}" if one.stratum == FILE else f"in the rows {part} of the file"

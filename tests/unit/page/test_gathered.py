@@ -32,7 +32,8 @@ def test_the_sentence_names_where_suspects_gather_and_the_table_all_of_it(texts:
         "ask first how these rows were labelled. If `who` says who labelled, name it (labelled_by): more is found then."
     )
     table = gathered_table(parted)
-    assert table is not None and table.cells[0][:4] == ["where `who` is <b>eve</b>", 20, 40, 0.5]
+    assert table is not None and table.cells[0][:4] == ["who: <b>eve</b>", 20, 40, 0.5]
+    assert table.cells[1][0] == "rows 1 to 18"
     assert table.cells[0][4] == pytest.approx(2, abs=1)
     file = with_parts(texts, file=["a.csv"] * 40 + ["b.csv"] * 360)
     assert gathered_sentence(file).startswith("Suspects gather in the file a.csv (20 of the 20")
