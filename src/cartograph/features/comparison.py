@@ -25,6 +25,7 @@ _WORDS = re.compile(WORD)
 _FREQUENT_ROWS, _TINY = 20_000, 1e-9
 _NUMBERS, _KEPT, _SHORT = 2**20, 200_000, 30
 _SIZE, _LENGTHS, _LONG, _BESIDE = 3, 2, 6.0, 0.12
+_BLOCK = 50_000
 
 
 def comparison_features(rows: Sequence[Row]) -> Floats32 | None:
@@ -53,8 +54,25 @@ def comparison_features(rows: Sequence[Row]) -> Floats32 | None:
 
 def beside_words(words: sparse.csr_array, compared: Floats32) -> sparse.csr_array:
     """Return features of words with those of the comparison beside them, as large as the words of a short text: float32, ≥ 0."""
-    scaled = compared / np.where(np.arange(compared.shape[1]) < compared.shape[1] - _LENGTHS, 1.0, _LONG).astype(np.float32)
-    return sparse.csr_array(sparse.hstack([words, sparse.csr_array(scaled)], format="csr"))
+    rows, width = compared.shape
+    scales = np.where(np.arange(width) < width - _LENGTHS, 1.0, 1.0 / _LONG).astype(np.float32)
+    ends = words.indptr + width * np.arange(rows + 1, dtype=words.indptr.dtype)
+    data, columns = np.empty(ends[-1], np.float32), np.empty(ends[-1], words.indices.dtype)
+    # Block by block, and not stacked, for room.
+    for start in range(0, rows, _BLOCK):
+        stop = min(start + _BLOCK, rows)
+        inside, own = slice(ends[start], ends[stop]), slice(words.indptr[start], words.indptr[stop])
+        of_words = np.ones(ends[stop] - ends[start], bool)
+        beside = (ends[start + 1 : stop + 1] - width - ends[start])[:, None] + np.arange(width)
+        of_words[beside] = False
+        for values, found, more in (
+            (data, words.data, compared[start:stop] * scales),
+            (columns, words.indices, words.shape[1] + np.arange(width)),
+        ):
+            block = values[inside]
+            block[of_words] = found[own]
+            block[beside] = more
+    return sparse.csr_array((data, columns, ends), shape=(rows, words.shape[1] + width))
 
 
 def beside_vectors(vectors: Floats32, compared: Floats32) -> Floats32:
@@ -70,15 +88,20 @@ def beside_vectors(vectors: Floats32, compared: Floats32) -> Floats32:
 
 def with_products(features: Floats32) -> tuple[Floats32, Floats32]:
     """Return features of mean 0 and variance 1, and those with the products of any two of them beside them, likewise."""
-    first = _standardised(features.astype(np.float64))
-    one, other = np.triu_indices(features.shape[1])
-    both = _standardised(np.concatenate([first, first[:, one] * first[:, other]], axis=1))
-    return first.astype(np.float32), both.astype(np.float32)
+    width = features.shape[1]
+    pairs = list(zip(*np.triu_indices(width), strict=True))
+    both = np.empty((len(features), width + len(pairs)), np.float32)
+    # A column at a time, for room.
+    for place in range(width):
+        both[:, place] = _standardised(features[:, place].astype(np.float64))
+    for place, (one, other) in enumerate(pairs, start=width):
+        both[:, place] = _standardised(both[:, one].astype(np.float64) * both[:, other])
+    return both[:, :width], both
 
 
 def _standardised(values: Floats) -> Floats:
-    spread = values.std(axis=0)
-    centred: Floats = (values - values.mean(axis=0)) / np.where(spread > _TINY, spread, 1.0)
+    spread = values.std()
+    centred: Floats = (values - values.mean()) / (spread if spread > _TINY else 1.0)
     return centred
 
 
