@@ -188,7 +188,9 @@ def label_doubt(
         estimated = fits and not alike and (clear >= (CLEAR_APART if apart else CLEAR) or (explained >= EXPLAINED and not contradicts))
         hard = explained >= EXPLAINED and (alike or apart or not fits)
         noisy = fits and not alike and explained >= SEEN and clear >= CLEARER * explained
-    if not estimated:
+    if len(given) < _FEWEST:
+        unknown = "few rows"
+    elif not estimated:
         unknown = "hard rows" if hard else "much noise" if noisy and len(given) >= FEWEST_ROWS else "little explained"
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
