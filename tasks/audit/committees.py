@@ -107,6 +107,8 @@ def committees(
     forms = class_forms(info.labels, given)
     fold = assign_folds(given, min(folds, len(given)), np.random.default_rng([seed, 1]), reading.groups)
     labellers = _labellers(by_uid, inputs)
+    # Not the table itself, whose texts would stay in memory as long as what is returned here.
+    linked = LINKED in by_uid.column_names
 
     def opinion(
         labels: np.ndarray, dynamics: Dynamics | None, out_of_fold: Dynamics | None, progress: Progress | None = None
@@ -118,7 +120,7 @@ def committees(
             return None
         # Of a pretrained model, which knows much before it has learnt a single label by heart: each row was met once, or not yet. But the
         # rows that the user linked with it were met, too.
-        if dynamics is not None and training.fine_tuned and LINKED not in by_uid.column_names:
+        if dynamics is not None and training.fine_tuned and not linked:
             early = 1 if dynamics.logits.shape[1] > _LONG else 0
             known["early epoch"] = mean_probabilities(dynamics.logits[:, early : early + 1])
 

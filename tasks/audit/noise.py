@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cartograph.dynamics.epoch_files import Dynamics
+    from cartograph.maps.measures import Measures
     from cartograph.suspects.flips import Flips
     from cartograph.suspects.listing import Evidence
 
@@ -177,14 +178,14 @@ def _before_and_after(
     trained = _train_on_flips(out, training.file, inputs[_ROWS], by_uid, flips) if retrained else None
     release_memory(by_uid.num_rows)
     section = out.workspace.settings.of(Measure)
+    measures = map_measures(_map(inputs))
     # Without a retraining the flips are judged by what the model said of them under their own labels.
-    labelled = ((labels, recorded), (flips.labels, trained or recorded)) if training.recorded else ()
-    found = [_from_dynamics(section, known, given, names, early=training.fine_tuned) for given, known in labelled]
+    labelled = ((labels, recorded, measures), (flips.labels, trained or recorded, None)) if training.recorded else ()
+    found = [_from_dynamics(section, known, given, names, own, early=training.fine_tuned) for given, known, own in labelled]
     release_memory(by_uid.num_rows)
     embed = out.workspace.settings.find(Embed)
-    own = None if embed is None else embed.file
-    committee = committees(_texts(inputs), training, inputs, folds=params.folds, seed=params.seed, wanted=wanted, file=own)
-    measures = map_measures(_map(inputs))
+    file = None if embed is None else embed.file
+    committee = committees(_texts(inputs), training, inputs, folds=params.folds, seed=params.seed, wanted=wanted, file=file)
     release_memory(by_uid.num_rows)
     with progress("noise", "folds of models") as update:
         before, later = (piece_of(update, side, 2) for side in range(2))
@@ -196,26 +197,35 @@ def _before_and_after(
         for (evidence, heard), shown in zip(found, (before, later), strict=True):
             sides.append(replace(evidence, committee=committee(evidence.labels, *heard, shown)))
             release_memory(by_uid.num_rows)
-    original, noised = sides
-    return replace(original, measures=measures), noised
+    return sides[0], sides[1]
 
 
 def _from_dynamics(
-    section: Measure, known: Known, labels: np.ndarray, names: Sequence[str], *, early: bool
+    section: Measure, known: Known, labels: np.ndarray, names: Sequence[str], measures: Measures | None, *, early: bool
 ) -> tuple[Evidence, tuple[Dynamics | None, Dynamics | None]]:
-    """Return what dynamics say of the rows under these labels, and which of them a committee hears; ``early``: also those in sample."""
+    """Return what dynamics say of the rows under these labels, and which of them a committee hears.
+
+    Args:
+        section: how they are measured.
+        known: reads the dynamics, in sample and out of fold.
+        labels: of the rows, sorted by uid.
+        names: of the classes.
+        measures: what is measured of them already; None: nothing.
+        early: whether a committee hears those in sample, too.
+    """
     from cartograph.maps.measures import compute_measures, epoch_window
     from cartograph.suspects.listing import Evidence, mean_probabilities
 
     dynamics, out_of_fold = known()
     window = section.window
     used = epoch_window(dynamics.logits.shape[1], **window)
-    measures = compute_measures(dynamics.uids, dynamics.logits, labels, include_ci=section.include_ci, **window)
-    in_sample, held_out = mean_probabilities(dynamics.logits[:, used]), None
-    if out_of_fold is not None:
-        held = out_of_fold.logits
-        measures = measures.with_out_of_fold(compute_measures(dynamics.uids, held, labels, include_ci=section.include_ci, **window))
-        held_out = mean_probabilities(held[:, used])
+    held_out = None if out_of_fold is None else mean_probabilities(out_of_fold.logits[:, used])
+    if measures is None:
+        measures = compute_measures(dynamics.uids, dynamics.logits, labels, include_ci=section.include_ci, **window)
+        if out_of_fold is not None:
+            held = compute_measures(dynamics.uids, out_of_fold.logits, labels, include_ci=section.include_ci, **window)
+            measures = measures.with_out_of_fold(held)
+    in_sample = mean_probabilities(dynamics.logits[:, used])
     evidence = Evidence(labels, names, measures, in_sample, used.stop - used.start, None, held_out)
     return evidence, (dynamics if early else None, out_of_fold)
 

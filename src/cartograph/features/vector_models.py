@@ -81,12 +81,11 @@ def discriminants(
 ) -> list[list[Discriminant]]:
     """Return, per fold and shrinkage, the discriminant of the other folds; arguments as above."""
     centre = vectors.mean(axis=0)
-    rows = vectors - centre
-    n_folds, width = int(fold.max()) + 1, rows.shape[1]
+    n_folds, width = int(fold.max()) + 1, vectors.shape[1]
     squares = np.zeros((n_folds, width, width))
     sums, counts = np.zeros((n_folds, n_classes, width)), np.zeros((n_folds, n_classes))
     for part in range(n_folds):
-        own, given = rows[fold == part], labels[fold == part]
+        own, given = vectors[fold == part] - centre, labels[fold == part]
         squares[part] = own.T @ own
         np.add.at(sums[part], given, own)
         counts[part] = np.bincount(given, minlength=n_classes)
