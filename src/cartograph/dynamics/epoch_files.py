@@ -88,7 +88,7 @@ def logits_of(table: pa.Table) -> Floats32:
 def by_blocks(table: pa.Table, work: Callable[[Floats32, Integers32], Array]) -> Array:
     """Return what ``work`` makes of (n, n_classes) logits and (n,) gold ids, block by block of the rows of one epoch's table."""
     gold = table.column("gold").to_numpy()
-    blocks = in_blocks(table.num_rows, n_classes_of(table), 2**21)
+    blocks = in_blocks(table.num_rows, n_classes_of(table), 2**18)
     parts = [work(logits_of(table.slice(rows.start, rows.stop - rows.start)), gold[rows]) for rows in blocks]
     return np.concatenate(parts) if parts else work(logits_of(table), gold)
 

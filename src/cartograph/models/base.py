@@ -16,6 +16,7 @@ from torch.nn import functional
 from transformers.utils import ModelOutput
 
 from cartograph.data.arrays import Integers
+from cartograph.data.memory import release_memory
 from cartograph.models.encoded import Examples, Field
 from cartograph.schema import BLANK, LABEL, LABEL_SET, UID, WEIGHT, DatasetInfo
 
@@ -122,6 +123,7 @@ class Classifier(nn.Module, ABC):
         """Encode a set of examples once, so that a batch is only cut out."""
         # First what takes most room to make: a string of each uid takes more than it does in the table.
         fields = self.fields_of(table, info)
+        release_memory(table.num_rows)
         uids = table.column(UID).combine_chunks().to_numpy(zero_copy_only=False)
         labels = label_matrix(table) if LABEL_SET in table.column_names else table.column(LABEL).to_numpy().astype(np.int64)
         weights = table.column(WEIGHT).to_numpy().astype(np.float32) if WEIGHT in table.column_names else None

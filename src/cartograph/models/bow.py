@@ -37,7 +37,7 @@ _FEATURE_DROPOUT = {"text": 0.3, "cross": 0.5}
 _LEAST = {"text": 3, "cross": 5}
 _MOST = 32_768
 _SCALE = 0.3
-_GROUP = 8
+_GROUP = 16
 
 
 class Bow(TextModel):

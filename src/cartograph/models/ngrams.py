@@ -20,7 +20,7 @@ from cartograph.schema import DatasetInfo
 _WORD = re.compile(WORD_OR_SIGN)
 _UNIGRAM, _BIGRAM, _BOTH, _FIRST_ONLY, _SECOND_ONLY, _SWAP = np.arange(1, 7, dtype=np.uint64)
 _SWAPPED = 12
-_BLOCK, _RANGES = 20_000, 16
+_BLOCK, _RANGES = 10_000, 16
 
 
 class Words:

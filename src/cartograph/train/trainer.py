@@ -17,6 +17,7 @@ from transformers import PrinterCallback, Trainer, TrainerCallback
 from transformers.trainer import OPTIMIZER_NAME, SCHEDULER_NAME, TRAINER_STATE_NAME
 
 from cartograph.data.arrays import Floats32, Integers
+from cartograph.data.memory import release_memory
 from cartograph.data.progress import Progress
 from cartograph.dynamics.decisions import decisions, recorded_uids
 from cartograph.dynamics.epoch_files import by_blocks
@@ -244,6 +245,7 @@ class DynamicsTrainer(Trainer):  # type: ignore[misc]
             for rows, logits in self._infer(examples):
                 self._record(recorder, examples, rows, logits, torch.from_numpy(examples.labels[rows]))
         recorded = recorder.end_epoch()
+        release_memory(len(examples.uids))
         if recorded is not None:
             loss, right = by_blocks(recorded, losses), by_blocks(recorded, lambda logits, gold: logits.argmax(axis=1) == gold)
             self._note(name, float(np.mean(loss)), float(np.mean(right)))
