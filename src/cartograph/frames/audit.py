@@ -46,7 +46,7 @@ from cartograph.suspects.class_forms import class_forms
 from cartograph.suspects.committee import Committee, committee_scores, reading_of
 from cartograph.suspects.detector import untested_committee
 from cartograph.suspects.figures import EXPERIMENT
-from cartograph.suspects.label_doubt import WrongLabels
+from cartograph.suspects.how_many import WrongLabels
 from cartograph.suspects.listing import Evidence, mean_probabilities, suspects_table
 from cartograph.suspects.record import committee_record, without_number
 from cartograph.train.enough import attempt_of, fit_until_learnt, simple_accuracy

@@ -15,7 +15,7 @@ from cartograph.frames.label_rows import LabelRows
 from cartograph.frames.result import FrameAudit, write_page
 from cartograph.page.audit import Audit
 from cartograph.page.headline import PRECISION
-from cartograph.suspects.label_doubt import WrongLabels
+from cartograph.suspects.how_many import WrongLabels
 from cartograph.suspects.label_listing import known_labels
 from cartograph.suspects.several_labels import SeveralDoubts
 from cartograph.wording import counted

@@ -16,7 +16,7 @@ from cartograph.frames.cleaned_rows import CleanedRows, Recipe
 from cartograph.frames.rows import Rows
 from cartograph.page.audit import Audit
 from cartograph.page.headline import on_condition
-from cartograph.suspects.label_doubt import WrongLabels
+from cartograph.suspects.how_many import WrongLabels
 from cartograph.wording import counted
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from scipy import sparse
 from cartograph.data.arrays import Floats, Ids, Integers
 from cartograph.data.kept_logits import KeptShares
 from cartograph.suspects.explained import entropy_of, explained_share
+from cartograph.suspects.how_many import MORE_ANCHORS, bounds
 from cartograph.suspects.label_doubt import (
     ANCHOR_ROWS,
     ANCHORS,
@@ -20,14 +21,12 @@ from cartograph.suspects.label_doubt import (
     CONTRADICTED,
     EXPLAINED,
     FEWEST_ROWS,
-    MORE_ANCHORS,
     MOST_ANCHORS,
     NOTHING,
     PSEUDO_ROWS,
     ROWS_A_CLASS,
     Doubt,
     Unknown,
-    bounds,
     lone_rows,
 )
 from cartograph.suspects.transitions import LEAST, STRENGTHS, strength_weights, unevenness

@@ -29,12 +29,12 @@ import numpy as np
 from cartograph.data.arrays import Bools, Floats, Ids, Integers, Integers32, Reals
 from cartograph.data.kept_logits import KeptShares
 from cartograph.errors import InputError
-from cartograph.statistics.proportion import wilson_interval
-from cartograph.suspects.copies import Copies, once_for_all, updated_by_copies
+from cartograph.suspects.copies import Copies
 from cartograph.suspects.explained import clear_share, entropy_of, explained_share, fits_the_labels
+from cartograph.suspects.given_labels import GivenLabels, posterior
+from cartograph.suspects.how_many import WrongLabels, wrong_labels
 from cartograph.suspects.labellers import by_labellers, labeller_factors
-from cartograph.suspects.through_noise import sharpen
-from cartograph.suspects.transitions import LEAST, anchor_counts, contradicting, counted_transition, even_transition, likely_transition
+from cartograph.suspects.transitions import LEAST, anchor_counts, contradicting, counted_transition, even_transition
 from cartograph.suspects.wrong_pairs import WrongPair, wrong_pairs
 
 ANCHORS, ANCHOR_ROWS, MOST_ANCHORS = 0.1, 100, 0.3
@@ -66,29 +66,6 @@ Unknown = Literal["few rows", "little explained", "much noise", "hard rows"]
 
 PSEUDO_ROWS = 20.0
 _FEWEST = 20
-# The interval: relative error of the estimate downwards, and upwards of one from a larger share of rows, which also counts hard rows.
-_BELOW, _ABOVE, MORE_ANCHORS = 0.85, 1.1, 0.6
-# Of the labels that are not predicted, beyond those estimated to be wrong, as many may be right ones of hard rows that look surely wrong.
-# Yet half of the surely wrong ones stay in: of clean rows hardly any looks so sure, however many are hard.
-_HARD, _SURE = 0.1, 0.8
-
-
-@dataclass(frozen=True)
-class WrongLabels:
-    """How many of the labels are wrong.
-
-    Attributes:
-        expected: the sum of the rows' probabilities.
-        low, high: interval, meant for 95 %: its width was chosen on planted sets (5 and 20 %, even, one-way, class-dependent), and its
-            lower end on tables and texts as they are, where hard rows look wrong too. Errors that gather on hard rows are not in it.
-        most: how many labels the classifier does not predict, the sum of 1 − p(given) (at least ``high``): if errors gather on hard rows,
-            as many can be wrong. Of 43 planted sets with such errors it held the true number in 42, the interval in 17.
-    """
-
-    expected: float
-    low: float
-    high: float
-    most: float
 
 
 @dataclass(frozen=True)
@@ -162,6 +139,7 @@ def label_doubt(
     if not pseudo_rows > 0:
         raise InputError(f"`pseudo_rows` must be above 0, but is {pseudo_rows}.")
     known = probabilities.astype(np.float64)
+    weighed = GivenLabels(given, known, pseudo_rows, missed, copies, met)
     entropy = entropy_of(given)
     explained = explained_share(known[np.arange(len(given)), given], entropy)
     unknown: Unknown | None = None
@@ -170,17 +148,17 @@ def label_doubt(
     differ: bool | None = None
     if explained < NOTHING:
         transition, estimated, noisy, hard = even_transition(known.shape[1], LEAST), False, False, False
-        score = _posterior(_updated(known, transition, given, copies, known, met), transition, given)
+        score = posterior(weighed.heard_copies(known, transition), transition, given)
     else:
         anchors = anchor_counts(known, given, min(max(ANCHORS, ANCHOR_ROWS / len(given)), MOST_ANCHORS))
-        transition = likely_transition(known, given, anchors, pseudo_rows, missed=missed)
-        true_classes = sharpen(known, given, transition).probabilities(known)
-        updated = _updated(true_classes, transition, given, copies, known, met)
-        score = _posterior(updated, transition, given)
+        transition = weighed.transition(anchors)
+        true_classes = weighed.true_classes(transition)
+        updated = weighed.heard_copies(true_classes, transition)
+        score = posterior(updated, transition, given)
         factors = None if labellers is None else labeller_factors(score, given, labellers)
         differ = None if labellers is None else factors is not None
         updated = by_labellers(updated, given, factors)
-        score = _posterior(updated, transition, given)
+        score = posterior(updated, transition, given)
         contradicted, surest = contradicting(anchors)
         clear = clear_share(true_classes)
         fits = fits_the_labels(known, true_classes, transition, counted_transition(anchors, 1.0), given, entropy)
@@ -195,7 +173,7 @@ def label_doubt(
     elif len(given) < max(FEWEST_ROWS, ROWS_A_CLASS * np.exp(entropy)):
         unknown = "few rows"
     else:
-        wrong = _wrong_labels(known, given, score, anchors, pseudo_rows, missed, copies, met, factors)
+        wrong = wrong_labels(weighed, score, anchors, factors)
         ends = (wrong.low / max(wrong.expected, LEAST), wrong.high / max(wrong.expected, LEAST))
         pairs = wrong_pairs(known, updated, given, transition, anchors, ends)
     alone = lone_rows(given)
@@ -254,71 +232,3 @@ def lone_rows(given: Integers) -> Bools:
     """Return which rows are the only one of their class, ``(n_examples,)``; none in a handful of rows."""
     alone: Bools = (np.bincount(given)[given] == 1) & (len(given) >= _FEWEST)
     return alone
-
-
-def _posterior(true_classes: Floats, transition: Floats, given: Integers) -> Floats:
-    """Return the probability that the true class is another than the given one, ``(n_examples,)``."""
-    # A model may be certain, and yet no label is beyond doubt.
-    joint = np.clip(true_classes, 1e-12, None) * transition.T[given]
-    rows = np.arange(len(given))
-    right = joint[rows, given].copy()
-    joint[rows, given] = 0.0
-    # Summed over the others rather than 1 − right, which would round the surest labels to one value.
-    wrong: Floats = joint.sum(axis=1)
-    return wrong / (wrong + right)
-
-
-def _updated(
-    true_classes: Floats, transition: Floats, given: Integers, copies: Copies | None, softer: Floats, met: Copies | None
-) -> Floats:
-    if met is not None:
-        return once_for_all(true_classes, transition, given, met)
-    return true_classes if copies is None else updated_by_copies(true_classes, transition, given, copies, softer)
-
-
-def _wrong_labels(
-    probabilities: Floats,
-    given: Integers,
-    score: Floats,
-    anchors: Floats,
-    pseudo_rows: float,
-    missed: bool,
-    copies: Copies | None,
-    met: Copies | None,
-    factors: Floats | None,
-) -> WrongLabels:
-    wider = anchor_counts(probabilities, given, MORE_ANCHORS)
-    transition = likely_transition(probabilities, given, wider, pseudo_rows, missed=missed)
-    true_classes = sharpen(probabilities, given, transition).probabilities(probabilities)
-    updated = by_labellers(_updated(true_classes, transition, given, copies, probabilities, met), given, factors)
-    doubted = _posterior(updated, transition, given)
-    unpredicted = 1.0 - probabilities[np.arange(len(given)), given]
-    if met is None:
-        return bounds(score, float(doubted.sum()), contradicting(anchors), contradicting(wider), float(unpredicted.sum()))
-    # Their labels contradict each other, whatever the models say of them: the interval is that of the others.
-    sure = float(score[met.rows].sum())
-    others, with_hard, rest = (np.delete(values, met.rows) for values in (score, doubted, unpredicted))
-    found = bounds(others, float(with_hard.sum()), contradicting(anchors), contradicting(wider), float(rest.sum()))
-    return WrongLabels(found.expected + sure, found.low + sure, found.high + sure, found.most + sure)
-
-
-def bounds(score: Floats, with_hard: float, anchors: tuple[float, float], wider: tuple[float, float], unpredicted: float) -> WrongLabels:
-    """Return how many labels are wrong, with an interval.
-
-    Args:
-        score: probability that a label is wrong, ``(n_examples,)``.
-        with_hard: their sum by anchors from a larger share of the rows.
-        anchors: how many anchors have another label, and how many there are.
-        wider: the same of the larger share.
-        unpredicted: sum of 1 − the probability of the given label.
-    """
-    expected = float(score.sum())
-    wrong, total = anchors
-    least, most = wilson_interval(int(wrong), int(total))
-    rate = max(wrong / total, LEAST)
-    surely, among = wider
-    high = max(expected * most / rate, _ABOVE * with_hard * wilson_interval(int(surely), int(among))[1] / max(surely / among, LEAST))
-    low = _BELOW * expected * least / rate
-    low = max(low - _HARD * max(unpredicted - expected, 0.0), min(low, float(score[score >= _SURE].sum()) / 2.0))
-    high = min(max(high, expected), float(len(score)))
-    return WrongLabels(expected, min(max(low, 0.0), expected), high, max(high, unpredicted))

@@ -27,7 +27,8 @@ from cartograph.features.tables import mostly_alike
 from cartograph.ingest.label_rows import FEWEST
 from cartograph.suspects.committee import Committee, Reading, committee_scores
 from cartograph.suspects.detector import prior_offset, sigmoid
-from cartograph.suspects.label_doubt import FEWEST_ROWS, NOTHING, Doubt, Unknown, WrongLabels, label_doubt
+from cartograph.suspects.how_many import WrongLabels
+from cartograph.suspects.label_doubt import FEWEST_ROWS, NOTHING, Doubt, Unknown, label_doubt
 
 FOLDS = FEWEST
 """Folds of each label, in which its yes and its no are spread evenly; a label needs as many of both."""

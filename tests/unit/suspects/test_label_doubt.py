@@ -11,8 +11,7 @@ from scipy.stats import norm
 from cartograph.data.arrays import Floats, Integers
 from cartograph.errors import InputError
 from cartograph.statistics.metrics import average_precision
-from cartograph.statistics.proportion import wilson_interval
-from cartograph.suspects.label_doubt import EXPLAINED, Doubt, bounds, label_doubt, suggested_labels
+from cartograph.suspects.label_doubt import EXPLAINED, Doubt, label_doubt, suggested_labels
 from cartograph.suspects.through_noise import sharpen
 from cartograph.suspects.transitions import anchor_counts, even_transition, likely_transition
 from tests.made_noise import EVEN, ONE_WAY, noisy_with_truth
@@ -270,26 +269,6 @@ def test_without_a_wrong_anchor_a_few_labels_are_still_taken_for_wrong() -> None
     hardly_held = (50 * np.eye(2) + 20 * even_transition(2, 0.002)) / 70
     assert 0 < hardly_held[0, 1] < found.transition[0, 1] < 0.002 > found.transition[1, 0] > hardly_held[1, 0]
     assert found.wrong is not None and 0 <= found.wrong.low <= found.wrong.expected <= found.wrong.high
-
-
-def test_the_interval_is_that_of_the_anchors_and_of_the_wider_ones_whichever_is_higher() -> None:
-    score = np.full(1000, 0.04)
-    low, high = wilson_interval(10, 200)
-    found = bounds(score, 30.0, (10.0, 200.0), (30.0, 600.0), 40.0)
-    assert (found.expected, found.low, found.high) == pytest.approx((40.0, 0.85 * 40 * low / 0.05, 40 * high / 0.05))
-    many = bounds(score, 30.0, (10.0, 200.0), (30.0, 600.0), 120.0)
-    assert (many.most, many.high) == (120.0, found.high)
-    assert many.low == pytest.approx(found.low - 0.1 * 80), "a tenth of the labels that are not predicted may only be hard"
-    assert bounds(score, 30.0, (10.0, 200.0), (30.0, 600.0), 900.0).low == 0
-    sure = np.where(np.arange(1000) < 20, 0.9, score)
-    assert bounds(sure, 30.0, (10.0, 200.0), (30.0, 600.0), 900.0).low == pytest.approx(9.0), "half of the surely wrong ones stay in"
-    wider = bounds(score, 90.0, (10.0, 200.0), (30.0, 600.0), 50.0)
-    assert wider.most == wider.high, "no fewer than by the interval"
-    assert wider.high == pytest.approx(1.1 * 90 * wilson_interval(30, 600)[1] / 0.05)
-    assert bounds(score, 1e6, (10.0, 200.0), (30.0, 600.0), 50.0).high == 1000, "no more than there are"
-    # Of no wrong anchor the rate is .002 at the least.
-    none = bounds(score, 10.0, (0.0, 200.0), (0.0, 600.0), 50.0)
-    assert (none.low, none.high) == (0.0, pytest.approx(40 * wilson_interval(0, 200)[1] / 0.002))
 
 
 @pytest.mark.parametrize(("rows", "doubted"), [(19, False), (20, True)])

@@ -1,0 +1,83 @@
+"""How many labels are wrong, with an interval: by the doubt about each, and by how surely it was learnt how labels go wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cartograph.data.arrays import Floats
+from cartograph.statistics.proportion import wilson_interval
+from cartograph.suspects.given_labels import GivenLabels, posterior
+from cartograph.suspects.labellers import by_labellers
+from cartograph.suspects.transitions import LEAST, anchor_counts, contradicting
+
+# The interval: relative error of the estimate downwards, and upwards of one from a larger share of rows, which also counts hard rows.
+_BELOW, _ABOVE, MORE_ANCHORS = 0.85, 1.1, 0.6
+# Of the labels that are not predicted, beyond those estimated to be wrong, as many may be right ones of hard rows that look surely wrong.
+# Yet half of the surely wrong ones stay in: of clean rows hardly any looks so sure, however many are hard.
+_HARD, _SURE = 0.1, 0.8
+
+
+@dataclass(frozen=True)
+class WrongLabels:
+    """How many of the labels are wrong.
+
+    Attributes:
+        expected: the sum of the rows' probabilities.
+        low, high: interval, meant for 95 %: its width was chosen on planted sets (5 and 20 %, even, one-way, class-dependent), and its
+            lower end on tables and texts as they are, where hard rows look wrong too. Errors that gather on hard rows are not in it.
+        most: how many labels the classifier does not predict, the sum of 1 − p(given) (at least ``high``): if errors gather on hard rows,
+            as many can be wrong. Of 43 planted sets with such errors it held the true number in 42, the interval in 17.
+    """
+
+    expected: float
+    low: float
+    high: float
+    most: float
+
+
+def wrong_labels(given: GivenLabels, score: Floats, anchors: Floats, factors: Floats | None) -> WrongLabels:
+    """Return how many of the labels are wrong.
+
+    Args:
+        given: the labels, with what is known of their rows.
+        score: probability that each is wrong, ``(n_examples,)``.
+        anchors: how many of the rows that the models are surest about have which label, ``(n_classes, n_classes)`` (``anchor_counts``).
+        factors: on the odds of each class, by who labelled (``labeller_factors``); None without any.
+    """
+    labels, probabilities = given.labels, given.probabilities
+    wider = anchor_counts(probabilities, labels, MORE_ANCHORS)
+    transition = given.transition(wider)
+    updated = by_labellers(given.heard_copies(given.true_classes(transition), transition), labels, factors)
+    doubted = posterior(updated, transition, labels)
+    unpredicted = 1.0 - probabilities[np.arange(len(labels)), labels]
+    if given.met is None:
+        return bounds(score, float(doubted.sum()), contradicting(anchors), contradicting(wider), float(unpredicted.sum()))
+    # Their labels contradict each other, whatever the models say of them: the interval is that of the others.
+    sure = float(score[given.met.rows].sum())
+    others, with_hard, rest = (np.delete(values, given.met.rows) for values in (score, doubted, unpredicted))
+    found = bounds(others, float(with_hard.sum()), contradicting(anchors), contradicting(wider), float(rest.sum()))
+    return WrongLabels(found.expected + sure, found.low + sure, found.high + sure, found.most + sure)
+
+
+def bounds(score: Floats, with_hard: float, anchors: tuple[float, float], wider: tuple[float, float], unpredicted: float) -> WrongLabels:
+    """Return how many labels are wrong, with an interval.
+
+    Args:
+        score: probability that a label is wrong, ``(n_examples,)``.
+        with_hard: their sum by anchors from a larger share of the rows.
+        anchors: how many anchors have another label, and how many there are.
+        wider: the same of the larger share.
+        unpredicted: sum of 1 − the probability of the given label.
+    """
+    expected = float(score.sum())
+    wrong, total = anchors
+    least, most = wilson_interval(int(wrong), int(total))
+    rate = max(wrong / total, LEAST)
+    surely, among = wider
+    high = max(expected * most / rate, _ABOVE * with_hard * wilson_interval(int(surely), int(among))[1] / max(surely / among, LEAST))
+    low = _BELOW * expected * least / rate
+    low = max(low - _HARD * max(unpredicted - expected, 0.0), min(low, float(score[score >= _SURE].sum()) / 2.0))
+    high = min(max(high, expected), float(len(score)))
+    return WrongLabels(expected, min(max(low, 0.0), expected), high, max(high, unpredicted))

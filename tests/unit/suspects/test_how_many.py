@@ -1,0 +1,29 @@
+"""The interval of how many labels are wrong, by hand; that it holds what was planted is tested with the doubts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cartograph.statistics.proportion import wilson_interval
+from cartograph.suspects.how_many import bounds
+
+
+def test_the_interval_is_that_of_the_anchors_and_of_the_wider_ones_whichever_is_higher() -> None:
+    score = np.full(1000, 0.04)
+    low, high = wilson_interval(10, 200)
+    found = bounds(score, 30.0, (10.0, 200.0), (30.0, 600.0), 40.0)
+    assert (found.expected, found.low, found.high) == pytest.approx((40.0, 0.85 * 40 * low / 0.05, 40 * high / 0.05))
+    many = bounds(score, 30.0, (10.0, 200.0), (30.0, 600.0), 120.0)
+    assert (many.most, many.high) == (120.0, found.high)
+    assert many.low == pytest.approx(found.low - 0.1 * 80), "a tenth of the labels that are not predicted may only be hard"
+    assert bounds(score, 30.0, (10.0, 200.0), (30.0, 600.0), 900.0).low == 0
+    sure = np.where(np.arange(1000) < 20, 0.9, score)
+    assert bounds(sure, 30.0, (10.0, 200.0), (30.0, 600.0), 900.0).low == pytest.approx(9.0), "half of the surely wrong ones stay in"
+    wider = bounds(score, 90.0, (10.0, 200.0), (30.0, 600.0), 50.0)
+    assert wider.most == wider.high, "no fewer than by the interval"
+    assert wider.high == pytest.approx(1.1 * 90 * wilson_interval(30, 600)[1] / 0.05)
+    assert bounds(score, 1e6, (10.0, 200.0), (30.0, 600.0), 50.0).high == 1000, "no more than there are"
+    # Of no wrong anchor the rate is .002 at the least.
+    none = bounds(score, 10.0, (0.0, 200.0), (0.0, 600.0), 50.0)
+    assert (none.low, none.high) == (0.0, pytest.approx(40 * wilson_interval(0, 200)[1] / 0.002))
