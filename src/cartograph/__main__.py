@@ -214,6 +214,8 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
         say(copies)
     for line in _columns_read(rows.ingested, not given.labels):
         say(line)
+    if not given.labels and (who := rows.labeller_sentence("--labelled-by ")):
+        say(who)
     folder = Path(given.out or f"{Path(given.file).stem}-audit")
     folder.mkdir(parents=True, exist_ok=True)
     if len(rows.ingested.info.labels) > 1 or given.labels:
@@ -234,10 +236,11 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
     lines = [f"{counted(len(kinds), 'column')}: {held}"]
     if left_out := ingested.left_out:
         named = listing([f"`{cut(name, 40)}`" for name in left_out[:_NAMED]])
+        them = "it" if len(left_out) == 1 else "them"
         more = f", and {len(left_out) - _NAMED:,} more" if len(left_out) > _NAMED else ""
         lines.append(
-            f"left out, since they are identifiers, row numbers, empty or marked as no features: {named}{more}; "
-            "name them with --feature to read them"
+            f"left out (identifiers, row numbers, who labelled, empty, or marked as no features): {named}{more}; "
+            f"name {them} with --feature to read {them}"
         )
     telling = telling_sentence(telling_columns(ingested.examples)) if one_label else ""
     return [*lines, telling] if telling else lines

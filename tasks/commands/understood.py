@@ -22,6 +22,7 @@ _MOST_CLASSES = 12
 
 def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
     """Print what was understood of the sets, the train set first."""
+    from cartograph.ingest.labeller_names import labeller_sentence
     from cartograph.ingest.near_copies import near_copies_sentence
 
     for item in sets:
@@ -34,6 +35,9 @@ def say_what_was_read(params: Ingest, sets: list[IngestedSet]) -> None:
         say_what_is_set_aside(item.quarantine, item.rows_read, params.quarantine_limit, "audit")
     if copies := near_copies_sentence(sets[0], {}):
         say(f"  {copies}")
+    columns = [*(feature.name for feature in sets[0].info.features), *sets[0].left_out]
+    if not params.labelled_by and (who := labeller_sentence(columns, "--labelled-by ")):
+        say(f"  {who}")
     info = sets[0].info
     say("First rows of train:")
     for row in sets[0].examples.slice(0, 3).to_pylist():

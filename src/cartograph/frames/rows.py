@@ -17,6 +17,7 @@ from cartograph.data.arrays import Bools, Floats32, Integers, Integers32
 from cartograph.errors import InputError
 from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
 from cartograph.ingest.columns import ALL, Columns, File
+from cartograph.ingest.labeller_names import labeller_sentence
 from cartograph.ingest.labels import Labelling
 from cartograph.ingest.near_copies import near_copies_sentence
 from cartograph.read.arrow import raw_columns
@@ -94,6 +95,11 @@ class Rows:
         known = pd.Series(self.given.index, index=self.numbers)
         found: pd.DataFrame = table.assign(row=[known.get(number, number) for number in table["row"]])
         return found
+
+    def labeller_sentence(self, option: str) -> str:
+        """Return that a column may say who labelled (``ingest.labeller_names``); empty where one is named, or none looks like it."""
+        read = {self.columns[-1], self.linked, *(() if self.ingested.info.features else self.columns)}
+        return "" if self.labelled_by else labeller_sentence([str(name) for name in self.given.columns if name not in read], option)
 
     def own_vectors(self, vectors: npt.ArrayLike, labels: str = "labels") -> Floats32:
         """Return the vectors of the rows of ``ingested.examples`` from those of all rows.
@@ -211,10 +217,10 @@ def other_column(option: str, name: str, read: Sequence[str]) -> tuple[str, ...]
 
 
 def warn_of_links(rows: Rows) -> None:
-    """Warn where a column links too few rows or too many, and where rows are near copies that no column links."""
+    """Warn where a column links too few rows or too many, rows are near copies that no column links, or a column may say who labelled."""
     linkage = rows.ingested.linkage
-    copies = near_copies_sentence(rows.ingested, rows.not_read, "linked=")
-    for warning in [*(linkage.warnings.values() if linkage is not None else ()), *([copies] if copies else [])]:
+    said = near_copies_sentence(rows.ingested, rows.not_read, "linked="), rows.labeller_sentence("labelled_by=")
+    for warning in [*(linkage.warnings.values() if linkage is not None else ()), *filter(None, said)]:
         warnings.warn(warning, stacklevel=3)
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from cartograph.errors import InputError
 from cartograph.ingest.columns import ALL, Columns, File, label_columns, texts_of
+from cartograph.ingest.labeller_names import names_a_labeller
 from cartograph.ingest.values import feature_of, says_nothing
 
 
@@ -16,7 +17,8 @@ def with_kinds(files: Sequence[File], columns: Columns) -> Columns:
     """Return the columns of a table of features with what each holds (``Columns.kinds``).
 
     Of all columns those are left out that identify a row or say nothing of it: without a value, numbered from row to row, a different
-    name in most rows, lists and images; and those that a file's header leaves out, or names as a class beside the label.
+    name in most rows, lists and images; those that a file's header leaves out, or names as a class beside the label; and those whose name
+    says that they hold who labelled (``labeller_names``), whose errors models would learn and never doubt.
 
     Args:
         files: of the train set.
@@ -42,7 +44,7 @@ def with_kinds(files: Sequence[File], columns: Columns) -> Columns:
             continue
         texts = pa.chunked_array([chunk for file in files for chunk in texts_of(file, (name,)).chunks], pa.string())
         feature = feature_of(name, texts, named=name in columns.categories or stated.get(name) in ("category", "class"))
-        if everything and (stated.get(name) in ("left out", "class") or says_nothing(texts, feature)):
+        if everything and (stated.get(name) in ("left out", "class") or names_a_labeller(name) or says_nothing(texts, feature)):
             left_out.append(name)
         else:
             kinds.append(feature)

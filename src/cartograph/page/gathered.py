@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cartograph.ingest.labeller_names import labeller_sentence
 from cartograph.ingest.strata import COLUMN, FILE, LABELLED_BY, labellers_of
 from cartograph.page.audit import Audit
 from cartograph.page.blocks import Cell, Column, Table
@@ -72,10 +73,12 @@ def labellers_table(audit: Audit) -> Table | None:
 
 
 def labellers_sentence(audit: Audit) -> str:
-    """Return whether doubt follows who labelled a row; empty where that was not looked at."""
+    """Return whether doubt follows who labelled a row; where that was not looked at, which column might say who, if one is named so."""
     differ = None if audit.suspects is None else audit.suspects.record.get("labellers_differ")
     if differ is None:
-        return ""
+        columns = [] if audit.strata is None or _labellers(audit) is not None else audit.strata.column_names
+        said = labeller_sentence([name.removeprefix(COLUMN) for name in columns if name.startswith(COLUMN)], "labelled_by: ")
+        return f"{said[:1].upper()}{said[1:]}"
     if differ:
         return "Who labelled a row counts: labels of somebody who contradicts the models more often than others do are doubted more."
     return "Who labelled a row does not measurably count: all contradict the models about as often."

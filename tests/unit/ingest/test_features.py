@@ -48,6 +48,16 @@ def test_all_columns_but_the_label_and_those_that_name_or_number_rows() -> None:
     assert len(train.examples) == ROWS
 
 
+def test_who_labelled_is_no_feature_unless_it_is_asked_for() -> None:
+    rows = people()
+    who = [("ann", "bo")[row % 2] for row in range(ROWS)]
+    files = tuple(File(file.name, Batch(file.batch.table.append_column("Rated by", [who]), file.batch.rows)) for file in rows.files)
+    [train] = ingested(RawSet("train", "train", files), features=ALL)
+    assert "Rated by" in train.left_out and "Rated by" not in [feature.name for feature in train.info.features]
+    [train] = ingested(RawSet("train", "train", files), features=("age", "Rated by"))
+    assert [feature.name for feature in train.info.features] == ["age", "Rated by"]
+
+
 def test_a_list_is_taken_as_it_is_and_codes_can_be_categories() -> None:
     [train] = ingested(people(), features=("number", "code"), categories=("code",))
     assert train.info.features == (Feature("number", "number"), Feature("code", "category"))

@@ -59,6 +59,19 @@ def test_who_labelled_is_a_table_and_a_sentence(texts: Audit) -> None:
     assert "does not measurably count" in labellers_sentence(with_suspects(named, flagged=(0,), labellers_differ=False))
 
 
+def test_a_column_that_is_named_like_who_labelled_is_asked_about_unless_one_is_named(texts: Audit) -> None:
+    parts = np.where(np.arange(400) % 2, "ann", "bo").tolist()
+    asked = (
+        "If `Annotator` says who labelled, name it (labelled_by: Annotator): labels of somebody who is more often wrong are doubted more."
+    )
+    assert labellers_sentence(with_parts(texts, column_shop=parts, column_Annotator=parts)).startswith(asked)
+    assert labellers_sentence(with_parts(texts, column_shop=parts)) == ""
+    named = with_labellers(texts, parts)
+    assert named.strata is not None
+    both = replace(named, strata=named.strata.append_column("column Annotator", pa.array(parts).dictionary_encode()))
+    assert labellers_sentence(both) == ""
+
+
 def test_of_many_labellers_those_with_the_largest_share_of_suspects_are_listed(texts: Audit) -> None:
     many = with_labellers(texts, [f"w{row // 4}" for row in range(400)])
     table = labellers_table(with_suspects(many, flagged=tuple(range(8)), calibrated=True))
