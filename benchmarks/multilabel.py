@@ -9,13 +9,14 @@ what is true of a digit (even, prime, above four, has a loop, has no curve). Cho
 models alone, ``digits``; ``questions`` and ``made`` were held out. ``intents`` and ``questions`` need real data (``CARTOGRAPH_DATA``) and
 are left out without.
 
-Errors: ``even``, 5 % and 20 % of all yes and no turned; or ``of yes``, 5 % and 20 % of each label's yes turned to no, and as many no to
-yes. Ours: ``several_doubts``, as `cartograph.audit(…, labels=…)` has it. cleanlab: label quality scores per class, the best of its four
-ways to score (self-confidence and normalised margin, each with and without adjusted probabilities) in each cell; on our out-of-fold
-probabilities, and on those of one-against-rest models in five folds, the better of two in each cell: of texts logistic regressions (C = 1
-and C = 10) on TF-IDF of words and pairs, of tables boosting and logistic regression. Rows: average precision of rows with any error, ours
-by the highest doubt, cleanlab's by its own aggregates. Lists: F1 of what is listed, ours from .5 on, cleanlab's by
-``find_multilabel_issues_per_class`` (the best of four of its filters). Each in one thread.
+Errors: ``even``, 5 % and 20 % of all yes and no turned; ``of yes``, 5 % and 20 % of each label's yes turned to no, and as many no to yes;
+or ``rows``, 5 % and 20 % of the rows given the labels of another of these rows, so that errors of a row go together. Ours:
+``several_doubts``, as `cartograph.audit(…, labels=…)` has it. cleanlab: label quality scores per class, the best of its four ways to score
+(self-confidence and normalised margin, each with and without adjusted probabilities) in each cell; on our out-of-fold probabilities, and on
+those of one-against-rest models in five folds, the better of two in each cell: of texts logistic regressions (C = 1 and C = 10) on TF-IDF
+of words and pairs, of tables boosting and logistic regression. Rows: average precision of rows with any error, ours by the highest doubt,
+cleanlab's by its own aggregates. Lists: F1 of what is listed, ours from .5 on, cleanlab's by ``find_multilabel_issues_per_class`` (the best
+of four of its filters). Each in one thread.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from cleanlab_peer import best_of_several_labels, surroundings  # noqa: E402
 from real_data import DATA  # noqa: E402
 
 SETS, REAL = ("topics", "intents", "questions", "made", "digits"), ("intents", "questions")
-SHARES, KINDS, FOLDS, ROWS = (0.05, 0.2), ("even", "of yes"), 5, 2_000
+SHARES, KINDS, FOLDS, ROWS = (0.05, 0.2), ("even", "of yes", "rows"), 5, 2_000
 NAMES = ("Cartograph", "cleanlab, ours", "cleanlab, own")
 INTENTS = ("card", "transfer", "top_up", "payment", "cash", "exchange", "pending", "declined", "identity", "pin", "fee", "balance")
 
@@ -118,6 +119,10 @@ def planted(labels: np.ndarray, share: float, kind: str, seed: int) -> np.ndarra
     rng, given = np.random.default_rng([seed, 7]), labels.copy()
     if kind == "even":
         return np.where(rng.random(labels.shape) < share, 1 - labels, labels)
+    if kind == "rows":
+        chosen = rng.choice(len(labels), round(share * len(labels)), replace=False)
+        given[chosen] = labels[np.roll(chosen, 1)]
+        return given
     for label, column in enumerate(labels.T):
         yes, no = np.flatnonzero(column == 1), np.flatnonzero(column == 0)
         number = round(share * len(yes))

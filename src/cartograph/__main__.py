@@ -149,7 +149,7 @@ def _audit_labels(given: argparse.Namespace) -> None:
     check_epochs(given.epochs)
     rows = read_label_rows(given.file, _texts(given), _label_columns(given), given.features or given.feature, _form(given), given.linked)
     folder = _begin(given, rows.rows, counted(len(rows.names), "label"))
-    for sentence in (rows.empty_sentence, rows.left_out_sentence(3)):
+    for sentence in (rows.one_each_sentence, rows.empty_sentence, rows.left_out_sentence(3)):
         if sentence:
             say(sentence)
     from cartograph.frames.several_labels import audit_labels

@@ -83,7 +83,7 @@ def _say(params: Ingest, read: LabelFiles) -> None:
     counts = [f"{cut(name, 40)} {read.rows_with[name]:,}" for name in read.names]
     more = f", and {len(counts) - _SHOWN:,} more" if len(counts) > _SHOWN else ""
     say(f"  labels  {', '.join(counts[:_SHOWN])}{more}")
-    for sentence in (read.left_out_sentence(_SHOWN), read.empty_sentence):
+    for sentence in (read.one_each_sentence, read.left_out_sentence(_SHOWN), read.empty_sentence):
         if sentence:
             say(f"  {sentence}")
     say_fields(found)

@@ -66,6 +66,14 @@ class LabelledRows(ABC):
         empty = self.sets.empty
         return f"{counted(empty, 'row')} with an empty cell in `{self.columns[0]}`: read as having none of the labels" if empty else ""
 
+    @property
+    def one_each_sentence(self) -> str:
+        """That every row has exactly one of several labels, and so may be read as rows of one label; empty where that is not so."""
+        given = self.sets.given[self.places]
+        if given.shape[1] < 2 or not len(given) or (given.sum(axis=1) != 1).any():
+            return ""
+        return "every row has exactly one label: with its name in a column of its own (--label), classes are compared and more is found"
+
     def left_out_sentence(self, most: int) -> str:
         """Return how many labels cannot be audited, at most so many by name, with the reason; empty where all can."""
         if not self.left_out:

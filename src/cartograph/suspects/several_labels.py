@@ -2,9 +2,8 @@
 
 Each label has a committee of its own on features that are read once (``suspects.committee``). Two things are shared besides.
 
-What a row's other labels say: a logistic regression per label, out of fold, on the committees' log odds of all labels and on the other
-labels as they are given (a stack of binary relevance: Godbole and Sarawagi, PAKDD 2004). A label's own committee and this one count half
-each: where labels follow from one another the stack finds far more, where they do not it costs little (``benchmarks/multilabel.py``).
+What a row's other labels say (``label_stack``). A label's own committee and this count half each: where labels follow from one another it
+finds far more, where they do not it costs little (``benchmarks/multilabel.py``).
 
 How labels go wrong: from a rare label alone little can be read. So a label's doubt is the mean, in log odds, of the doubt that its own
 rows show and of the doubt from all decisions together, taken for one set of yes and no. Where a label's models explain nothing of it, the
@@ -18,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cartograph.data.arrays import Floats, Ids, Integers
+from cartograph.data.arrays import Floats, Ids
 from cartograph.data.folds import assign_folds
 from cartograph.data.progress import Progress, piece_of
 from cartograph.dynamics.decisions import NAMES
@@ -28,13 +27,12 @@ from cartograph.ingest.label_rows import FEWEST
 from cartograph.suspects.committee import Committee, Reading, committee_scores
 from cartograph.suspects.detector import prior_offset, sigmoid
 from cartograph.suspects.how_many import WrongLabels
-from cartograph.suspects.label_doubt import FEWEST_ROWS, NOTHING, Doubt, Unknown, label_doubt
+from cartograph.suspects.label_doubt import EXPLAINED, FEWEST_ROWS, NOTHING, Doubt, Unknown, label_doubt
+from cartograph.suspects.label_stack import stacked
 
 FOLDS = FEWEST
 """Folds of each label, in which its yes and its no are spread evenly; a label needs as many of both."""
 
-_ROWS = 20_000
-"""Most rows that a stack is fitted on: it has two numbers a label."""
 _LEAST = 1e-4
 
 
@@ -58,7 +56,7 @@ class SeveralDoubts:
 def several_doubts(reading: Reading, given: Ids, names: Sequence[str], seed: int, progress: Progress | None = None) -> SeveralDoubts:
     """Return the doubt about every label of every row.
 
-    Cost: of one committee a label (``committee_scores``), and a small logistic regression per label and fold.
+    Cost: of one committee a label (``committee_scores``), and two small logistic regressions per label and fold.
 
     Args:
         reading: what the committees read of the rows, as ``committee.reading_of`` returns it.
@@ -79,8 +77,13 @@ def several_doubts(reading: Reading, given: Ids, names: Sequence[str], seed: int
         for label in range(given.shape[1])
     ]
     own = np.stack([np.asarray(committee.probabilities)[:, 1] for committee in committees], axis=1)
-    yes = own if len(names) == 1 else _both(own, _stacked(own, given, [committee.fold for committee in committees], seed))
-    return _doubts(yes, given, reading.trees is not None and mostly_alike(reading.trees), reading.apart)
+    alike = reading.trees is not None and mostly_alike(reading.trees)
+    found = _doubts(own, given, alike, reading.apart)
+    if len(names) == 1:
+        return found
+    weak = found.together.explained < EXPLAINED
+    stack = stacked(log_odds(own), found.score, given, [committee.fold for committee in committees], seed, weak=weak)
+    return _doubts(sigmoid((log_odds(own) + log_odds(stack)) / 2.0), given, alike, reading.apart)
 
 
 def _committee(reading: Reading, given: Ids, rng: np.random.Generator, progress: Progress | None) -> Committee:
@@ -97,33 +100,6 @@ def _committee(reading: Reading, given: Ids, rng: np.random.Generator, progress:
         groups=reading.groups,
         progress=progress,
     )
-
-
-def _stacked(own: Floats, given: Ids, folds: Sequence[Integers], seed: int) -> Floats:
-    """Return each label's probability of yes from all committees and the row's other labels, ``(n_examples, n_labels)``."""
-    from sklearn.linear_model import LogisticRegression
-
-    odds, signs, found = log_odds(own), 2.0 * given - 1.0, np.empty_like(own)
-    for label, fold in enumerate(folds):
-        read = np.concatenate([odds, np.delete(signs, label, axis=1)], axis=1)
-        rng = np.random.default_rng([seed, 4, label])
-        for part in range(int(fold.max()) + 1):
-            taught = np.flatnonzero(fold != part)
-            if len(taught) > _ROWS:
-                taught = _sample(taught, given[taught, label], rng)
-            model = LogisticRegression(max_iter=500).fit(read[taught], given[taught, label])
-            found[fold == part, label] = model.predict_proba(read[fold == part])[:, 1]
-    return found
-
-
-def _sample(rows: Integers, given: Ids, rng: np.random.Generator) -> Integers:
-    """Return some rows, with as many yes for each no as all of them have, and ``FOLDS`` of either at least."""
-    parts = [rng.permutation(rows[given == value]) for value in (0, 1)]
-    return np.sort(np.concatenate([part[: max(round(_ROWS * len(part) / len(rows)), FOLDS)] for part in parts]))
-
-
-def _both(one: Floats, other: Floats) -> Floats:
-    return sigmoid((log_odds(one) + log_odds(other)) / 2.0)
 
 
 def _doubts(yes: Floats, given: Ids, alike: bool, apart: bool) -> SeveralDoubts:

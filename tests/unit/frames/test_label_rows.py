@@ -121,3 +121,11 @@ def test_more_labels_than_are_audited_at_once_are_refused() -> None:
     frame["tags"] = ["|".join(f"t{label}" for label in range(MOST_LABELS + 1)) if row % 2 else "" for row in range(20)]
     with pytest.raises(InputError, match="501 labels of 20 rows are more than are audited at once"):
         read_label_rows(frame, "text", "tags")
+
+
+def test_rows_of_one_label_each_are_said_to_be() -> None:
+    texts = [f"text {row}" for row in range(30)]
+    one = pd.DataFrame({"text": texts, "tags": [("a", "b", "c")[row % 3] for row in range(30)]})
+    assert "every row has exactly one label" in read_label_rows(one, "text", "tags").one_each_sentence
+    two = one.assign(tags=one["tags"].where(one.index > 0, "a|b"))
+    assert read_label_rows(two, "text", "tags").one_each_sentence == ""
