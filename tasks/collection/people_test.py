@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SHEET, ANSWERED = "reports/test-pairs.csv", "review/test-pairs.csv"
 """Test pairs to answer, and the sheet that comes back."""
 
+_MOST_DRAWS = 400
+"""Of the labels of unanswered pairs; each scores all pairs of the sample."""
+
 
 def test_sheet(inputs: Inputs) -> bytes:
     """Return the test pairs that people are asked about as a sheet, shuffled, so that nobody knows how likely they are."""
@@ -59,8 +62,9 @@ def test_by_people(inputs: Inputs, collect: Collect, seed: int) -> TestByPeople:
     """
     import numpy as np
 
+    from cartograph.pairs.answered_test import answered_draws
     from cartograph.pairs.answers import answers_in
-    from cartograph.pairs.estimate import POSITIVE, bootstrap_scores, curve
+    from cartograph.pairs.estimate import POSITIVE
     from cartograph.pairs.people_test import answered_sample
     from cartograph.pairs.tables import load_sample, load_task
 
@@ -79,19 +83,20 @@ def test_by_people(inputs: Inputs, collect: Collect, seed: int) -> TestByPeople:
     hidden = (sample.kind == POSITIVE) & (np.arange(len(rows)) >= whole.positives)
     metrics |= {"people.found": float(hidden.sum()), "people.hidden": float(sample.weight[hidden].sum())}
     done = [inputs[folder_of(collect.methods[0], collect.seeds[0], number)] / TEST_SCORES for number in range(1, collect.rounds + 1)]
-    scores = [np.load(path, allow_pickle=False)[rows] for path in (inputs[ENCODED] / UNTRAINED, *done)]
-    draws = [*bootstrap_scores(sample, task.space("test"), scores, collect.resamples, np.random.default_rng(seed))]
-    curves = [curve(sample, score) for score in scores]
+    scores = [np.load(path, allow_pickle=False) for path in (inputs[ENCODED] / UNTRAINED, *done)]
+    number = min(collect.resamples, _MOST_DRAWS)
+    draws = [*answered_draws(whole, questions, answers, scores, number, np.random.default_rng(seed))]
     for name, place in (("untrained", 0), ("last", -1)):
-        metrics |= _with_ends(f"people.{name}.average_precision", curves[place].average_precision, draws[place][:, 0])
-        metrics |= _with_ends(f"people.{name}.precision_at_recall_20", curves[place].precision_at(), draws[place][:, 1])
-    values = np.array([found.average_precision for found in curves])
-    metrics |= _with_ends("people.gain", float(values[-1] - values[0]), draws[-1][:, 0] - draws[0][:, 0])
-    return TestByPeople(metrics, values[1:], np.stack([drawn[:, 0] for drawn in draws[1:]], axis=1))
+        metrics |= _with_ends(f"people.{name}.average_precision", draws[place][:, 0])
+        metrics |= _with_ends(f"people.{name}.precision_at_recall_20", draws[place][:, 1])
+    metrics |= _with_ends("people.gain", draws[-1][:, 0] - draws[0][:, 0])
+    precisions = np.stack([drawn[:, 0] for drawn in draws[1:]], axis=1)
+    return TestByPeople(metrics, np.median(precisions, axis=0), precisions)
 
 
-def _with_ends(name: str, value: float, draws: Floats) -> dict[str, float]:
+def _with_ends(name: str, draws: Floats) -> dict[str, float]:
+    """Return the middle of the draws, and the ends of their middle 95 %."""
     import numpy as np
 
-    low, high = np.nanquantile(draws, [0.025, 0.975])
-    return {name: value, f"{name}.low": float(min(low, value)), f"{name}.high": float(max(high, value))}
+    low, middle, high = np.quantile(draws, [0.025, 0.5, 0.975])
+    return {name: float(middle), f"{name}.low": float(low), f"{name}.high": float(high)}

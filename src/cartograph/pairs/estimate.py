@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cartograph.data.arrays import Bools, Floats, Integers8, Reals
+from cartograph.data.arrays import Floats, Integers8, Reals
 from cartograph.errors import InputError
 from cartograph.pairs.candidates import Candidates
 from cartograph.pairs.pair_space import Keys, PairSpace, is_among
@@ -35,14 +35,12 @@ class Sample:
         kind: (n,) ``POSITIVE``, ``NEAR`` or ``RANDOM``.
         weight: (n,) how many pairs each represents.
         pairs: number of pairs of the split.
-        drawn: (n,) which were drawn by chance, and vary from draw to draw; None: the random ones.
     """
 
     keys: Keys
     kind: Integers8
     weight: Floats
     pairs: int
-    drawn: Bools | None = None
 
     @property
     def positives(self) -> int:
@@ -167,14 +165,13 @@ def _bootstrap(
     kept = np.flatnonzero(-score <= thresholds[-1])
     reached = np.searchsorted(thresholds, -score[kept])
     left, right, is_positive, weight = left[kept], right[kept], positive[kept], sample.weight[kept]
-    by_chance = sample.kind == RANDOM if sample.drawn is None else sample.drawn
+    by_chance = sample.kind == RANDOM
     random, drawn = np.flatnonzero(by_chance), np.flatnonzero(by_chance[kept])
     drawn_place = np.searchsorted(random, kept[drawn])
     # A sample that holds all remaining negatives varies no more than they do.
     partial = len(random) > 0 and bool(sample.weight[random].max() > 1.0)
     draws = np.full((resamples, 2), np.nan)
-    negative = random[sample.kind[random] != POSITIVE]
-    highest = negative[np.argmax(score[negative])] if partial and len(negative) else None
+    highest = random[np.argmax(score[random])] if partial else None
     unseen_weight = sample.weight[highest] if highest is not None and score[highest] > score.min() else 0.0
     for row in range(resamples):
         times = np.bincount(rng.integers(0, len(space.left), len(space.left)), minlength=len(space.left)).astype(np.float64)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cartograph.data.arrays import Bools, Floats, Integers, Reals
+from cartograph.data.arrays import Floats, Integers, Reals
 from cartograph.pairs.estimate import POSITIVE, RANDOM, Sample
 
 
@@ -76,5 +76,4 @@ def answered_sample(sample: Sample, questions: Questions, answers: Mapping[int, 
     share = questions.weight[decided].sum() / max(questions.weight.sum(), 1e-300)
     weight = np.concatenate([np.ones(len(known)), questions.weight[decided] / max(share, 1e-300)])
     kind = np.concatenate([np.full(len(known), POSITIVE, np.int8), np.where(said[decided] == 1, POSITIVE, RANDOM).astype(np.int8)])
-    drawn: Bools = np.arange(len(rows)) >= len(known)
-    return Sample(sample.keys[rows], kind, weight, sample.pairs, drawn), rows
+    return Sample(sample.keys[rows], kind, weight, sample.pairs), rows

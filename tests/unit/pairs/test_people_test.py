@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cartograph.pairs.estimate import NEAR, POSITIVE, RANDOM, Sample, bootstrap_scores, curve
-from cartograph.pairs.pair_space import PairSpace
+from cartograph.pairs.estimate import NEAR, POSITIVE, RANDOM, Sample, curve
 from cartograph.pairs.people_test import answered_sample, draw_questions
 
 PAIRS = 2000
@@ -97,21 +96,3 @@ def test_skipped_pairs_are_represented_by_the_others_and_unasked_answers_do_not_
     assert part.weight.sum() == pytest.approx(whole.weight.sum())
     assert part.keys.tolist() == sample.keys[rows].tolist()
     assert (part.kind[: len(STATED)] == POSITIVE).all()
-
-
-def test_intervals_vary_with_the_pairs_that_were_drawn() -> None:
-    """Every left utterance is in one pair and the same, so that without the draw's own variance little but the positives would vary."""
-    sample = sample_of()
-    covered = 0
-    space = PairSpace(np.arange(PAIRS), np.arange(1), 1, False)
-    everything = Sample(
-        np.arange(PAIRS), np.where(np.isin(np.arange(PAIRS), TRUE), POSITIVE, RANDOM).astype(np.int8), np.ones(PAIRS), PAIRS
-    )
-    truth = curve(everything, MODEL).average_precision
-    for seed in range(40):
-        questions = draw_questions(sample, SCORE[sample.keys], 80, np.random.default_rng(seed))
-        found, rows = answered_sample(sample, questions, answers_to(sample.keys[questions.rows]))
-        [draws] = bootstrap_scores(found, space, [MODEL[sample.keys[rows]]], 200, np.random.default_rng(seed))
-        low, high = np.nanquantile(draws[:, 0], [0.025, 0.975])
-        covered += low <= truth <= high
-    assert covered >= 34
