@@ -79,7 +79,11 @@ def run(params: Compare, inputs: Inputs, out: Out) -> str:
     write_json(
         folder / HOUR, vars(_an_hour([arm for arm in arms if arm.method == best and arm.round], by_people, params.seed, partly=partly))
     )
-    return f"best {best}, AP {metrics[f'{best}.average_precision']:.3f} of {len(collect.methods)} methods"
+    if (by_answers := metrics.get("people.last.average_precision")) is not None:
+        ends = " to ".join(f"{metrics[f'people.last.average_precision.{end}']:.3f}" for end in ("low", "high"))
+        return f"best {best} of {len(collect.methods)} methods, AP {by_answers:.3f} by people's answers (95 % CI {ends})"
+    low = " (too low: unstated test pairs count as negative)" if partly else ""
+    return f"best {best}, AP {metrics[f'{best}.average_precision']:.3f}{low} of {len(collect.methods)} methods"
 
 
 def _an_hour(arms: Sequence[RoundResult], by_people: TestByPeople, seed: int, *, partly: bool) -> Forecast:

@@ -63,7 +63,8 @@ class Round:
         numbers = {"labels": len(table) - given, "answered": len(asked), "positive": positive, "given": given, **scored}
         content = {"method": self.method, "seed": self.seed, "round": self.number, "numbers": numbers, "chosen": choice}
         write_json(self.folder / "scores.json", content)
-        tested = f", AP {scored['test.average_precision']:.3f}" if "test.average_precision" in scored else ""
+        low = " (too low: unstated test pairs count as negative)" if partly_stated(self.space.settings) else ""
+        tested = f", AP {scored['test.average_precision']:.3f}{low}" if "test.average_precision" in scored else ""
         return f"{len(table) - given:,} labels, {positive:,} positive{tested}"
 
     @property

@@ -56,6 +56,11 @@ class Collection:
         return max(self.methods, key=lambda method: self.metrics[f"{method}.average_precision"])
 
     @property
+    def partly_stated(self) -> bool:
+        """Whether only a part of the positive test pairs is known to be positive."""
+        return bool(self.metrics.get(f"{self.best}.partly_stated"))
+
+    @property
     def matches(self) -> str:
         """The command that lists the matches; empty where the model ranks pairs and matches none."""
         workspace = self.how_made.command.rpartition(" --workspace ")[2]

@@ -8,7 +8,7 @@ from typing import Any
 from cartograph.page.blocks import Block, Cell, Column, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Dot, DotPlot, Dots, Series
 from cartograph.page.collection.content import NAMES, Collection
-from cartograph.page.collection.phrases import interval_of
+from cartograph.page.collection.phrases import UNSTATED, interval_of
 from cartograph.pairs.comparison import MEASURES, UNTRAINED
 from cartograph.pairs.methods import METHODS
 from cartograph.wording import count, counted
@@ -38,6 +38,8 @@ def methods_section(collection: Collection) -> Section:
     if collection.differences:
         blocks.append(_differences(collection))
     lead = "All methods asked for the same number of labels, or as many as there are, and trained the same model on them."
+    if collection.partly_stated:
+        lead = f"{lead} {UNSTATED}"
     return Section("methods", "How the labels are chosen", lead, blocks, short="Methods")
 
 
@@ -99,6 +101,8 @@ def curves_section(collection: Collection) -> Section:
         for measure, called in MEASURES.items()
     ]
     lead = "The point at 0 labels is the model before any training labels." if 0 in labels else ""
+    if collection.partly_stated:
+        lead = f"{lead} {UNSTATED}".strip()
     labels = [number for number in labels if number]
     charts.append(
         Chart(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cartograph.page.collection.content import Collection
-from cartograph.page.collection.phrases import interval_of, metric_interval, phrase_of
+from cartograph.page.collection.phrases import UNSTATED, interval_of, metric_interval, phrase_of
 from cartograph.page.verdict import Figure, Verdict
 from cartograph.pairs.answers import time_to_answer
 from cartograph.pairs.comparison import UNTRAINED
@@ -12,10 +12,6 @@ from cartograph.wording import count, counted, percent
 _MEASURE = "average_precision"
 _STATIC = "static-retrieval"
 _PEOPLE = "people.last"
-_UNSTATED = (
-    "Test pairs that nobody has stated count as negatives here, though many may be matches, and the stated ones were the easiest to find: "
-    "average precision and precision are too low, and the model before any label looks better than it is."
-)
 
 
 def top(collection: Collection) -> Verdict:
@@ -27,7 +23,6 @@ def top(collection: Collection) -> Verdict:
         f"Labels chosen by {phrase_of(best)} gave {precision} average precision over all {count(int(task['test.pairs']))} test pairs, "
         f"of which 1 in {count(ratio)} is positive"
     )
-    partly = bool(metrics.get(f"{best}.partly_stated"))
     figures = (
         Figure("Average precision", precision, f"{phrase_of(best)}; 95 % interval {metric_interval(metrics, f'{best}.{_MEASURE}')}"),
         Figure(
@@ -58,7 +53,7 @@ def top(collection: Collection) -> Verdict:
             ),
             *figures[2:],
         )
-    if partly:
+    if collection.partly_stated:
         return Verdict(f"{_answered(collection)}.", (*tested, _hour(collection), _use(collection)), figures)
     lines = (_worth(collection), _hidden(collection), _saved(collection), *tested, _hour(collection), _use(collection))
     return Verdict(f"{sentence}.", tuple(line for line in lines if line), figures)
@@ -76,7 +71,7 @@ def _by_people(collection: Collection) -> tuple[str, ...]:
             f"reports/test-pairs.csv asks about {count(asked)} test pairs, about {time_to_answer(asked)} of a person's time; saved as "
             f"review/test-pairs.csv with its answers, its answers replace the assumption that unstated pairs are negative. {there}"
         ).strip()
-        return (_UNSTATED, way) if metrics.get(f"{collection.best}.partly_stated") else (way,)
+        return (UNSTATED, way) if collection.partly_stated else (way,)
     before, found = metrics[f"people.untrained.{_MEASURE}"], int(metrics["people.found"])
     points = [f"{100 * metrics[name]:+.1f}".replace("-", "\u2212") for name in ("people.gain", "people.gain.low", "people.gain.high")]
     hidden = (
