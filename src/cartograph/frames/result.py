@@ -29,7 +29,8 @@ class FrameAudit:
 
     Attributes:
         measures: confidence, variability, correctness and region of every row that could be used, and the other measures of the map;
-            indexed as the frame, by the number of the record in a file, or by uid for dynamics.
+            indexed as the frame; of a file by the number of the record, from 1 on (``frame.iloc[measures.index - 1]`` of a frame that
+            was read from it); or by uid for dynamics.
         suspects: the rows whose label is probably wrong, most suspect first: text, label, ``suggested`` label, ``probability`` of a
             wrong label, in [0, 1], and ``reason``; indexed likewise.
         wrong: how many labels are wrong, with an interval; None where that cannot be estimated.
@@ -50,6 +51,24 @@ class FrameAudit:
         fields = [self._page.examples[name].to_pylist() for name in self._page.info.fields]
         texts = [" / ".join(row) for row in zip(*fields, strict=True)]
         return interactive_map(self._page.measures, texts, labels=self._page.info.labels)
+
+    @cached_property
+    def ranking(self) -> pd.DataFrame:
+        """Every row that could be used, most suspect first, suspects or not: ``probability`` and ``suggested``, indexed as ``measures``.
+
+        Raises:
+            InputError: suspects were not looked for, or the audit is of dynamics.
+        """
+        if self._rows is None or self._page.suspects is None or "impossible" in self._page.suspects.record:
+            raise InputError("this audit ranks no rows: suspects were not looked for; `.suspects` has those of recorded dynamics.")
+        table = self._page.suspects.rows
+        examples, places = self._page.examples, self._rows.places
+        position = dict(zip(self._rows.ingested.examples["uid"].to_pylist(), places.tolist(), strict=True))
+        index = self._rows.given.index[[position[uid] for uid in examples["uid"].to_pylist()]]
+        names = np.asarray(self._page.info.labels, dtype=object)
+        suggested, probability = (table[name].to_numpy() for name in ("suggested", "probability"))
+        order = np.argsort(table["rank"].to_numpy(), kind="stable")
+        return pd.DataFrame({"probability": probability, "suggested": names[suggested]}, index=index).iloc[order]
 
     def report(self, path: str | Path) -> Path:
         """Write the audit as one HTML file that needs no network; return its path.

@@ -20,6 +20,7 @@ from cartograph.ingest.columns import ALL, Columns, File
 from cartograph.ingest.labeller_names import labeller_sentence
 from cartograph.ingest.labels import Labelling
 from cartograph.ingest.near_copies import near_copies_sentence
+from cartograph.ingest.nested import column_at
 from cartograph.read.arrow import raw_columns
 from cartograph.read.formats import guessed_encoding, read
 from cartograph.read.source import Batch, Source
@@ -56,6 +57,7 @@ class Rows:
         form: how the file was read; None of a frame.
         linked: the name of the column whose equal values link rows; empty without one.
         labelled_by: the name of the column that says who gave the label; empty without one.
+        source: the file; None of a frame.
     """
 
     given: pd.DataFrame
@@ -67,6 +69,7 @@ class Rows:
     form: FileForm | None = None
     linked: str = ""
     labelled_by: str = ""
+    source: Source | None = None
 
     @property
     def places(self) -> Integers:
@@ -173,6 +176,8 @@ def read_rows(
     """
     names = text_names(text)
     asked = asked_features(names, features)
+    if len(set(names)) < len(names):
+        raise InputError(f"column {names[0]!r} is named twice as a text; name two columns for pairs, or one.")
     links = other_column("linked", linked, [*names, *asked, label])
     who = other_column("labelled_by", labelled_by, [*names, *asked, label])
     file, given = opened(data, names, asked, (label,), form, tuple(dict.fromkeys(links + who)))
@@ -180,7 +185,8 @@ def read_rows(
     (found,) = ingest([RawSet("train", "train", (file,))], columns, Labelling(None, {}, (), ("-",)))
     names = [feature.name for feature in found.info.features] or names
     own = None if isinstance(data, pd.DataFrame) else form
-    return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy(), asked, own, linked, labelled_by)
+    source = None if isinstance(data, pd.DataFrame) else _source(data, form)
+    return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy(), asked, own, linked, labelled_by, source)
 
 
 def check_threshold(threshold: float) -> None:
@@ -268,13 +274,23 @@ def opened(
         found = None if form.encoding else guessed_encoding(Path(data))
         if found:
             warnings.warn(f"{Path(data).name} is not UTF-8; it is read as {found}.", stacklevel=4)
-        batch = read(Source(str(data), Path(data).name, encoding=form.encoding or found, columns=form.columns))
-        return File(Path(data).name, batch), batch.table.to_pandas().set_index(batch.rows.to_numpy())
+        batch = read(_source(data, form))
+        file, frame = File(Path(data).name, batch), batch.table.to_pandas().set_index(batch.rows.to_numpy())
+        # An item of a list, such as `annotations.0.value`, is no column of its own yet.
+        for name in (*names, *(() if asked == ALL else asked), *labels, *links):
+            if name not in frame and (item := column_at(batch.table, name)) is not None:
+                frame[name] = item.to_pandas().to_numpy()
+        return file, frame
     if asked:
         data = data.set_axis(data.columns.map(str), axis=1)
     own = [name for name in data.columns if name not in labels] if asked == ALL else [*names, *asked, *links]
     _require_columns(data, [*own, *labels, *(name for name in links if name not in own)])
     return File("frame", Batch(_as_texts(data[[*own, *labels]]), pa.array(np.arange(1, len(data) + 1)))), data
+
+
+def _source(data: str | Path, form: FileForm) -> Source:
+    encoding = form.encoding or guessed_encoding(Path(data))
+    return Source(str(data), Path(data).name, encoding=encoding or None, columns=form.columns)
 
 
 def _as_texts(frame: pd.DataFrame) -> pa.Table:

@@ -9,11 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
+from cartograph.data.parquet import write_parquet
 from cartograph.data.spreadsheet import inert, write_sheet
 from cartograph.frames.cleaned_rows import Recipe
 from cartograph.frames.labels_result import LabelsAudit
 from cartograph.frames.result import FrameAudit
+from cartograph.frames.rows import Rows
+from cartograph.read.delimited import delimiter_of
+from cartograph.read.formats import format_of
+from cartograph.read.rewrite import encoding_of, parquet_rows, rewrite
+from cartograph.read.source import Source
+from cartograph.schema import WEIGHT
 
 
 def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe = "auto") -> tuple[Path, int]:
@@ -21,7 +29,8 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
 
     A cell that would be a formula gets an apostrophe in front, and of texts' suspects one that a spreadsheet would rewrite; the numbers and
     dates of a table of features stay as they are. ``suspects.csv`` begins with the number of the row; ``cleaned.csv`` has the
-    columns of the data, and weights where the recipe gives rows some.
+    columns of the data, and weights where the recipe gives rows some; it is delimited and encoded as a CSV or TSV file that was read. Of a
+    JSONL or Parquet file there is a copy in its own form beside it, ``cleaned.jsonl`` (without weights) or ``cleaned.parquet``.
 
     Args:
         found: an audit of a frame or a file.
@@ -40,7 +49,10 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
     cells = [[_cell(value) for value in row] for row in shown.itertuples()]
     path.write_bytes(write_sheet(["row", *shown.columns], cells, plain=bool(found._page.info.features)))
     cleaned = found.cleaned() if isinstance(found, LabelsAudit) else found.cleaned(recipe)
-    (folder / "cleaned.csv").write_bytes(_data(cleaned))
+    rows = found._rows if isinstance(found, FrameAudit) else None
+    (folder / "cleaned.csv").write_bytes(_data(cleaned, None if rows is None else rows.source))
+    if rows is not None and rows.source is not None:
+        _write_own_form(cleaned, rows, rows.source, folder)
     if len(found.set_aside):
         (folder / "set-aside.csv").write_bytes(
             write_sheet(list(found.set_aside.columns), [[_cell(value) for value in row] for row in found.set_aside.itertuples(index=False)])
@@ -60,11 +72,29 @@ def _cell(value: Any) -> str | float:
     return value if isinstance(value, float | int) else str(value)
 
 
-def _data(frame: pd.DataFrame) -> bytes:
+def _data(frame: pd.DataFrame, source: Source | None) -> bytes:
+    kind = None if source is None else source.format or format_of(source.path, source.name)
+    delimiter, encoding = ",", "utf-8"
+    if source is not None and kind in ("csv", "tsv"):
+        delimiter, encoding = delimiter_of(source, kind), encoding_of(source)
     file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     writer.writerow([inert(str(name)) for name in frame.columns])
     for row in frame.itertuples(index=False):
         cells = map(_cell, row)
         writer.writerow([inert(cell) if isinstance(cell, str) else cell for cell in cells])
-    return file.getvalue().encode()
+    return file.getvalue().encode(encoding)
+
+
+def _write_own_form(cleaned: pd.DataFrame, rows: Rows, source: Source, folder: Path) -> None:
+    """Write the rows that stay as the JSONL or Parquet file that they were read from has them, but for new labels."""
+    kind, label = source.format or format_of(source.path, source.name), rows.columns[-1]
+    before = rows.given[label].loc[cleaned.index]
+    kept = {
+        number: None if old == new else str(new) for number, old, new in zip(cleaned.index.tolist(), before, cleaned[label], strict=True)
+    }
+    weights = cleaned[WEIGHT] if WEIGHT in cleaned and WEIGHT not in rows.given else None
+    if kind == "jsonl" and weights is None and label in rows.file.batch.table.column_names:
+        rewrite(source, label, kept, folder / "cleaned.jsonl")
+    if kind == "parquet" and (table := parquet_rows(source, label, kept)) is not None:
+        write_parquet(table if weights is None else table.append_column(WEIGHT, pa.array(weights.to_numpy())), folder / "cleaned.parquet")

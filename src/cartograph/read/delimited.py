@@ -104,6 +104,14 @@ def _stated_of(columns: tuple[str, ...], lines: _Lines) -> Mapping[str, Stated]:
     return found
 
 
+def delimiter_of(source: Source, kind: str) -> str:
+    """Return what stands between the fields of a CSV or TSV file; ``kind``: ``csv`` or ``tsv``."""
+    if source.delimiter or kind == "tsv":
+        return source.delimiter or "\t"
+    with open_text(source.path, source, newline="") as file:
+        return _delimiter(_Lines(file).peek())
+
+
 def rewrite(source: Source, kind: str, column: str, kept: Mapping[int, str | None]) -> Iterator[str]:
     """Yield the text of a CSV or TSV file with some of its records, byte for byte but for new labels.
 

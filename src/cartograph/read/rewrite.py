@@ -45,7 +45,7 @@ def rewrite(source: Source, column: str, kept: Mapping[int, jsonl.Label], path: 
     Raises:
         InputError: a new label cannot be written in the source's encoding or format.
     """
-    encoding = source.encoding or ("utf-8-sig" if _has_mark(source.path) else "utf-8")
+    encoding = encoding_of(source)
     try:
         with path.open("w", encoding=encoding, newline="") as file:
             file.writelines(_parts(source, column, kept))
@@ -117,6 +117,11 @@ def _parts(source: Source, column: str, kept: Mapping[int, jsonl.Label]) -> Iter
     if kind == "label-first":
         return label_first.rewrite(source, texts)
     return delimited.rewrite(source, kind, column, texts)
+
+
+def encoding_of(source: Source) -> str:
+    """Return the encoding of a text source: of UTF-8, whether with a byte order mark."""
+    return source.encoding or ("utf-8-sig" if _has_mark(source.path) else "utf-8")
 
 
 def _has_mark(path: str) -> bool:

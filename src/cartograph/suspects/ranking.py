@@ -102,14 +102,15 @@ def out_of_fold_probabilities(
         seed: of the folds; the same seed gives the same probabilities.
 
     Raises:
-        InputError: no rows, one class, blank texts, labels that are no integers from 0 on, labels, vectors or links that do not fit, or
-            more folds than rows.
+        InputError: no rows, one class, texts that are blank or no texts, labels that are no integers from 0 on, labels, vectors or links
+            that do not fit, or more folds than rows.
 
     >>> texts = ["good fun", "a good film", "good plot"] * 4 + ["bad film", "a bad plot", "bad"] * 4
     >>> labels = [1] * 12 + [0] * 11 + [1]
     >>> find_suspects(labels, out_of_fold_probabilities(texts, labels)).score.argmax()
     np.int64(23)
     """
+    _require_texts(texts)
     given = label_ids(labels)
     names = [str(label) for label in range(int(given.max(initial=-1)) + 1)]
     read = None if vectors is None else numbers_of(vectors, "vectors").astype(np.float32, copy=False)
@@ -118,3 +119,14 @@ def out_of_fold_probabilities(
     compared = comparison_features(texts)
     found = committee_scores(texts, given, names, rng, folds=folds, vectors=read, groups=groups, compared=compared).probabilities
     return found.dense() if isinstance(found, KeptShares) else found
+
+
+def _require_texts(rows: Sequence[Row]) -> None:
+    for number, row in enumerate(rows, start=1):
+        parts = row if isinstance(row, tuple | list) else (row,)
+        wrong = next((part for part in parts if not isinstance(part, str)), None)
+        if wrong is not None:
+            raise InputError(
+                f"row {number} of the texts is of the type {type(wrong).__name__}; give strings, or tuples of strings. Numbers beside "
+                "texts are `vectors`; of a table `cartograph.audit(frame, features=True, label=…)` reads them."
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -96,3 +97,16 @@ def test_a_file_that_is_not_utf8_is_read_as_what_it_is_which_a_warning_says(tmp_
         rows = read_rows(file, "text", "label")
     assert rows.ingested.examples["text"].to_pylist() == ["schön", "übel"]
     assert read_rows(file, "text", "label", form=FileForm("latin-1")).form == FileForm("latin-1")
+
+
+def test_an_item_of_a_list_is_read_as_a_column_of_its_own(tmp_path: Path) -> None:
+    lines = [json.dumps({"doc": {"body": f"text {row}"}, "ann": [{"value": "ab"[row % 2]}]}) for row in range(6)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    rows = read_rows(tmp_path / "rows.jsonl", "doc.body", "ann.0.value")
+    assert rows.given["ann.0.value"].tolist() == ["a", "b"] * 3
+    assert rows.given[list(rows.columns)].iloc[0].tolist() == ["text 0", "a"]
+
+
+def test_a_column_that_is_named_twice_is_refused() -> None:
+    with pytest.raises(InputError, match="column 'text' is named twice as a text"):
+        read_rows(pd.DataFrame({"text": ["a", "b"], "label": ["x", "y"]}), ["text", "text"], "label")

@@ -90,3 +90,41 @@ def test_lists_are_written_as_json(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     write_tables(audit(tmp_path / "rows.jsonl", text="text", label="label", epochs=2), tmp_path / "out")
     assert set(pd.read_csv(tmp_path / "out/cleaned.csv")["marks"]) == {'["a", "é"]'}
+
+
+def test_the_cleaned_rows_keep_the_form_of_their_file(tmp_path: Path) -> None:
+    words = {"x": "fine lovely", "y": "dull; poor"}
+    rows = [{"text": f"{words['xy'[number % 2]]} {number}", "label": "xy"[number % 2], "more": {"n": number}} for number in range(80)]
+    header = "text;label"
+    lines = [f'"{row["text"]}";{row["label"]}' for row in rows]
+    (tmp_path / "rows.csv").write_text("\n".join([header, *lines]) + "\n", encoding="utf-8-sig")
+    write_tables(audit(tmp_path / "rows.csv", text="text", label="label", epochs=2), tmp_path / "semicolons")
+    again = (tmp_path / "semicolons/cleaned.csv").read_bytes()
+    assert again.startswith(b"\xef\xbb\xbftext;label\n") and b'"dull; poor 1";y\n' in again
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    found = audit(tmp_path / "rows.jsonl", text="text", label="label", epochs=2)
+    write_tables(found, tmp_path / "lines")
+    assert (tmp_path / "lines/cleaned.jsonl").read_text() == (tmp_path / "rows.jsonl").read_text()
+    pd.DataFrame(rows).drop(columns="more").assign(n=range(80)).to_parquet(tmp_path / "rows.parquet")
+    write_tables(audit(tmp_path / "rows.parquet", text="text", label="label", epochs=2), tmp_path / "typed", "down-weight")
+    typed = pd.read_parquet(tmp_path / "typed/cleaned.parquet")
+    assert typed["n"].tolist() == list(range(80)) and typed["weight"].mean() == pytest.approx(1.0)
+
+
+def test_new_labels_and_dropped_rows_are_in_the_copy_in_the_files_own_form(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    words = [("fine", "lovely", "great"), ("dull", "poor", "weak")]
+    labels = np.arange(800) % 2
+    rows = [{"text": " ".join(rng.choice(words[label], 5)) + f" {row}", "label": int(label)} for row, label in enumerate(labels.tolist())]
+    for row in range(0, 800, 16):
+        rows[row]["label"] = 1 - rows[row]["label"]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = audit(tmp_path / "rows.jsonl", text="text", label="label", epochs=2)
+    write_tables(found, tmp_path, "relabel")
+    cleaned, records = found.cleaned("relabel"), [json.loads(line) for line in (tmp_path / "cleaned.jsonl").read_text().splitlines()]
+    assert [str(record["label"]) for record in records] == cleaned["label"].tolist()
+    assert sum(rows[number - 1]["label"] != int(label) for number, label in cleaned["label"].items()) > 0
+    assert all(isinstance(record["label"], int) for record in records)
+    ranking = found.ranking
+    assert len(ranking) == 800 and ranking.index[: len(found.suspects)].tolist() == found.suspects.index.tolist()
+    assert (ranking["probability"].diff().dropna() <= 1e-12).all()

@@ -92,3 +92,8 @@ def test_a_speakers_wrong_labels_in_questions_of_trec_are_hidden_by_near_copies_
 def test_no_rows_are_refused() -> None:
     with pytest.raises(InputError, match="there are no rows to score"):
         out_of_fold_probabilities([], np.array([], dtype=int))
+
+
+def test_numbers_are_no_texts() -> None:
+    with pytest.raises(InputError, match=r"row 1 of the texts is of the type .*; give strings"):
+        out_of_fold_probabilities(np.zeros((4, 2)), [0, 1, 0, 1])  # type: ignore[arg-type]
