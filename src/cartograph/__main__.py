@@ -239,7 +239,7 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
         them = "it" if len(left_out) == 1 else "them"
         more = f", and {len(left_out) - _NAMED:,} more" if len(left_out) > _NAMED else ""
         lines.append(
-            f"left out (identifiers, row numbers, who labelled, empty, or marked as no features): {named}{more}; "
+            f"left out (texts that hardly repeat, row numbers, who labelled, empty, marked so): {named}{more}; "
             f"name {them} with --feature to read {them}"
         )
     telling = telling_sentence(telling_columns(ingested.examples)) if one_label else ""
@@ -251,6 +251,7 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recip
     from cartograph.frames.tables import write_tables
     from cartograph.page.gathered import gathered_sentence
     from cartograph.page.headline import NONE_SURE, on_condition, sure_suspects, why_unknown
+    from cartograph.page.verdict import beyond_interval
     from cartograph.wording import labels_wrong
 
     report = found.report(folder / "report.html")
@@ -262,6 +263,8 @@ def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recip
     if wrong is not None:
         sure = f", {sure_suspects(page)}" if len(page.flagged) and not page.several else ""
         say(f"{part}{sure}; {on_condition(page)}{labels_wrong(wrong.expected, wrong.low, wrong.high)}")
+        for line in beyond_interval(page):
+            say(line)
     elif not page.impossible:
         why = why_unknown(page.suspects.record, page.rows // page.labels_a_row) if page.suspects else ""
         because = f": {why}; {NONE_SURE}" if why else f"; {NONE_SURE}"

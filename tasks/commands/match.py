@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 MATCHES = "reports/matches.csv"
 _ROUND = "scores.json"
 _THRESHOLD = 0.5
+_LEAST_PROBABLE = 0.05
+"""Of pairs among which as many are taken as keep the share that should be right, by their probabilities."""
 _TOLD = (".csv", ".tsv", ".jsonl", ".parquet")
 # Names that tell the format by themselves.
 
@@ -86,7 +88,10 @@ def match(
         folder = _model(space)
         sides = _tables(space, encode, left, right, id) if left else _own(space, encode)
         asked, partly = float(logit(np.clip(threshold, 1e-12, 1 - 1e-12))), partly_stated(space.settings)
-        least = Threshold(0.0 if precision else asked) if partly else _threshold(space, folder, precision, asked, len(sides.records.right))
+        if partly:
+            least = Threshold(float(logit(_LEAST_PROBABLE)) if precision else asked)
+        else:
+            least = _threshold(space, folder, precision, asked, len(sides.records.right))
         matcher, learnt = load_matcher(folder / "model", sides.records)
         with progress("match", "records") as update:
             found = match_records(matcher, sides.records, encode.neighbours, least.score, encoder=sides.encoder, learnt=learnt, tell=update)
@@ -94,6 +99,7 @@ def match(
             found = found.only(unique(found, symmetric=sides.records.symmetric))
         if partly and precision:
             found = found.only(np.cumsum(found.probability) >= precision * np.arange(1, len(found.left) + 1))
+            least = Threshold(float(found.score.min())) if len(found.left) else least
         write_whole(target, _content(target, _table(found, sides, clusters)))
     _tell(found, least, target, sides, one_to_one)
     if not matcher.calibrated:

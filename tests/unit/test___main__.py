@@ -70,13 +70,13 @@ def test_it_says_how_a_table_was_read_what_was_left_out_and_which_column_tells_t
     assert main(["audit", "rows.csv", "--features"]) == 0
     shown = capsys.readouterr().out
     assert "3 columns: 2 numbers and 1 category\n" in shown
-    assert "left out (identifiers, row numbers, who labelled, empty, or marked as no features): `number` and `name`; name them" in shown
+    assert "left out (texts that hardly repeat, row numbers, who labelled, empty, marked so): `number` and `name`; name them" in shown
     assert "`grade` alone predicts the label of (nearly) every row" in shown
     assert "; how many labels are wrong cannot be estimated: `grade` tells the label of (nearly) every row by itself" in shown
     page = (tmp_path / "rows-audit/report.html").read_text()
     assert "`grade` alone predicts the label of (nearly) every row" in page
     assert (
-        "Columns that were not read (identifiers, row numbers, who labelled, empty, or marked as no features): “number” and “name”." in page
+        "Columns that were not read (texts that hardly repeat, row numbers, who labelled, empty, marked so): “number” and “name”." in page
     )
 
 

@@ -133,7 +133,7 @@ def _at(precision: float) -> str:
 def _why_kept(cleaning: Cleaning, sure: int) -> str:
     """Return why rows that are sure enough to drop were not dropped: it was asked for, or models are none the better for it."""
     if cleaning.arms is not None and cleaning.arms.get("asked") == "decisions-only":
-        return "as clean.recipe: decisions-only asks"
+        return "since clean.recipe is decisions-only"
     return f"since models trained without {'it' if sure == 1 else 'them'} are not measurably better"
 
 

@@ -58,7 +58,7 @@ def _lines(audit: Audit) -> tuple[str, ...]:
         _since(audit),
         _whole_classes(audit),
         [gathered_sentence(audit)],
-        _gathering(audit),
+        beyond_interval(audit),
         _truth(audit),
         cleaning_lines(audit),
         _start(audit),
@@ -124,7 +124,7 @@ def _criticals(audit: Audit) -> list[str]:
     return lines[:3]
 
 
-def _gathering(audit: Audit) -> list[str]:
+def beyond_interval(audit: Audit) -> list[str]:
     """Return how many labels can be wrong beyond the interval, if errors follow from the rows."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     wrong = record.get("wrong")
@@ -170,7 +170,10 @@ def _start(audit: Audit) -> list[str]:
     other = ""
     if audit.disagreeing is not None:
         other = f", and it preferred another for {count(int(np.count_nonzero(audit.disagreeing[rows])))} of them"
-    return [f"Start with the {count(len(rows))} hard-to-learn rows: the model gave their labels a probability of {mean} on average{other}."]
+    what = "answers" if audit.several else "rows"
+    return [
+        f"Start with the {count(len(rows))} hard-to-learn {what}: the model gave their labels a probability of {mean} on average{other}."
+    ]
 
 
 def _rows(audit: Audit) -> Figure:

@@ -153,7 +153,7 @@ def test_the_head_counts_the_surest_and_says_why_they_were_kept_where_nothing_wa
         assert kept.format(sure, f"since models trained without {them} are not measurably better") in sentence
     asked = undecided(1)
     asked = replace(asked, arms={**(asked.arms or {}), "asked": "decisions-only", "recommended": "drop"})
-    assert kept.format(1, "as clean.recipe: decisions-only asks") in verdict(replace(suspects, cleaning=asked)).sentence
+    assert kept.format(1, "since clean.recipe is decisions-only") in verdict(replace(suspects, cleaning=asked)).sentence
     gathering = "If errors gather on hard rows, which nobody can see from the labels alone, up to 9 are wrong."
     assert gathering in verdict(suspects).lines
     few = with_suspects(audit, calibrated=True, wrong={"expected": 3.0, "low": 1.0, "high": 5.0, "most": 6.9})
