@@ -23,14 +23,18 @@ from cartograph.read.rewrite import encoding_of, parquet_rows, rewrite
 from cartograph.read.source import Source
 from cartograph.schema import WEIGHT
 
+_UNQUOTED: dict[str, Any] = {"quoting": csv.QUOTE_NONE, "quotechar": None}
+"""As TSV is read: a quote is text."""
+
 
 def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe = "auto") -> tuple[Path, int]:
     """Write ``suspects.csv`` and ``cleaned.csv``, and ``set-aside.csv`` where rows were set aside.
 
     A cell that would be a formula gets an apostrophe in front, and of texts' suspects one that a spreadsheet would rewrite; the numbers and
     dates of a table of features stay as they are. ``suspects.csv`` begins with the number of the row; ``cleaned.csv`` has the
-    columns of the data, and weights where the recipe gives rows some; it is delimited and encoded as a CSV or TSV file that was read. Of a
-    JSONL or Parquet file there is a copy in its own form beside it, ``cleaned.jsonl`` (without weights) or ``cleaned.parquet``.
+    columns of the data, and weights where the recipe gives rows some; it is delimited and encoded as a CSV file that was read. Of a TSV,
+    JSONL or Parquet file there is one in its own form beside it: ``cleaned.tsv``, ``cleaned.jsonl`` (without weights) or
+    ``cleaned.parquet``.
 
     Args:
         found: an audit of a frame or a file.
@@ -50,7 +54,7 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
     path.write_bytes(write_sheet(["row", *shown.columns], cells, plain=bool(found._page.info.features)))
     cleaned = found.cleaned() if isinstance(found, LabelsAudit) else found.cleaned(recipe)
     rows = found._rows if isinstance(found, FrameAudit) else None
-    (folder / "cleaned.csv").write_bytes(_data(cleaned, None if rows is None else rows.source))
+    (folder / "cleaned.csv").write_bytes(_data(cleaned, None if rows is None else rows.source, "csv"))
     if rows is not None and rows.source is not None:
         _write_own_form(cleaned, rows, rows.source, folder)
     if len(found.set_aside):
@@ -72,13 +76,13 @@ def _cell(value: Any) -> str | float:
     return value if isinstance(value, float | int) else str(value)
 
 
-def _data(frame: pd.DataFrame, source: Source | None) -> bytes:
-    kind = None if source is None else source.format or format_of(source.path, source.name)
+def _data(frame: pd.DataFrame, source: Source | None, kind: str) -> bytes:
+    """Return a table as CSV or TSV, delimited and encoded as the source, where that is of this kind."""
     delimiter, encoding = ",", "utf-8"
-    if source is not None and kind in ("csv", "tsv"):
+    if source is not None and _kind(source) == kind:
         delimiter, encoding = delimiter_of(source, kind), encoding_of(source)
     file = io.StringIO(newline="")
-    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n", **(_UNQUOTED if kind == "tsv" else {}))
     writer.writerow([inert(str(name)) for name in frame.columns])
     for row in frame.itertuples(index=False):
         cells = map(_cell, row)
@@ -86,9 +90,15 @@ def _data(frame: pd.DataFrame, source: Source | None) -> bytes:
     return file.getvalue().encode(encoding)
 
 
+def _kind(source: Source) -> str:
+    return source.format or format_of(source.path, source.name)
+
+
 def _write_own_form(cleaned: pd.DataFrame, rows: Rows, source: Source, folder: Path) -> None:
-    """Write the rows that stay as the JSONL or Parquet file that they were read from has them, but for new labels."""
-    kind, label = source.format or format_of(source.path, source.name), rows.columns[-1]
+    """Write the rows that stay as the TSV, JSONL or Parquet file that they were read from has them, but for new labels."""
+    kind, label = _kind(source), rows.columns[-1]
+    if kind == "tsv":
+        (folder / "cleaned.tsv").write_bytes(_data(cleaned, source, "tsv"))
     before = rows.given[label].loc[cleaned.index]
     kept = {
         number: None if old == new else str(new) for number, old, new in zip(cleaned.index.tolist(), before, cleaned[label], strict=True)

@@ -101,6 +101,11 @@ def test_the_cleaned_rows_keep_the_form_of_their_file(tmp_path: Path) -> None:
     write_tables(audit(tmp_path / "rows.csv", text="text", label="label", epochs=2), tmp_path / "semicolons")
     again = (tmp_path / "semicolons/cleaned.csv").read_bytes()
     assert again.startswith(b"\xef\xbb\xbftext;label\n") and b'"dull; poor 1";y\n' in again
+    tabs = ["text\tlabel", *(f'a "{row["text"]}\t{row["label"]}' for row in rows)]
+    (tmp_path / "rows.tsv").write_text("\n".join(tabs) + "\n")
+    write_tables(audit(tmp_path / "rows.tsv", text="text", label="label", epochs=2), tmp_path / "tabs")
+    assert (tmp_path / "tabs/cleaned.tsv").read_text() == (tmp_path / "rows.tsv").read_text()
+    assert (tmp_path / "tabs/cleaned.csv").read_text().startswith("text,label\n")
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
     found = audit(tmp_path / "rows.jsonl", text="text", label="label", epochs=2)
     write_tables(found, tmp_path / "lines")
