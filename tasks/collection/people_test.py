@@ -90,6 +90,9 @@ def test_by_people(inputs: Inputs, collect: Collect, seed: int) -> TestByPeople:
         metrics |= _with_ends(f"people.{name}.average_precision", draws[place][:, 0])
         metrics |= _with_ends(f"people.{name}.precision_at_recall_20", draws[place][:, 1])
     metrics |= _with_ends("people.gain", draws[-1][:, 0] - draws[0][:, 0])
+    # What a reader gets who subtracts; the middle of the differences is another number.
+    gain = metrics["people.last.average_precision"] - metrics["people.untrained.average_precision"]
+    metrics["people.gain"] = min(max(gain, metrics["people.gain.low"]), metrics["people.gain.high"])
     precisions = np.stack([drawn[:, 0] for drawn in draws[1:]], axis=1)
     return TestByPeople(metrics, np.median(precisions, axis=0), precisions)
 
