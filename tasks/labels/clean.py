@@ -77,16 +77,11 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     require_own_answers(decisions.values(), answers)
     require_sheet_saved(out.workspace, decisions, answers)
     names = dataset_info(rows.schema).labels
-    cleaning = clean(
-        answers,
-        _estimated(noise, answers, [bool(label["known"]) for label in read_json(inputs[_LABELS])]),
-        decisions,
-        recipe=params.recipe,
-        relabel_above=0.0,
-        precision=params.precision,
-    )
     order = np.argsort(decision_names(rows[UID].to_numpy(zero_copy_only=False).astype(object), names).ravel(), kind="stable")
     row = order // len(names)
+    known = [bool(label["known"]) for label in read_json(inputs[_LABELS])]
+    sure = _in_whole_sets(noise, answers, known, order, label_matrix(rows).astype(bool), params.precision)
+    cleaning = clean(answers, sure, decisions, recipe=params.recipe, relabel_above=0.0, precision=0.0)
     cleaning, kept = _whole_rows(cleaning, answers, row, len(rows), decisions)
     flat = np.empty(len(answers), dtype=np.int64)
     flat[order] = cleaning.labels % 2
@@ -134,14 +129,20 @@ def require_own_answers(decisions: Iterable[Decision], answers: pa.Table) -> Non
             )
 
 
-def _estimated(noise: pa.Table, answers: pa.Table, known: list[bool]) -> pa.Table:
-    """Return the suspects without those of labels of which it is not known how many answers are wrong: these are left to people."""
+def _in_whole_sets(noise: pa.Table, answers: pa.Table, known: list[bool], order: Integers, given: Bools, precision: float) -> pa.Table:
+    """Return the suspects with those alone flagged that are changed without a person: sure enough, of labels of which it is known how many
+    answers are wrong, and in rows that then have a set of labels that another row has (``clean.whole_sets``).
+    """
     import numpy as np
     import pyarrow as pa
 
+    from cartograph.clean.whole_sets import turned_as_sets
     from cartograph.schema import LABEL
 
-    sure = noise["flagged"].to_numpy(zero_copy_only=False) & np.array(known)[answers[LABEL].to_numpy() // 2]
+    listed = noise["flagged"].to_numpy(zero_copy_only=False) & np.array(known)[answers[LABEL].to_numpy() // 2]
+    likely, surely = np.zeros(given.size, dtype=bool), np.zeros(given.size, dtype=bool)
+    likely[order], surely[order] = listed, listed & (noise["probability"].to_numpy() >= precision)
+    sure = turned_as_sets(given, surely.reshape(given.shape), likely.reshape(given.shape)).ravel()[order]
     return noise.set_column(noise.schema.get_field_index("flagged"), noise.schema.field("flagged"), pa.array(sure))
 
 

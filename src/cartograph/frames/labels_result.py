@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from cartograph.clean.whole_sets import turned_as_sets
 from cartograph.data.arrays import Bools
 from cartograph.errors import InputError
 from cartograph.frames.label_rows import LabelRows
@@ -88,7 +90,7 @@ class LabelsAudit:
         """Return the rows with all their columns, in their own order, without the labels that are most surely wrong.
 
         A suspect is changed where it is wrong with a probability of 0.8 or more, and where the number of wrong labels can be estimated, of
-        its label or of all together.
+        its label or of all together; a row's only together, to a set of labels that another row has (``clean.whole_sets``).
 
         Args:
             recipe: ``correct``: a yes becomes a no and a no a yes; ``drop-flagged``: rows with any such label are left out.
@@ -99,18 +101,27 @@ class LabelsAudit:
         if recipe not in ("correct", "drop-flagged"):
             raise InputError(f"recipe must be correct or drop-flagged, but is {recipe!r}.")
         if recipe == "correct":
-            return self._rows.corrected(self._sure)
+            return self._rows.corrected(self._turned)
         places = np.sort(self._rows.places[~self._sure.any(axis=1)])
         return self._rows.rows.given.iloc[places]
 
     @property
     def corrections(self) -> int:
         """How many labels ``cleaned`` changes."""
-        return int(self._sure.sum())
+        return int(self._turned.sum())
+
+    @cached_property
+    def _turned(self) -> Bools:
+        listed = (self._doubts.score >= self._threshold) & known_labels(self._doubts)
+        return turned_as_sets(self._rows.given.astype(bool), self._sure, listed)
+
+    @property
+    def _threshold(self) -> float:
+        return float(self._page.suspects.record["threshold"]) if self._page.suspects else 0.5
 
     @property
     def _sure(self) -> Bools:
-        flagged = self._doubts.score >= max(PRECISION, float(self._page.suspects.record["threshold"]) if self._page.suspects else 0.0)
+        flagged = self._doubts.score >= max(PRECISION, self._threshold)
         sure: Bools = flagged & known_labels(self._doubts)
         return sure
 
