@@ -11,12 +11,13 @@ from pydantic import Field
 
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
+from cartograph.wording import counted
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.plan import selection_file
 from tasks.audit.sources import files_of, read_files, sources_of
 from tasks.engine.step import Hints, Inputs, Out, Step
 from tasks.engine.workspace import Workspace
-from tasks.presentation.console import progress
+from tasks.presentation.console import progress, say
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -136,7 +137,13 @@ def decisions_in(path: Path | None, examples: pa.Table) -> dict[str, Decision]:
     if path is None:
         return {}
     given, labels = given_labels(examples)
-    return settle(read_decisions(path.read_bytes(), DECISIONS, given, labels), given)
+    decisions = read_decisions(path.read_bytes(), DECISIONS, given, labels, kept=True)
+    if gone := [decision for decision in decisions if decision.uid not in given]:
+        say(
+            f"{DECISIONS}: {len(gone):,} of {counted(len(decisions), 'decision')} {'is' if len(gone) == 1 else 'are'} passed over, since "
+            f"the rows are no longer in the train set: taken out, or corrected at their source (the first: {gone[0].uid})."
+        )
+    return settle(decisions, given)
 
 
 def given_labels(examples: pa.Table) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -195,7 +195,7 @@ def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict
     if has_several_labels(space.settings):
         require_own_answers(new, examples)
     path = _decisions_file(space)
-    old = read_decisions(path.read_bytes(), clean.DECISIONS, given, labels) if path else []
+    old = read_decisions(path.read_bytes(), clean.DECISIONS, given, labels, kept=True) if path else []
     every = merge_decisions(old, new)
     kept = set(every)
     decided = settle([*(one for one in old if one in kept), *new], given)

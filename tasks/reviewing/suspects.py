@@ -160,12 +160,13 @@ class SuspectQuestions:
         return {"lines": lines, "disputed": disputed}
 
     def _read(self) -> list[Decision]:
-        return read_decisions(self._path.read_bytes(), clean.DECISIONS, self._given, self._labels) if self._path.exists() else []
+        return read_decisions(self._path.read_bytes(), clean.DECISIONS, self._given, self._labels, kept=True) if self._path.exists() else []
 
     def _by_uid(self, decisions: Sequence[Decision]) -> dict[str, list[Decision]]:
         found: dict[str, list[Decision]] = {}
         for one in decisions:
-            found.setdefault(one.uid, []).append(one)
+            if one.uid in self._given:
+                found.setdefault(one.uid, []).append(one)
         return found
 
     def _is_mine(self, decision: Decision) -> bool:

@@ -70,7 +70,9 @@ def entries_of(records: Iterable[Record], name: str, by: str = "") -> list[Entry
     return entries
 
 
-def read_decisions(content: bytes, name: str, given: Mapping[str, str], labels: Sequence[str], by: str = "") -> list[Decision]:
+def read_decisions(
+    content: bytes, name: str, given: Mapping[str, str], labels: Sequence[str], by: str = "", *, kept: bool = False
+) -> list[Decision]:
     """Return what a file of decisions or a filled review sheet says.
 
     Args:
@@ -79,22 +81,30 @@ def read_decisions(content: bytes, name: str, given: Mapping[str, str], labels: 
         given: uid -> label name, of every row of the train set.
         labels: the class names.
         by: who decided, for rows that do not say so.
+        kept: whether they were checked before, so that those about rows that are gone since are returned as they are, for ``settle`` to
+            pass over; else they are refused.
 
     Raises:
         InputError: as ``check`` and ``spreadsheet.read_sheet`` say.
     """
-    return check(entries_of(read_sheet(content, name, ("uid", "decision")), name, by), name, given, labels)
+    return check(entries_of(read_sheet(content, name, ("uid", "decision")), name, by), name, given, labels, kept=kept)
 
 
-def check(entries: Sequence[Entry], name: str, given: Mapping[str, str], labels: Sequence[str]) -> list[Decision]:
-    """Return the decisions of the entries that hold one.
+def check(entries: Sequence[Entry], name: str, given: Mapping[str, str], labels: Sequence[str], *, kept: bool = False) -> list[Decision]:
+    """Return the decisions of the entries that hold one; ``kept`` as in ``read_decisions``.
 
     Raises:
         InputError: an entry names an unknown row, is incomplete, or names an unknown class; the message says where.
     """
     filled = [entry for entry in entries if entry.filled]
-    _require_known(filled, name, given)
-    return [_decision(entry, given, labels) for entry in filled]
+    gone = {id(entry) for entry in filled if kept and entry.uid.strip() and _uid(entry, given) is None}
+    _require_known([entry for entry in filled if id(entry) not in gone], name, given)
+    return [
+        Decision(entry.uid, entry.decision, entry.new_label or None, entry.by, entry.comment, entry.place)
+        if id(entry) in gone
+        else _decision(entry, given, labels)
+        for entry in filled
+    ]
 
 
 def _uid(entry: Entry, given: Mapping[str, str]) -> str | None:
@@ -167,14 +177,16 @@ def merge_decisions(old: Sequence[Decision], new: Sequence[Decision]) -> list[De
 def settle(decisions: Iterable[Decision], given: Mapping[str, str]) -> dict[str, Decision]:
     """Return one decision per uid: where several people decided alike, in the name of all of them.
 
-    The order in which they come does not matter.
+    The order in which they come does not matter. Those about rows that are not there, as they were taken out or corrected at their source
+    since, are passed over.
 
     Raises:
         InputError: two decisions about a row do not end alike; the message names both places.
     """
     by_uid: dict[str, list[Decision]] = {}
     for decision in decisions:
-        by_uid.setdefault(decision.uid, []).append(decision)
+        if decision.uid in given:
+            by_uid.setdefault(decision.uid, []).append(decision)
     one_each = {}
     for uid in sorted(by_uid):
         alike = by_uid[uid]

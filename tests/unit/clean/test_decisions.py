@@ -101,3 +101,13 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).map(str.st
 def test_decisions_come_back_as_they_were_written(rows: list[tuple[str, str, str, str]]) -> None:
     decisions = [Decision(uid, what, "yes" if what == "relabel" else None, by, comment) for uid, what, by, comment in rows]
     assert read_decisions(write_decisions(decisions), "d.csv", GIVEN, LABELS) == decisions
+
+
+def test_decisions_about_rows_that_are_gone_are_kept_and_passed_over() -> None:
+    content = b"uid,decision,new_label,by,comment\na,drop,,Ann,\ngone,relabel,old class,Bo,\n"
+    found = read_decisions(content, "d.csv", GIVEN, LABELS, kept=True)
+    assert [one.uid for one in found] == ["a", "gone"] and list(settle(found, GIVEN)) == ["a"]
+    assert write_decisions(found).decode("utf-8-sig").splitlines()[2] == "gone,relabel,old class,Bo,"
+    with pytest.raises(InputError, match="uid 'gone' is not in the train set"):
+        read_decisions(content, "d.csv", GIVEN, LABELS)
+    assert settle(read_decisions(b"uid,decision,new_label,by\ngone,drop,,Bo\n", "d.csv", GIVEN, LABELS, kept=True), GIVEN) == {}
