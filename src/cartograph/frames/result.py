@@ -29,8 +29,8 @@ class FrameAudit:
 
     Attributes:
         measures: confidence, variability, correctness and region of every row that could be used, and the other measures of the map;
-            indexed as the frame; of a file by the number of the record, from 1 on (``frame.iloc[measures.index - 1]`` of a frame that
-            was read from it); or by uid for dynamics.
+            indexed as the frame; of a file by the number of the record (in JSONL of the line), from 1 on, so that in a frame that was
+            read from it these are ``frame.iloc[measures.index - 1]``; or by uid for dynamics.
         suspects: the rows whose label is probably wrong, most suspect first: text, label, ``suggested`` label, ``probability`` of a
             wrong label, in [0, 1], and ``reason``; indexed likewise.
         wrong: how many labels are wrong, with an interval; None where that cannot be estimated.
