@@ -32,10 +32,10 @@ class Mutant(NamedTuple):
     tests: str
 
 
-MEASURES, SOLVER, DOUBT = (
+MEASURES, SOLVER, HOW_MANY = (
     "src/cartograph/maps/measures.py",
     "src/cartograph/features/linear_models.py",
-    "src/cartograph/suspects/label_doubt.py",
+    "src/cartograph/suspects/how_many.py",
 )
 RUNNING, RECEIPT, LOCK = "tasks/engine/running.py", "tasks/engine/receipt.py", "tasks/engine/lock.py"
 ENGINE = f"{UNIT}/tasks/engine"
@@ -47,7 +47,7 @@ MUTANTS = (
     Mutant(MEASURES, "(1.0 - probability) ** 2", "(1.0 - probability)", f"{UNIT}/maps/test_measures.py"),
     Mutant(SOLVER, "residual + penalty * weights", "residual", f"{UNIT}/features/test_linear_models.py"),
     Mutant(SOLVER, "inside[column, place] - own[of_row] * value", "inside[column, place]", f"{UNIT}/features/test_linear_models.py"),
-    Mutant(DOUBT, "    joint[rows, given] = 0.0\n", "", f"{UNIT}/suspects/test_label_doubt.py"),
+    Mutant("src/cartograph/suspects/given_labels.py", "    joint[rows, labels] = 0.0\n", "", f"{UNIT}/suspects/test_given_labels.py"),
     Mutant(
         "src/cartograph/suspects/transitions.py",
         "return total - float(np.trace(anchors)), total",
@@ -60,9 +60,9 @@ MUTANTS = (
         "np.zeros(len(STRENGTHS)) + np.log(",
         f"{UNIT}/suspects/test_transitions.py",
     ),
-    Mutant(DOUBT, "high, max(high, unpredicted))", "high, high)", f"{UNIT}/suspects/test_label_doubt.py"),
-    Mutant(DOUBT, "high = max(expected", "high = min(expected", f"{UNIT}/suspects/test_label_doubt.py"),
-    Mutant(DOUBT, "_BELOW * expected * least / rate", "_BELOW * expected", f"{UNIT}/suspects/test_label_doubt.py"),
+    Mutant(HOW_MANY, "high, max(high, unpredicted))", "high, high)", f"{UNIT}/suspects/test_how_many.py"),
+    Mutant(HOW_MANY, "high = max(expected", "high = min(expected", f"{UNIT}/suspects/test_how_many.py"),
+    Mutant(HOW_MANY, "_BELOW * expected * least / rate", "_BELOW * expected", f"{UNIT}/suspects/test_how_many.py"),
     Mutant(
         "src/cartograph/statistics/proportion.py",
         "4 * rows * share * (1 - share) + _Z**2",
