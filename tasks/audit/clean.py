@@ -132,7 +132,7 @@ def decisions_in(path: Path | None, examples: pa.Table) -> dict[str, Decision]:
     Raises:
         InputError: the file does not fit the train set, or contradicts itself.
     """
-    from cartograph.clean.decisions import read_decisions, settle
+    from cartograph.clean.decisions import is_current, read_decisions, row_checks, settle
 
     if path is None:
         return {}
@@ -143,7 +143,16 @@ def decisions_in(path: Path | None, examples: pa.Table) -> dict[str, Decision]:
             f"{DECISIONS}: {len(gone):,} of {counted(len(decisions), 'decision')} {'is' if len(gone) == 1 else 'are'} passed over, since "
             f"the rows are no longer in the train set: taken out, or corrected at their source (the first: {gone[0].uid})."
         )
-    return settle(decisions, given)
+    checks = row_checks(examples) if any(decision.check for decision in decisions) else dict.fromkeys(given, "")
+    current = [decision for decision in decisions if is_current(decision, checks)]
+    there = [decision for decision in decisions if decision.uid in given and not is_current(decision, checks)]
+    # Those whose label was put right at the source ask for nothing more.
+    if other := [decision for decision in there if decision.outcome(given[decision.uid]) != given[decision.uid] or decision.what == "keep"]:
+        say(
+            f"{DECISIONS}: {len(other):,} of {counted(len(decisions), 'decision')} {'is' if len(other) == 1 else 'are'} passed over, since "
+            f"the rows say or are labelled something else than when they were decided about (the first: {other[0].uid}); decide again."
+        )
+    return settle(current, given)
 
 
 def given_labels(examples: pa.Table) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -179,7 +179,7 @@ def _kind(content: bytes, name: str) -> str:
 
 
 def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict[str, str], by: str) -> None:
-    from cartograph.clean.decisions import check, merge_decisions, read_decisions, settle, write_decisions
+    from cartograph.clean.decisions import check, is_current, merge_decisions, read_decisions, row_checks, settle, write_decisions
     from cartograph.clean.label_studio import entries_of_export
 
     examples, _ = _tables(space)
@@ -198,8 +198,9 @@ def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict
     old = read_decisions(path.read_bytes(), clean.DECISIONS, given, labels, kept=True) if path else []
     every = merge_decisions(old, new)
     kept = set(every)
-    decided = settle([*(one for one in old if one in kept), *new], given)
-    write_whole(space.resolve(clean.DECISIONS), write_decisions(every))
+    checks = row_checks(examples)
+    decided = settle([*(one for one in old if one in kept and is_current(one, checks)), *new], given)
+    write_whole(space.resolve(clean.DECISIONS), write_decisions(every, checks))
     write_dvc_yaml(space)
     counts = {what: sum(one.what == what for one in decided.values()) for what in ("keep", "drop", "relabel")}
     words = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)

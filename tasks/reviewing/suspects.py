@@ -9,7 +9,7 @@ from itertools import combinations
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from cartograph.clean.decisions import Decision, merge_decisions, read_decisions, write_decisions
+from cartograph.clean.decisions import Decision, is_current, merge_decisions, read_decisions, row_checks, write_decisions
 from cartograph.clean.review_sheet import Suspect, flagged_rows, suspects_at
 from cartograph.data.json_files import read_json
 from cartograph.data.whole_files import write_whole
@@ -59,6 +59,7 @@ class SuspectQuestions:
         self._places = flagged_rows(self._noise)
         self._uids: list[str] = self._noise[UID].take(self._places).to_pylist()
         self._given, self._labels = clean.given_labels(self._examples)
+        self._checks = row_checks(self._examples)
         self._several = has_several_labels(space.settings)
         self._path = space.resolve(clean.DECISIONS)
         found = space.resolve(clean.FOUND)
@@ -125,12 +126,12 @@ class SuspectQuestions:
         with self._turn, brief_hold(self._space):
             new = not self._path.exists()
             old = self._read()
-            about = [one for one in old if one.uid == uid]
+            about = [one for one in old if one.uid == uid and is_current(one, self._checks)]
             wanted = self._decision(uid, answer, settles, about)
             now = _joint(about) if settles else next((_words(one) for one in about if self._is_mine(one) or not self._alone), "")
             require_unchanged(now, before, "" if wanted is None else _words(wanted))
             every = self._without(old, uid) if wanted is None else merge_decisions(old, [wanted])
-            write_whole(self._path, write_decisions(every))
+            write_whole(self._path, write_decisions(every, self._checks))
             if new:
                 self._on_new()
         return {"answer": "" if wanted is None else _words(wanted)}
@@ -165,7 +166,7 @@ class SuspectQuestions:
     def _by_uid(self, decisions: Sequence[Decision]) -> dict[str, list[Decision]]:
         found: dict[str, list[Decision]] = {}
         for one in decisions:
-            if one.uid in self._given:
+            if is_current(one, self._checks):
                 found.setdefault(one.uid, []).append(one)
         return found
 

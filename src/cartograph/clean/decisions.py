@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
+
+import pyarrow as pa
 
 from cartograph.data.spreadsheet import Record, read_sheet, write_sheet
 from cartograph.errors import InputError
+from cartograph.schema import LABEL, UID, dataset_info
 
 COLUMNS = ("uid", "decision", "new_label", "by", "comment")
 """The columns of a file of decisions; a review sheet has them too."""
+
+CHECK = "row_check"
+"""Column of kept decisions: a digest of the row that was decided about (``row_checks``)."""
 
 OUTCOMES = ("keep", "drop", "relabel")
 _AND = "; "
@@ -29,6 +36,7 @@ class Entry:
     new_label: str
     by: str
     comment: str
+    check: str = ""
 
     @property
     def filled(self) -> bool:
@@ -47,6 +55,7 @@ class Decision:
         by: who decided.
         comment: what they had to say; may be empty.
         place: where it was written, for messages.
+        check: a digest of the row as it was when it was decided about (``row_checks``); empty where that is not known.
     """
 
     uid: str
@@ -55,6 +64,7 @@ class Decision:
     by: str
     comment: str = ""
     place: str = field(default="", compare=False)
+    check: str = field(default="", compare=False)
 
     def outcome(self, given: str) -> str | None:
         """Return the label that a row of label ``given`` ends with, or None where it is dropped."""
@@ -66,7 +76,8 @@ def entries_of(records: Iterable[Record], name: str, by: str = "") -> list[Entry
     entries = []
     for record in records:
         decision, new_label, who, comment = (record.cells.get(column, "").strip() for column in COLUMNS[1:])
-        entries.append(Entry(f"{name} {record.place}", record.cells["uid"], decision.lower(), new_label, who or by, comment))
+        row = record.cells.get(CHECK, "").strip()
+        entries.append(Entry(f"{name} {record.place}", record.cells["uid"], decision.lower(), new_label, who or by, comment, row))
     return entries
 
 
@@ -100,7 +111,7 @@ def check(entries: Sequence[Entry], name: str, given: Mapping[str, str], labels:
     gone = {id(entry) for entry in filled if kept and entry.uid.strip() and _uid(entry, given) is None}
     _require_known([entry for entry in filled if id(entry) not in gone], name, given)
     return [
-        Decision(entry.uid, entry.decision, entry.new_label or None, entry.by, entry.comment, entry.place)
+        Decision(entry.uid, entry.decision, entry.new_label or None, entry.by, entry.comment, entry.place, entry.check)
         if id(entry) in gone
         else _decision(entry, given, labels)
         for entry in filled
@@ -151,7 +162,7 @@ def _decision(entry: Entry, given: Mapping[str, str], labels: Sequence[str]) -> 
     label = find_class(entry.new_label, labels) if entry.new_label else None
     if entry.new_label and label is None:
         raise InputError(f"{where}: there is no class {entry.new_label!r} to relabel to; the classes are {class_list(labels)}.")
-    return Decision(uid, entry.decision, label, entry.by, entry.comment, entry.place)
+    return Decision(uid, entry.decision, label, entry.by, entry.comment, entry.place, entry.check)
 
 
 def find_class(text: str, labels: Sequence[str]) -> str | None:
@@ -208,7 +219,36 @@ def _words(decision: Decision) -> str:
     return f"relabel to {decision.label!r}" if decision.what == "relabel" else decision.what
 
 
-def write_decisions(decisions: Iterable[Decision]) -> bytes:
-    """Return decisions as the CSV file that ``read_decisions`` reads."""
-    rows = ((decision.uid, decision.what, decision.label or "", decision.by, decision.comment) for decision in decisions)
-    return write_sheet(COLUMNS, rows)
+def write_decisions(decisions: Iterable[Decision], checks: Mapping[str, str] | None = None) -> bytes:
+    """Return decisions as the CSV file that ``read_decisions`` reads.
+
+    Args:
+        decisions: in their order.
+        checks: ``row_checks`` of the rows as they are, which those decisions get that have none; None: no decision has one.
+    """
+    if checks is None:
+        return write_sheet(COLUMNS, ((one.uid, one.what, one.label or "", one.by, one.comment) for one in decisions))
+    rows = ((one.uid, one.what, one.label or "", one.by, one.comment, one.check or checks.get(one.uid, "")) for one in decisions)
+    return write_sheet((*COLUMNS, CHECK), rows)
+
+
+def row_checks(examples: pa.Table) -> dict[str, str]:
+    """Return uid -> a digest of what the row says and how it is labelled, of every row (``schema.examples_schema``).
+
+    Where a source names its rows, a name may come to stand for another row; a decision about the one says nothing of the other.
+    """
+    info = dataset_info(examples.schema)
+    columns = [examples[name].to_pylist() for name in info.fields]
+    found = {}
+    for uid, label, *row in zip(examples[UID].to_pylist(), examples[LABEL].to_pylist(), *columns, strict=True):
+        digest = sha256(info.labels[label].encode("utf-8", "surrogatepass"))
+        for part in row:
+            content = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
+            digest.update(len(content).to_bytes(8, "little") + content)
+        found[uid] = digest.hexdigest()[:16]
+    return found
+
+
+def is_current(decision: Decision, checks: Mapping[str, str]) -> bool:
+    """Return whether a decision's row is there, and as it was when it was decided about, as far as that is known."""
+    return decision.uid in checks and decision.check in ("", checks[decision.uid])

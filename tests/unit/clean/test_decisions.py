@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cartograph.clean.decisions import Decision, merge_decisions, read_decisions, settle, write_decisions
+from cartograph.clean.decisions import Decision, is_current, merge_decisions, read_decisions, row_checks, settle, write_decisions
 from cartograph.errors import InputError
+from cartograph.schema import DatasetInfo, examples_schema
 
 GIVEN = {"a": "yes", "b": "no", "c": "yes", "=d": "no", "007": "no"}
 LABELS = ("no", "yes", "true")
@@ -111,3 +113,25 @@ def test_decisions_about_rows_that_are_gone_are_kept_and_passed_over() -> None:
     with pytest.raises(InputError, match="uid 'gone' is not in the train set"):
         read_decisions(content, "d.csv", GIVEN, LABELS)
     assert settle(read_decisions(b"uid,decision,new_label,by\ngone,drop,,Bo\n", "d.csv", GIVEN, LABELS, kept=True), GIVEN) == {}
+
+
+def examples(**changed: tuple[str, int]) -> pa.Table:
+    """Rows a and b, with another text and label where that is said."""
+    info = DatasetInfo("train", "train", "single", ("text",), (), LABELS)
+    rows = {"a": ("good film", 0), "b": ("bad film", 1)} | changed
+    texts, ids = zip(*rows.values(), strict=True)
+    return pa.table([[*rows], [*texts], pa.array(ids, pa.int32()), ["s"] * len(rows), [1] * len(rows)], schema=examples_schema(info))
+
+
+def test_a_decision_is_about_a_row_as_it_was() -> None:
+    before = row_checks(examples())
+    content = write_decisions([Decision("a", "drop", None, "Ann"), Decision("b", "keep", None, "Ann")], before)
+    given = {"a": LABELS[0], "b": LABELS[1]}
+    found = read_decisions(content, "d.csv", given, LABELS)
+    assert [is_current(one, before) for one in found] == [True, True]
+    for other in (examples(a=("another film", 0)), examples(a=("good film", 1))):
+        now = row_checks(other)
+        assert [is_current(one, now) for one in found] == [False, True]
+        kept = read_decisions(write_decisions(found, now), "d.csv", given, LABELS)
+        assert [one.check for one in kept] == [before["a"], before["b"]], "not renewed by writing them again"
+    assert not is_current(found[0], {"b": "x"}) and is_current(Decision("a", "drop", None, "Ann"), before)
