@@ -63,6 +63,8 @@ def open_new(path: Path, **sections: Mapping[str, Any]) -> Workspace:
 def use_project(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a folder the project that workspaces belong to and that relative paths start from; return it."""
     monkeypatch.setattr("tasks.engine.workspace._project", path)
+    # Where commands are typed; else workspaces of the checkout that tests run in, of the same name, would be found first.
+    monkeypatch.chdir(path)
     return path
 
 
