@@ -15,8 +15,9 @@ from cartograph.wording import names_between_commas, visible
 if TYPE_CHECKING:
     from cartograph.frames.cleaned_rows import Recipe
     from cartograph.frames.labels_result import LabelsAudit
+    from cartograph.frames.opened import FileForm
     from cartograph.frames.result import FrameAudit
-    from cartograph.frames.rows import FileForm, Rows
+    from cartograph.frames.rows import Rows
     from cartograph.ingest.canonical import IngestedSet
 
 _NAMED = 5
@@ -182,7 +183,7 @@ def _texts(given: argparse.Namespace) -> list[str]:
 
 def _form(given: argparse.Namespace) -> FileForm:
     """Return how the file is read; of a text file that is not UTF-8 its encoding is said, where it is not given."""
-    from cartograph.frames.rows import FileForm
+    from cartograph.frames.opened import FileForm
     from cartograph.read.formats import guessed_encoding
 
     columns = tuple(names_between_commas(given.columns)) if given.columns else ()

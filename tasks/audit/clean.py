@@ -11,7 +11,6 @@ from pydantic import Field
 
 from cartograph.config import Section, Settings
 from cartograph.data.json_files import read_json, write_json
-from cartograph.wording import counted
 from tasks.audit.parameters.ingest import Ingest
 from tasks.audit.plan import selection_file
 from tasks.audit.sources import files_of, read_files, sources_of
@@ -80,7 +79,8 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
 
     examples, noise = pq.read_table(inputs[ROWS]), pq.read_table(inputs[SUSPECTS])
     decisions = decisions_in(inputs.get(DECISIONS), examples)
-    require_sheet_saved(out.workspace, decisions, examples)
+    require_sheet_saved(out.workspace, examples)
+    tell_passed_over(inputs.get(DECISIONS), examples)
     found = read_json(inputs[FOUND])
     ways = clean_by_each_recipe(params, examples, noise, decisions, calibrated=bool(found["calibrated"]))
     arms: dict[Arm, Cleaning] = {arm: ways[recipe] for arm, recipe in RECIPES.items()}
@@ -132,27 +132,33 @@ def decisions_in(path: Path | None, examples: pa.Table) -> dict[str, Decision]:
     Raises:
         InputError: the file does not fit the train set, or contradicts itself.
     """
-    from cartograph.clean.decisions import is_current, read_decisions, row_checks, settle
+    from cartograph.clean.decisions import settle
+    from cartograph.clean.stale_decisions import is_current
 
-    if path is None:
-        return {}
+    given, _ = given_labels(examples)
+    checks, kept = kept_decisions(path, examples)
+    return settle([decision for decision in kept if is_current(decision, checks)], given)
+
+
+def tell_passed_over(path: Path | None, examples: pa.Table) -> None:
+    """Print which decisions do not count, since their rows are gone or have changed."""
+    from cartograph.clean.stale_decisions import passed_over
+
+    given, _ = given_labels(examples)
+    checks, kept = kept_decisions(path, examples)
+    for sentence in passed_over(kept, given, checks):
+        say(f"{DECISIONS}: {sentence}")
+
+
+def kept_decisions(path: Path | None, examples: pa.Table) -> tuple[dict[str, str], list[Decision]]:
+    """Return the digest of each row by uid (``row_checks``), and all decisions that are kept, whether they still count or not."""
+    from cartograph.clean.decisions import read_decisions
+    from cartograph.clean.stale_decisions import row_checks
+
     given, labels = given_labels(examples)
-    decisions = read_decisions(path.read_bytes(), DECISIONS, given, labels, kept=True)
-    if gone := [decision for decision in decisions if decision.uid not in given]:
-        say(
-            f"{DECISIONS}: {len(gone):,} of {counted(len(decisions), 'decision')} {'is' if len(gone) == 1 else 'are'} passed over, since "
-            f"the rows are no longer in the train set: taken out, or corrected at their source (the first: {gone[0].uid})."
-        )
-    checks = row_checks(examples) if any(decision.check for decision in decisions) else dict.fromkeys(given, "")
-    current = [decision for decision in decisions if is_current(decision, checks)]
-    there = [decision for decision in decisions if decision.uid in given and not is_current(decision, checks)]
-    # Those whose label was put right at the source ask for nothing more.
-    if other := [decision for decision in there if decision.outcome(given[decision.uid]) != given[decision.uid] or decision.what == "keep"]:
-        say(
-            f"{DECISIONS}: {len(other):,} of {counted(len(decisions), 'decision')} {'is' if len(other) == 1 else 'are'} passed over, since "
-            f"the rows say or are labelled something else than when they were decided about (the first: {other[0].uid}); decide again."
-        )
-    return settle(current, given)
+    kept = [] if path is None or not path.exists() else read_decisions(path.read_bytes(), DECISIONS, given, labels, kept=True)
+    # Digests of half a million rows take seconds; nobody asks for them where no decision has one.
+    return (row_checks(examples) if any(decision.check for decision in kept) else dict.fromkeys(given, "")), kept
 
 
 def given_labels(examples: pa.Table) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -163,7 +169,7 @@ def given_labels(examples: pa.Table) -> tuple[dict[str, str], tuple[str, ...]]:
     return {uid: labels[label] for uid, label in zip(examples["uid"].to_pylist(), examples["label"].to_pylist(), strict=True)}, labels
 
 
-def require_sheet_saved(space: Workspace, decisions: dict[str, Decision], examples: pa.Table) -> None:
+def require_sheet_saved(space: Workspace, examples: pa.Table) -> None:
     """Check that nobody's decisions are lost where the workspace's review sheet is written again.
 
     Raises:
@@ -176,7 +182,8 @@ def require_sheet_saved(space: Workspace, decisions: dict[str, Decision], exampl
         name = (Path(space.relative) / SHEET).as_posix()
         option = "" if space.relative == "." else f" --workspace {space.typed}"
         way = f"python -m tasks review{option} --import {shlex.quote(name)} --by NAME"
-        require_saved(sheet.read_bytes(), name, decisions, *given_labels(examples), way)
+        _, kept = kept_decisions(space.resolve(DECISIONS), examples)
+        require_saved(sheet.read_bytes(), name, kept, *given_labels(examples), way)
 
 
 def write_review(

@@ -203,15 +203,9 @@ def _before_and_after(
 def _from_dynamics(
     section: Measure, known: Known, labels: np.ndarray, names: Sequence[str], measures: Measures | None, *, early: bool
 ) -> tuple[Evidence, tuple[Dynamics | None, Dynamics | None]]:
-    """Return what dynamics say of the rows under these labels, and which of them a committee hears.
+    """Return what dynamics say of the rows under these labels, and which of them a committee hears; ``early``: also those in sample.
 
-    Args:
-        section: how they are measured.
-        known: reads the dynamics, in sample and out of fold.
-        labels: of the rows, sorted by uid.
-        names: of the classes.
-        measures: what is measured of them already; None: nothing.
-        early: whether a committee hears those in sample, too.
+    ``measures`` are those of the map, where the labels are the given ones; None: they are measured here.
     """
     from cartograph.maps.measures import compute_measures, epoch_window
     from cartograph.suspects.listing import Evidence, mean_probabilities

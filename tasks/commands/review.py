@@ -106,7 +106,7 @@ def _write_sheet(space: Workspace, out: str) -> None:
         sheet = _new(out)
         names = [sheet, sheet.with_suffix(".labelstudio.json"), sheet.with_suffix(".labelstudio.xml")]
     else:
-        clean.require_sheet_saved(space, decisions, examples)
+        clean.require_sheet_saved(space, examples)
         sheet, *_ = names = [space.resolve(name) for name in (clean.SHEET, clean.TASKS, clean.CONFIGURATION)]
     sheet.parent.mkdir(parents=True, exist_ok=True)
     written = [path.with_name(path.name + ".tmp") for path in names]
@@ -179,8 +179,9 @@ def _kind(content: bytes, name: str) -> str:
 
 
 def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict[str, str], by: str) -> None:
-    from cartograph.clean.decisions import check, is_current, merge_decisions, read_decisions, row_checks, settle, write_decisions
+    from cartograph.clean.decisions import check, merge_decisions, read_decisions, settle, write_decisions
     from cartograph.clean.label_studio import entries_of_export
+    from cartograph.clean.stale_decisions import is_current, row_checks
 
     examples, _ = _tables(space)
     given, labels = clean.given_labels(examples)
@@ -194,8 +195,7 @@ def _take_in_decisions(space: Workspace, contents: dict[str, bytes], kinds: dict
         raise InputError(f"{next(iter(contents))} holds no decision; fill in the column `decision` with keep, drop or relabel.")
     if has_several_labels(space.settings):
         require_own_answers(new, examples)
-    path = _decisions_file(space)
-    old = read_decisions(path.read_bytes(), clean.DECISIONS, given, labels, kept=True) if path else []
+    _, old = clean.kept_decisions(_decisions_file(space), examples)
     every = merge_decisions(old, new)
     kept = set(every)
     checks = row_checks(examples)

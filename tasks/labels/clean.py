@@ -25,6 +25,7 @@ from tasks.audit.clean import (
     decisions_in,
     given_labels,
     require_sheet_saved,
+    tell_passed_over,
     write_review,
 )
 from tasks.audit.plan import selection_file
@@ -75,7 +76,8 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     rows, answers, noise = (pq.read_table(inputs[name]) for name in (ROWS, ANSWERS, SUSPECTS))
     decisions = decisions_in(inputs.get(DECISIONS), answers)
     require_own_answers(decisions.values(), answers)
-    require_sheet_saved(out.workspace, decisions, answers)
+    require_sheet_saved(out.workspace, answers)
+    tell_passed_over(inputs.get(DECISIONS), answers)
     names = dataset_info(rows.schema).labels
     order = np.argsort(decision_names(rows[UID].to_numpy(zero_copy_only=False).astype(object), names).ravel(), kind="stable")
     row = order // len(names)

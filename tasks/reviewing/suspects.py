@@ -9,8 +9,9 @@ from itertools import combinations
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from cartograph.clean.decisions import Decision, is_current, merge_decisions, read_decisions, row_checks, write_decisions
+from cartograph.clean.decisions import Decision, merge_decisions, read_decisions, write_decisions
 from cartograph.clean.review_sheet import Suspect, flagged_rows, suspects_at
+from cartograph.clean.stale_decisions import is_current, row_checks
 from cartograph.data.json_files import read_json
 from cartograph.data.whole_files import write_whole
 from cartograph.errors import CartographError, InputError

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
-
-import pyarrow as pa
 
 from cartograph.data.spreadsheet import Record, read_sheet, write_sheet
 from cartograph.errors import InputError
-from cartograph.schema import LABEL, UID, dataset_info
 
 COLUMNS = ("uid", "decision", "new_label", "by", "comment")
 """The columns of a file of decisions; a review sheet has them too."""
 
 CHECK = "row_check"
-"""Column of kept decisions: a digest of the row that was decided about (``row_checks``)."""
+"""Column of kept decisions: a digest of the row that was decided about (``stale_decisions``)."""
 
 OUTCOMES = ("keep", "drop", "relabel")
 _AND = "; "
@@ -55,7 +51,7 @@ class Decision:
         by: who decided.
         comment: what they had to say; may be empty.
         place: where it was written, for messages.
-        check: a digest of the row as it was when it was decided about (``row_checks``); empty where that is not known.
+        check: a digest of the row as it was when it was decided about (``stale_decisions``); empty where that is not known.
     """
 
     uid: str
@@ -92,8 +88,8 @@ def read_decisions(
         given: uid -> label name, of every row of the train set.
         labels: the class names.
         by: who decided, for rows that do not say so.
-        kept: whether they were checked before, so that those about rows that are gone since are returned as they are, for ``settle`` to
-            pass over; else they are refused.
+        kept: whether they were checked before, so that those about rows that are gone since are returned as they are
+            (``stale_decisions``); else they are refused.
 
     Raises:
         InputError: as ``check`` and ``spreadsheet.read_sheet`` say.
@@ -188,16 +184,14 @@ def merge_decisions(old: Sequence[Decision], new: Sequence[Decision]) -> list[De
 def settle(decisions: Iterable[Decision], given: Mapping[str, str]) -> dict[str, Decision]:
     """Return one decision per uid: where several people decided alike, in the name of all of them.
 
-    The order in which they come does not matter. Those about rows that are not there, as they were taken out or corrected at their source
-    since, are passed over.
+    The order in which they come does not matter.
 
     Raises:
         InputError: two decisions about a row do not end alike; the message names both places.
     """
     by_uid: dict[str, list[Decision]] = {}
     for decision in decisions:
-        if decision.uid in given:
-            by_uid.setdefault(decision.uid, []).append(decision)
+        by_uid.setdefault(decision.uid, []).append(decision)
     one_each = {}
     for uid in sorted(by_uid):
         alike = by_uid[uid]
@@ -224,31 +218,9 @@ def write_decisions(decisions: Iterable[Decision], checks: Mapping[str, str] | N
 
     Args:
         decisions: in their order.
-        checks: ``row_checks`` of the rows as they are, which those decisions get that have none; None: no decision has one.
+        checks: ``stale_decisions.row_checks`` of the rows as they are, which those decisions get that have none; None: no decision has one.
     """
     if checks is None:
         return write_sheet(COLUMNS, ((one.uid, one.what, one.label or "", one.by, one.comment) for one in decisions))
     rows = ((one.uid, one.what, one.label or "", one.by, one.comment, one.check or checks.get(one.uid, "")) for one in decisions)
     return write_sheet((*COLUMNS, CHECK), rows)
-
-
-def row_checks(examples: pa.Table) -> dict[str, str]:
-    """Return uid -> a digest of what the row says and how it is labelled, of every row (``schema.examples_schema``).
-
-    Where a source names its rows, a name may come to stand for another row; a decision about the one says nothing of the other.
-    """
-    info = dataset_info(examples.schema)
-    columns = [examples[name].to_pylist() for name in info.fields]
-    found = {}
-    for uid, label, *row in zip(examples[UID].to_pylist(), examples[LABEL].to_pylist(), *columns, strict=True):
-        digest = sha256(info.labels[label].encode("utf-8", "surrogatepass"))
-        for part in row:
-            content = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
-            digest.update(len(content).to_bytes(8, "little") + content)
-        found[uid] = digest.hexdigest()[:16]
-    return found
-
-
-def is_current(decision: Decision, checks: Mapping[str, str]) -> bool:
-    """Return whether a decision's row is there, and as it was when it was decided about, as far as that is known."""
-    return decision.uid in checks and decision.check in ("", checks[decision.uid])

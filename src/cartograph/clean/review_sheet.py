@@ -122,21 +122,19 @@ def _number(value: float) -> str | float:
     return "" if math.isnan(value) else round(value, 4)
 
 
-def require_saved(
-    content: bytes, name: str, decisions: Mapping[str, Decision], given: Mapping[str, str], labels: Sequence[str], way: str
-) -> None:
+def require_saved(content: bytes, name: str, kept: Sequence[Decision], given: Mapping[str, str], labels: Sequence[str], way: str) -> None:
     """Check that nothing on a sheet that is about to be replaced would be lost.
 
     Args:
         content: of the sheet.
         name: what messages call it.
-        decisions: what is decided already.
+        kept: all decisions that are kept, also those about rows that are gone or have changed since.
         given: uid -> label name, of every row of the train set.
         labels: the class names.
         way: the command that takes decisions in.
 
     Raises:
-        InputError: somebody has filled in rows whose decisions are not among ``decisions``, or the sheet cannot be read; the message
+        InputError: somebody has filled in rows whose decisions are not among ``kept``, or the sheet cannot be read; the message
             says how to keep them.
     """
     try:
@@ -144,8 +142,9 @@ def require_saved(
     except InputError as error:
         raise InputError(f"{error} Until then nobody can tell what it holds, and it is not replaced; or delete the file.") from error
     try:
-        filled = check(entries, name, given, labels)
-        lost = sum(one.uid not in decisions or decisions[one.uid].outcome(given[one.uid]) != one.outcome(given[one.uid]) for one in filled)
+        filled = check(entries, name, given, labels, kept=True)
+        ends = {(one.uid, one.outcome(given.get(one.uid, ""))) for one in kept}
+        lost = sum((one.uid, one.outcome(given.get(one.uid, ""))) not in ends for one in filled)
     except InputError:
         lost = len(entries)
     if lost:

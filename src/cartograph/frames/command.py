@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from cartograph.frames.rows import FileForm, Rows
+from cartograph.frames.opened import FileForm
+from cartograph.frames.rows import Rows
 from cartograph.ingest.columns import ALL
 
 THRESHOLD, SEED = 0.5, 13

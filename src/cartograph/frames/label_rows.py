@@ -14,7 +14,8 @@ import pyarrow as pa
 from cartograph.clean.label_cells import corrected_cells
 from cartograph.data.arrays import Bools, Integers
 from cartograph.errors import InputError
-from cartograph.frames.rows import FileForm, Rows, asked_features, opened, other_column, text_names
+from cartograph.frames.opened import FileForm, asked_features, opened, other_column, text_names
+from cartograph.frames.rows import Rows
 from cartograph.ingest.columns import Columns
 from cartograph.ingest.label_rows import LabelledRows, auditable, ingest_label_rows, require_label_column, with_label_sets
 from cartograph.ingest.label_sets import label_sets

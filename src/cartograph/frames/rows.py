@@ -6,39 +6,22 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
 
 from cartograph.data.arrays import Bools, Floats32, Integers, Integers32
 from cartograph.errors import InputError
+from cartograph.frames.opened import FileForm, as_texts, asked_features, opened, other_column, source_of, text_names
 from cartograph.ingest.canonical import IngestedSet, RawSet, ingest
-from cartograph.ingest.columns import ALL, Columns, File
+from cartograph.ingest.columns import Columns, File
 from cartograph.ingest.labeller_names import labeller_sentence
 from cartograph.ingest.labels import Labelling
 from cartograph.ingest.near_copies import near_copies_sentence
-from cartograph.ingest.nested import column_at
-from cartograph.read.arrow import raw_columns
-from cartograph.read.formats import guessed_encoding, read
 from cartograph.read.source import Batch, Source
 from cartograph.schema import ROW, WEIGHT
-
-
-@dataclass(frozen=True)
-class FileForm:
-    """How a file is read.
-
-    Attributes:
-        encoding: of a text file; empty to find it out.
-        columns: names by position of a file without a header, an empty name for a column that is left out.
-    """
-
-    encoding: str = ""
-    columns: tuple[str, ...] = ()
-
 
 _AS_IT_IS = FileForm()
 
@@ -89,7 +72,7 @@ class Rows:
         if self.form is not None:
             return self.file
         frame = self.given.set_axis(self.given.columns.map(str), axis=1)
-        return File(self.file.name, Batch(_as_texts(frame.loc[:, ~frame.columns.duplicated()]), self.file.batch.rows))
+        return File(self.file.name, Batch(as_texts(frame.loc[:, ~frame.columns.duplicated()]), self.file.batch.rows))
 
     @property
     def set_aside(self) -> pd.DataFrame:
@@ -176,8 +159,6 @@ def read_rows(
     """
     names = text_names(text)
     asked = asked_features(names, features)
-    if len(set(names)) < len(names):
-        raise InputError(f"column {names[0]!r} is named twice as a text; name two columns for pairs, or one.")
     links = other_column("linked", linked, [*names, *asked, label])
     who = other_column("labelled_by", labelled_by, [*names, *asked, label])
     file, given = opened(data, names, asked, (label,), form, tuple(dict.fromkeys(links + who)))
@@ -185,7 +166,7 @@ def read_rows(
     (found,) = ingest([RawSet("train", "train", (file,))], columns, Labelling(None, {}, (), ("-",)))
     names = [feature.name for feature in found.info.features] or names
     own = None if isinstance(data, pd.DataFrame) else form
-    source = None if isinstance(data, pd.DataFrame) else _source(data, form)
+    source = None if isinstance(data, pd.DataFrame) else source_of(data, form)
     return Rows(given, found, file, (*names, label), file.batch.rows.to_numpy(), asked, own, linked, labelled_by, source)
 
 
@@ -211,100 +192,9 @@ def check_epochs(epochs: int | Literal["auto"]) -> None:
         raise InputError(f"epochs must be 2 or more, or auto, but is {epochs}.")
 
 
-def other_column(option: str, name: str, read: Sequence[str]) -> tuple[str, ...]:
-    """Return the name of the column that an option names beside those that are read, or nothing.
-
-    Raises:
-        InputError: it is one of those that are read.
-    """
-    if name and name in read:
-        raise InputError(f"column {name!r} is named in `{option}` and as what is read of the rows; name a column of its own in `{option}`.")
-    return (name,) if name else ()
-
-
 def warn_of_links(rows: Rows) -> None:
     """Warn where a column links too few rows or too many, rows are near copies that no column links, or a column may say who labelled."""
     linkage = rows.ingested.linkage
     said = near_copies_sentence(rows.ingested, rows.not_read, "linked="), rows.labeller_sentence("labelled_by=")
     for warning in [*(linkage.warnings.values() if linkage is not None else ()), *filter(None, said)]:
         warnings.warn(warning, stacklevel=3)
-
-
-def text_names(text: str | Sequence[str]) -> list[str]:
-    """Return the text columns, of which one may be given without a list around it."""
-    return [text] if isinstance(text, str) else list(text)
-
-
-def asked_features(names: Sequence[str], features: bool | Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of a table of features, ``ALL`` for every one; none of texts.
-
-    Raises:
-        InputError: both texts and features are named, or no text and more than two.
-    """
-    if names and features:
-        raise InputError("name texts or features, not both.")
-    asked = () if not features else ALL if features is True else tuple(features)
-    if not asked and len(names) not in (1, 2):
-        raise InputError(f"text names {len(names)} columns; name one, or two for pairs.")
-    return asked
-
-
-def opened(
-    data: pd.DataFrame | str | Path,
-    names: Sequence[str],
-    asked: Sequence[str],
-    labels: Sequence[str],
-    form: FileForm,
-    links: Sequence[str] = (),
-) -> tuple[File, pd.DataFrame]:
-    """Return a frame or a file as a source of the step `ingest`, and its rows as they were given.
-
-    Args:
-        data: as in ``read_rows``.
-        names: the text columns.
-        asked: the columns of a table of features; ``ALL``: every column beside the labels.
-        labels: the label columns.
-        form: how a file is read; a warning says which encoding was found out.
-        links: the columns that are read beside these: whose equal values link rows, and who gave the label.
-
-    Raises:
-        InputError: a file that cannot be read, or a column of a frame that is missing.
-    """
-    if not isinstance(data, pd.DataFrame):
-        found = None if form.encoding else guessed_encoding(Path(data))
-        if found:
-            warnings.warn(f"{Path(data).name} is not UTF-8; it is read as {found}.", stacklevel=4)
-        batch = read(_source(data, form))
-        file, frame = File(Path(data).name, batch), batch.table.to_pandas().set_index(batch.rows.to_numpy())
-        # An item of a list, such as `annotations.0.value`, is no column of its own yet.
-        for name in (*names, *(() if asked == ALL else asked), *labels, *links):
-            if name not in frame and (item := column_at(batch.table, name)) is not None:
-                frame[name] = item.to_pandas().to_numpy()
-        return file, frame
-    if asked:
-        data = data.set_axis(data.columns.map(str), axis=1)
-    own = [name for name in data.columns if name not in labels] if asked == ALL else [*names, *asked, *links]
-    _require_columns(data, [*own, *labels, *(name for name in links if name not in own)])
-    return File("frame", Batch(_as_texts(data[[*own, *labels]]), pa.array(np.arange(1, len(data) + 1)))), data
-
-
-def _source(data: str | Path, form: FileForm) -> Source:
-    encoding = form.encoding or guessed_encoding(Path(data))
-    return Source(str(data), Path(data).name, encoding=encoding or None, columns=form.columns)
-
-
-def _as_texts(frame: pd.DataFrame) -> pa.Table:
-    columns = frame.reset_index(drop=True)
-    return raw_columns(pa.Table.from_pandas(columns.astype(object).where(columns.notna(), None).map(_plain), preserve_index=False), "frame")
-
-
-def _plain(value: Any) -> str | None:
-    return None if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
-
-
-def _require_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:
-    for name in names:
-        if name not in frame.columns:
-            raise InputError(f"the frame has no column {name!r}; its columns are {', '.join(map(str, frame.columns))}.")
-    if not len(frame):
-        raise InputError("the frame has no rows.")

@@ -19,7 +19,7 @@ from cartograph.frames.result import FrameAudit
 from cartograph.frames.rows import Rows
 from cartograph.read.delimited import delimiter_of
 from cartograph.read.formats import format_of
-from cartograph.read.rewrite import encoding_of, parquet_rows, rewrite
+from cartograph.read.rewrite import encoding_of, own_suffix, parquet_rows, rewrite
 from cartograph.read.source import Source
 from cartograph.schema import WEIGHT
 
@@ -33,7 +33,7 @@ def write_tables(found: FrameAudit | LabelsAudit, folder: Path, recipe: Recipe =
     A cell that would be a formula gets an apostrophe in front, and of texts' suspects one that a spreadsheet would rewrite; the numbers and
     dates of a table of features stay as they are. ``suspects.csv`` begins with the number of the row; ``cleaned.csv`` has the
     columns of the data, and weights where the recipe gives rows some; it is delimited and encoded as a CSV file that was read. Of a TSV,
-    JSONL or Parquet file there is one in its own form beside it: ``cleaned.tsv``, ``cleaned.jsonl`` (without weights) or
+    JSONL or Parquet file there is one in its own form beside it: ``cleaned.tsv``, ``cleaned.jsonl`` (or ``.json``; without weights) or
     ``cleaned.parquet``.
 
     Args:
@@ -105,6 +105,6 @@ def _write_own_form(cleaned: pd.DataFrame, rows: Rows, source: Source, folder: P
     }
     weights = cleaned[WEIGHT] if WEIGHT in cleaned and WEIGHT not in rows.given else None
     if kind == "jsonl" and weights is None and label in rows.file.batch.table.column_names:
-        rewrite(source, label, kept, folder / "cleaned.jsonl")
+        rewrite(source, label, kept, folder / f"cleaned{own_suffix(source)}")
     if kind == "parquet" and (table := parquet_rows(source, label, kept)) is not None:
         write_parquet(table if weights is None else table.append_column(WEIGHT, pa.array(weights.to_numpy())), folder / "cleaned.parquet")

@@ -76,11 +76,14 @@ def filled(decision: str, new_label: str = "") -> bytes:
 
 def test_a_sheet_with_decisions_that_were_not_taken_in_is_not_replaced() -> None:
     def may_go(content: bytes, *decisions: Decision) -> None:
-        require_saved(content, "r.csv", {one.uid: one for one in decisions}, GIVEN, LABELS, "take it in")
+        require_saved(content, "r.csv", decisions, GIVEN, LABELS, "take it in")
 
     may_go(filled(""))
     may_go(filled("keep"), Decision("-1", "keep", None, "Ann"))
     may_go(filled("relabel", "Good"), Decision("-1", "relabel", "good", "Ann"))
+    # Its row was taken out since, but the decision was taken in.
+    left = {uid: label for uid, label in GIVEN.items() if uid != "-1"}
+    require_saved(filled("drop"), "r.csv", [Decision("-1", "drop", None, "Ann")], left, LABELS, "take it in")
     message = r"^r\.csv holds decisions about 1 rows that were not taken in and would be lost, .* with `take it in`, or delete the file\.$"
     for content, decision in [
         (filled("keep"), Decision("a", "keep", None, "Ann")),

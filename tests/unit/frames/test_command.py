@@ -9,7 +9,8 @@ import pytest
 
 from cartograph.__main__ import _parser
 from cartograph.frames.command import SEED, THRESHOLD, command_of
-from cartograph.frames.rows import FileForm, read_rows
+from cartograph.frames.opened import FileForm
+from cartograph.frames.rows import read_rows
 
 FRAME = pd.DataFrame({"the text": ["a", "b", "c"], "tag, own": ["x", "y", "x"], "n": [1, 2, 3]})
 

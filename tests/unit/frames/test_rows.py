@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from cartograph.errors import InputError
-from cartograph.frames.rows import FileForm, read_rows
+from cartograph.frames.opened import FileForm
+from cartograph.frames.rows import read_rows
 
 FRAME = pd.DataFrame({"text": ["a", None, "c", "d"], "label": [1, 0, 0, 1], "more": [[1], [2], [3], [4]]}, index=[7, 7, 9, 10])
 
