@@ -70,7 +70,7 @@ class Opinion(Protocol):
     def __call__(
         self, labels: np.ndarray, dynamics: Dynamics | None, out_of_fold: Dynamics | None, progress: Progress | None = None
     ) -> Committee | None:
-        """Return it; None where there is nothing to read, or it is not wanted."""
+        """Return it; None where it is not wanted."""
 
 
 def committees(
@@ -78,7 +78,7 @@ def committees(
 ) -> Opinion:
     """Return what makes the committee of any labels of these rows, in the same folds, with what a training on those labels recorded.
 
-    It makes None where there is nothing for a committee to read, or where its opinion is not wanted.
+    It makes None where its opinion is not wanted.
 
     Args:
         by_uid: the train rows, sorted by uid.
@@ -102,7 +102,12 @@ def committees(
     if not wanted and not for_suggestions:
         return lambda labels, dynamics, out_of_fold, progress=None: None
     reading = reading_of(by_uid)
-    vectors = reading.vectors if (own := embedded_vectors(by_uid, inputs, file)) is None else own
+    vectors, options = reading.vectors, reading.options
+    if (own := embedded_vectors(by_uid, inputs, file)) is not None:
+        if options is None or file is not None:
+            vectors = own
+        else:
+            options = options._replace(vectors=own.reshape(len(own), options.number, -1))
     given = by_uid["label"].to_numpy()
     forms = class_forms(info.labels, given)
     fold = assign_folds(given, min(folds, len(given)), np.random.default_rng([seed, 1]), reading.groups)
@@ -116,8 +121,6 @@ def committees(
         known = {}
         if out_of_fold is not None and not training.assumed:
             known["k-fold training"] = mean_probabilities(out_of_fold.logits)
-        if reading.data is None and vectors is None and not known:
-            return None
         # Of a pretrained model, which knows much before it has learnt a single label by heart: each row was met once, or not yet. But the
         # rows that the user linked with it were met, too.
         if dynamics is not None and training.fine_tuned and not linked:
@@ -139,6 +142,7 @@ def committees(
                 texts=reading.texts,
                 same=reading.same,
                 compared=reading.compared,
+                options=options,
                 labellers=labellers,
                 progress=progress,
             )
@@ -169,17 +173,14 @@ def vectors_file(params: Embed | None) -> tuple[str, ...]:
 
 
 def embedded_vectors(by_uid: pa.Table, inputs: Mapping[str, Path], file: str | None = None) -> np.ndarray | None:
-    """Return the vectors in the user's file, or the frozen encoder's where the audit makes them.
-
-    The encoder has none for multiple choice, whose texts do not distinguish classes.
-    """
+    """Return the vectors in the user's file, or the frozen encoder's where the audit makes them; of a choice its options' in a row."""
     from cartograph.features.vectors import join_sides, read_features
     from cartograph.schema import dataset_info
 
     if file is not None:
         return read_features(inputs[user_file(file)], by_uid["uid"], what=file)[1]
     info = dataset_info(by_uid.schema)
-    if EMBEDDED not in inputs or info.task == "choice":
+    if EMBEDDED not in inputs:
         return None
     vectors = read_features(inputs[EMBEDDED] / "train.parquet", by_uid["uid"], what=f"{EMBEDDED}/train.parquet")[1]
-    return vectors if info.images else join_sides(vectors, info)
+    return vectors if info.images or info.task == "choice" else join_sides(vectors, info)

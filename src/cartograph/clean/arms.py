@@ -34,6 +34,7 @@ from cartograph.data.arrays import Bools, Floats, Ids, Integers
 from cartograph.data.folds import assign_folds
 from cartograph.data.progress import Progress, piece_of
 from cartograph.features.linear_models import out_of_fold_logistic
+from cartograph.features.options import out_of_fold_options
 
 Arm = Literal["original", "drop", "relabel", "down-weight"]
 
@@ -104,6 +105,7 @@ def choose_arm(
     groups: Integers | None = None,
     *,
     known: bool = False,
+    of_options: bool = False,
     progress: Progress | None = None,
 ) -> ArmChoice:
     """Return the arms compared on the train set, and the recommended one.
@@ -117,6 +119,7 @@ def choose_arm(
         rng: draws folds, and a sample of rows where there are more than ``MOST_ROWS``.
         groups: of each row, ``(n_examples,)``: rows of one are left out together (``linked_rows``); None: each row is on its own.
         known: whether it is well determined how many labels are wrong.
+        of_options: whether features are of every option of multiple choice (``features.options.option_features``).
         progress: called with (folds done, folds), over all arms.
     """
     rows = np.arange(len(labels)) if len(labels) <= MOST_ROWS else np.sort(rng.choice(len(labels), MOST_ROWS, replace=False))
@@ -126,13 +129,15 @@ def choose_arm(
     own = None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
     fold = assign_folds(given, FOLDS, rng, own)
     hits: dict[Arm, Bools] = {}
+    read = features[(rows[:, None] * n_classes + np.arange(n_classes)).ravel() if of_options else rows]
     for number, (arm, cleaning) in enumerate(arms.items()):
-        weights = cleaning.kept[rows] * (np.float32(1) if cleaning.weights is None else cleaning.weights[rows])
-        after = cleaning.labels[rows].astype(np.int64)
+        used = cleaning.kept[rows] * (np.float32(1) if cleaning.weights is None else cleaning.weights[rows])
+        after, weights = cleaning.labels[rows].astype(np.int64), used.astype(np.float32)
         shown, even = piece_of(progress, number, len(arms), FOLDS), n_classes > SHARES_UP_TO
-        [scores] = out_of_fold_logistic(
-            features[rows], after, n_classes, fold, (PENALTY,), weights.astype(np.float32), even=even, progress=shown
-        )
+        if of_options:
+            [scores] = out_of_fold_options(read, after, n_classes, fold, (PENALTY,), weights, progress=shown)
+        else:
+            [scores] = out_of_fold_logistic(read, after, n_classes, fold, (PENALTY,), weights, even=even, progress=shown)
         hits[arm] = scores.argmax(axis=1) == given
     changed = {arm: _changed(cleaning, labels) for arm, cleaning in arms.items()}
     scored = {arm: _score(own, hits["original"], trust, changed[arm]) for arm, own in hits.items()}

@@ -13,6 +13,7 @@ from cartograph.clean.cleaning import Cleaning, aligned
 from cartograph.clean.decisions import Decision
 from cartograph.data.linked_rows import user_groups
 from cartograph.data.progress import Progress
+from cartograph.features.options import option_features
 from cartograph.features.simple import simple_features
 from cartograph.schema import LABEL, UID, dataset_info
 from cartograph.statistics.determined import well_determined
@@ -51,12 +52,11 @@ def recommended_arm(
         arms = {arm: cleaning for arm, cleaning in arms.items() if arm in ("original", "down-weight")}
         if unknown not in WEIGHABLE or len(arms) < 2:
             return kept_as_it_is("How likely each label is wrong could not be estimated, so that nothing is changed without a person")
-    if info.task == "choice":
-        return kept_as_it_is("Ways of cleaning are not compared for multiple choice, whose texts do not distinguish classes")
     right = 1.0 - aligned(noise, examples)["probability"].to_numpy()
     for row, uid in enumerate(examples[UID].to_pylist()):
         if uid in decisions:
             right[row] = float(decisions[uid].what == "keep")
     labels, groups = examples[LABEL].to_numpy(), user_groups(examples)
-    known = wrong is not None and well_determined(wrong["expected"], wrong["low"])
-    return choose_arm(simple_features(examples), labels, len(info.labels), right, arms, rng, groups, known=known, progress=progress)
+    known, choice = wrong is not None and well_determined(wrong["expected"], wrong["low"]), info.task == "choice"
+    features = option_features(examples) if choice else simple_features(examples)
+    return choose_arm(features, labels, len(info.labels), right, arms, rng, groups, known=known, of_options=choice, progress=progress)

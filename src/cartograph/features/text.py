@@ -7,7 +7,7 @@ never for a dictionary of all bigrams. Cost: O(total length of the texts).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, islice, pairwise
 from typing import Any, overload
 
@@ -24,13 +24,16 @@ from cartograph.errors import InputError
 from cartograph.schema import DatasetInfo, dataset_info
 
 Row = str | Sequence[str]
+Tokens = Callable[[Sequence[str]], Iterator[str]]
 
 _BUCKETS, _BLOCK, _GROUP = 2**20, 20_000, 8
 _TOKEN = re.compile(WORD_OR_SIGN)
 _SIZES = (2, 3, 4)
 
 
-def text_features(rows: Sequence[Row], *, max_features: int = 2**18, progress: Progress | None = None) -> sparse.csr_array:
+def text_features(
+    rows: Sequence[Row], *, max_features: int = 2**18, read: Tokens | None = None, progress: Progress | None = None
+) -> sparse.csr_array:
     """Return the TF-IDF matrix of single texts or of texts of several fields: float32, ``(n_examples, n_features)``, rows of length 1.
 
     Features: words, punctuation marks and pairs of neighbours, lower-cased; logarithmic term frequency, smoothed inverse document
@@ -43,6 +46,7 @@ def text_features(rows: Sequence[Row], *, max_features: int = 2**18, progress: P
     Args:
         rows: one string, or one sequence of as many strings as there are fields, per example.
         max_features: bound on the number of columns.
+        read: returns the features of a row's fields, in place of those above.
         progress: called with (rows read, rows to read).
 
     Raises:
@@ -56,7 +60,8 @@ def text_features(rows: Sequence[Row], *, max_features: int = 2**18, progress: P
     if len(rows) == 0:
         raise InputError("there are no rows to take features from; give at least one text.")
     hasher, fields = FeatureHasher(_BUCKETS, input_type="string", dtype=np.float32, alternate_sign=False), _fields(rows)
-    read = _tokens_and_characters if reads_characters(rows) else _tokens
+    if read is None:
+        read = _tokens_and_characters if reads_characters(rows) else _tokens
     parts = []
     for start in range(0, len(rows), _BLOCK):
         parts.append(_short(hasher.transform(read(texts) for texts in islice(fields, _BLOCK))))

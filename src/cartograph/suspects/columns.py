@@ -29,7 +29,7 @@ def detector_columns(measures: Measures, committee: Committee | None) -> dict[st
 
     Args:
         measures: of the map; those that are None are left out.
-        committee: of the same rows and labels; None for multiple choice, whose texts do not distinguish the classes.
+        committee: of the same rows and labels; None where there is nothing for one to read.
     """
     columns = {name: np.asarray(values, dtype=np.float64) for name in _MAP if (values := getattr(measures, name)) is not None}
     if committee is not None:

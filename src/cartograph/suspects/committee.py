@@ -24,6 +24,7 @@ from cartograph.data.linked_rows import row_copies, row_groups, same_words
 from cartograph.data.progress import Progress, piece_of
 from cartograph.errors import InputError
 from cartograph.features.comparison import beside_vectors, beside_words, comparison_features
+from cartograph.features.options import option_features
 from cartograph.features.simple import simple_features
 from cartograph.features.tables import TreeColumns, dense_columns, mostly_alike, tree_columns
 from cartograph.features.text import Row, TextRows, text_features
@@ -32,8 +33,33 @@ from cartograph.suspects.copies import Copies, contradicting_copies, copies_of
 from cartograph.suspects.kept_doubt import kept_doubt
 from cartograph.suspects.label_doubt import Doubt, label_doubt
 from cartograph.suspects.many_classes import shares_of_many
-from cartograph.suspects.views import View, check_vectors, combine, comparison_view, known_view, trees_view, vectors_view, words_view
+from cartograph.suspects.views import (
+    View,
+    check_vectors,
+    combine,
+    comparison_view,
+    known_view,
+    option_vectors_view,
+    options_view,
+    trees_view,
+    vectors_view,
+    words_view,
+)
 from cartograph.wording import counted
+
+
+class Options(NamedTuple):
+    """What a committee reads of multiple choice.
+
+    Attributes:
+        words: of every option (``features.options.option_features``), ``(n_examples · number, n_features)``.
+        number: of a row's options.
+        vectors: of every option, read with the text before it, ``(n_examples, number, width)``; None without an encoder.
+    """
+
+    words: sparse.csr_array
+    number: int
+    vectors: Floats32 | None = None
 
 
 class Reading(NamedTuple):
@@ -47,24 +73,25 @@ class Reading(NamedTuple):
     texts: Integers | None = None
     same: Integers | None = None
     compared: Floats32 | None = None
+    options: Options | None = None
 
 
 def reading_of(table: pa.Table) -> Reading:
     """Return what a committee reads of a set (``schema.examples_schema``) without an encoder's help.
 
-    Words and pixels; of a table of features its columns, for linear models, neighbours and trees; nothing of multiple choice, whose texts
-    do not distinguish classes. Rows that the user linked are of one group, and pairs that share a text.
+    Words and pixels; of a table of features its columns, for linear models, neighbours and trees; of multiple choice its options. Rows
+    that the user linked are of one group, and pairs that share a text.
     """
     info = dataset_info(table.schema)
     # First what lets go of the most: features stay.
     groups = row_groups(table)
     if info.features:
         return Reading(None, dense_columns({"train": table})["train"], tree_columns(table), groups=groups)
+    if info.task == "choice":
+        options = Options(option_features(table), len(info.options))
+        return Reading(None, None, None, True, groups, row_copies(table, groups), same_words(table, groups), options=options)
     compared = comparison_features(TextRows(table)) if info.task == "pair" else None
-    if compared is not None:
-        features = beside_words(text_features(TextRows(table)), compared)
-    else:
-        features = None if info.task == "choice" else simple_features(table)
+    features = simple_features(table) if compared is None else beside_words(text_features(TextRows(table)), compared)
     return Reading(features, None, None, info.task == "pair", groups, row_copies(table, groups), same_words(table, groups), compared)
 
 
@@ -101,6 +128,7 @@ def committee_scores(
     texts: Integers | None = None,
     same: Integers | None = None,
     compared: Floats32 | None = None,
+    options: Options | None = None,
     labellers: Integers | None = None,
     progress: Progress | None = None,
 ) -> Committee:
@@ -112,7 +140,7 @@ def committee_scores(
 
     Args:
         data: texts, tuples of texts (fields), or a sparse matrix of features ≥ 0, ``(n_examples, n_features)``; None where words say
-            nothing of the class, as in multiple choice.
+            nothing of the class.
         labels: label ids, ``(n_examples,)``.
         classes: class names; ``classes[i]`` is the name of label id ``i``.
         rng: draws the folds (and a sample of rows, above 20,000); nothing else is random.
@@ -129,6 +157,7 @@ def committee_scores(
         same: a number for each row, equal for rows of the same words of which models may meet one to score another
             (``linked_rows.same_words``): of their labels, where they differ, at most one is right; of at most ``WHOLE`` classes.
         compared: of pairs, how alike either's texts are (``features.comparison``), ``(n_examples, width)``; of at most ``WHOLE`` classes.
+        options: of multiple choice, whose classes are the places of its options.
         labellers: who gave each label, a number, ``(n_examples,)`` (``labellers``); of at most ``WHOLE`` classes. None: nobody knows.
         progress: called with (folds done, folds), over all views; of many classes with (rows, of all).
 
@@ -166,6 +195,11 @@ def committee_scores(
         views.append(vectors_view(vectors, given, len(classes), fold, rng, together=together, progress=shown))
     if trees is not None:
         views.append(trees_view(trees, given, len(classes), fold, rng, progress=piece_of(progress, fitted - 1, fitted, number)))
+    if options is not None:
+        views.append(options_view(options.words, given, options.number, fold, rng))
+        if options.vectors is not None:
+            check_vectors(options.vectors, len(given))
+            views.append(option_vectors_view(options.vectors, given, fold, rng))
     whole = {name: shares.dense() if isinstance(shares, KeptShares) else shares for name, shares in (known or {}).items()}
     views += [known_view(name, shares, given, rng) for name, shares in whole.items()]
     if not views:

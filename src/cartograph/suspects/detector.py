@@ -160,8 +160,8 @@ def choose_detector(
     sets = feature_sets(noised)
     if asked != "auto" and asked not in sets:
         raise InputError(
-            f"`noise.detector` is {asked}, which is not possible here: texts of multiple-choice rows do not distinguish their classes; use "
-            f"auto, {' or '.join(sets)}."
+            f"`noise.detector` is {asked}, which is not possible here: nothing that it reads is known of these rows; use auto, "
+            f"{' or '.join(sets)}."
         )
     if assumed:
         sets = {name: sets[name] for name in sets if name in ("confidence", asked)}

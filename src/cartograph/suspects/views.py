@@ -19,6 +19,7 @@ from cartograph.data.progress import Progress, piece_of
 from cartograph.errors import InputError
 from cartograph.features.comparison import with_products
 from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_bayes, out_of_fold_logistic
+from cartograph.features.options import out_of_fold_option_vectors, out_of_fold_options
 from cartograph.features.tables import TreeColumns
 from cartograph.features.trees import STAGES, out_of_fold_boosting, out_of_fold_forest
 from cartograph.features.vector_models import SHRINKAGES, leave_one_out_neighbours, out_of_fold_discriminant
@@ -26,6 +27,7 @@ from cartograph.suspects.explained import entropy_of, explained_share
 from cartograph.suspects.mixture import fit_mixture
 
 PENALTIES = (1.0, 0.3)
+OF_OPTIONS = (1.0, 0.3, 0.1)
 SMOOTHINGS = (3.0, 1.0, 0.3, 0.1)
 NEIGHBOURS = (10, 30)
 COMPARED = (0.01, 0.1)
@@ -143,6 +145,26 @@ def trees_view(
     boosted = out_of_fold_boosting(columns, labels, n_classes, fold, progress=piece_of(progress, 0, 2, folds))
     forest = out_of_fold_forest(columns, labels, n_classes, fold, piece_of(progress, 1, 2, folds))
     return _view("trees", (*(f"{number} trees" for number in STAGES), "forest"), np.stack([*boosted, forest]), labels, rng)
+
+
+def options_view(features: sparse.csr_array, labels: Integers, n_options: int, fold: Integers, rng: np.random.Generator) -> View:
+    """Return what logistic regressions say of the options of multiple choice.
+
+    Args:
+        features: of every option (``features.options.option_features``), ``(n_examples · n_options, n_features)``.
+        labels: place of the right option, ``(n_examples,)``.
+        n_options: two or more.
+        fold: fold of each row, ``(n_examples,)``.
+        rng: draws a sample of rows for the mixture, above 20,000.
+    """
+    scores = out_of_fold_options(features, labels, n_options, fold, OF_OPTIONS)
+    return _view("words", tuple(f"logistic {penalty:g}" for penalty in OF_OPTIONS), np.stack(scores), labels, rng)
+
+
+def option_vectors_view(vectors: Floats32, labels: Integers, fold: Integers, rng: np.random.Generator) -> View:
+    """Return what discriminants say of an encoder's vectors of the options, ``(n_examples, n_options, width)``; else as above."""
+    scores = out_of_fold_option_vectors(vectors, labels, fold, SHRINKAGES)
+    return _view("vectors", tuple(f"discriminant {part:g}" for part in SHRINKAGES), np.stack(scores), labels, rng)
 
 
 def check_vectors(vectors: Floats32, number: int) -> None:

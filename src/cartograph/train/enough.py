@@ -28,6 +28,7 @@ from cartograph.data.linked_rows import user_groups
 from cartograph.data.progress import Progress
 from cartograph.dynamics.epoch_files import by_blocks, epoch_file
 from cartograph.features.linear_models import leave_one_out_bayes, out_of_fold_bayes, out_of_fold_logistic
+from cartograph.features.options import option_features, out_of_fold_options
 from cartograph.features.simple import simple_features
 from cartograph.features.text import TextRows
 from cartograph.schema import LABEL, dataset_info
@@ -86,8 +87,8 @@ def simple_accuracy(train: pa.Table, seed: int) -> float | None:
     """Return how often simple models are right about rows that they did not see, in [0, 1]: the better of a linear model and naive Bayes.
 
     Above 5,000 rows a random 5,000 (2,000 where there are more than 200 classes, and without the linear model, for its time); so it
-    is then a little lower than it would be. Rows that the user linked are held out together. None where it is not known: multiple
-    choice, blank texts, fewer than two rows or classes.
+    is then a little lower than it would be. Rows that the user linked are held out together. Of multiple choice it is a linear model of
+    its options. None where it is not known: blank texts, fewer than two rows or classes.
 
     Args:
         train: ``schema.examples_schema``.
@@ -100,11 +101,14 @@ def simple_accuracy(train: pa.Table, seed: int) -> float | None:
     if train.num_rows > most:
         train = train.take(pa.array(np.sort(rng.choice(train.num_rows, most, replace=False))))
     present, labels = np.unique(train[LABEL].to_numpy(), return_inverse=True)
-    if info.task == "choice" or len(present) < 2:
+    if len(present) < 2 or (not info.images and not any("".join(row).strip() for row in TextRows(train))):
         return None
-    if not info.images and not any("".join(row).strip() for row in TextRows(train)):
-        return None
-    features, groups = simple_features(train), user_groups(train)
+    groups = user_groups(train)
+    if info.task == "choice":
+        right, part = present[labels], assign_folds(labels, min(_FOLDS, len(labels)), rng, groups)
+        [of_options] = out_of_fold_options(option_features(train), right, len(info.options), part, (_PENALTY,))
+        return accuracy(of_options, right)
+    features = simple_features(train)
     fold = None if many and groups is None else assign_folds(labels, min(_FOLDS, len(labels)), rng, groups)
     if fold is None or groups is None:
         scores = leave_one_out_bayes(features, labels, len(present), (_SMOOTHING,))

@@ -80,7 +80,7 @@ def test_without_words_or_a_second_class_there_is_no_yardstick() -> None:
     assert simple_accuracy(table(info_of("single"), {"text": [" ", ""]}, [0, 1]), 3) is None
     assert simple_accuracy(table(info_of("single"), {"text": ["a", "b"]}, [1, 1]), 3) is None
     options = {"sentence": ["a _"] * 2, "option1": ["b"] * 2, "option2": ["c"] * 2}
-    assert simple_accuracy(table(info_of("choice"), options, [0, 1]), 3) is None
+    assert simple_accuracy(table(info_of("choice"), options, [1, 1]), 3) is None
 
 
 @pytest.mark.parametrize(

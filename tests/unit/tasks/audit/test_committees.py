@@ -112,12 +112,12 @@ def test_of_rows_that_a_column_links_nothing_is_read_that_has_met_their_siblings
     assert all(len(np.unique(committee.fold[start : start + 3])) == 1 for start in range(0, ROWS, 3))
 
 
-def test_choices_have_a_committee_of_k_fold_training_alone(tmp_path: Path) -> None:
+def test_of_choices_the_options_are_read_and_their_vectors(tmp_path: Path) -> None:
     rows = small_set("choice", rows=ROWS).sort_by("uid")
-    known = dynamics_of(rows, 3)
-    assert views_of(rows, Training(tmp_path, recorded=True, assumed=False, fine_tuned=True), known=known) is None
-    training = Training(tmp_path, recorded=True, assumed=False, fine_tuned=False)
-    assert views_of(rows, training, known=known, out_of_fold=known) == ["k-fold training"]
+    training, known = Training(tmp_path, recorded=True, assumed=False, fine_tuned=False), dynamics_of(rows, 3)
+    assert views_of(rows, training, known=known) == ["words"]
+    write_features(rows["uid"], np.random.default_rng(1).normal(size=(ROWS, 2 * 4)).astype(np.float32), tmp_path / "train.parquet")
+    assert views_of(rows, training, {EMBEDDED: tmp_path}, out_of_fold=known) == ["words", "vectors", "k-fold training"]
 
 
 def test_what_was_imported_has_no_say(rows: pa.Table, tmp_path: Path) -> None:
