@@ -10,7 +10,7 @@ import typer
 from cartograph.errors import CartographError, InputError
 from flows.engine.runners import check_runner, workers_of
 from tasks.commands.given_files import asked_features, listed_names, text_columns
-from tasks.commands.own_file import workspace_for
+from tasks.commands.own_file import take_profile, workspace_for
 from tasks.pipelines import open_workspace
 from tasks.presentation import console
 
@@ -26,6 +26,10 @@ def main(
     data: Annotated[str, typer.Option(help="Your own file (CSV, JSONL, Parquet, …); a workspace is made for it, or reused.")] = "",
     text: Annotated[list[str], typer.Option(help="With --data: the text column. Give it twice for pairs.")] = ["text"],  # noqa: B006
     text_pair: Annotated[str, typer.Option(help="With --data: the second text column, for pairs, as a second --text.")] = "",
+    option: Annotated[list[str], typer.Option(help="With --data: an option column of multiple choice. Repeat for each option.")] = [],  # noqa: B006
+    image: Annotated[
+        str, typer.Option(help="With --data: the image column, instead of a text column; `image` for a folder of images.")
+    ] = "",
     features: Annotated[
         bool,
         typer.Option(
@@ -42,6 +46,7 @@ def main(
             help="With --data: for rows with several labels, the column that lists them, or columns of 0 and 1: COL,COL. Repeatable."
         ),
     ] = [],  # noqa: B006
+    uid: Annotated[str, typer.Option(help="With --data: the column that identifies a row; decisions about it outlive its text.")] = "",
     linked: Annotated[
         str,
         typer.Option(
@@ -54,7 +59,7 @@ def main(
     profile: Annotated[
         str,
         typer.Option(
-            help="With --data: quick (the map and the suspects), standard (also what cleaning is worth), or full (AFLite, selections)."
+            help="How much is done: quick (the map and the suspects), standard (also what cleaning is worth), or full (AFLite, selections)."
         ),
     ] = "",
     force: Annotated[list[str] | None, typer.Option("--force", help="Run this step even if it is up to date. Repeatable.")] = None,
@@ -82,19 +87,25 @@ def main(
             workspace = workspace_for(
                 data,
                 text=text_columns(text, text_pair),
+                options=option,
+                image=image,
                 features=columns,
                 label=label,
                 labels=[name for given in labels for name in listed_names(given)],
+                uid=uid,
                 linked=linked,
                 labelled_by=labelled_by,
                 workspace=workspace,
                 profile=profile,
             )
-        elif profile or text_pair or features or feature or labels or linked or labelled_by or (text, label) != (["text"], "label"):
-            raise InputError(
-                "--text, --text-pair, --features, --feature, --label, --labels, --linked, --labelled-by and --profile describe a file; "
-                "name it with --data, or edit params.yaml."
-            )
+        else:
+            of_file = {"--text-pair": text_pair, "--option": option, "--image": image, "--features": features, "--feature": feature}
+            of_file |= {"--labels": labels, "--uid": uid, "--linked": linked, "--labelled-by": labelled_by}
+            of_file |= {"--text": text != ["text"], "--label": label != "label"}
+            if given := [name for name, value in of_file.items() if value]:
+                raise InputError(f"{given[0]} describes a file; name it with --data, or edit params.yaml.")
+            if profile:
+                take_profile(open_workspace(workspace or "."), profile)
     except CartographError as error:
         console.complain(str(error))
         raise typer.Exit(error.exit_code) from error

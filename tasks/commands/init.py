@@ -176,11 +176,12 @@ def init(
     if preset:
         ingest |= _keys_of_preset(preset, text=text, label=label, uid=uid, annotators=annotators, options=option)
         ingest |= dict.fromkeys(("uid", "annotators")) | _columns_in_every_file(ingest)
-    model = model or ("cnn" if image else "mlp" if table_of else "bow")
+    usual, features_keys = params_yaml.usual_reading(image=bool(image), table=bool(table_of))
+    model = model or usual
     train_keys = params_yaml.recipe(model, pretrained) | (recipe_keys(recipe, preset, model) if recipe else {})
     more: dict[str, Mapping[str, object]] = {
         "embed": encoder(model, pretrained),
-        "features": {"source": "pixels"} if image else {"source": "columns"} if table_of else {},
+        "features": features_keys,
     }
     if watermark or follow:
         more["fetch"] = {"follow": True}

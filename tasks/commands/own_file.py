@@ -15,7 +15,7 @@ from tasks.audit.parameters.ingest import Sources
 from tasks.commands.dvc_yaml import write
 from tasks.commands.given_files import files_and_columns, names_in
 from tasks.commands.new_workspace import make, new_folder
-from tasks.commands.params_yaml import recipe
+from tasks.commands.params_yaml import recipe, usual_reading
 from tasks.commands.profiles import has_profile, keys_of_profile, with_keys
 from tasks.commands.several_labels import make_for_labels, refuse_other_options
 from tasks.engine.lock import hold
@@ -33,7 +33,10 @@ def workspace_for(
     text: list[str],
     label: str,
     labels: Sequence[str] = (),
+    options: Sequence[str] = (),
+    image: str = "",
     features: str | list[str] = "",
+    uid: str = "",
     linked: str = "",
     labelled_by: str = "",
     workspace: str = "",
@@ -46,7 +49,10 @@ def workspace_for(
         text: its text column, or both of pairs (``text_columns``).
         label: its label column.
         labels: for rows with several labels, instead of ``label``: the column that lists them, or columns of 0 and 1.
+        options: of multiple choice its option columns, two or more.
+        image: the image column, ``image`` of a folder of images; empty for texts.
         features: of a table of features ``all`` or its columns; empty for texts.
+        uid: the column that identifies a row; empty: rows are known by what they hold.
         linked: the column whose equal values link rows; empty without one.
         labelled_by: the column that says who gave the label; empty without one.
         workspace: the folder; where empty, ``workspaces/`` and the file's name.
@@ -57,10 +63,15 @@ def workspace_for(
     """
     keys_of_profile(profile)
     if labels:
-        refuse_other_options({"--label": label != "label", "--profile": profile, "--labelled-by": labelled_by})
+        refuse_other_options(
+            {"--label": label != "label", "--profile": profile, "--labelled-by": labelled_by, "--image": image, "--option": options}
+        )
     folder = workspace or f"workspaces/{_name(data)}"
-    ingest = files_and_columns([data], [] if features else text, label) | {
+    ingest = files_and_columns([data], [] if features or image else text, label) | {
         "features": features or [],
+        "options": [names_in(name) for name in options],
+        "image": names_in(image) if image else None,
+        "uid": names_in(uid) if uid else None,
         "linked": names_in(linked) if linked else None,
         "labelled_by": names_in(labelled_by) if labelled_by else None,
     }
@@ -68,16 +79,30 @@ def workspace_for(
         if labels:
             make_for_labels(new_folder(folder, force=False), list(labels), ingest, follow=False)
             return folder
-        more: dict[str, dict[str, object]] = {"features": {"source": "columns"}} if features else {}
-        make(new_folder(folder, force=False), ingest, recipe("mlp" if features else "bow", ""), profile, more)
+        model, features_keys = usual_reading(image=bool(image), table=bool(features))
+        make(new_folder(folder, force=False), ingest, recipe(model, ""), profile, {"features": features_keys})
         return folder
     space = open_workspace(folder)
     _require_same(space, ingest, data, labels)
     say(f"Continuing in {space.relative}, which was made from this file before; its settings are in {space.relative}/{PARAMS}.")
-    if profile and not has_profile(space.settings, profile):
-        _set_profile(space, profile)
-        say(f"Its settings are now those of the profile {profile}.")
+    take_profile(space, profile)
     return folder
+
+
+def take_profile(space: Workspace, profile: str) -> None:
+    """Give a workspace the settings of a profile, and print that; an empty one leaves it as it is.
+
+    Raises:
+        InputError: there is no such profile, or the workspace is in use.
+    """
+    keys = keys_of_profile(profile)
+    if not profile or has_profile(space.settings, profile):
+        return
+    file = space.path / PARAMS
+    with hold(space.path / STATE, "python -m flows.audit --profile"):
+        write_whole(file, with_keys(file.read_text(encoding="utf-8"), keys))
+        write(open_workspace(space.path))
+    say(f"Its settings are now those of the profile {profile}.")
 
 
 def _name(data: str) -> str:
@@ -93,15 +118,22 @@ def _require_same(space: Workspace, ingest: dict[str, Any], data: str, labels: S
         "train": tuple(FileEntry(path=entry) if isinstance(entry, str) else FileEntry(**entry) for entry in ingest["train"]),
         "text": tuple(map(_as_names, ingest["text"])),
         "features": ingest["features"] if ingest["features"] == "all" else tuple(ingest["features"]),
+        "uid": _as_names(ingest["uid"] or []),
         "linked": _as_names(ingest["linked"] or []),
-        **({"label_columns": tuple(labels)} if labels else {"label": _as_names(ingest["label"])}),
-        **({} if labels else {"labelled_by": _as_names(ingest["labelled_by"] or [])}),
     }
+    if labels:
+        given["label_columns"] = tuple(labels)
+    else:
+        given |= {key: _as_names(ingest[key] or []) for key in ("label", "labelled_by", "image")}
+        given["options"] = tuple(map(_as_names, ingest["options"]))
     known = None if found is None else {key: getattr(found, key, None) for key in given}
     words = {
         "train": f"the file {data}",
         "text": f"the text column {' and '.join(map(str, ingest['text']))}",
         "features": "these features" if ingest["features"] else "texts",
+        "options": f"the options {', '.join(map(str, ingest['options']))}" if ingest["options"] else "rows without options",
+        "image": f"the image column {ingest['image']}" if ingest["image"] else "rows without images",
+        "uid": f"rows identified by {ingest['uid']}" if ingest["uid"] else "rows that no column identifies",
         "linked": f"the linking column {ingest['linked']}" if ingest["linked"] else "rows that no column links",
         "labelled_by": f"labels given by {ingest['labelled_by']}" if ingest["labelled_by"] else "labels given by nobody named",
         "label": f"the label column {ingest['label']}",
@@ -117,10 +149,3 @@ def _require_same(space: Workspace, ingest: dict[str, Any], data: str, labels: S
 
 def _as_names(value: str | list[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
-
-
-def _set_profile(space: Workspace, profile: str) -> None:
-    file = space.path / PARAMS
-    with hold(space.path / STATE, "python -m flows.audit --profile"):
-        write_whole(file, with_keys(file.read_text(encoding="utf-8"), keys_of_profile(profile)))
-        write(open_workspace(space.path))

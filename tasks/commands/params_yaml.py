@@ -34,6 +34,13 @@ def recipe(model: str, pretrained: str) -> dict[str, object]:
     return {**keys, "pretrained": pretrained} if pretrained and model in FROM_A_FOLDER else keys
 
 
+def usual_reading(*, image: bool, table: bool) -> tuple[str, dict[str, object]]:
+    """Return the model and the keys of the section ``features`` that suit images, a table of features, or else texts."""
+    if image:
+        return "cnn", {"source": "pixels"}
+    return ("mlp", {"source": "columns"}) if table else ("bow", {})
+
+
 def encoder(model: str, pretrained: str) -> dict[str, object]:
     """Return the keys of the section ``embed``: of an encoder that is not trained itself, a step of its own makes the vectors."""
     return {"pretrained": pretrained} if pretrained and model not in FROM_A_FOLDER else {}

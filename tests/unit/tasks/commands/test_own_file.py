@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from cartograph.errors import InputError
-from tasks.commands.own_file import workspace_for
+from tasks.commands.own_file import take_profile, workspace_for
 from tasks.commands.profiles import PROFILES, has_profile
 from tasks.pipelines import open_workspace, steps_of
 from tests.ingesting import some_rows, write_csv
@@ -102,6 +104,49 @@ def test_who_labelled_is_kept_and_asked_for_again_and_is_for_one_label(project: 
         workspace_for(rows, text=["text"], label="label")
     with pytest.raises(InputError, match="--labelled-by"):
         workspace_for(rows, text=["text"], label="label", labels=["label"], labelled_by="who", workspace="workspaces/several")
+
+
+def test_options_and_the_column_that_identifies_a_row_are_kept_and_asked_for_again(project: Path, tmp_path: Path) -> None:
+    rows = [f"q{row},The {row} _,loud {row},quiet,{1 + row % 2}" for row in range(20)]
+    file = write_csv(tmp_path / "quiz.csv", "id,question,one,two,answer", *rows)
+    given = {"text": ["question"], "label": "answer", "options": ["one", "two"], "uid": "id"}
+    folder = workspace_for(file, **given)
+    kept = open_workspace(folder).settings["ingest"].model_dump()
+    assert (kept["options"], kept["uid"]) == ((("one",), ("two",)), ("id",))
+    assert workspace_for(file, **given) == folder
+    for other, message in (
+        ({"options": ["two", "one"]}, "does not audit the options two, one"),
+        ({"options": []}, "does not audit rows without options"),
+        ({"uid": ""}, "does not audit rows that no column identifies"),
+    ):
+        with pytest.raises(InputError, match=message):
+            workspace_for(file, **given | other)
+
+
+def test_a_folder_of_images_is_one_of_images(project: Path, tmp_path: Path) -> None:
+    colours = np.random.default_rng(1).integers(0, 256, (12, 8, 8, 3), dtype=np.uint8)
+    for row, pixels in enumerate(colours):
+        (tmp_path / "photos" / f"{'ab'[row % 2]}").mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels).save(tmp_path / "photos" / "ab"[row % 2] / f"{row}.png")
+    folder = workspace_for(str(tmp_path / "photos"), text=["text"], label="label", image="image")
+    settings = open_workspace(folder).settings
+    assert settings["train"].model_dump()["model"] == "cnn" and settings["features"].model_dump()["source"] == "pixels"
+    assert workspace_for(str(tmp_path / "photos"), text=["text"], label="label", image="image") == folder
+    with pytest.raises(InputError, match="does not audit the text column text, rows without images"):
+        workspace_for(str(tmp_path / "photos"), text=["text"], label="label", workspace=folder)
+
+
+def test_a_workspace_takes_another_profile_and_says_so(reviews: str, capsys: pytest.CaptureFixture[str]) -> None:
+    space = open_workspace(workspace_for(reviews, text=["text"], label="label", profile="quick"))
+    capsys.readouterr()
+    take_profile(space, "")
+    take_profile(space, "quick")
+    assert not capsys.readouterr().out
+    take_profile(space, "full")
+    assert capsys.readouterr().out == "Its settings are now those of the profile full.\n"
+    assert has_profile(open_workspace(space.relative).settings, "full")
+    with pytest.raises(InputError, match="no profile 'thorough'"):
+        take_profile(space, "thorough")
 
 
 def test_an_unknown_profile_is_refused_before_anything_is_read(project: Path) -> None:
