@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ROWS, SUSPECTS, DECISIONS = "data/ingest/train.parquet", "data/noise/noise.parquet", "review/decisions.csv"
 FOUND = "data/noise/noise.json"
 DATA, METRICS = "data/clean", "reports/clean.metrics.json"
+DECIDED = "data/clean/decided.parquet"
 RECIPES: dict[Arm, Recipe] = {"original": "decisions-only", "drop": "drop-flagged", "relabel": "relabel", "down-weight": "down-weight"}
 """The recipe that makes each arm."""
 SHEET, TASKS, CONFIGURATION = "reports/review.csv", "reports/review.labelstudio.json", "reports/review.labelstudio.xml"
@@ -91,6 +92,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     recipe = RECIPES[choice.recommended] if params.recipe == "auto" else params.recipe
     cleaning = ways[recipe]
     write_review(params, examples, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])
+    metrics = write_decided(out[DATA], examples, noise, decisions, wrong)
     # The files are read once more: what is not needed beside them goes first.
     del ways, arms, noise
     release_memory(examples.num_rows)
@@ -106,7 +108,7 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     write_json(folder / "version.json", described)
     validation = validate_cleaning(examples, cleaned, cleaning.changes, files=files, bound=params.max_class_change)
     write_json(folder / "validation.json", validation)
-    metrics = cleaning_metrics(described, len(decisions), cleaning, validation)
+    metrics |= cleaning_metrics(described, len(decisions), cleaning, validation)
     metrics |= {"changes.share": described["changes"] / described["parent_rows"], "weighted": int(described["weighted"])}
     write_json(out[METRICS], metrics)
     return _summary(described)
@@ -124,6 +126,23 @@ def clean_by_each_recipe(
 
     more = {"relabel_above": params.relabel_above, "precision": params.precision}
     return {recipe: clean(examples, noise, decisions, recipe=recipe, calibrated=calibrated, **more) for recipe in RECIPES.values()}
+
+
+def write_decided(
+    folder: Path, examples: pa.Table, noise: pa.Table, decisions: Mapping[str, Decision], wrong: Mapping[str, Any] | None
+) -> dict[str, float]:
+    """Write which rows people decided about; return what is counted of them, and of what is left."""
+    from cartograph.clean.reviewed import decided_table, reviewed
+    from cartograph.data.parquet import write_parquet
+
+    given, _ = given_labels(examples)
+    decided = decided_table(decisions, given)
+    write_parquet(decided, folder / Path(DECIDED).name)
+    found = reviewed(noise, decided, wrong)
+    if found is None:
+        return {}
+    left = {} if found.expected is None else {"wrong.left.expected": found.expected}
+    return {"decisions.changed": found.changed} | {name: round(value, 6) for name, value in left.items()}
 
 
 def decisions_in(path: Path | None, examples: pa.Table) -> dict[str, Decision]:

@@ -102,12 +102,14 @@ def _gate_values(inputs: Mapping[str, Path]) -> Iterator[GateValue]:
         suspect_values,
         training_value,
     )
+    from cartograph.clean.reviewed import open_suspects
 
     folder = inputs[compare.DATA]
     comparison = read_json(folder / "comparison.json") if (folder / "comparison.json").exists() else {}
     validations = [read_json(inputs[name] / "validation.json") for name in ("data/ingest", "data/clean")]
     if _NOISE in inputs:
-        noise = pq.read_table(inputs[_NOISE] / "noise.parquet", columns=["uid", "flagged", "rank"])
+        listed = pq.read_table(inputs[_NOISE] / "noise.parquet", columns=["uid", "flagged", "rank"])
+        noise = open_suspects(listed, pq.read_table(inputs["data/clean"] / "decided.parquet"))
         examples = pq.read_table(inputs["data/ingest"] / "train.parquet", columns=["uid", "source", "row"])
         known = not read_json(inputs[_NOISE] / "noise.json").get("unknown")
         yield from suspect_values(noise, pq.read_table(folder / "rows.parquet") if comparison else None, examples, known=known)

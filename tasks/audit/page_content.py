@@ -39,7 +39,7 @@ COMPARED = "data/evaluate"
 NOISE = "data/noise"
 AFLITE = ("data/aflite", "reports/aflite.metrics.json")
 BIAS = ("data/bias", "reports/bias.metrics.json")
-CLEANED = ("data/clean/changes.parquet", "data/clean/version.json", "data/clean/arms.json")
+CLEANED = ("data/clean/changes.parquet", "data/clean/decided.parquet", "data/clean/version.json", "data/clean/arms.json")
 SINCE = "data/compare"
 GATES = "data/gates"
 EMBEDDED = "data/embed/made.json"
@@ -180,7 +180,8 @@ def _cleaning(inputs: Mapping[str, Path]) -> Cleaning | None:
 
     if CLEANED[0] not in inputs:
         return None
-    return Cleaning(pq.read_table(inputs[CLEANED[0]]), *(read_json(inputs[name]) for name in CLEANED[1:]))
+    changes, decided, version, arms = CLEANED
+    return Cleaning(pq.read_table(inputs[changes]), read_json(inputs[version]), read_json(inputs[arms]), pq.read_table(inputs[decided]))
 
 
 def _aflite(inputs: Mapping[str, Path]) -> Aflite | None:

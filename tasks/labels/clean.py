@@ -26,6 +26,7 @@ from tasks.audit.clean import (
     given_labels,
     require_sheet_saved,
     tell_passed_over,
+    write_decided,
     write_review,
 )
 from tasks.audit.plan import selection_file
@@ -101,7 +102,9 @@ def run(params: Clean, inputs: Inputs, out: Out) -> str:
     validation = validate_cleaning(answers, left, cleaning.changes, files=files, bound=params.max_class_change)
     write_json(folder / "validation.json", validation)
     write_review(params, answers, noise, decisions, out[SHEET], out[TASKS], out[CONFIGURATION])
-    write_json(out[METRICS], cleaning_metrics(described, len(decisions), cleaning, validation))
+    found = read_json(inputs[FOUND])
+    metrics = write_decided(folder, answers, noise, decisions, found["wrong"] if found["calibrated"] else None)
+    write_json(out[METRICS], metrics | cleaning_metrics(described, len(decisions), cleaning, validation))
     return _summary(described)
 
 

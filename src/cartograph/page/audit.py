@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cartograph.clean.reviewed import Reviewed, reviewed
 from cartograph.compare.versions import Comparison
 from cartograph.data.arrays import Bools, Floats, Integers
 from cartograph.features.telling import telling_columns
@@ -183,12 +184,21 @@ class Audit:
 
     @cached_property
     def flagged(self) -> Integers:
-        """The suspects' rows, most suspect first; empty where the audit did not look for them."""
+        """The rows of the suspects that nobody decided about, most suspect first; empty where the audit did not look for them."""
         if self.suspects is None:
             return np.empty(0, dtype=np.int64)
-        table = self.suspects.rows
-        flagged = np.flatnonzero(table["flagged"].to_numpy(zero_copy_only=False))
+        table, reviewed = self.suspects.rows, self.reviewed
+        listed = table["flagged"].to_numpy(zero_copy_only=False)
+        flagged = np.flatnonzero(listed if reviewed is None else listed & ~reviewed.decided)
         return flagged[np.argsort(table["rank"].to_numpy()[flagged], kind="stable")].astype(np.int64)
+
+    @cached_property
+    def reviewed(self) -> Reviewed | None:
+        """What people looked at, and what is left; None where they decided about no row."""
+        if self.suspects is None or self.cleaning is None:
+            return None
+        record = self.suspects.record
+        return reviewed(self.suspects.rows, self.cleaning.decided, record.get("wrong") if record.get("calibrated") else None)
 
     @cached_property
     def gatherings(self) -> list[Gathering]:

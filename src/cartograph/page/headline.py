@@ -44,18 +44,17 @@ def _doubt(audit: Audit) -> str:
         if wrong is not None and audit.suspects.record["calibrated"]:
             what = counted(number, "label" if audit.several else "row") if number else f"no {'label' if audit.several else 'row'}"
             sure = f"{what} {'is a suspect' if number < 2 else 'are suspects'}{_changed(audit) if number else ''}"
-            low, high = about(wrong["low"]), about(wrong["high"])
-            some = about(wrong["expected"])
-            are = "is" if some == "1" else "are"
-            estimate = f"about {some} of {counted(audit.rows, 'label')} {are} wrong (95\u00a0% CI {low} to {high}); {sure}"
-            said = f"{on_condition(audit)}{estimate}"
-            return said[0].upper() + said[1:]
+            return _capital(f"{on_condition(audit)}{number_of_wrong(audit, wrong)}; {sure}")
+        looked = looked_at(audit)
         if why := why_unknown(audit.suspects.record, audit.rows // audit.labels_a_row):
-            worth = f"{count(number)} of {counted(audit.rows, 'label')} {'is' if number == 1 else 'are'} worth a second look"
+            of = "the others" if looked else counted(audit.rows, "label")
+            worth = f"{looked}{count(number)} of {of} {'is' if number == 1 else 'are'} worth a second look"
             unknown = f"how many are wrong cannot be estimated: {why}; {NONE_SURE}"
             if audit.cleaning is not None and audit.cleaning.version.get("weighted"):
                 unknown += "; each row is weighted by how doubtful its label is"
-            return f"{worth}; {unknown}" if number else f"Of {counted(audit.rows, 'label')}, {unknown}"
+            if not number:
+                return _capital(f"{looked}{unknown}") if looked else f"Of {counted(audit.rows, 'label')}, {unknown}"
+            return _capital(f"{worth}; {unknown}")
         if not number:
             return f"None of {counted(audit.rows, 'label')} looks wrong"
         looks = "looks" if number == 1 else "look"
@@ -68,6 +67,34 @@ def _doubt(audit: Audit) -> str:
     other = int(np.count_nonzero(audit.disagreeing))
     part = f"{count(other)} of {counted(audit.rows, 'row')} ({share(other, audit.rows)})"
     return f"Over its training the model preferred another label for {part}"
+
+
+def _capital(said: str) -> str:
+    return said[0].upper() + said[1:]
+
+
+def looked_at(audit: Audit) -> str:
+    """Return how many labels people decided about and how many of them they changed, as a clause before another; else nothing."""
+    found = audit.reviewed
+    if found is None:
+        return ""
+    changed = f"changed or dropped {count(found.changed) if found.changed else 'none'}"
+    return f"people looked at {count(found.rows)} of {counted(audit.rows, 'label')} and {changed}; "
+
+
+def number_of_wrong(audit: Audit, wrong: Mapping[str, Any]) -> str:
+    """Return about how many labels are wrong, with the interval; of a set that people have looked at, about how many of the others."""
+    expected, low, high = number_left(audit, wrong)
+    some, of = about(expected), "the others" if audit.reviewed is not None else counted(audit.rows, "label")
+    return f"{looked_at(audit)}about {some} of {of} {'is' if some == '1' else 'are'} wrong (95\u00a0% CI {about(low)} to {about(high)})"
+
+
+def number_left(audit: Audit, wrong: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Return how many labels are wrong of those that people did not look at, and both ends of the interval."""
+    found = audit.reviewed
+    if found is None or found.expected is None or found.low is None or found.high is None:
+        return wrong["expected"], wrong["low"], wrong["high"]
+    return found.expected, found.low, found.high
 
 
 def on_condition(audit: Audit) -> str:

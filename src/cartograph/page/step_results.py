@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from cartograph.audits.columns import ColumnDrift
+from cartograph.clean.reviewed import DECIDED
 from cartograph.compare.selections import TrainedSelections
 from cartograph.compare.versions import Comparison
 
@@ -57,11 +58,13 @@ class Cleaning:
         changes: ``schema.CHANGES``.
         version: rows, parent and name, as in ``data/clean/version.json``.
         arms: the ways of cleaning compared, as in ``data/clean/arms.json``; None where that is not known.
+        decided: the rows that people decided about (``clean.reviewed.DECIDED``).
     """
 
     changes: pa.Table
     version: Mapping[str, Any]
     arms: Mapping[str, Any] | None = None
+    decided: pa.Table = field(default_factory=DECIDED.empty_table)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cartograph.clean.cleaning import unknown_classes
+from cartograph.clean.reviewed import Reviewed
 from cartograph.features.telling import telling_sentence
 from cartograph.ingest.label_forms import ONE_FORM, SAME, forms_sentence
 from cartograph.ingest.placeholders import MISSING_LABEL, NO_PLACEHOLDER, placeholders_sentence
@@ -128,9 +129,20 @@ def beyond_interval(audit: Audit) -> list[str]:
     """Return how many labels can be wrong beyond the interval, if errors follow from the rows."""
     record: Mapping[str, Any] = audit.suspects.record if audit.suspects is not None else {}
     wrong = record.get("wrong")
-    if wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2:
-        return []
+    if (said := contradicted(audit.reviewed)) or wrong is None or not record["calibrated"] or wrong["most"] < wrong["high"] + 2:
+        return [said] if said else []
     return [f"If errors gather on hard rows, which nobody can see from the labels alone, up to {about(wrong['most'])} are wrong."]
+
+
+def contradicted(found: Reviewed | None) -> str:
+    """Return that people found far more or fewer wrong labels than were estimated; empty where they did not."""
+    if found is None or found.contradicted is None or found.foreseen is None:
+        return ""
+    foreseen = about(found.foreseen)
+    return (
+        f"People changed {count(found.changed)} of the {counted(found.rows, 'label')} that they looked at, where {foreseen} were estimated "
+        f"to be wrong: the number of the others is likely too {'low' if found.contradicted == 'more' else 'high'}."
+    )
 
 
 def _whole_classes(audit: Audit) -> list[str]:

@@ -2,9 +2,54 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pyarrow as pa
+
+from cartograph.clean.reviewed import DECIDED
 from cartograph.page.audit import Audit
 from cartograph.page.headline import headline
-from tests.page_audits import with_suspects
+from cartograph.page.sections.suspects import suspects_section
+from cartograph.page.verdict import verdict
+from tests.page_audits import with_cleaning, with_suspects
+
+
+def looked_at(audit: Audit, found: Audit, changed: dict[str, bool]) -> Audit:
+    """Return the audit with these suspects and decisions of people."""
+    decided = pa.table([list(changed), list(changed.values())], schema=DECIDED)
+    return replace(found, cleaning=replace(with_cleaning(audit).cleaning, decided=decided))
+
+
+def test_what_people_looked_at_stands_first_and_the_number_is_of_the_others(audit: Audit) -> None:
+    wrong = {"expected": 3.0, "low": 1.5, "high": 6.0, "most": 9.0}
+    found = with_suspects(audit, flagged=(1, 0, 3), calibrated=True, wrong=wrong)
+    probability = found.suspects.rows["probability"].to_numpy()
+    seen = looked_at(audit, found, {"u1": True, "u0": False})
+    left = float(probability.sum() - probability[0] - probability[1])
+    assert headline(seen).startswith(f"People looked at 2 of 8 labels and changed or dropped 1; about {left:.0f} of the others ")
+    assert "; 1 row is a suspect, " in headline(seen) and "3 rows are suspects" not in headline(seen)
+    section = suspects_section(seen)
+    assert "People looked at 2 of 8 labels and changed or dropped 1; of the others about " in section.lead
+    assert seen.flagged.tolist() == [3]
+
+
+def test_where_people_find_other_numbers_than_were_estimated_that_is_said(audit: Audit) -> None:
+    wrong = {"expected": 3.0, "low": 2.9, "high": 3.1, "most": 9.0}
+    found = with_suspects(audit, flagged=(1, 0, 3), calibrated=True, wrong=wrong)
+    kept = looked_at(audit, found, dict.fromkeys(("u0", "u1", "u3"), False))
+    line = (
+        "People changed 0 of the 3 labels that they looked at, where 3 were estimated to be wrong: the number of the others is likely too"
+    )
+    assert any(said == f"{line} high." for said in verdict(kept).lines)
+    assert not any("looked at" in said for said in verdict(looked_at(audit, found, dict.fromkeys(("u0", "u1", "u3"), True))).lines)
+
+
+def test_without_a_number_people_and_what_is_left_to_look_at_are_said(audit: Audit) -> None:
+    found = with_suspects(audit)
+    few = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, "unknown": "few rows"}))
+    seen = looked_at(audit, few, {"u1": True})
+    start = "People looked at 1 of 8 labels and changed or dropped 1; 1 of the others is worth a second look; how many are wrong cannot be"
+    assert headline(seen).startswith(start)
+    every = looked_at(audit, few, {"u0": True, "u1": False})
+    assert headline(every).startswith("People looked at 2 of 8 labels and changed or dropped 1; how many are wrong cannot be estimated: ")
 
 
 def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None:

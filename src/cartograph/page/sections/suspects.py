@@ -15,7 +15,7 @@ from cartograph.page.audit import Audit
 from cartograph.page.blocks import Block, Cell, Column, Facts, Section, Table
 from cartograph.page.chart_blocks import Chart, Charts, Heat, Series
 from cartograph.page.gathered import gathered_table, labellers_sentence, labellers_table
-from cartograph.page.headline import on_condition, why_unknown
+from cartograph.page.headline import looked_at, number_left, on_condition, why_unknown
 from cartograph.page.row_blocks import Answers, Suspect, SuspectTable
 from cartograph.page.rows import LONGEST_NAME
 from cartograph.page.step_results import Suspects
@@ -139,7 +139,8 @@ def _lead(audit: Audit, record: Mapping[str, Any]) -> list[str]:
         )
     if record.get("calibrated"):
         wrong = record["wrong"]
-        estimate = f"{on_condition(audit)}{labels_wrong(wrong['expected'], wrong['low'], wrong['high'])}"
+        looked = f"{looked_at(audit)}of the others " if audit.reviewed is not None else ""
+        estimate = f"{on_condition(audit)}{looked}{labels_wrong(*number_left(audit, wrong))}"
         sentences.append(
             f"{estimate[0].upper()}{estimate[1:]}: the "
             "committee's models never saw the row they score, and the rows they are surest about show how often labels go wrong. If errors "

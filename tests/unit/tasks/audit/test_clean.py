@@ -54,7 +54,7 @@ class Audit:
 
     def estimate(self, number: int | None) -> None:
         """Say how many labels are wrong, by estimate; None: too few rows to say."""
-        wrong = None if number is None else {"expected": float(number), "low": number / 2.0}
+        wrong = None if number is None else {"expected": float(number), "low": number / 2.0, "high": number * 2.0}
         record = {"calibrated": number is not None, "wrong": wrong, "unknown": "few rows" if number is None else None}
         (self.path / "data/noise/noise.json").write_text(json.dumps(record))
 
@@ -469,6 +469,7 @@ def test_several_files_each_with_its_own_names_and_an_unusable_row(tmp_path: Pat
         "arms.json",
         "changes.parquet",
         "cleaned.parquet",
+        "decided.parquet",
         "validation.json",
         "version.json",
     ]

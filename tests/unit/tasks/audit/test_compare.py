@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cartograph.clean.reviewed import DECIDED
 from cartograph.errors import GateError
 from cartograph.schema import FEATURES, MEASURES, VALUES, Feature, dataset_info, examples_schema
 from tasks.audit import compare, gates
@@ -50,6 +51,7 @@ class Space:
         checks = [{"set": "train", "checks": [check] if failed else []}]
         self.write("data/ingest/validation.json", {"sets": checks, "quarantine": {"empty text": 1}})
         self.write("data/clean/validation.json", {"sets": []})
+        save(DECIDED.empty_table(), self.path / "data/clean/decided.parquet")
         self.write("reports/ingest.metrics.json", {"quarantined": 1, "quarantined.share": 1 / (rows + 1), "validation.failed": 0})
         self.write("data/train/training.json", {"learning": {"state": "learnt", "sentence": ""}})
         self.write("reports/train.metrics.json", {"test.accuracy": accuracy})

@@ -1,0 +1,94 @@
+"""What people's decisions say of the labels: how many of those that they looked at they changed, and what is left of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from cartograph.clean.decisions import Decision
+from cartograph.data.arrays import Bools
+from cartograph.schema import NOISE, UID, schema_of
+
+DECIDED = schema_of({UID: "string", "changed": "bool"})
+"""``data/clean/decided.parquet``: the rows that people decided about, and whether they changed the label or dropped the row."""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """What people looked at, and how many labels of the other rows are wrong.
+
+    Attributes:
+        rows: how many labels people decided about.
+        changed: how many of them they changed, or dropped with their rows.
+        decided: which of the rows those are, ``(n_examples,)``.
+        expected, low, high: how many of the others are wrong, with an interval as of the whole; None where that cannot be estimated.
+        contradicted: ``more`` or ``fewer`` where people changed more or fewer of the labels that they looked at than the interval, taken of
+            these, allows: then the number of the others is likely too low or too high; else None.
+        foreseen: how many of the labels that people looked at were estimated to be wrong; None as above.
+    """
+
+    rows: int
+    changed: int
+    decided: Bools
+    expected: float | None = None
+    low: float | None = None
+    high: float | None = None
+    contradicted: Literal["more", "fewer"] | None = None
+    foreseen: float | None = None
+
+
+def decided_table(decisions: Mapping[str, Decision], given: Mapping[str, str]) -> pa.Table:
+    """Return which rows people decided about (``DECIDED``), sorted by uid.
+
+    Args:
+        decisions: uid -> decision.
+        given: uid -> the label that the row has.
+    """
+    uids = sorted(decisions)
+    changed = [decisions[uid].outcome(given[uid]) != given[uid] for uid in uids]
+    return pa.table([pa.array(uids, pa.string()), pa.array(changed, pa.bool_())], schema=DECIDED)
+
+
+def reviewed(noise: pa.Table, decided: pa.Table, wrong: Mapping[str, Any] | None) -> Reviewed | None:
+    """Return what people looked at, and what is left; None where they decided about no row.
+
+    The number of the others is the sum of their probabilities, its interval as wide, in proportion, as that of all.
+
+    Args:
+        noise: the suspects (``schema.NOISE``), in any order.
+        decided: ``DECIDED``, of some of these rows.
+        wrong: how many labels are wrong, with ``expected``, ``low`` and ``high``; None where that cannot be estimated.
+    """
+    if not decided.num_rows:
+        return None
+    place = {uid: row for row, uid in enumerate(noise[UID].to_pylist())}
+    rows = np.array([place[uid] for uid in decided[UID].to_pylist()])
+    looked = np.zeros(noise.num_rows, bool)
+    looked[rows] = True
+    changed = int(np.count_nonzero(decided["changed"].to_numpy(zero_copy_only=False)))
+    if wrong is None or not wrong["expected"]:
+        return Reviewed(len(rows), changed, looked)
+    probability = noise["probability"].to_numpy()
+    foreseen, left = float(probability[looked].sum()), float(probability[~looked].sum())
+    below, above = wrong["low"] / wrong["expected"], wrong["high"] / wrong["expected"]
+    # By chance alone, people may find two standard errors more or fewer.
+    chance = 2.0 * float(np.sqrt((probability[looked] * (1.0 - probability[looked])).sum()))
+    side: Literal["more", "fewer"] | None = None
+    if changed > foreseen * above + chance:
+        side = "more"
+    elif changed < foreseen * below - chance:
+        side = "fewer"
+    high = min(left * above, float(np.count_nonzero(~looked)))
+    return Reviewed(len(rows), changed, looked, left, left * below, high, side, foreseen)
+
+
+def open_suspects(noise: pa.Table, decided: pa.Table) -> pa.Table:
+    """Return the list (``schema.NOISE``) without flags on rows that people decided about, who know better."""
+    there = set(decided[UID].to_pylist())
+    looked = np.array([uid in there for uid in noise[UID].to_pylist()], bool)
+    flagged = noise["flagged"].to_numpy(zero_copy_only=False) & ~looked
+    return noise.set_column(noise.schema.get_field_index("flagged"), NOISE.field("flagged"), pa.array(flagged))

@@ -1,0 +1,91 @@
+"""What people's decisions say of the labels that they looked at, and of those that they did not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from cartograph.clean.decisions import Decision
+from cartograph.clean.reviewed import DECIDED, decided_table, open_suspects, reviewed
+from cartograph.schema import NOISE
+
+WRONG = {"expected": 50.0, "low": 25.0, "high": 100.0}
+
+
+def listed(probability: np.ndarray) -> pa.Table:
+    number = len(probability)
+    columns = {
+        "uid": [f"u{row:03}" for row in range(number)],
+        "probability": probability,
+        "flagged": probability >= 0.5,
+        "suggested": np.zeros(number),
+        "suggested_probability": np.zeros(number),
+        "rank": np.arange(1, number + 1),
+        "reason": ["said"] * number,
+    }
+    return pa.table([pa.array(columns[field.name]) for field in NOISE], names=NOISE.names).cast(NOISE)
+
+
+def looked_at(changed: list[bool]) -> pa.Table:
+    return pa.table([[f"u{row:03}" for row in range(len(changed))], changed], schema=DECIDED)
+
+
+# 50 wrong labels are estimated among 200: 36 among the 40 suspects, 14 among the others.
+PROBABILITY = np.concatenate([np.full(40, 0.9), np.full(160, 14 / 160)])
+
+
+def test_a_label_is_changed_where_it_ends_as_another_or_its_row_is_dropped() -> None:
+    decisions = {
+        "b": Decision("b", "relabel", "bad", "Ann"),
+        "a": Decision("a", "keep", None, "Ann"),
+        "c": Decision("c", "drop", None, "Ann"),
+        "d": Decision("d", "relabel", "good", "Ann"),
+    }
+    found = decided_table(decisions, dict.fromkeys("abcd", "good"))
+    assert found.schema.equals(DECIDED)
+    assert found.to_pydict() == {"uid": ["a", "b", "c", "d"], "changed": [False, True, True, False]}
+
+
+def test_without_decisions_there_is_nothing_to_say() -> None:
+    assert reviewed(listed(PROBABILITY), DECIDED.empty_table(), WRONG) is None
+
+
+def test_what_is_left_is_of_the_rows_that_nobody_looked_at() -> None:
+    found = reviewed(listed(PROBABILITY), looked_at([True] * 18 + [False] * 2), WRONG)
+    assert found is not None and (found.rows, found.changed) == (20, 18)
+    assert found.foreseen == pytest.approx(18.0)
+    assert found.expected == pytest.approx(32.0) and found.low == pytest.approx(16.0) and found.high == pytest.approx(64.0)
+    assert found.contradicted is None
+    np.testing.assert_array_equal(np.flatnonzero(found.decided), np.arange(20))
+
+
+def test_where_all_was_looked_at_nothing_is_left() -> None:
+    found = reviewed(listed(PROBABILITY), looked_at([True] * 50 + [False] * 150), WRONG)
+    assert found is not None and (found.expected, found.low, found.high) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(("changed", "said"), [(2, "fewer"), (16, None), (36, None)])
+def test_people_who_find_fewer_than_the_interval_allows_contradict_it(changed: int, said: str | None) -> None:
+    found = reviewed(listed(PROBABILITY), looked_at([row < changed for row in range(40)]), WRONG)
+    assert found is not None and found.contradicted == said
+
+
+def test_people_who_find_more_than_the_interval_allows_contradict_it() -> None:
+    few = np.concatenate([np.full(40, 0.1), np.full(160, 0.01)])
+    wrong = {"expected": 5.6, "low": 1.0, "high": 11.0}
+    found = reviewed(listed(few), looked_at([True] * 35 + [False] * 5), wrong)
+    assert found is not None and found.contradicted == "more"
+    by_chance = reviewed(listed(few), looked_at([True] * 9 + [False] * 31), wrong)
+    assert by_chance is not None and by_chance.contradicted is None
+
+
+def test_without_a_number_only_what_people_did_is_said() -> None:
+    found = reviewed(listed(PROBABILITY), looked_at([True, False]), None)
+    assert found is not None and (found.rows, found.changed, found.expected, found.contradicted) == (2, 1, None, None)
+
+
+def test_a_row_that_people_decided_about_is_no_open_suspect() -> None:
+    left = open_suspects(listed(PROBABILITY).select(["uid", "flagged", "rank"]), looked_at([True] * 5))
+    assert np.flatnonzero(left["flagged"].to_numpy(zero_copy_only=False)).tolist() == list(range(5, 40))
+    assert left.column_names == ["uid", "flagged", "rank"]
