@@ -225,13 +225,14 @@ def _begin(given: argparse.Namespace, rows: Rows, kinds: str) -> Path:
 
 
 def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
-    """Return what the columns of a table of features were read as, which were not, and which tell the label; nothing of texts."""
-    from cartograph.features.telling import telling_columns, telling_sentence
+    """Return what the columns of a table of features were read as, which were not, and what tells the label."""
+    from cartograph.features.telling import telling_sentence, what_tells
     from cartograph.wording import counted, cut, listing
 
+    telling = [said] if one_label and (said := telling_sentence(what_tells(ingested.examples))) else []
     kinds = [feature.kind for feature in ingested.info.features]
     if not kinds:
-        return []
+        return telling
     plurals = {"number": "numbers", "category": "categories", "date": "dates"}
     held = listing([f"{kinds.count(kind):,} {many if kinds.count(kind) > 1 else kind}" for kind, many in plurals.items() if kind in kinds])
     lines = [f"{counted(len(kinds), 'column')}: {held}"]
@@ -243,8 +244,7 @@ def _columns_read(ingested: IngestedSet, one_label: bool) -> list[str]:
             f"left out (texts that hardly repeat, row numbers, who labelled, empty, marked so): {named}{more}; "
             f"name {them} with --feature to read {them}"
         )
-    telling = telling_sentence(telling_columns(ingested.examples)) if one_label else ""
-    return [*lines, telling] if telling else lines
+    return [*lines, *telling]
 
 
 def _end(found: FrameAudit | LabelsAudit, folder: Path, part: str, recipe: Recipe = "auto") -> int:

@@ -68,8 +68,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     import numpy as np
 
     from cartograph.data.parquet import write_parquet
-    from cartograph.features.telling import telling_columns
-    from cartograph.schema import dataset_info
+    from cartograph.features.telling import what_tells
     from cartograph.suspects.class_forms import class_forms
     from cartograph.suspects.detector import choose_detector
     from cartograph.suspects.listing import choose_suggestions, suspects_table
@@ -104,8 +103,7 @@ def run(params: Noise, inputs: Inputs, out: Out) -> str:
     _draw(experiment, out, assumed)
     asked = {"detector": params.detector, "threshold": params.threshold}
     found = noise_record(flips, choice, suggestions, suspects, doubt, asked=asked, assumption=_ASSUMPTION if assumed else None)
-    telling = telling_columns(_texts(inputs)) if dataset_info(by_uid.schema).features else []
-    found = without_number(found, telling, class_forms(original.names, original.labels))
+    found = without_number(found, what_tells(_texts(inputs)), class_forms(original.names, original.labels))
     write_json(out[_DATA] / "noise.json", found)
     write_json(out[_METRICS], noise_metrics(found))
     return _summary(found)

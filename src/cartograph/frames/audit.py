@@ -25,7 +25,7 @@ from cartograph.data.parquet import write_parquet
 from cartograph.data.progress import Progress
 from cartograph.dynamics.epoch_files import Dynamics, read_dynamics
 from cartograph.errors import InputError
-from cartograph.features.telling import telling_columns
+from cartograph.features.telling import what_tells
 from cartograph.frames.command import command_of
 from cartograph.frames.label_rows import read_label_rows
 from cartograph.frames.labels_result import LabelsAudit
@@ -272,5 +272,5 @@ def _find_suspects(
     evidence = Evidence(labels, names, measures, mean_probabilities(dynamics.logits), dynamics.logits.shape[1], committee)
     detector = untested_committee(evidence.columns, committee.doubt.unknown)
     table = suspects_table(dynamics.uids, detector, evidence, committee.probabilities, threshold=threshold)
-    record = without_number(committee_record(table, committee.doubt, threshold), telling_columns(by_uid), forms)
+    record = without_number(committee_record(table, committee.doubt, threshold), what_tells(by_uid), forms)
     return Suspects(table, record, EXPERIMENT.empty_table()), committee.doubt.wrong if record["calibrated"] else None

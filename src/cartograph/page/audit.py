@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from cartograph.clean.reviewed import Reviewed, reviewed
 from cartograph.compare.versions import Comparison
 from cartograph.data.arrays import Bools, Floats, Integers
-from cartograph.features.telling import telling_columns
+from cartograph.features.telling import Telling, what_tells
 from cartograph.page.step_results import (
     Aflite,
     Bias,
@@ -133,9 +133,9 @@ class Audit:
         return dataset_info(self.examples.schema)
 
     @cached_property
-    def telling(self) -> list[str]:
-        """The columns of a table of features that tell its labels by themselves (``telling_columns``); none of other rows."""
-        return [] if self.several else telling_columns(self.examples)
+    def telling(self) -> Telling:
+        """The columns of a table of features, or words of texts, that tell its labels by themselves."""
+        return Telling([]) if self.several else what_tells(self.examples)
 
     @cached_property
     def class_counts(self) -> dict[str, int]:

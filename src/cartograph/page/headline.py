@@ -109,6 +109,9 @@ def why_unknown(record: Mapping[str, Any], rows: int) -> str:
         return f"{counted(rows, 'row')} in so many classes are too few" if rows >= FEWEST_ROWS else f"{counted(rows, 'row')} are too few"
     if record.get("unknown") == "leaked":
         columns = record["leaked_by"]
+        if record.get("leaked_words"):
+            word = cut(columns[0], 60)
+            return f"a word per class, such as `{word}`, tells the label of most rows by itself, so that wrong labels would look right"
         which = f"`{cut(columns[0], 60)}` tells" if len(columns) == 1 else f"each of {counted(len(columns), 'column')} tells"
         return f"{which} the label of (nearly) every row by itself, so that wrong labels would look right"
     if record.get("unknown") == "one class":

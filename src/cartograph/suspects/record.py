@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from cartograph.features.telling import Telling
 from cartograph.suspects.class_forms import ClassForms
 from cartograph.suspects.detector import PRIOR, Detector, DetectorChoice
 from cartograph.suspects.flips import Flips
@@ -92,18 +93,18 @@ def committee_record(suspects: pa.Table, doubt: Doubt, threshold: float) -> dict
     }
 
 
-def without_number(record: Mapping[str, Any], telling: Sequence[str], forms: ClassForms) -> dict[str, Any]:
+def without_number(record: Mapping[str, Any], telling: Telling, forms: ClassForms) -> dict[str, Any]:
     """Return a record without the number of wrong labels where it would say nothing, and why; as it is elsewhere.
 
     Args:
         record: of ``noise_record`` or ``committee_record``.
-        telling: columns that tell the label by themselves (``telling_columns``): where they are right, no label looks wrong.
+        telling: columns or words that tell the label by themselves (``what_tells``): where they are right, no label looks wrong.
         forms: of the classes; where all are forms of one, the number would be of labels written otherwise.
     """
-    if not telling and not forms.alone:
+    if not telling.names and not forms.alone:
         return dict(record)
-    why = {"unknown": "leaked", "leaked_by": list(telling)} if telling else {"unknown": "one class"}
-    return {**record, "calibrated": False, "wrong": None, **why}
+    told = {"unknown": "leaked", "leaked_by": telling.names, "leaked_words": telling.words}
+    return {**record, "calibrated": False, "wrong": None, **(told if telling.names else {"unknown": "one class"})}
 
 
 def _labellers(doubt: Doubt | None) -> dict[str, bool]:

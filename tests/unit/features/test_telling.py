@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cartograph.features.telling import telling_columns, telling_sentence
+from cartograph.features.telling import Telling, telling_columns, telling_sentence, telling_words, what_tells
 from cartograph.schema import FEATURES, DatasetInfo, Feature
-from tests.training_sets import info_of, small_table, table
+from tests.training_sets import info_of, small_set, small_table, table
 
 ROWS = 120
 LABELS = np.arange(ROWS) % 3
@@ -57,6 +57,57 @@ def test_features_that_help_are_not_taken_for_labels_and_few_rows_say_nothing() 
     assert telling_columns(made("category", few, LABELS[:40])) == []
 
 
+WORDS = [f"w{number}" for number in range(60)]
+
+
+def texts(told: float, rows: int = 400, seed: int = 1) -> pa.Table:
+    """Texts of random words, a part of which end with the name of their class."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(3, size=rows)
+    ends = [f"component: {'abc'[label]}" if rng.random() < told else "" for label in labels]
+    info = replace(info_of("single"), labels=("a", "b", "c"))
+    return table(info, {"text": [f"{' '.join(rng.choice(WORDS, 6))} {end}" for end in ends]}, labels.tolist())
+
+
+def test_a_word_per_class_that_no_other_class_has_tells_the_label() -> None:
+    found = what_tells(texts(0.9))
+    assert found.words and 0.85 < found.share < 0.95
+    assert sorted(found.names) == [": a", ": b", ": c"] or sorted(found.names) == ["a", "b", "c"]
+    assert what_tells(texts(0.3)) == Telling([], words=True)
+    assert what_tells(texts(1.0, rows=40)).names == []
+
+
+def test_a_word_that_another_class_has_too_tells_nothing() -> None:
+    rows = texts(1.0)
+    mixed = rows["label"].to_numpy().copy()
+    for label in range(3):
+        mixed[np.flatnonzero(rows["label"].to_numpy() == label)[0]] = (label + 1) % 3
+    place = rows.schema.get_field_index("label")
+    assert what_tells(rows.set_column(place, rows.schema.field("label"), pa.array(mixed, pa.int32()))).names == []
+
+
+def test_of_many_rows_some_are_looked_at_and_pairs_are_read_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cartograph.features.telling._ROWS", 150)
+    assert what_tells(texts(0.9)).names
+    single = texts(0.9)
+    info = replace(info_of("pair"), labels=("a", "b", "c"))
+    pairs = {"premise": ["the same"] * 400, "hypothesis": single["text"].to_pylist()}
+    assert what_tells(table(info, pairs, single["label"].to_pylist())).names
+
+
+@pytest.mark.parametrize("task", ["single", "pair", "choice", "image", "table"])
+def test_nothing_tells_the_labels_of_rows_as_they_are(task: str) -> None:
+    assert telling_words(texts(0.0)).names == []
+    assert not what_tells(small_set(task, rows=120)).names  # type: ignore[arg-type]
+
+
+def test_texts_without_a_word_that_is_repeated_tell_nothing() -> None:
+    rows = table(info_of("single"), {"text": [f"only{row}" for row in range(60)]}, [row % 2 for row in range(60)])
+    assert what_tells(rows).names == []
+
+
 def test_the_sentence_names_three_and_counts_the_rest() -> None:
-    assert telling_sentence([]) == ""
-    assert telling_sentence(list("abcde")).startswith("`a`, `b` and `c` (and 2 more) alone each predict the label of (nearly) every row:")
+    assert telling_sentence(Telling([])) == ""
+    assert telling_sentence(Telling(list("abcde"))).startswith(
+        "`a`, `b` and `c` (and 2 more) alone each predict the label of (nearly) every row:"
+    )

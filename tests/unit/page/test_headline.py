@@ -74,6 +74,9 @@ def test_where_no_number_can_be_told_the_sentence_says_why(audit: Audit) -> None
         record = {**found.suspects.record, "unknown": "leaked", "leaked_by": columns, "calibrated": False, "wrong": None}
         leaked = replace(found, suspects=replace(found.suspects, record=record))
         assert f"cannot be estimated: {which} the label of (nearly) every row by itself, so that wrong labels would" in headline(leaked)
+    words = {"unknown": "leaked", "leaked_by": [": git"], "leaked_words": True, "calibrated": False, "wrong": None}
+    leaked = replace(found, suspects=replace(found.suspects, record={**found.suspects.record, **words}))
+    assert "cannot be estimated: a word per class, such as `: git`, tells the label of most rows by itself, so that" in headline(leaked)
 
 
 def test_labels_that_were_not_looked_at_are_not_said_to_look_right(audit: Audit) -> None:
